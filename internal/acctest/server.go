@@ -132,7 +132,7 @@ func (s *Server) UnpaidDomain(t testing.TB, name string) {
 // Mailbox creates a mailbox outside Terraform.
 func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
 	t.Helper()
-	m, _, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: domain, LocalPart: localPart, FirstName: "Jane", LastName: "Doe"})
+	m, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: domain, LocalPart: localPart, FirstName: "Jane", LastName: "Doe"})
 	must(t, err)
 	return m
 }

@@ -16,11 +16,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// Options configure a Client, with Limits of its requests; Hooks replace its clock,
-// randomness and limits in tests.
+// Options configure a Client; Hooks replace its clock, randomness and limits in tests.
 type (
 	Options = transport.Options
-	Limits  = transport.Limits
 	Hooks   = transport.Hooks
 )
 
@@ -37,8 +35,6 @@ type Client struct {
 	masterPasswords *kind[api.MasterPassword]
 	serviceAccounts *kind[api.ServiceAccount]
 
-	waiting   *waitingMailboxes
-	purchases *purchases
 	bulkLimit atomic.Int64 // of the items in a bulk request; 0: api.MaxBulkItems
 
 	token  string // Options.Token, if it is used
@@ -129,7 +125,7 @@ func New(o Options) (*Client, error) {
 			func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} }),
 		claims: newMutex(),
 	}
-	client.waiting, client.purchases = newWaitingMailboxes(client), newPurchases(client)
+
 	if o.TokenSource == nil {
 		client.token = o.Token
 	}

@@ -49,7 +49,6 @@ type createSpec[Resp any] struct {
 // createOutcome is the result of a create.
 type createOutcome[Resp any] struct {
 	object    *Resp
-	resumed   bool   // an interrupted create of an earlier run created the object
 	replayed  bool   // the response is that of an earlier attempt
 	requestID string // of the response
 }
@@ -71,7 +70,7 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 			}
 			header := call.Last.Header
 			return &createOutcome[Resp]{
-				object: resp, resumed: header.Get(api.IdempotencyResumedHeader) == "true",
+				object:   resp,
 				replayed: header.Get(api.IdempotencyReplayedHeader) == "true", requestID: call.RequestID,
 			}, nil
 		}
@@ -107,14 +106,14 @@ func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, R
 }
 
 // createIn is create for an operation that returns an object of a kind.
-func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (_ *T, resumed bool, err error) {
+func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
 	spec.id, spec.invalidate = k.ID, k.InvalidateAll
 	out, err := create(ctx, k.core, op, req, spec)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	k.Put(*out.object)
-	return out.object, out.resumed, nil
+	return out.object, nil
 }
 
 // decision is what a create does after an attempt that has not returned the object

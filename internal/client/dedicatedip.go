@@ -53,7 +53,7 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 		return false
 	})
 	req := &api.ClaimDedicatedIPRequest{Body: api.ClaimDedicatedIPBody{OptionID: optionID}}
-	d, _, err := createIn(ctx, c.dedicatedIPs, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
+	return createIn(ctx, c.dedicatedIPs, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
 		object: "out of option " + optionID,
 		find: func(ctx context.Context) ([]api.DedicatedIP, error) {
 			if listErr != nil { // the list from before is needed to recognise the address
@@ -65,7 +65,6 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 		effect: "an address may have been claimed",
 		check:  "Check the account's dedicated IPs before trying again; one that is new can be imported.",
 	})
-	return d, err
 }
 
 // ReleaseDedicatedIP gives a dedicated IP back.

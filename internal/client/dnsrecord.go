@@ -42,9 +42,8 @@ func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBod
 	})
 }
 
-// CreateDNSRecord creates a record. resumed reports that an interrupted create of
-// an earlier run created it.
-func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (r *api.DNSRecord, resumed bool, err error) {
+// CreateDNSRecord creates a record.
+func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (*api.DNSRecord, error) {
 	return createIn(ctx, c.dnsRecords, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
 		find: func(ctx context.Context) ([]api.DNSRecord, error) {

@@ -135,7 +135,7 @@ func TestDNSRecordLookupComparesPriority(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-dns-record", DropBefore: true})
 	f.Add("dns-records", fakeapi.Object{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10})
 	prio := int64(20)
-	r, _, err := newClient(t, f).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
+	r, err := newClient(t, f).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
 	if err != nil || *r.Priority != 20 || f.Count("create-dns-record") != 2 {
 		t.Errorf("%+v, %v after %v", r, err, f.Sent())
 	}

@@ -37,9 +37,8 @@ func (c *Client) findForwarding(ctx context.Context, target string, scope Scope)
 	})
 }
 
-// CreateForwarding creates a rule. resumed reports that an interrupted create of
-// an earlier run created it.
-func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody) (f *api.Forwarding, resumed bool, err error) {
+// CreateForwarding creates a rule.
+func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody) (*api.Forwarding, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
 	return createIn(ctx, c.forwarding, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, createSpec[api.Forwarding]{
 		object:    "to " + body.TargetEmail + " of " + scope.String(),

@@ -32,9 +32,8 @@ func (c *Client) FindMailbox(ctx context.Context, address string) (*api.Mailbox,
 	})
 }
 
-// createMailbox creates a mailbox by a request of its own. resumed reports that an
-// interrupted create of an earlier run created it.
-func (c *Client) createMailbox(ctx context.Context, body api.CreateMailboxBody) (m *api.Mailbox, resumed bool, err error) {
+// CreateMailbox creates a mailbox.
+func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) (*api.Mailbox, error) {
 	return createIn(ctx, c.mailboxes, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, createSpec[api.Mailbox]{
 		object:    body.LocalPart + "@" + body.Domain,
 		createdAt: func(m *api.Mailbox) string { return m.CreatedAt },

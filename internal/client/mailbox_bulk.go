@@ -25,7 +25,6 @@ const checkBulk = "Run apply again: it looks for the mailboxes first."
 // a whole is the same Err for each of its items.
 type MailboxOutcome struct {
 	Mailbox *api.Mailbox // nil if Err is set
-	Resumed bool         // an interrupted create of an earlier run created it
 	Err     error
 }
 
@@ -67,8 +66,8 @@ type bulkItem struct {
 	outcome *MailboxOutcome
 }
 
-func (i *bulkItem) take(m *api.Mailbox, resumed bool) {
-	*i.outcome = MailboxOutcome{Mailbox: m, Resumed: resumed}
+func (i *bulkItem) take(m *api.Mailbox) {
+	*i.outcome = MailboxOutcome{Mailbox: m}
 }
 
 // createChunk creates the items of one request, or of several if the API accepts only
@@ -154,7 +153,7 @@ func (b *bulkCreate) send(ctx context.Context) error {
 	}
 	for i, m := range b.found {
 		if b.items[i].outcome.Mailbox == nil {
-			b.items[i].take(m, false)
+			b.items[i].take(m)
 		}
 	}
 	for i := range b.items {
@@ -170,7 +169,7 @@ func (b *bulkCreate) send(ctx context.Context) error {
 func (b *bulkCreate) report(ctx context.Context, out *createOutcome[api.CreatedMailboxes], started time.Time) {
 	for i := range out.object.Created {
 		item := &out.object.Created[i]
-		b.items[item.Index].take(&item.Mailbox, out.resumed)
+		b.items[item.Index].take(&item.Mailbox)
 	}
 	var taken []int
 	for _, failed := range out.object.Failed {

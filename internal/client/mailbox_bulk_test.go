@@ -19,7 +19,7 @@ func bulk(locals ...string) []api.NewMailboxItem {
 	return items
 }
 
-// outcomesOf returns a word for each outcome: created, resumed, unknown, or the type or
+// outcomesOf returns a word for each outcome: created, unknown, or the type or
 // status of an error.
 func outcomesOf(outcomes []MailboxOutcome) string {
 	var words []string
@@ -33,8 +33,6 @@ func outcomesOf(outcomes []MailboxOutcome) string {
 			words = append(words, failed.Problems[0].Type)
 		case failed != nil:
 			words = append(words, fmt.Sprint(failed.Status))
-		case o.Mailbox != nil && o.Resumed:
-			words = append(words, "resumed")
 		case o.Mailbox != nil && o.Err == nil:
 			words = append(words, "created")
 		default:
@@ -170,7 +168,7 @@ func TestBulkSplits(t *testing.T) {
 }
 
 // TestBulkInterrupted checks that mailboxes are found that were created when the run was
-// interrupted, and that an API which resumes them is heard.
+// interrupted.
 func TestBulkInterrupted(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropAfter: true})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -181,11 +179,7 @@ func TestBulkInterrupted(t *testing.T) {
 	if f.Requests[1].Header.Get(api.IdempotencyLookupHeader) != f.Requests[0].Key {
 		t.Error("the lookup does not name its create")
 	}
-	f = fakeapi.New()
-	f.Header = map[string][]string{api.IdempotencyResumedHeader: {"true"}}
-	if got := outcomesOf(newClient(t, f).CreateMailboxes(t.Context(), "example.com", bulk("a", ""))); got != "resumed invalid_local_part" {
-		t.Error(got)
-	}
+
 }
 
 // TestBulkItemErrors checks that the error of an item is like that of a single create.

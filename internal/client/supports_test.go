@@ -312,7 +312,7 @@ func TestCreateUpdatesTheCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 20 {
-		m, _, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
+		m, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
 		if err != nil {
 			t.Fatal(err)
 		}

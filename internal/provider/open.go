@@ -26,7 +26,7 @@ const databaseName = "mailhost.db"
 
 // open returns the client for the settings.
 func (s settings) open(ctx context.Context, p *process, userAgent string) (*client.Client, error) {
-	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, Origin: p.origin, Limits: s.limits, Log: logAttempt, Transport: p.replaced.Transport, Hooks: p.replaced.Hooks}
+	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, RequestsPerMinute: s.requestsPerMinute, Log: logAttempt, Transport: p.replaced.Transport, Hooks: p.replaced.Hooks}
 	if s.embedded() {
 		return s.openEmbedded(ctx, p, o)
 	}
@@ -53,15 +53,6 @@ func (s settings) openEmbedded(ctx context.Context, p *process, o client.Options
 	}
 	p.onClose(service.Close)
 	return c, nil
-}
-
-// mayExist reports whether there can be an account before it is opened.
-func (s settings) mayExist() bool {
-	if !s.embedded() {
-		return true
-	}
-	_, err := os.Stat(filepath.Join(s.dataDir, databaseName))
-	return err == nil
 }
 
 // serve starts the API server on a store, and returns it with a client for it.

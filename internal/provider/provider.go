@@ -66,11 +66,6 @@ func Serve(version string, debug bool) error {
 		options = append(options, tf6server.WithManagedDebug())
 	}
 	p := &process{}
-	if !debug { // a debugger's provider does not run in the CLI's working directory
-		if origin, err := newOrigin(os.Getenv); err == nil {
-			p.origin = origin
-		}
-	}
 	err := tf6server.Serve("registry.terraform.io/mailhost/mailhost", func() tfprotov6.ProviderServer {
 		return NewServer(newIn(p, version)())
 	}, options...)
@@ -84,8 +79,6 @@ func newIn(p *process, version string) func() provider.Provider {
 // process has the open connections of the provider instances of one process.
 type process struct {
 	replaced Replacements
-	// origin is empty if later runs can't continue with what this one creates.
-	origin client.Origin
 
 	mu      sync.Mutex
 	closers []func() error
@@ -112,8 +105,6 @@ type mailhost struct {
 	process *process
 	// validated counts the validated configurations that Configure has not seen yet.
 	validated atomic.Int64
-	// configured is the session of the latest Configure that deferred nothing.
-	configured atomic.Pointer[session.Session]
 }
 
 var (
@@ -168,11 +159,7 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 			},
 			"max_requests_per_minute": schema.Int64Attribute{
 				Optional:            true,
-				MarkdownDescription: "How many requests the provider sends in any minute, also to an embedded account. Also `" + envMaxRequestsPerMinute + "`. By default there is no limit but the service's own, which the provider learns from its responses and stays below.",
-			},
-			"max_concurrency": schema.Int64Attribute{
-				Optional:            true,
-				MarkdownDescription: "How many requests the provider has in flight at once, also to an embedded account. Also `" + envMaxConcurrency + "`. By default as many as Terraform works on resources at once (`-parallelism`).",
+				MarkdownDescription: "How many requests the provider sends in any minute, also to an embedded account. Also `" + envMaxRequestsPerMinute + "`. By default there is no limit but the service's own, whose `Retry-After` the provider honours.",
 			},
 		},
 	}
@@ -219,14 +206,8 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
 	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
 	opened.Origin = c.origin(s)
-	switch {
-	case !oneWalk:
+	if !oneWalk {
 		opened.Walk().Disable()
-	case p.process.origin.ID != "":
-		opened.Run = &session.Run{
-			IsPartial: sync.OnceValue(func() bool { return isPartial(os.Environ()) }),
-			MayExist:  s.mayExist,
-		}
 	}
 	p.process.onClose(func() error { // runs before the session's server is closed
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
@@ -234,7 +215,6 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 		return opened.Close(ctx)
 	})
 	provide(resp, opened)
-	p.configured.Store(opened)
 }
 
 // endTimeout limits the cleanups at the end: the CLI kills a process two seconds after it

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -10,16 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // NewServer returns the server of the plugin protocol for a provider.
 func NewServer(p provider.Provider) tfprotov6.ProviderServer {
-	s := &server{framework: providerserver.NewProtocol6(p)().(framework)}
-	s.provider, _ = p.(*mailhost) // nil if a test has wrapped it
-	return compact.NewServer(p, s)
+	return compact.NewServer(p, &server{providerserver.NewProtocol6(p)().(framework)})
 }
 
 // Factory returns NewServer as a factory for the plugin-testing framework.
@@ -30,26 +25,8 @@ func Factory(p provider.Provider) func() (tfprotov6.ProviderServer, error) {
 // framework has the methods of the framework's server.
 type framework = compact.Framework
 
-// server implements [NewServer].
-type server struct {
-	framework
-	provider *mailhost
-	// session is that of the latest configuration; nil if the framework defers every call.
-	session atomic.Pointer[session.Session]
-}
-
-// ConfigureProvider implements tfprotov6.ProviderServer.
-func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
-	s.session.Store(nil)
-	resp, err := s.framework.ConfigureProvider(ctx, req)
-	if err != nil || s.provider == nil {
-		return resp, err
-	}
-	if opened := s.provider.configured.Swap(nil); opened != nil {
-		s.session.Store(opened)
-	}
-	return resp, nil
-}
+// server implements [NewServer]: the framework's server, which gets a [call] as context.
+type server struct{ framework }
 
 // ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
@@ -62,10 +39,6 @@ func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Vali
 func (s *server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	// Terraform sends each object of the state first, whatever it does with it.
-	if run := s.session.Load(); run != nil && req.RawState != nil {
-		run.Saw(req.TypeName, req.RawState.JSON)
-	}
 	return s.framework.UpgradeResourceState(c, req)
 }
 
@@ -80,53 +53,21 @@ func (s *server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.Upg
 func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	resp, err := s.framework.ReadResource(c, req)
-	if run := s.session.Load(); run != nil && (err != nil || hasError(resp.Diagnostics)) {
-		run.Failed()
-	}
-	return resp, err
+	return s.framework.ReadResource(c, req)
 }
 
 // PlanResourceChange implements tfprotov6.ResourceServer.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	resp, err := s.framework.PlanResourceChange(c, req)
-	if run := s.session.Load(); run != nil {
-		isNew := req.PriorState == nil
-		if !isNew {
-			isNew, _ = req.PriorState.IsNull()
-		}
-		run.Planned(isNew)
-		if err != nil || hasError(resp.Diagnostics) {
-			run.Failed()
-		}
-	}
-	return resp, err
+	return s.framework.PlanResourceChange(c, req)
 }
 
 // ApplyResourceChange implements tfprotov6.ResourceServer.
 func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	c := newCall(ctx)
 	defer c.end()
-	run := s.session.Load()
-	if run == nil {
-		return s.framework.ApplyResourceChange(c, req)
-	}
-	ctx = c
-	if req.TypeName != "mailhost_dns_zone" { // whose create keeps the records that exist
-		ctx = client.FromRun(ctx)
-	}
-	resp, err := s.framework.ApplyResourceChange(ctx, req)
-	run.Applied()
-	if err != nil || c.Err() != nil || hasError(resp.Diagnostics) {
-		run.Failed()
-	}
-	return resp, err
-}
-
-func hasError(diags []*tfprotov6.Diagnostic) bool {
-	return slices.ContainsFunc(diags, func(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError })
+	return s.framework.ApplyResourceChange(c, req)
 }
 
 // ImportResourceState implements tfprotov6.ResourceServer.

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -27,7 +26,6 @@ const (
 	envDataDir   = "MAILHOST_DATA_DIR"
 
 	envMaxRequestsPerMinute = "MAILHOST_MAX_REQUESTS_PER_MINUTE"
-	envMaxConcurrency       = "MAILHOST_MAX_CONCURRENCY"
 )
 
 // defaultDataDir is the default data directory of an embedded account, below the working
@@ -43,7 +41,6 @@ type config struct {
 	Embedded  types.Object `tfsdk:"embedded"`
 
 	MaxRequestsPerMinute types.Int64 `tfsdk:"max_requests_per_minute"`
-	MaxConcurrency       types.Int64 `tfsdk:"max_concurrency"`
 }
 
 type oauth2Config struct {
@@ -72,7 +69,8 @@ type settings struct {
 	dataDir string
 	fixture string
 
-	limits client.Limits
+	// requestsPerMinute is 0 without a limit.
+	requestsPerMinute int
 }
 
 type oauth2Settings struct {
@@ -105,8 +103,7 @@ func (c config) resolve(ctx context.Context, lookup environment) (s settings, di
 		}
 		s.accountID = id.String()
 	}
-	s.limits.RequestsPerMinute = limit("max_requests_per_minute", c.MaxRequestsPerMinute, envMaxRequestsPerMinute, getenv, &diags)
-	s.limits.Concurrency = limit("max_concurrency", c.MaxConcurrency, envMaxConcurrency, getenv, &diags)
+	s.requestsPerMinute = limit("max_requests_per_minute", c.MaxRequestsPerMinute, envMaxRequestsPerMinute, getenv, &diags)
 	if diags.HasError() {
 		return s, diags
 	}
@@ -207,7 +204,7 @@ func (c config) unknown(ctx context.Context) (names []string) {
 	for _, setting := range []struct {
 		name  string
 		value attr.Value
-	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"embedded", c.Embedded}, {"max_requests_per_minute", c.MaxRequestsPerMinute}, {"max_concurrency", c.MaxConcurrency}} {
+	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"embedded", c.Embedded}, {"max_requests_per_minute", c.MaxRequestsPerMinute}} {
 		if raw, err := setting.value.ToTerraformValue(ctx); err == nil && !raw.IsFullyKnown() {
 			names = append(names, setting.name)
 		}

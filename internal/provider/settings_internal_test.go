@@ -10,8 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
 const (
@@ -147,12 +145,12 @@ func TestEmbeddedSettings(t *testing.T) {
 			config: block(func(c *config) {
 				c.Embedded, c.MaxRequestsPerMinute = embeddedBlock(none, none), types.Int64Value(600)
 			}),
-			env:  map[string]string{envMaxRequestsPerMinute: "1", envMaxConcurrency: " 4 "},
-			want: settings{dataDir: ".mailhost", limits: client.Limits{RequestsPerMinute: 600, Concurrency: 4}},
+			env:  map[string]string{envMaxRequestsPerMinute: "1"},
+			want: settings{dataDir: ".mailhost", requestsPerMinute: 600},
 		},
 		"invalid limits": {
-			config: block(func(c *config) { c.MaxRequestsPerMinute = types.Int64Value(0) }), env: map[string]string{envMaxConcurrency: "many"},
-			diags: []string{"error max_requests_per_minute: Invalid max_requests_per_minute", "error max_concurrency: Invalid max_concurrency"},
+			config: block(func(c *config) { c.MaxRequestsPerMinute = types.Int64Value(0) }),
+			diags:  []string{"error max_requests_per_minute: Invalid max_requests_per_minute"},
 		},
 		"no account id": {config: block(func(c *config) { c.AccountID = types.StringValue("main") }), diags: []string{"error account_id: Invalid account_id"}},
 	} {
@@ -223,9 +221,9 @@ func TestUnknownSettings(t *testing.T) {
 		"all": {
 			config{
 				BaseURL: unknown, AccountID: unknown, Token: unknown, OAuth2: types.ObjectUnknown(oauth2Attrs), Embedded: types.ObjectUnknown(embeddedAttrs),
-				MaxRequestsPerMinute: types.Int64Unknown(), MaxConcurrency: types.Int64Unknown(),
+				MaxRequestsPerMinute: types.Int64Unknown(),
 			},
-			[]string{"base_url", "account_id", "token", "oauth2", "embedded", "max_requests_per_minute", "max_concurrency"},
+			[]string{"base_url", "account_id", "token", "oauth2", "embedded", "max_requests_per_minute"},
 		},
 		"within embedded": {block(func(c *config) { c.Embedded = embeddedBlock(unknown, types.StringNull()) }), []string{"embedded"}},
 		"none":            {block(nil), nil},

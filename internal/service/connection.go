@@ -106,15 +106,6 @@ func (c *connection) Notes() *sync.Map {
 	return c.session.Notes()
 }
 
-// Lost returns the ids of objects of a type that an earlier run has created and lost, see
-// [session.Session.Lost].
-func (c *connection) Lost(ctx context.Context, objectType string, isPlan bool) map[string]bool {
-	if c.session == nil {
-		return nil
-	}
-	return c.session.Lost(ctx, objectType, isPlan)
-}
-
 // Walk, Object and Conflict are those of package session.
 type (
 	Walk     = session.Walk

@@ -363,11 +363,3 @@ func quoteHCL(s string) string {
 func quoteShell(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
-
-// WarnResumed warns that a create returned an object that an earlier run had created
-// with the same request, without storing its id.
-func WarnResumed(diags *diag.Diagnostics, object, id string) {
-	diags.AddWarning(fmt.Sprintf("The %s was created by an earlier run", object),
-		paragraphs("The same object was created within the last week, most likely by a run that was interrupted or killed before Terraform could store its id. This run continues with it and does not create a second one. Its id is "+id+".",
-			"You need to do nothing, unless another resource already manages it. In that case remove one of the two with terraform state rm (or a removed block with destroy = false): a destroy of either deletes it for both."))
-}

@@ -164,7 +164,6 @@ func TestWarnings(t *testing.T) {
 		"time over": {func(d *diag.Diagnostics) {
 			WarnNotReady(ended, d, "mailbox jane", "provisioning", errors.New("no response"))
 		}, []string{"The time for waiting is over."}},
-		"resumed":  {func(d *diag.Diagnostics) { WarnResumed(d, "mailbox jane", "id-1") }, []string{"mailbox jane was created by an earlier run", "id-1"}},
 		"loss":     {func(d *diag.Diagnostics) { WarnDestroy(d, "domain a.com", "It costs.") }, []string{"destroys the domain a.com", "It costs.", "removed block"}},
 		"replaced": {func(d *diag.Diagnostics) { WarnReplace(d, "domain a.com", "Another name.", "It costs.") }, []string{"replaces the domain a.com", "Another name.", "It costs."}},
 	} {

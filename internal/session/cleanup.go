@@ -31,12 +31,8 @@ func (s *Session) RemoveCleanup(id string) {
 	delete(s.cleanups.byID, id)
 }
 
-// Close runs the registered cleanups concurrently and returns their errors. It also ends
-// the [Run].
+// Close runs the registered cleanups concurrently and returns their errors.
 func (s *Session) Close(ctx context.Context) error {
-	var end sync.WaitGroup
-	end.Go(func() { s.endRun(ctx) })
-	defer end.Wait()
 	s.cleanups.mu.Lock()
 	pending := s.cleanups.byID
 	s.cleanups.byID = nil

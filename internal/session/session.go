@@ -15,9 +15,6 @@ type Session struct {
 	// Origin describes the session's account in messages. Set it before the session
 	// is used.
 	Origin Origin
-	// Run is nil if later runs can't continue with what this one creates. Set it before the
-	// session is used.
-	Run *Run
 	// Unopened and WrongAccount are failures that concern all objects of the walk.
 	Unopened, WrongAccount client.Incident
 
@@ -54,13 +51,6 @@ func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 		s.client = c
 	}
 	return s.client, nil
-}
-
-// opened returns the client, or nil if it was not opened.
-func (s *Session) opened() *client.Client {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.client
 }
 
 // Walk returns the record of the walk that the session serves.

@@ -74,7 +74,6 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" || resp.Header.Get(api.IdempotencyLookupHeader) != "" {
 			t.HonoursKeys.Store(true)
 		}
-		c.noteOrigin(req, resp)
 	}
 	c.log(ctx, req)
 	return resp, err
@@ -91,7 +90,6 @@ func (c *Call) complete(req *http.Request) error {
 		req.Header.Set(api.IdempotencyLookupHeader, key)
 		c.secrets.add(key)
 	}
-	c.setOrigin(req)
 	req.Header.Set("X-Request-Id", c.RequestID)
 	req.Header.Set("User-Agent", c.t.userAgent)
 	req.Header.Set("Accept", "application/json")

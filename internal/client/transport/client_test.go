@@ -28,7 +28,7 @@ func newClient(t *testing.T, f *fakeapi.API, change ...func(*client.Options)) *c
 }
 
 func createMailbox(ctx context.Context, c *client.Client) (id string, err error) {
-	m, _, err := c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
+	m, err := c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
 	if err != nil {
 		return "", err
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-func newTransport(t *testing.T, a *fakeapi.Limited, limits transport.Limits) *transport.Transport {
+func newTransport(t *testing.T, a *fakeapi.Limited, perMinute int) *transport.Transport {
 	t.Helper()
-	tr, err := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: a, Limits: limits})
+	tr, err := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: a, RequestsPerMinute: perMinute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestStaysBelowTheAPIsLimit(t *testing.T) {
 						a := &fakeapi.Limited{Limit: limit.n, Per: limit.per, IsWindow: tc.window, Latency: latency}
 						var all []*transport.Transport
 						for range tc.processes {
-							all = append(all, newTransport(t, a, transport.Limits{}))
+							all = append(all, newTransport(t, a, 0))
 						}
 						started, total := time.Now(), 5*limit.n
 						send(t, total/tc.processes, all...)
@@ -104,7 +104,7 @@ func TestUsedUpLimit(t *testing.T) {
 			if isWindow {
 				most = 62 * time.Second
 			}
-			send(t, 100, newTransport(t, a, transport.Limits{}))
+			send(t, 100, newTransport(t, a, 0))
 			if took := time.Since(started); took > most || a.Refused > 12 {
 				t.Errorf("window %t: 100 requests took %s, want at most %s; %d were refused", isWindow, took, most, a.Refused)
 			}
@@ -138,7 +138,7 @@ func TestFormsOfTheHeaders(t *testing.T) {
 					}
 					return h
 				}}
-				send(t, 60, newTransport(t, a, transport.Limits{}))
+				send(t, 60, newTransport(t, a, 0))
 				if a.Refused > 0 {
 					t.Errorf("%d requests were refused", a.Refused)
 				}
@@ -163,7 +163,7 @@ func TestARefusalStopsAllCallers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Status: 429, Header: tc.header, Times: 9})
 				id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
-				c := realTimeClient(t, f, client.Limits{})
+				c := realTimeClient(t, f, 0)
 				update := func(ctx context.Context) { _, _ = c.UpdateMailbox(ctx, id, api.UpdateMailboxBody{}) }
 				ctx, cancel := context.WithCancel(t.Context())
 				go update(ctx)
@@ -188,9 +188,9 @@ func TestARefusalStopsAllCallers(t *testing.T) {
 }
 
 // realTimeClient returns a client with the clock of a synctest bubble.
-func realTimeClient(t *testing.T, rt http.RoundTripper, limits client.Limits) *client.Client {
+func realTimeClient(t *testing.T, rt http.RoundTripper, perMinute int) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: rt, Limits: limits})
+	c, err := client.New(client.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: rt, RequestsPerMinute: perMinute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestOwnLimits(t *testing.T) {
 		t.Run(fmt.Sprint(perMinute, " per minute"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := &fakeapi.Limited{Latency: time.Millisecond}
-				send(t, min(3*perMinute, 1500), newTransport(t, a, transport.Limits{RequestsPerMinute: perMinute}))
+				send(t, min(3*perMinute, 1500), newTransport(t, a, perMinute))
 				most := 0
 				for i, from := range a.Times {
 					n, _ := slices.BinarySearchFunc(a.Times[i:], from.Add(time.Minute), time.Time.Compare)
@@ -215,16 +215,6 @@ func TestOwnLimits(t *testing.T) {
 			})
 		})
 	}
-	t.Run("concurrency", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			a := &fakeapi.Limited{Latency: time.Second}
-			started := time.Now()
-			send(t, 30, newTransport(t, a, transport.Limits{Concurrency: 3}))
-			if took := time.Since(started); a.Most != 3 || took != 10*time.Second {
-				t.Errorf("%d requests at once, want 3; they took %s, want 10s", a.Most, took)
-			}
-		})
-	})
 }
 
 // TestWaitingForAPermit checks that a call that waits for its first permit keeps its whole
@@ -235,7 +225,7 @@ func TestWaitingForAPermit(t *testing.T) {
 		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 		var logged []string
 		c, err := client.New(client.Options{
-			BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: f, Limits: client.Limits{RequestsPerMinute: 1},
+			BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: f, RequestsPerMinute: 1,
 			Hooks: client.Hooks{RetryBudget: 30 * time.Second, Jitter: func(d time.Duration) time.Duration { return d }},
 			Log: func(_ context.Context, msg string, _ ...map[string]any) {
 				if strings.Contains(msg, "rate limit") {

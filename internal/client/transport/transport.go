@@ -38,14 +38,11 @@ type Options struct {
 	Transport   http.RoundTripper // sends single requests; nil: over the network
 	// Embedded: the API runs in this process. If its database fails, another attempt is of no
 	// use before somebody has repaired that.
-	Embedded  bool
-	UserAgent string
-	// Origin makes creates continue with what an earlier run of the same configuration has
-	// lost.
-	Origin Origin
-	Limits Limits
-	Log    LogFunc // nil: no log
-	Hooks  Hooks
+	Embedded          bool
+	UserAgent         string
+	RequestsPerMinute int     // at most; 0: no limit
+	Log               LogFunc // nil: no log
+	Hooks             Hooks
 }
 
 // LogFunc writes a line on one attempt. It has the type of tflog.Debug.
@@ -115,7 +112,6 @@ type Transport struct {
 	// HonoursKeys: a header in some response has proved that the API
 	// honours Idempotency-Keys.
 	HonoursKeys atomic.Bool
-	Origin      Origin
 
 	baseURL   string
 	embedded  bool
@@ -130,8 +126,6 @@ type Transport struct {
 	changes   changes
 	// returnsIDs: responses have the X-Request-Id of their request.
 	returnsIDs atomic.Bool
-	// unconfirmed is of Origin.
-	unconfirmed unconfirmed
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
 	// header of the newest response. Date has whole seconds, so it is up to a second
 	// early.
@@ -150,7 +144,6 @@ func New(o Options) (*Transport, error) {
 	t := &Transport{
 		AccountID: o.AccountID,
 		Hooks:     o.Hooks.withDefaults(),
-		Origin:    o.Origin,
 		baseURL:   base,
 		embedded:  o.Embedded,
 		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
@@ -160,7 +153,7 @@ func New(o Options) (*Transport, error) {
 	if t.next == nil {
 		t.next = overNetwork()
 	}
-	t.limiter = newLimiter(o.Limits, &t.Hooks, o.Log)
+	t.limiter = newLimiter(Limits{RequestsPerMinute: o.RequestsPerMinute}, &t.Hooks, o.Log)
 	switch {
 	case o.TokenSource != nil:
 		t.tokens = oauth2.ReuseTokenSource(nil, o.TokenSource)

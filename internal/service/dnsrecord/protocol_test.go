@@ -218,7 +218,7 @@ func TestImportSearchesEachDomainOnce(t *testing.T) {
 	var all []api.DNSRecord
 	want := map[int64]string{}
 	add := func(domain, name string) {
-		r, _, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: domain, Name: name, Type: "A", Value: "192.0.2.1"})
+		r, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: domain, Name: name, Type: "A", Value: "192.0.2.1"})
 		must(t, err)
 		all, want[r.ID] = append(all, *r), domain
 	}

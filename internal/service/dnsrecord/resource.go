@@ -3,7 +3,6 @@ package dnsrecord
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -39,7 +38,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
-	created, resumed, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
+	created, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
 		Domain: plan.Domain.ValueString(), Name: plan.Name.ValueString(), Type: plan.Type.ValueString(),
 		Value: plan.Value.ValueString(), TTL: plan.TTL.ValueInt64Pointer(), Prio: plan.Priority.ValueInt64Pointer(),
 	})
@@ -58,9 +57,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), fields,
 			func() string { return conflictAdvice(ctx, c, plan, in) })
 		return
-	}
-	if resumed {
-		service.WarnResumed(&resp.Diagnostics, plan.String(), strconv.FormatInt(created.ID, 10))
 	}
 	plan.setZone(in)
 	plan.flatten(created)

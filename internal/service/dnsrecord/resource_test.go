@@ -158,7 +158,7 @@ func TestImportIsEmptyPlan(t *testing.T) {
 	imports, labels := "", []plancheck.PlanCheck{}
 	for label, r := range spellings[0] {
 		body := api.CreateDNSRecordBody{Domain: r[0], Name: r[1], Type: r[2], Value: r[3], Prio: number(r[4])}
-		made, _, err := s.Client.CreateDNSRecord(t.Context(), body)
+		made, err := s.Client.CreateDNSRecord(t.Context(), body)
 		must(t, err)
 		id := fmt.Sprint(made.ID)
 		if label != "txt" {
@@ -224,7 +224,7 @@ func TestRefused(t *testing.T) {
 	if err != nil || len(dkim) != 1 {
 		t.Fatalf("the DKIM records are %v, %v", dkim, err)
 	}
-	www, _, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "www", Type: "A", Value: "192.0.2.1"})
+	www, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "www", Type: "A", Value: "192.0.2.1"})
 	must(t, err)
 	fails := func(want string, domain, name, recordType, value string, more ...string) resource.TestStep {
 		lines := append([]string{fmt.Sprintf("domain = %q", domain), fmt.Sprintf("name = %q", name), fmt.Sprintf("type = %q", recordType), fmt.Sprintf("value = %q", value)}, more...)
@@ -265,7 +265,7 @@ func TestAmbiguousImport(t *testing.T) {
 	s.Domain(t, "example.com")
 	ids := []any{}
 	for _, prio := range []string{"10", "20"} {
-		r, _, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "sub", Type: "MX", Value: "mx.example.net", Prio: number(prio)})
+		r, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "sub", Type: "MX", Value: "mx.example.net", Prio: number(prio)})
 		must(t, err)
 		ids = append(ids, r.ID)
 	}

@@ -194,7 +194,7 @@ func (s step) update() (body api.UpdateDNSRecordBody) {
 // create creates the record of a step. An identical record that somebody else has created
 // since the list was read is the record.
 func (r *run) create(ctx context.Context, s step) error {
-	_, _, err := r.client.CreateDNSRecord(ctx, r.body(s))
+	_, err := r.client.CreateDNSRecord(ctx, r.body(s))
 	if !client.IsConflict(err) {
 		return err
 	}
@@ -249,7 +249,7 @@ func (z zone) applyBlindly(ctx context.Context, g goal, want map[record]int64, d
 		if run.skip() {
 			return
 		}
-		_, _, err := z.client.CreateDNSRecord(ctx, run.body(s))
+		_, err := z.client.CreateDNSRecord(ctx, run.body(s))
 		exists := dnsrecord.ExistingID(err) != 0
 		mu.Lock()
 		if exists {

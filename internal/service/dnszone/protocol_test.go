@@ -213,7 +213,7 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	// Another domain is taken over, and the old one loses the records.
 	other := maps.Clone(byName)
 	other["domain"] = "example.org"
-	_, _, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.org", Name: "old", Type: "A", Value: "192.0.2.9"})
+	_, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.org", Name: "old", Type: "A", Value: "192.0.2.9"})
 	must(t, err)
 	_, diags = p.Walk().PlanReplacement(typeName, other, o)
 	acctest.Expect(t, diags, "The plan deletes 1 DNS record of example.com", "www A 192.0.2.1", "The plan removes 1 DNS record of example.org", "old A 192.0.2.9")

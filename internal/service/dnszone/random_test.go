@@ -128,7 +128,7 @@ func exist(t *testing.T, s *acctest.Server, records contents) {
 			must(t, err)
 			body.Prio, body.Value = &n, rest
 		}
-		_, _, err := s.Client.CreateDNSRecord(t.Context(), body)
+		_, err := s.Client.CreateDNSRecord(t.Context(), body)
 		must(t, err)
 	}
 }

@@ -23,7 +23,6 @@ type acquisition struct {
 	client *client.Client
 	walk   *service.Walk
 	plan   model
-	isOwn  func(ctx context.Context, d *api.Domain, isPlan bool) bool // see Resource
 
 	// domain goes into the state; nil if there is none.
 	domain     *api.Domain
@@ -108,7 +107,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 	case a.walk.InState(service.Object{Type: typeName, ID: owned.ID}):
 		addInState(diags, a.plan, owned.ID)
 		return
-	case a.plan.OnExisting.ValueString() == onExistingError && !a.isOwn(ctx, owned, false):
+	case a.plan.OnExisting.ValueString() == onExistingError:
 		addExists(diags, a.plan, owned.ID)
 		return
 	}

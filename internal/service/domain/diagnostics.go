@@ -158,16 +158,10 @@ func warnAdopted(diags *diag.Diagnostics, plan model, before api.Domain, body ap
 	diags.AddWarning("The "+plan.String()+" was adopted", detail)
 }
 
-// warnAdoption warns in the plan that a domain will be adopted. isOwn means that a killed
-// run of the configuration has bought it. The summary is the same for all domains, so that
-// Terraform shows them as one warning.
-func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain, isOwn bool) {
-	summary, end := "The plan adopts a domain that the account owns", " To make an adoption an error, set on_existing = \"error\"."
+// warnAdoption warns in the plan that a domain will be adopted. The summary
+// is the same for all domains, so that Terraform shows them as one warning.
+func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain) {
 	detail := "The account owns " + plan.display() + " already, so nothing is bought. Terraform manages it after the apply: a destroy deletes it."
-	if isOwn {
-		summary, end = "The plan continues with a domain of an earlier apply", ""
-		detail = "An earlier apply of this configuration bought " + plan.display() + ", and ended before Terraform had stored that in the state. Nothing is bought again; the apply puts the domain into the state."
-	}
 	if !plan.ContactInfo.IsNull() {
 		detail += " contact_info is not sent; the registrant stays the same."
 	}
@@ -176,7 +170,7 @@ func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain, isOwn 
 	if changed := changedSettings(plan, before, plan.changes(now)); len(changed) > 0 {
 		detail += "\n\nThe adoption changes " + strings.Join(changed, ", ") + ". To keep a setting, set its current value in the configuration."
 	}
-	diags.AddAttributeWarning(path.Root("name"), summary, detail+"\n\n"+changedSince+end)
+	diags.AddAttributeWarning(path.Root("name"), "The plan adopts a domain that the account owns", detail+"\n\n"+changedSince+" To make an adoption an error, set on_existing = \"error\".")
 }
 
 // changedSettings describes the changes of an update.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -126,7 +125,6 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	object := service.Object{Type: typeName, ID: owned.ID}
 	inState := r.Walk().InState(object)
-	isOwn := !inState && r.isOwn(ctx, owned, true)
 	switch {
 	case inState && owned.Status == vocab.DomainFailed && req.State.Raw.IsNull():
 		offer, err := r.offer(ctx, c, plan)
@@ -136,14 +134,14 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		addInState(diags, plan, owned.ID)
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
-	case plan.OnExisting.ValueString() == onExistingError && !isOwn:
+	case plan.OnExisting.ValueString() == onExistingError:
 		addExists(diags, plan, owned.ID)
 	default:
 		if conflict := r.Walk().PlanAdoption(object); conflict != 0 {
 			service.AddConflict(diags, plan.String(), owned.ID, conflict)
 			break
 		}
-		warnAdoption(diags, plan, *owned, isOwn)
+		warnAdoption(diags, plan, *owned)
 	}
 	return adopted
 }
@@ -179,12 +177,6 @@ func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) custo
 	}
 	r.Notes().Store(noteKey{}, id)
 	return id
-}
-
-// isOwn reports whether a killed run of the configuration has bought the domain, and its
-// state was not stored. Such a domain was not there before, whatever on_existing says.
-func (r *Resource) isOwn(ctx context.Context, d *api.Domain, isPlan bool) bool {
-	return r.Lost(ctx, api.ObjectDomain, isPlan)[strings.ToLower(d.ID)]
 }
 
 // deletedUnseen reports whether this apply deleted the domain because it was tainted,

@@ -139,7 +139,7 @@ func TestDelete(t *testing.T) {
 	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 	p.NoErrors(diags)
-	m, _, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane", FirstName: "Jane", LastName: "Doe"})
+	m, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane", FirstName: "Jane", LastName: "Doe"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	a := &acquisition{client: c, walk: r.Walk(), plan: plan, isOwn: r.isOwn}
+	a := &acquisition{client: c, walk: r.Walk(), plan: plan}
 	a.run(ctx, &resp.Diagnostics)
 	if a.domain == nil {
 		return

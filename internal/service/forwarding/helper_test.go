@@ -22,7 +22,7 @@ func must(t *testing.T, err error) {
 // create creates a rule outside Terraform.
 func create(t *testing.T, s *acctest.Server, body api.CreateForwardingBody) *api.Forwarding {
 	t.Helper()
-	f, _, err := s.Client.CreateForwarding(t.Context(), body)
+	f, err := s.Client.CreateForwarding(t.Context(), body)
 	must(t, err)
 	return f
 }

@@ -31,7 +31,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	created, resumed, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
+	created, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
 		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
 	})
 	switch {
@@ -41,9 +41,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	case err != nil:
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, "", service.Fields{}, plan.conflictAdvice)
 		return
-	}
-	if resumed {
-		service.WarnResumed(&resp.Diagnostics, "forwarding rule to "+created.TargetEmail, created.ID)
 	}
 	// The rule exists from here on: its id goes into the state in any case.
 	active := plan.Active

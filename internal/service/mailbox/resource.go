@@ -27,14 +27,11 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	created, resumed, err := c.CreateMailbox(ctx, plan.expandCreate())
+	created, err := c.CreateMailbox(ctx, plan.expandCreate())
 	if err != nil {
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), service.Fields{},
 			func() string { return conflictAdvice(ctx, c, plan) })
 		return
-	}
-	if resumed {
-		service.WarnResumed(&resp.Diagnostics, "mailbox "+created.PrimaryEmail, created.ID)
 	}
 	// The mailbox exists from here on: its id goes into the state in any case.
 	ready, err := service.AwaitReady(ctx, c, created,

@@ -113,7 +113,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		r.WarnMissingDomainRef(ctx, domain, diags)
 	}
 	existing := l.existing(c.keys())
-	own := r.ownOf(ctx, unknownCreates{}, c, existing, true)
+	own := unknownCreates{}.own(c, existing)
 	r.checkExisting(*plan, others(existing, own), diags)
 	r.checkContinued(own, diags)
 }
@@ -191,7 +191,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
 		existing := l.(*listing).existing(ch.added)
-		own := r.ownOf(ctx, unknownCreatesOf(ctx, req.Private), c, existing, true)
+		own := unknownCreatesOf(ctx, req.Private).own(c, existing)
 		r.checkExisting(*plan, others(existing, own), diags)
 		r.checkContinued(own, diags)
 	}

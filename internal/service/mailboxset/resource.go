@@ -110,7 +110,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	existing := l.existing(want.keys())
 	if len(existing) > 0 && !plan.adopts() {
-		if foreign := others(existing, r.ownOf(ctx, unknownCreates{}, want, existing, false)); len(foreign) > 0 {
+		if foreign := others(existing, unknownCreates{}.own(want, existing)); len(foreign) > 0 {
 			addExisting(&resp.Diagnostics, foreign)
 			return
 		}
@@ -197,7 +197,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		if plan.adopts() {
 			a.adopt(ctx, want, existing)
 		} else {
-			own := r.ownOf(ctx, earlier, want, existing, false)
+			own := earlier.own(want, existing)
 			a.adopt(ctx, want, own)
 			for key, m := range others(existing, own) {
 				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice)
@@ -270,7 +270,6 @@ type apply struct {
 	failures  []failure
 	remaining []string // addresses of mailboxes that the API can't delete
 	reused    []string // addresses whose ids belong to other mailboxes by now
-	resumed   []string // addresses of mailboxes that an earlier run created
 	known     *api.Mailbox
 }
 
@@ -311,9 +310,6 @@ func (a *apply) create(ctx context.Context, want *contents, keys []string) {
 		case a.walk.Acquire(object(outcome.Mailbox.ID)) != 0:
 			a.fail(key, summary, errors.New("another resource of this run manages it, id "+outcome.Mailbox.ID), "Remove one of the two.")
 		default:
-			if outcome.Resumed {
-				a.resumed = append(a.resumed, outcome.Mailbox.PrimaryEmail)
-			}
 			a.put(key, want.entries[key], outcome.Mailbox)
 		}
 	}
@@ -431,10 +427,6 @@ func (a *apply) report(diags *diag.Diagnostics) {
 	if len(a.reused) > 0 {
 		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.reused))+" not deleted",
 			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+service.Bullets(sorted(a.reused)))
-	}
-	if len(a.resumed) > 0 {
-		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.resumed))+" created by an earlier run",
-			"An earlier run with the same request was interrupted before Terraform could store their ids. This run continues with them:"+service.FirstBullets(sorted(a.resumed)))
 	}
 }
 

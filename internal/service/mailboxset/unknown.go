@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -55,23 +54,6 @@ func (u unknownCreates) own(want *contents, existing map[string]*api.Mailbox) ma
 		created, err := time.Parse(time.RFC3339, m.CreatedAt)
 		isOlder := err == nil && created.Before(u.Since)
 		if u.has(key) && !isOlder && want.entries[key].same(entryOf(m)) {
-			own[key] = m
-		}
-	}
-	return own
-}
-
-// ownOf returns the existing mailboxes with which the set continues: those that an earlier
-// apply of it requested, and those that a killed run of the configuration has created with
-// the names of the map.
-func (r *Resource) ownOf(ctx context.Context, earlier unknownCreates, want *contents, existing map[string]*api.Mailbox, isPlan bool) map[string]*api.Mailbox {
-	own := earlier.own(want, existing)
-	if len(own) == len(existing) {
-		return own
-	}
-	lost := r.Lost(ctx, api.ObjectMailbox, isPlan)
-	for key, m := range existing {
-		if lost[strings.ToLower(m.ID)] && want.entries[key].same(entryOf(m)) {
 			own[key] = m
 		}
 	}
