@@ -241,7 +241,6 @@ func (c config) origin(s settings) session.Origin {
 	}
 	return session.Origin{
 		Embedded: true,
-		SharedID: s.accountID != "" || s.fixture != "",
 		Account:  "which is the embedded account in " + dir,
 		Other: "A new checkout or working directory has its own, empty embedded account. Restore the data directory of the state, " +
 			"or point embedded.data_dir or " + envDataDir + " at it; all workspaces of a working directory share one. " +

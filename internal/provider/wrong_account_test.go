@@ -1,8 +1,6 @@
 package provider_test
 
 import (
-	"encoding/base64"
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -13,8 +11,8 @@ import (
 )
 
 // TestWrongAccount uses objects of one account with a provider for another account, where
-// they seem to be deleted. The account is in the identity. For a CLI without identities it
-// is in the private state, or the default workspace in the attributes proves it.
+// they seem to be deleted. The account is in the identity, and for a CLI without identities
+// in the private state.
 func TestWrongAccount(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
@@ -24,8 +22,7 @@ func TestWrongAccount(t *testing.T) {
 		p.NoErrors(diags)
 		for via, forget := range map[string]func(*acctest.Object){
 			"identity":      func(o *acctest.Object) { o.Private = nil },
-			"state":         func(o *acctest.Object) { o.Identity = nil },
-			"private state": func(o *acctest.Object) { o.Identity, o.Private = nil, marked(own.AccountID) },
+			"private state": func(o *acctest.Object) { o.Identity = nil },
 		} {
 			o := *created
 			forget(&o)
@@ -39,11 +36,7 @@ func TestWrongAccount(t *testing.T) {
 func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r resourceConfig, o *acctest.Object) {
 	t.Helper()
 	// The first error has both accounts, the source of the connection and the next step.
-	account := own.AccountID
-	if o.Identity == nil && o.Private == nil {
-		account = own.WorkspaceID
-	}
-	full := []string{"ERROR: The state belongs to another account\n", account, other.AccountID, "account_id", "terraform state rm"}
+	full := []string{"ERROR: The state belongs to another account\n", own.AccountID, other.AccountID, "account_id", "terraform state rm"}
 	changed := maps.Clone(r.config)
 	maps.Copy(changed, r.replacing)
 
@@ -82,14 +75,14 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r reso
 		}
 		if text := acctest.Render(diags); i == 0 {
 			acctest.Expect(t, diags, full...)
-		} else if !strings.Contains(text, account) || strings.Contains(text, "state rm") {
+		} else if !strings.Contains(text, own.AccountID) || strings.Contains(text, "state rm") {
 			t.Errorf("the second error is %s", text)
 		}
 	}
 }
 
-// TestAccountIsKept checks that everything that writes a state stores the account, so that
-// the next run can compare it without an identity.
+// TestAccountIsKept checks that everything that writes a state stores the account in its
+// private part, so that the next run can compare it without an identity.
 func TestAccountIsKept(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
@@ -103,56 +96,22 @@ func TestAccountIsKept(t *testing.T) {
 		unmarked.Private = nil
 		read, diags := p.Read(name, &unmarked)
 		p.NoErrors(diags)
-		refreshed, diags := p.Read(name, imported)
-		p.NoErrors(diags)
-		for how, o := range map[string]*acctest.Object{"create": created, "import": imported, "refresh": refreshed, "read": read} {
+		for how, o := range map[string]*acctest.Object{"create": created, "import": imported, "read": read} {
 			o.Identity = nil
-			_, diags := other.Protocol(t, "").Read(name, o)
-			if !isRefused(diags) {
+			if _, diags := other.Protocol(t, "").Read(name, o); !isRefused(diags) {
 				t.Errorf("after the %s of %s: %s", how, name, acctest.Render(diags))
 			}
 		}
 		// A state without an account is accepted.
-		if unmarked.Identity, unmarked.Private = nil, nil; unmarked.Text("workspace_id") != "" {
-			continue
-		}
+		unmarked.Identity = nil
 		if gone, diags := other.Protocol(t, "").Read(name, &unmarked); !gone.Gone() || len(diags) > 0 {
 			t.Errorf("%s without an account: %s", name, acctest.Render(diags))
 		}
 	}
 }
 
-// TestAccountOfAnotherWorkspace checks that the state of an object that is not in the
-// default workspace has the account too, also if it was there before.
-func TestAccountOfAnotherWorkspace(t *testing.T) {
-	t.Parallel()
-	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
-	own.Domain(t, "example.com")
-	sales := own.Workspace(t, "Sales").ID
-	p := own.Protocol(t, "")
-	mailbox, diags := p.Apply(t.Context(), "mailhost_mailbox", kinds(own.AccountID)["mailhost_mailbox"][0], nil)
-	p.NoErrors(diags)
-	domain, diags := p.Apply(t.Context(), "mailhost_domain", map[string]any{"name": "example.com"}, nil)
-	p.NoErrors(diags)
-	domain, diags = p.Apply(t.Context(), "mailhost_domain", map[string]any{"name": "example.com", "workspace_id": sales}, domain)
-	p.NoErrors(diags)
-	for name, o := range map[string]*acctest.Object{"mailhost_mailbox": mailbox, "mailhost_domain": domain} {
-		for range 2 {
-			o.Identity = nil
-			if _, diags := other.Protocol(t, "").Read(name, o); !isRefused(diags) {
-				t.Errorf("%s in %s: %s", name, o.Text("workspace_id"), acctest.Render(diags))
-			}
-			o, diags = own.Protocol(t, "").Read(name, o)
-			p.NoErrors(diags)
-		}
-		if o.Text("workspace_id") != sales {
-			t.Errorf("%s is still in %s", name, o.Text("workspace_id"))
-		}
-	}
-}
-
-// TestRecreatedAccount checks that a lost embedded account is detected although the
-// configuration sets its id.
+// TestRecreatedAccount checks that a lost embedded account is distinguished from a new one
+// with the same id.
 func TestRecreatedAccount(t *testing.T) {
 	t.Parallel()
 	const accountID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
@@ -160,59 +119,23 @@ func TestRecreatedAccount(t *testing.T) {
 	p := acctest.Embedded(t, accountID, dir)
 	o, diags := p.Apply(t.Context(), "mailhost_forwarding", config, nil)
 	p.NoErrors(diags)
-	again := acctest.Embedded(t, accountID, dir) // like the next command
-	read, diags := again.Read("mailhost_forwarding", o)
-	if again.NoErrors(diags); read.Gone() {
-		t.Error("it was removed from the state")
+	for _, identity := range []*tfprotov6.ResourceIdentityData{o.Identity, nil} {
+		o.Identity = identity
+		again := acctest.Embedded(t, accountID, dir) // like the next command
+		read, diags := again.Read("mailhost_forwarding", o)
+		if again.NoErrors(diags); read.Gone() {
+			t.Error("it was removed from the state")
+		}
+		lost := acctest.Embedded(t, accountID, t.TempDir())
+		kept, diags := lost.Read("mailhost_forwarding", o)
+		acctest.Expect(t, diags, "ERROR: The state belongs to another account", accountID, "created at", "same id", "MAILHOST_DATA_DIR")
+		if kept.Gone() {
+			t.Error("it was removed from the state")
+		}
+		if _, diags := acctest.Embedded(t, accountID, t.TempDir()).Plan("mailhost_forwarding", nil, o); !isRefused(diags) {
+			t.Errorf("the destroy plans %s", acctest.Render(diags))
+		}
 	}
-	lost := acctest.Embedded(t, accountID, t.TempDir())
-	kept, diags := lost.Read("mailhost_forwarding", read)
-	acctest.Expect(t, diags, "ERROR: The state belongs to another account", accountID, "created at", "same id", "MAILHOST_DATA_DIR")
-	if kept.Gone() {
-		t.Error("it was removed from the state")
-	}
-	if _, diags := acctest.Embedded(t, accountID, t.TempDir()).Plan("mailhost_forwarding", nil, read); !isRefused(diags) {
-		t.Errorf("the destroy plans %s", acctest.Render(diags))
-	}
-}
-
-// TestSameID checks that an embedded account is distinguished from another one with the
-// same id, also if the attributes of its objects would prove an account with a random id.
-func TestSameID(t *testing.T) {
-	t.Parallel()
-	const configuredID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
-	sibling := t.TempDir()
-	acctest.Embedded(t, configuredID, sibling).Import("mailhost_domain", "example.com", nil) // creates the account
-	for what, c := range map[string]struct{ accountID, otherDir string }{
-		"of a configuration":           {configuredID, sibling},
-		"of an account that was lost":  {"", t.TempDir()},
-		"of a configured and lost one": {configuredID, t.TempDir()},
-	} {
-		t.Run(what, func(t *testing.T) {
-			dir := t.TempDir()
-			p := acctest.Embedded(t, c.accountID, dir)
-			o, diags := p.Apply(t.Context(), "mailhost_domain", kinds(configuredID)["mailhost_domain"][0], nil)
-			p.NoErrors(diags)
-			accountID := p.IdentityOf("mailhost_domain", o)["account_id"]
-			for _, identity := range []*tfprotov6.ResourceIdentityData{o.Identity, nil} {
-				o.Identity = identity
-				if _, diags := acctest.Embedded(t, accountID, dir).Read("mailhost_domain", o); len(diags) > 0 {
-					t.Errorf("its own account: %s", acctest.Render(diags))
-				}
-				kept, diags := acctest.Embedded(t, accountID, c.otherDir).Read("mailhost_domain", o)
-				if !isRefused(diags) || kept.Gone() {
-					t.Errorf("identity %v: %s", identity != nil, acctest.Render(diags))
-				}
-			}
-		})
-	}
-}
-
-// marked returns the private state of an object in a remote account that names the
-// account, as that of an object outside of the default workspace does.
-func marked(accountID string) []byte {
-	value := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, `{"id":%q}`, accountID))
-	return fmt.Appendf(nil, `{"account":%q}`, value)
 }
 
 func isRefused(diags []*tfprotov6.Diagnostic) bool {

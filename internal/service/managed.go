@@ -66,7 +66,7 @@ func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfi
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if (req.State.Raw.IsNull() || m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics)) && m.recordPlan(ctx, req, resp) {
+	if (req.State.Raw.IsNull() || m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics)) && m.recordPlan(ctx, req, resp) {
 		m.Managed.ModifyPlan(ctx, req, resp)
 	}
 	reportOnce(&resp.Diagnostics, true)
@@ -117,7 +117,7 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	m.create(ctx, req, resp)
 	if !resp.State.Raw.IsNull() && resp.State.Raw.IsFullyKnown() {
-		m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
+		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
@@ -147,7 +147,7 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 
 // Read implements resource.Resource.
 func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics) {
+	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Read(m.base().forRefresh(ctx, req.State.Raw), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
@@ -157,7 +157,7 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 			if conflict := walk.Refreshed(o); conflict != session.NoConflict {
 				AddConflict(&resp.Diagnostics, m.label(ctx, resp.State.Get), o.ID, conflict)
 			}
-			m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
+			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
 	}
 	keepIdentity(ctx, req, resp)
@@ -171,26 +171,26 @@ func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.
 	if resp.Identity == nil || !resp.Identity.Raw.IsFullyNull() {
 		return
 	}
-	account, _ := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
+	account := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute(req.State.Raw, "id"))...)
 }
 
 // Update implements resource.Resource.
 func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	if m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics) {
+	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Update(ctx, req, resp)
 		if resp.Private != nil {
 			resp.Diagnostics.Append(resp.Private.SetKey(ctx, firstPlanKey, nil)...)
 		}
 		m.walk().Updated(m.object(req.State.Raw))
-		m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
+		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
 
 // Delete implements resource.Resource.
 func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	if m.checkAccount(ctx, req.State.Raw, req.Identity, req.Private, &resp.Diagnostics) {
+	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.delete(ctx, req, resp)
 	}
 	reportOnce(&resp.Diagnostics, false)
@@ -212,7 +212,7 @@ func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *
 func (m *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	m.Managed.ImportState(m.base().forImport(ctx), req, resp)
 	if !resp.Diagnostics.HasError() {
-		m.keepAccount(ctx, resp.State.Raw, resp.Private, &resp.Diagnostics)
+		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }

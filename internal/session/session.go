@@ -121,9 +121,6 @@ type Origin struct {
 	// Embedded means that the account is in a local file, which may be lost and
 	// created again with the same account id.
 	Embedded bool
-	// SharedID means that several files may have an account with this id, because the
-	// configuration or a fixture chooses it.
-	SharedID bool
 }
 
 // OpenError is an error of opening a client, with a summary of its own and with what
