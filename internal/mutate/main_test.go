@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// TestRun makes all mutants of a package with a place for each kind.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a package")
+	}
+	t.Parallel()
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, []string{"./testdata/sample"}, nil, 1, 1000, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	const want = `github.com/mailhost/terraform-provider-mailhost/internal/mutate/testdata/sample: 22 mutants
+testdata/sample/sample.go:32:2: survived, zero values returned: return b
+testdata/sample/sample.go:30:3: survived, call dropped: b.WriteString("unnoticed")
+testdata/sample/sample.go:36:5: not reached, always true: errors <= 0
+testdata/sample/sample.go:36:5: not reached, always false: errors <= 0
+testdata/sample/sample.go:36:5: not reached, boundary of <=: errors <= 0
+seed 1: 17 of 22 mutants killed (77 %), 3 not reached, 2 survived
+`
+	if out.String() != want {
+		t.Errorf("the report is\n%s", &out)
+	}
+}
