@@ -55,8 +55,9 @@ const (
 	// IdempotencyKeyHeader names a logical request.
 	IdempotencyKeyHeader = "Idempotency-Key"
 	// IdempotencyReplayedHeader marks the response of an earlier request under the
-	// same key: true. It is false in the response to a lookup of a create that would be
-	// replayed, so that the client knows that it can resend the create.
+	// same key: true. It is false in the response to a GET request with an
+	// Idempotency-Key, by which a client looks up what a create has done: the client then
+	// knows that the API honours keys, so that it can resend the create.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
 	// IdempotencyLookupHeader names, in a GET request, the Idempotency-Key of a create
 	// whose outcome it looks up: the client is there, and will know of the object. The

@@ -73,6 +73,7 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 	case p.idempotency.FoundRecord(ctx):
 		w.Header().Set(api.IdempotencyReplayedHeader, "false")
 	case p.idempotency.IsLookup():
+		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
 		w.Header().Set(api.IdempotencyLookupHeader, "none")
 	}
 	if exist, known := p.idempotency.Unconfirmed(ctx); known {

@@ -118,7 +118,7 @@ func (h *Handler) begin(r *http.Request) *progress {
 		p.origin = idempotency.ParseOrigin(origin)
 	}
 	if r.Method == http.MethodGet {
-		p.lookup = r.Header.Get(api.IdempotencyLookupHeader)
+		p.lookup = cmp.Or(r.Header.Get(api.IdempotencyLookupHeader), r.Header.Get(api.IdempotencyKeyHeader))
 	}
 	return p
 }
