@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -26,7 +25,7 @@ import (
 
 // TestDurability draws histories of a service on a file: requests that are aborted or
 // lose their authorization while their body is sent, crashes, restarts, jumps of the
-// clock, and a file that is replaced or truncated under the service. After each of
+// clock, and a file that is replaced under the service. After each of
 // them, acknowledged changes exist, rejected ones do not, and a restored backup has its
 // content from when it was made.
 func TestDurability(t *testing.T) {
@@ -49,7 +48,7 @@ func TestDurability(t *testing.T) {
 		defer func() { _ = h.svc.Close() }()
 		steps := map[string]func(){
 			"create": h.create, "create again": h.createAgain, "cut off": h.cutOff, "revoked during upload": h.revokedDuringUpload,
-			"crash": h.crash, "restart": h.restart, "clock": h.jump, "backup": h.backUp, "replace": h.replace, "truncate": h.truncate,
+			"crash": h.crash, "restart": h.restart, "clock": h.jump, "backup": h.backUp, "replace": h.replace,
 		}
 		names := slices.Sorted(maps.Keys(steps))
 		names = append(names, "create", "create", "create again")
@@ -90,7 +89,7 @@ func (h *history) fail(format string, args ...any) {
 // open opens the file and checks its content.
 func (h *history) open() {
 	var err error
-	if h.db, err = sqlite.Open(context.Background(), h.path, sqlite.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if h.db, err = sqlite.Open(context.Background(), h.path, sqlite.Options{}); err != nil {
 		h.fail("open: %s", err)
 	}
 	if h.svc, err = apiserver.New(apiserver.Options{Store: h.db, Clock: func() time.Time { return h.now }}); err != nil {
@@ -285,31 +284,38 @@ func (h *history) backUp() {
 	}
 }
 
-// replace copies the backup over the open file.
+// replace puts the backup in the place of the open file. The file comes back, or the service
+// goes on with the backup after a restart.
 func (h *history) replace() {
 	if h.saved == "" {
 		return
 	}
-	h.copy(h.saved, h.path)
-	h.refuses()
-	h.restored()
-}
-
-// truncate truncates the open file, which is then restored.
-func (h *history) truncate() {
-	if h.saved == "" {
-		return
-	}
-	info, err := os.Stat(h.path)
-	if err == nil {
-		err = os.Truncate(h.path, rapid.Int64Range(0, info.Size()-1).Draw(h.t, "size"))
-	}
-	if err != nil {
+	away := h.newPath()
+	if err := os.Rename(h.path, away); err != nil {
 		h.fail("%s", err)
 	}
-	h.refuses()
 	h.copy(h.saved, h.path)
-	h.restored()
+	h.refuses()
+	if rapid.Bool().Draw(h.t, "comes back") {
+		if err := os.Rename(away, h.path); err != nil {
+			h.fail("%s", err)
+		}
+		h.create()
+		h.restart()
+		return
+	}
+	if err := h.svc.Close(); err != nil {
+		h.fail("close: %s", err)
+	}
+	h.must, h.may = map[string]string{}, map[string]bool{}
+	for name, id := range h.savedMust {
+		if id == "" {
+			h.may[name] = true
+		} else {
+			h.must[name] = id
+		}
+	}
+	h.open()
 }
 
 // refuses checks that no request succeeds any more.
@@ -323,20 +329,4 @@ func (h *history) refuses() {
 	if status, _ := h.send(h.svc.OwnerClient(accountID), "GET", "/workspaces", nil, "", ""); status != http.StatusServiceUnavailable {
 		h.fail("a read in a file that was replaced: %d", status)
 	}
-}
-
-// restored restarts the service on the restored file.
-func (h *history) restored() {
-	if err := h.svc.Close(); err == nil {
-		h.fail("close is silent about a file that was replaced")
-	}
-	h.must, h.may = map[string]string{}, map[string]bool{}
-	for name, id := range h.savedMust {
-		if id == "" {
-			h.may[name] = true
-		} else {
-			h.must[name] = id
-		}
-	}
-	h.open()
 }

@@ -3,13 +3,10 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -160,66 +157,5 @@ func TestCopyIsAtomic(t *testing.T) {
 	before := rows(used)
 	if _, err := sqlstore.Copy(t.Context(), source, used, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "has data already") || rows(used) != before {
 		t.Errorf("copying to a store with data: %v; it has %d rows, and had %d", err, rows(used), before)
-	}
-}
-
-// TestLockFile checks that nobody can open a locked file, which nobody else has open, and that
-// its version says whether it has changed.
-func TestLockFile(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	other := openStore(t, path, Options{})
-	mustPopulate(t, other)
-	before, err := FileVersion(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LockFile(t.Context(), path); !errors.Is(err, store.ErrInUse) {
-		t.Errorf("a file in use: %v", err)
-	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := LockFile(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if lock.Version != before {
-		t.Errorf("version %d of an unchanged file, want %d", lock.Version, before)
-	}
-	if _, err := Open(t.Context(), path, Options{LockTimeout: time.Millisecond}); err == nil || !strings.Contains(err.Error(), "another process has locked it") {
-		t.Errorf("a locked file was opened: %v", err)
-	}
-	if err := errors.Join(lock.Unlock(), lock.Unlock()); err != nil {
-		t.Fatal(err)
-	}
-	works(t, openStore(t, path, Options{}), "ada")
-	if now, err := FileVersion(t.Context(), path); err != nil || now == before {
-		t.Errorf("version %d of a changed file, error %v", now, err)
-	}
-}
-
-// TestExclusive checks that a file is not opened alone while another store has it open, even
-// if that is idle, and that a missing file is not created.
-func TestExclusive(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	if _, err := Open(t.Context(), path, Options{Exclusive: true}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("it was created")
-	}
-	other := openStore(t, path, Options{})
-	storetest.FillRandomly(t, other, 1)
-	if _, err := Open(t.Context(), path, Options{Exclusive: true}); !errors.Is(err, store.ErrInUse) {
-		t.Errorf("a file in use: %v", err)
-	}
-	want := dump(t, other)
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got := dump(t, openStore(t, path, Options{Exclusive: true})); !maps.EqualFunc(got, want, slices.Equal) {
-		t.Error("the content has changed")
 	}
 }

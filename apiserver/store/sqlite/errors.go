@@ -15,22 +15,16 @@ var ErrClosed = errors.New("the store is closed")
 // ErrReadOnly is returned by Update of a store that was opened with ReadOnly.
 var ErrReadOnly = errors.New("the store is open for reading only")
 
-var errNoDatabase = errors.New("it is not an SQLite database; choose another path, or restore a backup if it was one")
-
-var errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
-
-var errUnreleased = errors.New("a version before the first release wrote it, and its schema can't be migrated; choose another path, or move the file away")
-
-var errNoStore = errors.New("it is empty: nothing has been stored there yet")
-
-// errReplaced means that another file came to the path while it was being opened. A log at
-// the path belongs to that one.
-var errReplaced = errors.New("it was replaced by another file while it was being opened; try again")
-
-var errOlderSchema = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
-
-// unwritableError means that a file can only be read.
-type unwritableError struct{ error }
+var (
+	errNoDatabase   = errors.New("it is not an SQLite database; choose another path, or restore a backup if it was one")
+	errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
+	errUnreleased   = errors.New("a version before the first release wrote it, and its schema can't be migrated; choose another path, or move the file away")
+	errNoStore      = errors.New("it is empty: nothing has been stored there yet")
+	errOlderSchema  = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
+	errOnlyLog      = errors.New("it is missing, and the -wal file beside it has changes that belong to it; put it back, or restore a backup and move the -wal file away")
+	// errReplaced means that another file came to the path while it was being opened.
+	errReplaced = errors.New("it was replaced by another file while it was being opened; try again")
+)
 
 // code returns the primary result code of SQLite's error, and zombiezen.ResultError for
 // another error.
@@ -41,13 +35,6 @@ func isBusy(err error) bool { return code(err) == zombiezen.ResultBusy }
 
 // openError explains why a file can't be opened.
 func openError(path string, err error) error {
-	if unwritable, ok := errors.AsType[*unwritableError](err); ok {
-		err = unwritable.error
-		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pathErr.Err
-		}
-		return fmt.Errorf("the database file %s can't be written: %w; check its owner and mode", path, err)
-	}
 	switch code(err) {
 	case zombiezen.ResultNotADB:
 		return fmt.Errorf("open %s: %w: %w", path, errNoDatabase, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -16,48 +18,62 @@ import (
 // health is whether the store can keep what is written. It is safe for concurrent
 // use.
 type health struct {
-	monitor
+	path string
+	// opened identifies the file that was opened.
+	opened os.FileInfo
 	// failure is the error of the last update that wrote, if the file or the disk
 	// caused it, and probed when that was last found, in Unix nanoseconds.
 	failure atomic.Pointer[error]
 	probed  atomic.Int64
 }
 
+// check returns an error that is store.ErrUnavailable if the path does not lead to the open
+// file: nobody would read again what is written to it.
+func (h *health) check() error {
+	info, err := os.Stat(h.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return h.lost("was removed or moved while it was open; put it back, or stop the server and restore a backup")
+	case err != nil:
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err) // which names the path
+	case !os.SameFile(info, h.opened):
+		return h.lost("was replaced by another file while it was open; put it back, or stop the server, move the -wal and -shm files beside it away, and start it with the other file")
+	}
+	return nil
+}
+
+func (h *health) lost(reason string) *store.LostError {
+	return &store.LostError{Path: h.path, Reason: reason}
+}
+
 // note records the outcome of an update and returns its error, as one that is
 // store.ErrUnavailable if the file or the disk caused it.
 func (h *health) note(err error, wrote bool) error {
-	if err == nil {
-		if wrote && h.failure.Load() != nil {
-			h.failure.Store(nil)
-		}
-		return nil
-	}
-	if err = h.explain(err); errors.Is(err, store.ErrUnavailable) {
+	switch err = h.explain(err); {
+	case err == nil && wrote && h.failure.Load() != nil:
+		h.failure.Store(nil)
+	case errors.Is(err, store.ErrUnavailable) && !isBusy(err): // a lock of another process is no fault of the file
 		h.probed.Store(time.Now().UnixNano())
 		h.failure.Store(&err)
 	}
 	return err
 }
 
-// explain makes an error store.ErrUnavailable if the file or the disk caused it and
-// the next attempt may succeed.
+// explain makes an error store.ErrUnavailable if the file, the disk or another process's lock
+// caused it.
 func (h *health) explain(err error) error {
 	var advice string
 	switch code(err) {
 	case zombiezen.ResultNotADB, zombiezen.ResultCorrupt:
-		lost := h.check()
-		if lost == nil {
-			lost = h.markDamaged()
-		}
-		if lost != nil {
-			return fmt.Errorf("%w: %w", lost, err)
-		}
+		return fmt.Errorf("%w: %w", h.lost("is damaged; stop the server and restore a backup"), err)
 	case zombiezen.ResultFull:
 		advice = "its disk is full; free some space"
 	case zombiezen.ResultReadOnly, zombiezen.ResultCantOpen:
 		advice = "make it, its directory and the -wal and -shm files beside it writable"
 	case zombiezen.ResultIOErr:
 		advice = "check its disk, and limits on its size"
+	case zombiezen.ResultBusy, zombiezen.ResultProtocol:
+		advice = "another process has locked it; try again when that has ended"
 	}
 	if advice == "" || errors.Is(err, store.ErrUnavailable) {
 		return err
@@ -65,14 +81,13 @@ func (h *health) explain(err error) error {
 	return fmt.Errorf("%w: the database file %s can't be used: %s: %w", store.ErrUnavailable, h.path, advice, err)
 }
 
-// checkInterval is how long the result of a costly check is used.
-const checkInterval = time.Second
+// probeInterval is how often Ping tries an update after one has failed.
+const probeInterval = time.Second
 
-// due reports whether the caller, and nobody else, is to run a check that last ran
-// at a time in Unix nanoseconds, which it updates.
-func due(last *atomic.Int64) bool {
-	then, now := last.Load(), time.Now()
-	return now.Sub(time.Unix(0, then)).Abs() >= checkInterval && last.CompareAndSwap(then, now.UnixNano())
+// mayProbe reports whether the caller, and nobody else, is to try an update.
+func (h *health) mayProbe() bool {
+	then, now := h.probed.Load(), time.Now()
+	return now.Sub(time.Unix(0, then)).Abs() >= probeInterval && h.probed.CompareAndSwap(then, now.UnixNano())
 }
 
 // Ping implements store.Store. After an update that could not be kept it fails until
@@ -80,12 +95,11 @@ func due(last *atomic.Int64) bool {
 // that changes nothing itself.
 func (s *Store) Ping(ctx context.Context) error {
 	w, h := s.engine.writer, &s.engine.health
-	h.pathsChecked.Store(0) // costs little here
-	if err := h.check(); err != nil {
-		return err
+	if w != nil && h.check() != nil {
+		return w.update(ctx, rewrite) // fails, and empties the log
 	}
 	if failure := h.failure.Load(); failure != nil && w != nil {
-		if !due(&h.probed) {
+		if !h.mayProbe() {
 			return *failure
 		}
 		if err := w.update(ctx, rewrite); err != nil {
@@ -95,8 +109,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-// rewrite is an update that changes nothing but the generation.
-func rewrite(_ context.Context, q sqlstore.Querier) error {
-	q.(*transaction).wrote = true
-	return nil
+// rewrite is an update that changes nothing but is written.
+func rewrite(ctx context.Context, q sqlstore.Querier) error {
+	_, err := q.ExecContext(ctx, `UPDATE mailhost_migrations SET version = version`)
+	return err
 }

@@ -32,118 +32,6 @@ func works(t *testing.T, s *Store, localPart string) {
 	}
 }
 
-// TestDisplacedFile checks that a store whose open file is moved, removed, replaced or
-// truncated becomes unavailable.
-func TestDisplacedFile(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be moved on Windows")
-	}
-	for _, tt := range []struct {
-		name, want string
-		displace   func(path string) error
-	}{
-		{"removed", "was removed", os.Remove},
-		{"replaced", "was replaced", func(path string) error {
-			return errors.Join(os.WriteFile(path+".new", []byte("new"), 0o600), os.Rename(path+".new", path))
-		}},
-		{"truncated", "was truncated", func(path string) error { return os.Truncate(path, 0) }},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			path := newPath(t)
-			s, err := Open(t.Context(), path, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close() // its error is expected
-			mustPopulate(t, s)
-			works(t, s, "ada")
-			if err := tt.displace(path); err != nil {
-				t.Fatal(err)
-			}
-			fails(t, s, tt.want)
-			if err := s.View(t.Context(), func(r store.Reader) error { _, err := r.Accounts(); return err }); !errors.Is(err, store.ErrUnavailable) {
-				t.Errorf("View = %v", err)
-			}
-			fails(t, s, path)
-		})
-	}
-}
-
-// TestFileMovedBack checks that the store recovers when its file returns.
-func TestFileMovedBack(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be moved on Windows")
-	}
-	path := newPath(t)
-	s := openStore(t, path, Options{})
-	mustPopulate(t, s)
-	if err := os.Rename(path, path+".away"); err != nil {
-		t.Fatal(err)
-	}
-	fails(t, s, "was removed or moved")
-	if err := os.Rename(path+".away", path); err != nil {
-		t.Fatal(err)
-	}
-	expireProbe(s)
-	works(t, s, "ada")
-	check(t, s)
-}
-
-// expireProbe makes the next Ping attempt an update.
-func expireProbe(s *Store) { s.engine.health.probed.Store(0) }
-
-// TestFileMovedWithinGroup checks that a group commit fails if the file is moved during
-// the group.
-func TestFileMovedWithinGroup(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be moved on Windows")
-	}
-	path := newPath(t)
-	s := openStore(t, path, Options{})
-	mustPopulate(t, s)
-	m := newMailbox("ada")
-	err := s.Update(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.CreateMailbox(&m), os.Rename(path, path+".away"))
-	})
-	if !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("Update = %v", err)
-	}
-	if err := os.Rename(path+".away", path); err != nil {
-		t.Fatal(err)
-	}
-	works(t, s, "eve")
-	if got := addresses(t, s); len(got) != 1 || got[0] != "eve" {
-		t.Errorf("mailboxes %q", got)
-	}
-}
-
-// TestRemovedLog checks that commits survive when the write-ahead log is removed, because
-// until the store is closed they exist only in the log.
-func TestRemovedLog(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be removed on Windows")
-	}
-	path := newPath(t)
-	s := openStore(t, path, Options{})
-	mustPopulate(t, s)
-	works(t, s, "ada")
-	if err := errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")); err != nil {
-		t.Fatal(err)
-	}
-	s.engine.health.pathsChecked.Store(0)
-	for range 3 { // a new connection would create a new log and ignore the old one
-		fails(t, s, "-wal file")
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again := openStore(t, path, Options{})
-	if got := addresses(t, again); len(got) != 1 || got[0] != "ada" {
-		t.Errorf("mailboxes %q", got)
-	}
-	check(t, again)
-}
-
 // TestFailedWrites checks that Ping fails after an update that the file rejects, until an
 // update or Ping's own probe succeeds.
 func TestFailedWrites(t *testing.T) {
@@ -159,8 +47,8 @@ func TestFailedWrites(t *testing.T) {
 		{"read-only", exec(`PRAGMA query_only = on`), func(*writer) error { return nil }, false}, // until the writer reconnects
 		{
 			"unopenable",
-			func(w *writer) error { w.abandon(); w.file.path += ".away"; return nil },
-			func(w *writer) error { w.file.path = strings.TrimSuffix(w.file.path, ".away"); return nil }, true,
+			func(w *writer) error { w.abandon(); w.path += ".away"; return nil },
+			func(w *writer) error { w.path = strings.TrimSuffix(w.path, ".away"); return nil }, true,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,14 +68,14 @@ func TestFailedWrites(t *testing.T) {
 				if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 					t.Errorf("Ping = %v, want ErrUnavailable because no update succeeded since", err)
 				}
-				time.Sleep(checkInterval) // fake time
+				time.Sleep(probeInterval) // fake time
 				if err := s.Ping(t.Context()); tt.lasting && !errors.Is(err, store.ErrUnavailable) {
 					t.Errorf("Ping = %v, want ErrUnavailable because updates still fail", err)
 				}
 				if err := tt.mend(s.engine.writer); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(checkInterval)
+				time.Sleep(probeInterval)
 				if err := s.Ping(t.Context()); err != nil {
 					t.Errorf("Ping = %v, want nil because updates succeed again", err)
 				}
@@ -235,20 +123,6 @@ func TestOpenErrorNamesTheCause(t *testing.T) {
 	}
 }
 
-// TestReadOnlySession checks that tryToWrite detects a connection that can't write.
-func TestReadOnlySession(t *testing.T) {
-	s := openStore(t, newPath(t), Options{})
-	session := s.engine.writer.session
-	if err := session.tryToWrite(); err != nil {
-		t.Errorf("tryToWrite = %v", err)
-	}
-	release := lock(t, s)
-	if err := session.tryToWrite(); err != nil {
-		t.Errorf("tryToWrite = %v, want nil while another process writes", err)
-	}
-	release()
-}
-
 // TestEmptyFileBecomesPrivate checks that Open makes an empty file readable only for its
 // owner.
 func TestEmptyFileBecomesPrivate(t *testing.T) {
@@ -291,7 +165,8 @@ func TestOpenRejectsNonFiles(t *testing.T) {
 	}
 }
 
-// TestWriteNew checks that a copy gets its final name only when it is complete.
+// TestWriteNew checks that a copy has its content only when it is complete, and that nobody
+// else can take its name meanwhile.
 func TestWriteNew(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "copy")
@@ -310,19 +185,17 @@ func TestWriteNew(t *testing.T) {
 		t.Errorf("error %v, left %q", err, names())
 	}
 	if err := writeNew(path, func(to string) error {
-		if got := names(); len(got) != 1 || !strings.HasPrefix(got[0], ".backup-") || !strings.HasSuffix(got[0], ".tmp") {
+		if got := names(); len(got) != 2 || !strings.HasPrefix(got[0], ".backup-") || !strings.HasSuffix(got[0], ".tmp") || readAll(t, path) != "" {
 			t.Errorf("during the write the directory has %q", got)
+		}
+		if err := writeNew(path, nil); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("error %v, want fs.ErrExist", err)
 		}
 		return os.WriteFile(to, []byte("all"), 0o600)
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// Another process creates the file first.
-	late := filepath.Join(dir, "late")
-	if err := writeNew(late, func(string) error { return os.WriteFile(late, []byte("dear"), 0o600) }); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("error %v, want fs.ErrExist", err)
-	}
-	if got := readAll(t, path, late); got != "alldear" || len(names()) != 2 {
-		t.Errorf("contents %q of %q", got, names())
+	if got := readAll(t, path); got != "all" || len(names()) != 1 {
+		t.Errorf("content %q of %q", got, names())
 	}
 }

@@ -117,7 +117,7 @@ func authorizationVersion(t testing.TB, s *Store) (version int64) {
 // check runs SQLite's integrity check on a file.
 func check(t testing.TB, s *Store) {
 	t.Helper()
-	session, err := connect(t.Context(), s.engine.writer.file.path, s.engine.writer.file.readOnly(time.Second))
+	session, err := connect(t.Context(), s.engine.path, Options{LockTimeout: time.Second}.toRead())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	zombiezen "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -20,7 +27,7 @@ import (
 const roleVariable = "MAILHOST_SQLITE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	roles := map[string]func(path string) error{"": nil, "race": race, "write": writeForever, "cancel": cancelOften}
+	roles := map[string]func(path string) error{"": nil, "race": race, "write": writeMailboxes, "cancel": cancelOften}
 	role := roles[os.Getenv(roleVariable)]
 	if role == nil {
 		os.Exit(m.Run())
@@ -250,75 +257,140 @@ func TestAuthorizationVersionOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// writeForever creates mailboxes with several clients and prints the id of each mailbox
-// after its commit.
-func writeForever(path string) error {
+// writeMailboxes creates mailboxes with several clients, prints the id of each mailbox after
+// its commit, and reads all the while. It closes the store when its input ends.
+func writeMailboxes(path string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, path, Options{})
+	s, err := Open(ctx, path, Options{checkpointFrames: 50})
 	if err != nil {
 		return err
 	}
 	if err := populate(ctx, s); err != nil {
 		return err
 	}
-	failed := make(chan error)
-	for client := range 8 {
-		go func() {
+	var group errgroup.Group
+	ended := make(chan struct{})
+	repeat := func(do func(n int) error) {
+		group.Go(func() error {
 			for n := 0; ; n++ {
-				id, err := create(ctx, s, fmt.Sprintf("m%d-%d", client, n))
-				if err != nil {
-					failed <- err
+				select {
+				case <-ended:
+					return nil
+				default:
 				}
+				if err := do(n); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	for client := range 8 {
+		repeat(func(n int) error {
+			id, err := create(ctx, s, fmt.Sprintf("m%d-%d-%d", os.Getpid(), client, n))
+			if err == nil {
 				fmt.Println(id) // one write, so that lines don't mix
 			}
-		}()
+			return err
+		})
 	}
-	return <-failed
+	repeat(func(int) error {
+		return errors.Join(s.Ping(ctx), s.View(ctx, func(r store.Reader) error {
+			_, _, err := r.Mailboxes(accountID, store.MailboxFilter{}, store.Slice{Limit: 10})
+			return err
+		}))
+	})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // which is a pipe
+		close(ended)
+	}()
+	return errors.Join(group.Wait(), s.Close())
 }
 
-// TestKill checks that every acknowledged mailbox exists after its process was killed.
-func TestKill(t *testing.T) {
+// maintain does what may be done to a file that is in use, in a random order, until stopped
+// is closed. Other programs may, with SQLite's locks.
+func maintain(t *testing.T, path string, r *rand.Rand, stopped <-chan struct{}) {
+	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close()
+	conn.SetBusyTimeout(time.Second)
+	for {
+		select {
+		case <-stopped:
+			return
+		default:
+		}
+		statement := []string{
+			``, `VACUUM`, `REINDEX`, `ANALYZE`, `PRAGMA optimize`, `PRAGMA wal_checkpoint(TRUNCATE)`, `PRAGMA wal_checkpoint(RESTART)`,
+		}[r.IntN(7)]
+		if statement == "" {
+			now := time.Now()
+			err = os.Chtimes(path, now, now)
+		} else {
+			err = sqlitex.ExecuteTransient(conn, statement, nil)
+		}
+		if err != nil && !isBusy(err) {
+			t.Errorf("%s: %v", statement, err)
+			return
+		}
+	}
+}
+
+// TestAcknowledged checks that every acknowledged mailbox exists after its process has ended
+// or was killed, while another program vacuums, checkpoints and touches the file, and that no
+// request fails. In some rounds this process has the file open too.
+func TestAcknowledged(t *testing.T) {
 	path := newPath(t)
-	reader := openStore(t, path, Options{}) // keeps the file open
-	for range 3 {
+	openStore(t, path, Options{})
+	r := rand.New(rand.NewPCG(1, 2))
+	acknowledged := map[string]bool{}
+	for round := range 6 {
+		killed := round%2 == 0
+		var stays *Store
+		if round%3 == 1 {
+			stays = openStore(t, path, Options{})
+		}
 		p := start(t, "write", path)
-		var acknowledged []string
-		for p.out.Scan() {
-			acknowledged = append(acknowledged, p.out.Text())
-			if len(acknowledged) == 200 {
-				if err := p.Process.Kill(); err != nil {
-					t.Fatal(err)
+		stopped := make(chan struct{})
+		var maintenance sync.WaitGroup
+		maintenance.Go(func() { maintain(t, path, r, stopped) })
+		for n := 0; p.out.Scan(); n++ {
+			acknowledged[p.out.Text()] = true
+			end := p.in.Close
+			if killed {
+				end = p.Process.Kill
+			}
+			if n == 200 {
+				if err := end(); err != nil {
+					t.Error(err)
 				}
 			}
 		}
-		if len(acknowledged) < 200 {
-			t.Fatalf("%d acknowledged, error %v", len(acknowledged), p.Wait())
+		if err := p.Wait(); err != nil && !killed {
+			t.Error(err)
 		}
-		_ = p.Wait() // killed
-		found := make(map[string]bool)
-		for _, s := range []*Store{reader, openStore(t, path, Options{})} {
-			if err := s.Update(t.Context(), func(tx store.Tx) error {
-				clear(found)
-				err := tx.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error {
-					found[m.ID] = true
-					err := tx.DeleteMailbox(accountID, m.ID, m.CreatedAt) // so that the next process can create it
-					return err
-				})
-				for _, id := range acknowledged {
-					if !found[id] {
-						t.Errorf("%s was acknowledged but does not exist", id)
-					}
-				}
-				if err == nil && s == reader {
-					err = errAgain
-				}
-				return err
-			}); err != nil && err != errAgain {
-				t.Fatal(err)
+		close(stopped)
+		maintenance.Wait()
+		again := openStore(t, path, Options{})
+		for _, s := range []*Store{stays, again} {
+			if s == nil {
+				continue
+			}
+			missing := maps.Clone(acknowledged)
+			if err := s.View(t.Context(), func(r store.Reader) error {
+				return r.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error { delete(missing, m.ID); return nil })
+			}); err != nil {
+				t.Error(err)
+			}
+			if len(missing) > 0 || len(acknowledged) <= 200*(round+1) {
+				t.Errorf("round %d, killed %t: %d of %d acknowledged mailboxes are missing", round, killed, len(missing), len(acknowledged))
 			}
 			check(t, s)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
-
-var errAgain = errors.New("the next store looks too")

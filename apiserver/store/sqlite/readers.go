@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"sync"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -20,116 +19,82 @@ type readers struct {
 	with   settings
 	health *health
 	slots  chan struct{}
-	closed chan struct{}
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	closed bool
 	// idle are connections without a view. The last one is used next: its cache has what
 	// was read before, and the others stay small.
 	idle []*session
 }
 
-func newReaders(f file, h *health, lockTimeout time.Duration) *readers {
-	return &readers{
-		path:   f.path,
-		with:   f.readOnly(lockTimeout),
-		health: h,
-		slots:  make(chan struct{}, maxReaders),
-		closed: make(chan struct{}),
-	}
+func newReaders(path string, h *health, opts Options) *readers {
+	return &readers{path: path, with: opts.toRead(), health: h, slots: make(chan struct{}, maxReaders)}
 }
 
-// view runs fn on a snapshot, which begins with its first statement. It does not read
-// replaced content, which SQLite would mix with cached pages, nor a file that was replaced: what
-// was revoked in the other one must not work here.
+// view runs fn on a snapshot, which begins with its first statement. It does not read a file
+// that was replaced: what was revoked in the other one must not work here.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
-	s, err := r.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.health.checkToRead(); err != nil {
-		r.release(s)
-		return err
-	}
-	if err := s.exec(`BEGIN`); err != nil {
-		r.discard(s)
-		return err
-	}
-	defer func() { // also if fn panics
-		if s.exec(`ROLLBACK`) != nil {
-			r.discard(s)
-		} else {
-			r.release(s)
-		}
-	}()
-	return fn(ctx, &transaction{session: s})
-}
-
-func (r *readers) acquire(ctx context.Context) (*session, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	select {
-	case <-r.closed:
-		return nil, ErrClosed
-	default:
+		return err
 	}
 	select {
 	case r.slots <- struct{}{}:
-	case <-r.closed:
-		return nil, ErrClosed
+		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
+	s, err := r.session(ctx)
+	if err != nil {
+		return err
+	}
+	keep := false
+	defer func() { // also if fn panics
+		if !keep || s.exec(`ROLLBACK`) != nil {
+			_ = s.close() // an error has no meaning for what was read
+			return
+		}
+		r.mu.Lock()
+		r.idle = append(r.idle, s)
+		r.mu.Unlock()
+	}()
+	if err := r.health.check(); err != nil {
+		return err
+	}
+	if err := s.exec(`BEGIN`); err != nil {
+		return err
+	}
+	keep = true
+	return fn(ctx, &transaction{session: s})
+}
+
+// session returns an idle connection or a new one.
+func (r *readers) session(ctx context.Context) (*session, error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, ErrClosed
+	}
 	if last := len(r.idle) - 1; last >= 0 {
 		s := r.idle[last]
 		r.idle = r.idle[:last]
-		r.mu.Unlock()
 		return s, nil
 	}
-	r.mu.Unlock()
-	s, err := r.connect(ctx)
-	if err != nil {
-		<-r.slots
-	}
-	return s, err
-}
-
-// connect opens a connection to the file that the other connections have open, not to
-// one that has replaced it.
-func (r *readers) connect(ctx context.Context) (*session, error) {
-	if err := r.health.check(); err != nil {
-		return nil, err
-	}
-	s, err := connect(ctx, r.path, r.with)
-	if err == nil {
-		s.remembered = new(remembered)
-	}
-	return s, err
-}
-
-func (r *readers) release(s *session) {
-	r.mu.Lock()
-	r.idle = append(r.idle, s)
-	r.mu.Unlock()
-	<-r.slots
-}
-
-// discard closes a connection. An error has no meaning for what was read.
-func (r *readers) discard(s *session) {
-	_ = s.close()
-	<-r.slots
+	return connect(ctx, r.path, r.with)
 }
 
 // close waits for the readers and closes the connections.
-func (r *readers) close() error {
-	close(r.closed)
+func (r *readers) close() (err error) {
 	for range maxReaders {
 		r.slots <- struct{}{}
 	}
-	var errs []error
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
 	for _, s := range r.idle {
-		errs = append(errs, s.close())
+		err = errors.Join(err, s.close())
 	}
-	return errors.Join(errs...)
+	for range maxReaders {
+		<-r.slots // for views that begin later
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -152,5 +153,44 @@ func TestBackupFileErrors(t *testing.T) {
 	}
 	if err := BackupFile(t.Context(), good, filepath.Join(dir, "nowhere", "to")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("into a missing directory: %v", err)
+	}
+}
+
+// expiring is a context that expires after the first question for its error.
+type expiring struct {
+	context.Context
+	asked bool
+}
+
+func (c *expiring) Err() error {
+	if c.asked {
+		return context.DeadlineExceeded
+	}
+	c.asked = true
+	return nil
+}
+
+// TestCheckPages checks that damage is found, and that a check which takes too long is not
+// taken for damage.
+func TestCheckPages(t *testing.T) {
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	fill(t, s, 500)
+	if err := errors.Join(CheckPages(t.Context(), path), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := CheckPages(&expiring{Context: ended}, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	content := []byte(readAll(t, path))
+	clear(content[len(content)/2:])
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckPages(t.Context(), path); err == nil || !strings.Contains(err.Error(), path+": it is damaged; restore a backup") {
+		t.Error(err)
 	}
 }

@@ -78,8 +78,6 @@ func (r *rows) scan(i int, dest any) error {
 		*d = r.stmt.ColumnInt64(i)
 	case *int:
 		*d = int(r.stmt.ColumnInt64(i))
-	case *uint32:
-		*d = uint32(r.stmt.ColumnInt64(i))
 	case *bool:
 		*d = r.stmt.ColumnInt64(i) != 0
 	case **int64:

@@ -7,6 +7,7 @@ import (
 
 	lib "modernc.org/sqlite/lib"
 	zombiezen "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -17,12 +18,8 @@ func init() { lib.PatchIssue199() } // the page size on linux/arm64, which zombi
 // time.
 type session struct {
 	conn       *zombiezen.Conn
-	file       *sharedFile // nil if the file can't be read
 	statements map[string]*zombiezen.Stmt
 	rows       rows // of the query that runs
-	// remembered is the authorization version that a reader last read; nil for a writer,
-	// whose own changes have no data version before they are committed.
-	remembered *remembered
 }
 
 // connect opens a connection to the file at a path.
@@ -30,39 +27,18 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	// Each session has the shared descriptor, so that it is not closed while another
-	// session of this process has locks on the file. An error is SQLite's to report.
-	f, err := openShared(path)
+	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
 	if err != nil {
-		f = nil
-	}
-	mode := zombiezen.OpenReadWrite
-	if with.harmless {
-		mode = zombiezen.OpenReadOnly
-	}
-	conn, err := zombiezen.OpenConn(path, mode)
-	if err != nil {
-		return nil, errors.Join(err, f.release())
+		return nil, err
 	}
 	conn.SetBusyTimeout(with.wait)
-	s := &session{conn: conn, file: f, statements: make(map[string]*zombiezen.Stmt)}
+	s := &session{conn: conn, statements: make(map[string]*zombiezen.Stmt)}
 	for _, pragma := range with.pragmas {
-		if err := s.run("PRAGMA " + pragma); err != nil {
+		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+pragma, nil); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
 	return s, nil
-}
-
-// checkPath returns errReplaced unless the path still leads to the file of the connection,
-// which may have waited for a lock since it was opened. Once it has read, LockFile fails, so
-// that the result stays true for what is replaced under a FileLock. The connection of a file
-// that has been replaced can be closed: SQLite then leaves the log at the path alone.
-func (s *session) checkPath(path string) error {
-	if s.file == nil || !isAt(path, s.file.info) {
-		return errReplaced
-	}
-	return nil
 }
 
 // close closes the connection, which rolls back an open transaction. It closes the
@@ -71,25 +47,7 @@ func (s *session) close() error {
 	for _, stmt := range s.statements {
 		_ = stmt.Finalize() // repeats the error of its last run
 	}
-	return errors.Join(s.conn.Close(), s.file.release())
-}
-
-// run runs the statements of a script, without parameters, and keeps none of them.
-func (s *session) run(script string) error {
-	for script = strings.TrimSpace(script); script != ""; {
-		stmt, rest, err := s.conn.PrepareTransient(script)
-		if err != nil {
-			return err
-		}
-		for row := true; row && err == nil; {
-			row, err = stmt.Step()
-		}
-		if err := errors.Join(err, stmt.Finalize()); err != nil {
-			return err
-		}
-		script = strings.TrimSpace(script[len(script)-rest:])
-	}
-	return nil
+	return s.conn.Close()
 }
 
 // exec runs a statement and ignores its rows.
@@ -100,12 +58,12 @@ func (s *session) exec(query string) error {
 
 // ExecContext implements sqlstore.Querier.
 func (s *session) ExecContext(_ context.Context, query string, args ...any) (int64, error) {
-	stmt, err := s.prepare(query)
+	stmt, err := s.statement(query)
 	if err != nil {
 		return 0, err
 	}
 	if stmt == nil {
-		return 0, s.run(query)
+		return 0, sqlitex.ExecScript(s.conn, query)
 	}
 	defer reset(stmt)
 	if err := bind(stmt, args); err != nil {
@@ -122,7 +80,7 @@ func (s *session) ExecContext(_ context.Context, query string, args ...any) (int
 
 // QueryContext implements sqlstore.Querier.
 func (s *session) QueryContext(_ context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	stmt, err := s.prepare(query)
+	stmt, err := s.statement(query)
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +99,21 @@ func (s *session) QueryContext(_ context.Context, query string, args ...any) (sq
 	return &s.rows, nil
 }
 
-// prepare caches every statement. Package sqlstore has a few hundred at most. It returns
+// queryRow reads the row of a query that has one.
+func queryRow(ctx context.Context, q sqlstore.Querier, query string, dest ...any) error {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	if rows.Next() {
+		err = rows.Scan(dest...)
+	}
+	return errors.Join(err, rows.Close(), rows.Err())
+}
+
+// statement caches every statement. Package sqlstore has a few hundred at most. It returns
 // nil for a script of several statements.
-func (s *session) prepare(query string) (*zombiezen.Stmt, error) {
+func (s *session) statement(query string) (*zombiezen.Stmt, error) {
 	if stmt, known := s.statements[query]; known {
 		return stmt, nil
 	}

@@ -16,33 +16,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
+// TestConformance checks a file with many checkpoints. TestPlans runs the same in memory.
 func TestConformance(t *testing.T) {
-	t.Run("file", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{}) })
-	})
-	t.Run("file with many checkpoints", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("-short: slow, and similar to the file test")
-		}
-		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{checkpointFrames: 10}) })
-	})
-	t.Run("memory with blocks of few rows", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, Memory, Options{blockRows: 3}) })
-	})
-	t.Run("memory", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, Memory, Options{}) })
-	})
-}
-
-// TestLongHistory checks lists with several blocks of the usual size.
-func TestLongHistory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: slow, and similar to the history with small blocks")
+		t.Skip("-short: slow, and similar to TestPlans")
 	}
-	storetest.History(t, openStore(t, Memory, Options{}), 5000)
+	storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{checkpointFrames: 10}) })
 }
 
-// TestHistories checks lists with small blocks, which are merged often.
 func TestHistories(t *testing.T) {
 	for _, rows := range []int{1, 2, 5, 40} {
 		storetest.History(t, openStore(t, Memory, Options{blockRows: rows}), 300+rows)
@@ -153,10 +134,10 @@ func TestOpenErrors(t *testing.T) {
 // alter executes a statement on a database file.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
-	if err := prepareFile(path); err != nil {
+	if err := createFile(path); err != nil {
 		t.Fatal(err)
 	}
-	s, err := connect(t.Context(), path, file{path: path}.writable())
+	s, err := connect(t.Context(), path, Options{}.toWrite())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,16 +175,11 @@ func TestPragmas(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	reader, err := s.engine.readers.acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.engine.readers.release(reader)
-	if got := pragma(reader, "query_only"); got != "1" {
-		t.Errorf("query_only of a reader = %s, want 1", got)
-	}
-	if err := reader.exec(`DELETE FROM accounts`); err == nil {
-		t.Error("a reader can write")
+	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		_, err := q.ExecContext(ctx, `DELETE FROM accounts`)
+		return err
+	}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a reader writes: %v", err)
 	}
 }
 

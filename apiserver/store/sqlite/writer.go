@@ -23,35 +23,24 @@ const (
 // writer runs the updates of this process one after another. It commits updates that
 // wait at the same time together.
 type writer struct {
-	file        file
-	lockTimeout time.Duration
-	maxGroup    int
-	health      *health
-	// checkpointFrames is the length of the log from which on it is checkpointed.
-	checkpointFrames int
+	path   string
+	opts   Options
+	health *health
 
 	// session is nil after an error, until the next group opens another one.
 	session *session
-	updates chan *update
-	stopped chan struct{}
+	// logIsEmpty means that emptyLog has succeeded since the path led to the open file.
+	logIsEmpty bool
+	updates    chan *update
+	stopped    chan struct{}
 
 	// inFlight is locked for reading by each update, and for writing by stop.
 	inFlight sync.RWMutex
 	closed   bool
 }
 
-func newWriter(f file, s *session, h *health, opts Options) *writer {
-	return &writer{
-		file:        f,
-		lockTimeout: opts.LockTimeout,
-		maxGroup:    opts.maxGroup,
-		health:      h,
-
-		checkpointFrames: opts.checkpointFrames,
-		session:          s,
-		updates:          make(chan *update),
-		stopped:          make(chan struct{}),
-	}
+func newWriter(path string, s *session, h *health, opts Options) *writer {
+	return &writer{path: path, opts: opts, health: h, session: s, updates: make(chan *update), stopped: make(chan struct{})}
 }
 
 // update queues fn and returns the result of its commit. Once fn has begun, the end of
@@ -104,7 +93,7 @@ func (w *writer) group(u *update) {
 		} else {
 			u.Finish(nil) // it failed for nothing that is not committed
 		}
-		if err != nil || n == w.maxGroup || time.Now().After(end) {
+		if err != nil || n == w.opts.maxGroup || time.Now().After(end) {
 			break
 		}
 		u = w.next()
@@ -112,8 +101,8 @@ func (w *writer) group(u *update) {
 	if err == nil {
 		err = w.commit(wrote)
 	}
-	if err != nil && !w.rolledBack(err) {
-		w.abandon()
+	if err != nil && w.session.exec(`ROLLBACK`) != nil {
+		w.abandon() // its state is unknown
 	}
 	for _, u := range waiting {
 		u.Finish(err)
@@ -126,7 +115,7 @@ func (w *writer) group(u *update) {
 // refuse fails an update that could not begin, and those that wait: they would fail in
 // the same way after the same time.
 func (w *writer) refuse(u *update, err error) {
-	for range w.maxGroup {
+	for range w.opts.maxGroup {
 		if u == nil {
 			return
 		}
@@ -162,99 +151,77 @@ func (w *writer) runOne(u *update) (ok bool, err error) {
 
 // begin takes the write lock, and waits for other processes that hold it.
 func (w *writer) begin() error {
-	if err := w.health.checkContent(); err != nil {
+	if err := w.health.check(); err != nil {
+		w.emptyLog()
 		return err
 	}
+	w.logIsEmpty = false
 	if w.session == nil {
-		if err := w.health.check(); err != nil {
+		s, err := connect(context.Background(), w.path, w.opts.toWrite())
+		if err != nil {
 			return err
 		}
-		s, err := connect(context.Background(), w.file.path, w.file.writable())
-		if err != nil {
-			return openError(w.file.path, err)
+		if err := w.health.check(); err != nil { // it may have opened another file
+			return errors.Join(err, s.close())
 		}
 		w.session = s
 	}
-	err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`BEGIN IMMEDIATE`) })
+	err := whileBusy(w.opts.LockTimeout, func() error { return w.session.exec(`BEGIN IMMEDIATE`) })
 	if isBusy(err) {
-		return fmt.Errorf("another process has been writing to %s for %s; try again when it has ended: %w", w.file.path, w.lockTimeout, err)
+		return fmt.Errorf("%w: another process has been writing to %s for %s; try again when it has ended: %w", store.ErrUnavailable, w.path, w.opts.LockTimeout, err)
 	}
 	if err != nil {
 		w.abandon()
 		return fmt.Errorf("begin an update: %w", err)
 	}
-	w.health.connected()
 	return nil
 }
 
-// commit commits the group if the file is still the same.
+// commit commits the group if the path still leads to the file.
 func (w *writer) commit(wrote bool) error {
 	if err := w.health.check(); err != nil {
 		return err
 	}
 	if !wrote {
 		// Not COMMIT: it would write the pages that failed updates have changed and
-		// restored, without a new generation.
+		// restored.
 		return w.session.exec(`ROLLBACK`)
 	}
-	if err := w.session.advance(); err != nil {
+	if err := whileBusy(w.opts.LockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
 		return fmt.Errorf("commit: %w", err)
-	}
-	if err := whileBusy(w.lockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	w.health.committed()
-	if err := w.health.checkContent(); err != nil {
-		return &tooLateError{err}
 	}
 	return nil
 }
 
-// tooLateError means that the file was lost while a transaction was committed to it.
-type tooLateError struct{ error }
-
-func (e *tooLateError) Unwrap() error { return e.error }
-
-// checkpointIfLong checkpoints a long log. SQLite would do that by itself, but without
-// checking the file. A failed checkpoint is retried after the next commit.
+// checkpointIfLong checkpoints a long log. SQLite would do that by itself, but before the
+// callers have their results. A failed checkpoint is retried after the next commit.
 func (w *writer) checkpointIfLong() {
-	frames, moved, err := w.session.checkpoint(`NOOP`)
-	if err != nil || frames < w.checkpointFrames || moved == frames || w.health.check() != nil {
-		return
+	if frames, moved, err := w.session.checkpoint(`NOOP`); err == nil && frames >= w.opts.checkpointFrames && moved < frames {
+		_, _, _ = w.session.checkpoint(`PASSIVE`)
 	}
-	w.health.checkpoint(func() (complete bool) {
-		frames, moved, err := w.session.checkpoint(`PASSIVE`)
-		return err == nil && moved == frames
-	})
+}
+
+// emptyLog copies the log into the open file, to which the path does not lead any more, and
+// empties it: SQLite would take it for the log of the file that is at the path then. It does
+// so once, because the log may be another process's afterwards.
+func (w *writer) emptyLog() {
+	if w.session != nil && !w.logIsEmpty {
+		frames, _, err := w.session.checkpoint(`TRUNCATE`)
+		w.logIsEmpty = err == nil && frames == 0
+	}
 }
 
 // checkpoint runs a checkpoint and returns how many frames the log has, and how many
 // of them checkpoints have copied.
 func (s *session) checkpoint(mode string) (frames, moved int, err error) {
-	rows, err := s.QueryContext(context.Background(), `PRAGMA wal_checkpoint(`+mode+`)`)
-	if err != nil {
-		return 0, 0, err
-	}
 	var busy int
-	for rows.Next() {
-		err = rows.Scan(&busy, &frames, &moved)
-	}
-	return frames, moved, errors.Join(err, rows.Close(), rows.Err())
+	err = queryRow(context.Background(), s, `PRAGMA wal_checkpoint(`+mode+`)`, &busy, &frames, &moved)
+	return frames, moved, err
 }
 
-// rolledBack reports whether the connection can be kept after an error. A lost file's
-// connection is kept, because it may be the last one to the file.
-func (w *writer) rolledBack(err error) bool {
-	if _, committed := errors.AsType[*tooLateError](err); committed {
-		return true
-	}
-	return errors.Is(err, store.ErrUnavailable) && w.session.exec(`ROLLBACK`) == nil
-}
-
-// abandon closes the connection, whose state is unknown, with its transaction.
+// abandon closes the connection, with its transaction.
 func (w *writer) abandon() {
-	afterClose, _ := w.health.beforeClose()
-	_ = errors.Join(w.session.close(), afterClose()) // an error can't make it worse
+	_ = w.session.close() // an error can't make it worse
 	w.session = nil
 }
 
@@ -267,27 +234,43 @@ func (w *writer) stop() {
 	<-w.stopped
 }
 
-// close closes the connection. If it may, it first checkpoints the log as far as other
-// processes let it.
-func (w *writer) close(mayCheckpoint bool) error {
+// close closes the connection, and first checkpoints the log as far as other processes let it.
+func (w *writer) close() error {
 	if w.session == nil {
 		return nil
 	}
-	if !mayCheckpoint {
-		return w.session.close()
-	}
-	_, _, err := w.session.checkpoint(`TRUNCATE`)
-	if isBusy(err) {
-		err = nil
-	}
-	return errors.Join(err, w.session.close())
+	w.emptyLog()
+	return w.session.close()
 }
 
-// whileBusy retries while another connection has the lock, until the timeout.
+// whileBusy retries while another connection has the lock, or somebody replaces the file,
+// until the timeout.
 func whileBusy(timeout time.Duration, try func() error) error {
 	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
-		if err := try(); !isBusy(err) || time.Now().After(end) {
+		if err := try(); !isBusy(err) && !errors.Is(err, errReplaced) || time.Now().After(end) {
 			return err
 		}
 	}
+}
+
+// update is a caller's update in the writer's queue.
+type update struct {
+	*sqlstore.Turn[*session]
+	wrote bool // whether the function has written; set by the caller
+}
+
+func newUpdate() *update { return &update{Turn: sqlstore.NewTurn[*session]()} }
+
+// await runs fn in a transaction when the writer has reached the update, and waits for the
+// commit.
+func (u *update) await(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	return u.Await(ctx, func(ctx context.Context, s *session) error {
+		t := &transaction{session: s}
+		err := fn(ctx, t)
+		if err == nil {
+			err = t.failed
+		}
+		u.wrote = t.wrote
+		return err
+	})
 }

@@ -175,7 +175,7 @@ func TestFailedStatement(t *testing.T) {
 // releases it.
 func lock(t *testing.T, s *Store) (release func()) {
 	t.Helper()
-	other, err := connect(t.Context(), s.engine.writer.file.path, s.engine.writer.file.writable())
+	other, err := connect(t.Context(), s.engine.path, Options{}.toWrite())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,13 +198,16 @@ func TestLockTimeout(t *testing.T) {
 			go func() { _, err := create(context.Background(), s, "ada"); results <- err }()
 		}
 		for range 5 {
-			if err := <-results; err == nil || !strings.Contains(err.Error(), "another process has been writing") {
+			if err := <-results; !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "another process has been writing") {
 				t.Errorf("Update = %v", err)
 			}
 		}
 		// The updates wait concurrently.
 		if waited := time.Since(start); waited < 50*time.Millisecond || waited > 200*time.Millisecond {
 			t.Errorf("waited for %v", waited)
+		}
+		if err := s.Ping(t.Context()); err != nil {
+			t.Errorf("Ping = %v, want nil because another process's lock is no fault of the file", err)
 		}
 		release()
 		if _, err := create(t.Context(), s, "ada"); err != nil {

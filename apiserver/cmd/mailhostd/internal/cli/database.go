@@ -19,8 +19,8 @@ import (
 type OpenOptions struct {
 	// ReadOnly opens an existing database without migrating it.
 	ReadOnly bool
-	// Exclusive opens an existing database that no server uses, and fails with
-	// store.ErrInUse otherwise.
+	// Exclusive opens an existing database that no server uses, and keeps servers out of a
+	// file until it is closed; it fails with store.ErrInUse otherwise.
 	Exclusive bool
 	// Connections is the largest number of connections to a database server; 0: its
 	// default.
@@ -44,7 +44,10 @@ func Engines() Openers {
 		"postgres":   openPostgres,
 		"postgresql": openPostgres,
 		"": func(ctx context.Context, path string, o OpenOptions) (store.Store, error) {
-			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive})
+			if o.Exclusive {
+				return sqlite.OpenExclusive(ctx, path)
+			}
+			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly})
 		},
 	}
 }

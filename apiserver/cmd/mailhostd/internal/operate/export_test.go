@@ -3,6 +3,6 @@ package operate
 // What the commands print, for the tests of what they do.
 type (
 	LoadedFixture = loadedFixture
-	ObjectName    = objectName
+	ObjectCount   = objectCount
 	RestoreReport = restoreReport
 )

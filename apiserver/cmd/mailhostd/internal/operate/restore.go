@@ -34,7 +34,7 @@ type RestoreCommand struct {
 
 // Help is shown by mailhostd restore --help.
 func (RestoreCommand) Help() string {
-	return `Stop the server first. The command prints how the backup differs from the database, and asks before it replaces the database. The database is not deleted: it is renamed, with its audit log.
+	return `Stop the server first. The command prints how many objects the database and the backup have, and what was revoked since the backup, and asks before it replaces the database. The database is not deleted: it is renamed, with its audit log.
 
 A backup knows nothing of what was revoked since. Without --revoke-again, a token that was revoked because it leaked works again.
 
@@ -60,7 +60,7 @@ type restoreReport struct {
 	Missing bool `json:"missing,omitempty"`
 	// Unreadable is why nothing could be compared.
 	Unreadable string              `json:"unreadable,omitempty"`
-	Accounts   []accountDifference `json:"accounts"`
+	Accounts   []accountComparison `json:"accounts"`
 	// RevokedAgain is how many credentials and grants were revoked again.
 	RevokedAgain int `json:"revoked_again"`
 }
@@ -91,7 +91,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return fmt.Errorf("--database: %w", err)
 	}
-	report := restoreReport{Database: c.Database, Backup: c.Backup, Accounts: []accountDifference{}}
+	report := restoreReport{Database: c.Database, Backup: c.Backup, Accounts: []accountComparison{}}
 
 	current, err := c.openCurrent(ctx, p, path, &report)
 	if err != nil {
@@ -125,11 +125,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeRestored()) }()
-	var version uint32
 	if current != nil {
-		if version, err = sqlite.FileVersion(ctx, path); err != nil {
-			return err
-		}
 		if report.Accounts, err = compareServices(ctx, current, restored); err != nil {
 			return err
 		}
@@ -137,14 +133,6 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if c.DryRun {
 		return c.Print(p, report, report.write)
 	}
-	if err := closeCurrent(); err != nil {
-		return err
-	}
-	lock, err := c.lock(ctx, path, version)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	revoke, err := c.confirm(ctx, p, report)
 	if err != nil {
 		return err
@@ -158,53 +146,31 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err := restored.LogRestore(ctx, cli.SystemUser()); err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	if err := errors.Join(closeRestored(), ctx.Err()); err != nil {
+	if err := errors.Join(closeRestored(), sqlite.CheckPages(ctx, copied), ctx.Err()); err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
 	// A server that waits for the lock gets it when the path leads to the new database, and
 	// opens that one. Windows renames no open file, nor would it that of such a server.
 	if runtime.GOOS == "windows" {
-		if err := lock.Unlock(); err != nil {
+		if err := closeCurrent(); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
 	}
 	if report.Previous, err = replaceDatabase(path, copied, report.Missing); err != nil {
 		return err
 	}
-	if err := lock.Unlock(); err != nil {
+	if err := closeCurrent(); err != nil {
 		return fmt.Errorf("%s was restored, but the database before could not be closed: %w", c.Database, err)
 	}
 	report.Restored = true
-	if !c.AsJSON(p) && !c.Yes { // the differences were shown with the question
+	if !c.AsJSON(p) && !c.Yes { // they were shown with the question
 		report.Accounts = nil
 	}
 	return c.Print(p, report, report.write)
 }
 
-// lock keeps servers and commands out of the database that was compared, so that nothing
-// changes that the operator has not seen. version is that of the database; 0 if it can't be
-// read.
-func (c RestoreCommand) lock(ctx context.Context, path string, version uint32) (*sqlite.FileLock, error) {
-	if version == 0 {
-		return nil, nil
-	}
-	lock, err := sqlite.LockFile(ctx, path)
-	switch {
-	case errors.Is(err, store.ErrInUse):
-		return nil, c.inUse(err)
-	case err != nil:
-		return nil, err
-	case lock.Version != version:
-		return nil, errors.Join(fmt.Errorf("nothing was restored: %s changed while it was compared with the backup; try again", c.Database), lock.Unlock())
-	}
-	return lock, nil
-}
-
-func (c RestoreCommand) inUse(err error) error {
-	return fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
-}
-
-// openCurrent opens the database that is to be replaced. With --force it returns nil if there
+// openCurrent opens the database that is to be replaced, and keeps servers and commands out of
+// it until it is closed, so that nothing changes that the operator has not seen. With --force it returns nil if there
 // is none, or if it can't be read.
 func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
 	db, err := p.Openers.Open(ctx, path, cli.OpenOptions{Exclusive: true})
@@ -216,7 +182,7 @@ func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path str
 		return nil, fmt.Errorf("there is no database %s: nothing can be compared, and what was revoked since the backup would work again; name the database with --database, "+
 			"or add --force to restore without a comparison, and check the tokens with mailhostd token list before you start the server", c.Database)
 	case errors.Is(err, store.ErrInUse):
-		return nil, c.inUse(err)
+		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
 	case err != nil && c.Force:
 		report.Unreadable = err.Error()
 		return nil, nil
@@ -312,7 +278,7 @@ func readLine(ctx context.Context, from *bufio.Reader) (string, error) {
 }
 
 // revokeAgain revokes in a restored database what was revoked since the backup.
-func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []accountDifference) error {
+func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []accountComparison) error {
 	for _, a := range accounts {
 		c := cli.OperatorClient(restored, a.AccountID)
 		for _, o := range a.Revived {
@@ -388,7 +354,9 @@ func (r restoreReport) write(w io.Writer) error {
 		fmt.Fprintf(out, "%s can't be read, so that it was not compared with the backup: %s.\n", r.Database, r.Unreadable)
 	}
 	for _, a := range r.Accounts {
-		a.write(out)
+		if err := a.write(out); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !r.Restored:

@@ -1,0 +1,177 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+)
+
+// This file compares a database with a backup of it, by the API's lists.
+
+// The types of credentials that restore names.
+const (
+	tokenType          = "token"
+	grantType          = "grant"
+	masterPasswordType = "master password"
+)
+
+// credential is a token, a grant or a master password.
+type credential struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// objectCount is how many objects of a type the database and the backup have.
+type objectCount struct {
+	Type     string `json:"type"`
+	Database int    `json:"database"`
+	Backup   int    `json:"backup"`
+}
+
+// accountComparison is an account of the database compared with the backup.
+type accountComparison struct {
+	AccountID string `json:"account_id"`
+	// Lost means that the backup does not have the account.
+	Lost    bool          `json:"lost"`
+	Objects []objectCount `json:"objects"`
+	// Revived are credentials that were revoked or deleted since the backup.
+	Revived []credential `json:"revived"`
+}
+
+// compareServices compares each account of current with a backup.
+func compareServices(ctx context.Context, current, backup *apiserver.Service) ([]accountComparison, error) {
+	ids, err := current.Accounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inBackup, err := backup.Accounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := []accountComparison{}
+	for _, id := range ids {
+		a := accountComparison{AccountID: id, Lost: !slices.Contains(inBackup, id), Objects: []objectCount{}, Revived: []credential{}}
+		if !a.Lost {
+			if err := a.compare(ctx, cli.OperatorClient(current, id), cli.OperatorClient(backup, id)); err != nil {
+				return nil, fmt.Errorf("account %s: %w", id, err)
+			}
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// compare compares an account as it is now with what it was then.
+func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Client) error {
+	states, err := credentials(ctx, now, nil)
+	if err != nil {
+		return err
+	}
+	if _, err = credentials(ctx, then, func(c credential) {
+		// A master password is deleted, and the others are revoked.
+		if works, known := states[c.ID]; known && !works || !known && c.Type == masterPasswordType {
+			a.Revived = append(a.Revived, c)
+		}
+	}); err != nil {
+		return err
+	}
+	for _, kind := range []struct {
+		name  string
+		count func(context.Context, *apiclient.Client) (int, error)
+	}{
+		{"domain", counter(api.ListDomains)},
+		{"mailbox", counter(api.ListMailboxes)},
+		{"forwarding rule", counter(api.ListForwarding)},
+		{"DNS record", counter(api.ListDNSRecords)},
+		{"dedicated IP", counter(api.ListDedicatedIPs)},
+		{"workspace", counter(api.ListWorkspaces)},
+	} {
+		n := objectCount{Type: kind.name}
+		if n.Database, err = kind.count(ctx, now); err != nil {
+			return err
+		}
+		if n.Backup, err = kind.count(ctx, then); err != nil {
+			return err
+		}
+		a.Objects = append(a.Objects, n)
+	}
+	return nil
+}
+
+// counter returns a function that reads the total of a list.
+func counter[Req, Item any](op api.Operation[Req, api.Page[Item]]) func(context.Context, *apiclient.Client) (int, error) {
+	return func(ctx context.Context, c *apiclient.Client) (int, error) {
+		in := new(Req)
+		any(in).(interface{ SetPaging(page, size int) }).SetPaging(1, 1)
+		page, err := apiclient.Call(ctx, c, op, in)
+		if err != nil {
+			return 0, err
+		}
+		return page.Total, nil
+	}
+}
+
+// credentials returns whether each credential of an account works, by its id, and calls each
+// for those that do.
+func credentials(ctx context.Context, c *apiclient.Client, each func(credential)) (works map[string]bool, err error) {
+	works = map[string]bool{}
+	add := func(active bool, found credential) {
+		if works[found.ID] = active; active && each != nil {
+			each(found)
+		}
+	}
+	for t, err := range apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}) {
+		if err != nil {
+			return nil, err
+		}
+		add(access.TokenState(t, time.Now()) == "active", credential{tokenType, t.ID, t.Name})
+	}
+	grants, err := apiclient.Call(ctx, c, api.ListAuthorizations, &api.ListAuthorizationsRequest{IncludeRevoked: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range *grants {
+		right, within := access.DescribeRight(g)
+		add(g.RevokedAt == nil, credential{grantType, g.ID, right + " in " + within + " for " + g.SubjectType + " " + g.SubjectID})
+	}
+	for p, err := range apiclient.All(ctx, c, api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}) {
+		if err != nil {
+			return nil, err
+		}
+		add(true, credential{masterPasswordType, p.ID, p.Name})
+	}
+	return works, nil
+}
+
+// write prints the comparison for people.
+func (a accountComparison) write(w io.Writer) error {
+	fmt.Fprintf(w, "Account %s\n", a.AccountID)
+	if a.Lost {
+		fmt.Fprintln(w, "  The backup does not have this account: all of it is lost.")
+		return nil
+	}
+	rows := [][]string{{"  OBJECTS", "DATABASE", "BACKUP"}}
+	for _, n := range a.Objects {
+		rows = append(rows, []string{"  " + n.Type, strconv.Itoa(n.Database), strconv.Itoa(n.Backup)})
+	}
+	if err := cli.WriteTable(w, rows); err != nil {
+		return err
+	}
+	if len(a.Revived) > 0 {
+		fmt.Fprintln(w, "  Revoked or deleted since the backup. It works again unless you revoke it again:")
+		for _, c := range a.Revived {
+			fmt.Fprintf(w, "    %s %s (%s)\n", c.Type, cli.Printable(c.Name), c.ID)
+		}
+	}
+	return nil
+}

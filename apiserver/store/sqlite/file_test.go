@@ -1,0 +1,373 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
+)
+
+// TestDisplacedFile checks that a store whose open file is moved, removed or replaced refuses
+// reads and updates until the path leads to the file again, and then has everything.
+func TestDisplacedFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved on Windows")
+	}
+	for _, tt := range []struct {
+		name, want string
+		displace   func(path string) error
+	}{
+		{"moved", "was removed or moved while it was open; put it back", func(string) error { return nil }},
+		{"replaced", "was replaced by another file while it was open; put it back", func(path string) error {
+			return os.WriteFile(path, []byte("new"), 0o600)
+		}},
+		{"unreadable", "not a directory", func(path string) error {
+			return errors.Join(os.RemoveAll(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			away := filepath.Join(t.TempDir(), "away")
+			path := newPath(t)
+			s := openStore(t, path, Options{})
+			mustPopulate(t, s)
+			works(t, s, "ada")
+			for range 2 {
+				if err := errors.Join(os.Rename(path, away), tt.displace(path)); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					fails(t, s, tt.want)
+					fails(t, s, filepath.Dir(path))
+				}
+				if err := s.View(t.Context(), func(store.Reader) error { return nil }); !errors.Is(err, store.ErrUnavailable) {
+					t.Errorf("View = %v", err)
+				}
+				if tt.name == "unreadable" {
+					if err := errors.Join(os.Remove(filepath.Dir(path)), os.Mkdir(filepath.Dir(path), 0o700)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := os.Rename(away, path); err != nil {
+					t.Fatal(err)
+				}
+				if tt.name == "unreadable" {
+					return // its log is lost
+				}
+				s.engine.probed.Store(0) // so that the next Ping tries an update
+				if err := s.Ping(t.Context()); err != nil {
+					t.Error(err)
+				}
+				works(t, s, fmt.Sprint("eve", len(addresses(t, s))))
+			}
+			if got := addresses(t, s); !slices.Equal(got, []string{"ada", "eve1", "eve2"}) {
+				t.Errorf("mailboxes %q", got)
+			}
+			check(t, s)
+		})
+	}
+}
+
+// TestFileMovedWithinGroup checks that a group commit fails if the file is moved during
+// the group.
+func TestFileMovedWithinGroup(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be moved on Windows")
+	}
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	m := newMailbox("ada")
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.CreateMailbox(&m), os.Rename(path, path+".away"))
+	})
+	if !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("Update = %v", err)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	works(t, s, "eve")
+	if got := addresses(t, s); !slices.Equal(got, []string{"eve"}) {
+		t.Errorf("mailboxes %q", got)
+	}
+}
+
+// TestReplacedFile checks that both files are whole when a store is closed whose file was
+// replaced by a backup, and that it leaves the log to a process that uses the other file.
+func TestReplacedFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be replaced on Windows")
+	}
+	path, away, backup := newPath(t), newPath(t), newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	works(t, s, "old")
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	works(t, s, "late")
+	if err := errors.Join(os.Rename(path, away), os.Rename(backup, path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Fatalf("Ping = %v", err)
+	}
+	p := start(t, "cancel", path)
+	change := func() {
+		if _, err := fmt.Fprintln(p.in); err != nil || !p.out.Scan() {
+			t.Fatal(err, p.out.Err())
+		}
+	}
+	change()
+	fails(t, s, "was replaced")
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	change()
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait() // killed
+	for path, want := range map[string][]string{path: {"old"}, away: {"old", "late"}} {
+		again := openStore(t, path, Options{})
+		if got := addresses(t, again); !slices.Equal(got, want) {
+			t.Errorf("mailboxes %q, want %q", got, want)
+		}
+		if err := again.View(t.Context(), func(r store.Reader) error {
+			a, err := r.Account(accountID)
+			if changed := a.Status == "xx"; changed != (len(want) == 1) {
+				t.Errorf("status %q", a.Status)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+		check(t, again)
+	}
+}
+
+// TestReplacedUnderLock checks that whoever waits for a file that is open exclusively uses the
+// one that has taken its place when the lock ends: what it wrote to the old one would be lost,
+// and the log at the path belongs to the new one.
+func TestReplacedUnderLock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file can't be replaced on Windows")
+	}
+	for _, readOnly := range []bool{false, true} {
+		path, backup := newPath(t), newPath(t)
+		s := openStore(t, path, Options{})
+		mustPopulate(t, s)
+		works(t, s, "old")
+		if err := s.Backup(t.Context(), backup); err != nil {
+			t.Fatal(err)
+		}
+		works(t, s, "late")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		lock, err := OpenExclusive(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting := make(chan *Store)
+		for range 3 { // they are somewhere between two attempts when the file is replaced
+			go func() {
+				s, err := Open(t.Context(), path, Options{unsynced: true, ReadOnly: readOnly})
+				if err != nil {
+					t.Error(err)
+				}
+				waiting <- s
+			}()
+		}
+		waitUntilBusy(t, path)
+		if err := errors.Join(os.RemoveAll(path+"-wal"), os.Rename(backup, path), lock.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"old"}
+		for n := range 3 {
+			s := <-waiting
+			if s == nil {
+				continue
+			}
+			if got := addresses(t, s); !slices.Equal(got, want) {
+				t.Errorf("mailboxes %q, want %q", got, want)
+			}
+			if !readOnly {
+				works(t, s, fmt.Sprint("new", n))
+				want = append(want, fmt.Sprint("new", n))
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		again := openStore(t, path, Options{})
+		if got := addresses(t, again); !slices.Equal(got, want) {
+			t.Errorf("mailboxes %q, want %q", got, want)
+		}
+		check(t, again)
+	}
+}
+
+// waitUntilBusy returns when an attempt to open a locked file has failed, so that others which
+// have begun before have probably tried it too.
+func waitUntilBusy(t *testing.T, path string) {
+	t.Helper()
+	if _, err := Open(t.Context(), path, Options{LockTimeout: time.Millisecond}); !isBusy(err) {
+		t.Errorf("a locked file was opened: %v", err)
+	}
+}
+
+// TestExclusive checks that a file is not opened alone while another store has it open, even
+// if that is idle; that nobody can open it then; and that a missing file is not created.
+func TestExclusive(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	if _, err := OpenExclusive(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it was created")
+	}
+	other := openStore(t, path, Options{})
+	storetest.FillRandomly(t, other, 1)
+	if _, err := OpenExclusive(t.Context(), path); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a file in use: %v", err)
+	}
+	want := dump(t, other)
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone, err := OpenExclusive(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, opts := range []Options{{LockTimeout: time.Millisecond}, {LockTimeout: time.Millisecond, ReadOnly: true}} {
+		if _, err := Open(t.Context(), path, opts); err == nil || !strings.Contains(err.Error(), "another process has locked it") {
+			t.Errorf("a locked file was opened: %v", err)
+		}
+	}
+	if _, err := OpenExclusive(t.Context(), path); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a locked file was locked: %v", err)
+	}
+	failure := errors.New("failure")
+	if err := alone.Update(t.Context(), func(tx store.Tx) error {
+		return errors.Join(tx.CreateAccount(&store.Account{ID: "lost"}), failure)
+	}); !errors.Is(err, failure) {
+		t.Errorf("Update = %v", err)
+	}
+	if err := alone.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: "kept"}) }); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(alone.Close(), alone.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := alone.Ping(t.Context()); err != ErrClosed {
+		t.Errorf("Ping = %v", err)
+	}
+	got := dump(t, openStore(t, path, Options{}))
+	if len(got["accounts"]) != len(want["accounts"])+1 {
+		t.Errorf("accounts %q, before %q", got["accounts"], want["accounts"])
+	}
+	for _, changed := range []string{"accounts", "authorization_version"} {
+		delete(got, changed)
+		delete(want, changed)
+	}
+	if !maps.EqualFunc(got, want, slices.Equal) {
+		t.Error("the content has changed")
+	}
+}
+
+// TestEarlierHeader checks that a file opens whatever version 0.1.0 has left in the bits that
+// have no meaning, and that a migration keeps its content.
+func TestEarlierHeader(t *testing.T) {
+	for _, generation := range []uint32{0, 1, 1<<22 + 5, 1<<23 - 1} {
+		path := newPath(t)
+		s := openStore(t, path, Options{})
+		mustPopulate(t, s)
+		works(t, s, "ada")
+		if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+			version, err := dialect{}.SchemaVersion(ctx, q)
+			if err != nil {
+				return err
+			}
+			_, err = q.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(version)))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, opts := range []Options{{}, {ReadOnly: true}, later(t, laterMigration)} {
+			s := openStore(t, path, opts)
+			if got := addresses(t, s); !slices.Equal(got, []string{"ada"}) {
+				t.Errorf("mailboxes %q", got)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, store.ErrNewerSchema) {
+			t.Errorf("Open = %v", err)
+		}
+	}
+}
+
+// TestOtherProgramsFile checks that the database of another program is left as it is.
+func TestOtherProgramsFile(t *testing.T) {
+	path := newPath(t)
+	alter(t, path, `CREATE TABLE songs (title TEXT)`)
+	before := readAll(t, path)
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, errOtherProgram) {
+		t.Errorf("Open = %v", err)
+	}
+	if readAll(t, path) != before {
+		t.Error("the file was changed")
+	}
+}
+
+// TestLogWithoutFile checks that no empty file is created beside a log, which SQLite would
+// delete then.
+func TestLogWithoutFile(t *testing.T) {
+	path := newPath(t)
+	if err := os.WriteFile(path+"-wal", []byte("changes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, errOnlyLog) {
+		t.Errorf("Open = %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a file was created")
+	}
+}
+
+// TestLongLog checks that the log is checkpointed into the file while the store is open.
+func TestLongLog(t *testing.T) {
+	path := newPath(t)
+	s := openStore(t, path, Options{})
+	mustPopulate(t, s)
+	for n := range 300 {
+		m := newMailbox(fmt.Sprint(n))
+		m.FirstName = strings.Repeat("x", 20_000)
+		if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path + "-wal")
+	if err != nil || info.Size() > 2*checkpointFrames*4096 {
+		t.Errorf("the log is %v, %v", info, err)
+	}
+	works(t, s, "last")
+}
