@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,7 +48,7 @@ func (c *connection) WarnMissingDomainRef(ctx context.Context, ref string, diags
 
 // domainLookup is the result of looking up a domain that plans refer to.
 type domainLookup struct {
-	once       sync.Once
+	done       chan struct{} // closed when the lookup has ended
 	isMissing  bool
 	similar    string // the name of a domain that the reference may mean, or ""
 	isReported atomic.Bool
@@ -67,20 +66,27 @@ func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup
 	if c.session == nil || ref == "" || err != nil || c.Walk().IsExpected(domainObject(name)) {
 		return nil
 	}
-	note, _ := c.Notes().LoadOrStore(lookedUp{name}, &domainLookup{})
+	note, found := c.Notes().LoadOrStore(lookedUp{name}, &domainLookup{done: make(chan struct{})})
 	d := note.(*domainLookup)
-	d.once.Do(func() {
-		account := c.ClientForWarning(ctx)
-		if account == nil {
-			return
+	if found {
+		select {
+		case <-d.done:
+			return d
+		case <-ctx.Done():
+			return nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-		defer cancel()
-		_, err := account.GetDomain(c.session.ForLookup(ctx), name)
-		if d.isMissing = client.IsNotFound(err); d.isMissing && uuid.Validate(name) != nil {
-			d.similar = c.similarDomain(ctx, account, name)
-		}
-	})
+	}
+	defer close(d.done)
+	account := c.ClientForWarning(ctx)
+	if account == nil {
+		return d
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	_, err = account.GetDomain(c.session.ForLookup(ctx), name)
+	if d.isMissing = client.IsNotFound(err); d.isMissing && uuid.Validate(name) != nil {
+		d.similar = c.similarDomain(ctx, account, name)
+	}
 	return d
 }
 

@@ -18,8 +18,8 @@ type node struct {
 	key string
 	// after are the nodes to run before this one.
 	after map[*node]bool
-	// done and failed are set by the walk.
-	done, failed bool
+	// started, done and failed are set by the walk.
+	started, done, failed bool
 }
 
 func (n *node) addr() string { return n.change.addr }
@@ -43,7 +43,13 @@ type applyWalk struct {
 // applyRun runs terraform apply with a plan. It returns the stored state even with an
 // error.
 func (w *environment) applyRun(r *run, p *plan) (state, error) {
-	plugin, err := w.start(r)
+	return runApply(w.start, r, p)
+}
+
+// runApply applies a plan with a provider.
+func runApply(start starter, r *run, p *plan) (state, error) {
+	defer r.hold()()
+	plugin, err := start(r)
 	defer plugin.kill()
 	if err != nil {
 		return p.prior, err
@@ -51,20 +57,30 @@ func (w *environment) applyRun(r *run, p *plan) (state, error) {
 	walk := &applyWalk{run: r, plugin: plugin, plan: p, state: p.prior.clone()}
 	walk.build()
 	walk.connect()
-	for {
+	killed := false
+	r.schedule(func() func() {
+		if killed {
+			return nil
+		}
 		n := walk.next()
 		if n == nil {
-			break
+			return nil
 		}
-		err := walk.visit(n)
-		n.done = true
-		if errors.Is(err, errKilled) {
-			return walk.state, errKilled
+		n.started = true
+		return func() {
+			err := walk.visit(n)
+			n.done, n.failed = true, err != nil
+			killed = killed || errors.Is(err, errKilled)
+			if err != nil {
+				walk.errs = append(walk.errs, err)
+			}
 		}
-		if err != nil {
-			n.failed = true
-			walk.errs = append(walk.errs, err)
-		}
+	})
+	if killed {
+		return walk.state, errKilled
+	}
+	if slices.ContainsFunc(walk.nodes, func(n *node) bool { return !n.done }) {
+		walk.errs = append(walk.errs, errCycle)
 	}
 	return walk.state, errors.Join(walk.errs...)
 }
@@ -132,16 +148,15 @@ func (w *applyWalk) connect() {
 	}
 }
 
-// next returns a random node that can run now, or nil if none is left.
+// next returns a random node that can run now, or nil.
 func (w *applyWalk) next() *node {
 	for {
 		var ready []*node
-		waiting, skipped := 0, 0
+		skipped := 0
 		for _, n := range w.nodes {
-			if n.done {
+			if n.started || n.done {
 				continue
 			}
-			waiting++
 			blocked, failed := false, false
 			for before := range n.after {
 				blocked = blocked || !before.done
@@ -159,10 +174,7 @@ func (w *applyWalk) next() *node {
 		switch {
 		case len(ready) > 0:
 			return ready[w.run.rand.IntN(len(ready))]
-		case waiting == 0:
-			return nil
 		case skipped == 0:
-			w.errs = append(w.errs, errCycle)
 			return nil
 		}
 	}

@@ -15,14 +15,11 @@ type Case struct {
 	Steps []int
 	// NoFaults omits all faults and crashes.
 	NoFaults bool
-	// Single omits the resources that have many objects: histories of a seed with and
-	// without them have nothing in common.
-	Single bool
 	// Postgres runs several replicas on PostgreSQL instead of one service on SQLite.
 	Postgres bool
 }
 
-// ParseCase parses the format of Case.String, such as 4711 or 4711/0,3/nofaults/single.
+// ParseCase parses the format of Case.String, such as 4711 or 4711/0,3/nofaults.
 func ParseCase(s string) (c Case, err error) {
 	parts := strings.Split(strings.TrimSpace(s), "/")
 	if c.Seed, err = strconv.ParseUint(parts[0], 10, 64); err != nil {
@@ -32,9 +29,6 @@ func ParseCase(s string) (c Case, err error) {
 		switch part {
 		case "nofaults":
 			c.NoFaults = true
-			continue
-		case "single":
-			c.Single = true
 			continue
 		case "postgres":
 			c.Postgres = true
@@ -63,9 +57,6 @@ func (c Case) String() string {
 	}
 	if c.NoFaults {
 		out += "/nofaults"
-	}
-	if c.Single {
-		out += "/single"
 	}
 	if c.Postgres {
 		out += "/postgres"
@@ -118,15 +109,15 @@ func Shrink(c Case, found Result) Case {
 		h := newHistory(c)
 		steps := slices.Collect(h.steps())
 		h.close()
-		if smaller := (Case{c.Seed, steps, c.NoFaults, c.Single, c.Postgres}); fails(smaller) {
+		if smaller := (Case{c.Seed, steps, c.NoFaults, c.Postgres}); fails(smaller) {
 			c = smaller
 		}
 	}
-	if smaller := (Case{c.Seed, c.Steps, true, c.Single, c.Postgres}); !c.NoFaults && fails(smaller) {
+	if smaller := (Case{c.Seed, c.Steps, true, c.Postgres}); !c.NoFaults && fails(smaller) {
 		c = smaller
 	}
 	for i := range slices.Backward(c.Steps) {
-		if smaller := (Case{c.Seed, slices.Delete(slices.Clone(c.Steps), i, i+1), c.NoFaults, c.Single, c.Postgres}); fails(smaller) {
+		if smaller := (Case{c.Seed, slices.Delete(slices.Clone(c.Steps), i, i+1), c.NoFaults, c.Postgres}); fails(smaller) {
 			c = smaller
 		}
 	}

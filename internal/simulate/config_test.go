@@ -23,6 +23,8 @@ type block struct {
 	typedMap bool
 	// replaceTriggeredBy are addresses whose change replaces the object.
 	replaceTriggeredBy []string
+	// dependsOn are addresses that the arguments do not refer to.
+	dependsOn []string
 }
 
 func (b *block) clone() *block {
@@ -110,7 +112,7 @@ func (b *block) references() []string {
 			found[r.addr] = true
 		}
 	}
-	for _, addr := range b.replaceTriggeredBy {
+	for _, addr := range slices.Concat(b.replaceTriggeredBy, b.dependsOn) {
 		found[addr] = true
 	}
 	return slices.Sorted(maps.Keys(found))

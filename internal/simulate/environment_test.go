@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -70,10 +69,8 @@ type replica struct {
 	service *apiserver.Service
 }
 
-// limits are properties of an API beyond those of single objects.
+// limits are limits of an API beyond those of its contract.
 type limits struct {
-	// single is that of the [Case].
-	single bool
 	// maxMailboxes is the account's quota, and bulkLimit how many mailboxes a bulk request
 	// may have, which is less than published; 0 for none.
 	maxMailboxes, bulkLimit int
@@ -230,39 +227,17 @@ func (w *environment) newUUID() string {
 
 // serve processes one request. With lost, the client disconnects before the response is
 // written.
-func (w *environment) serve(r *http.Request, body []byte, lost bool) *http.Response {
+func (w *environment) serve(r *http.Request, body []byte, lost bool) *httptest.ResponseRecorder {
 	w.advance(time.Millisecond)
 	w.replica = &w.replicas[w.requests%len(w.replicas)]
 	w.requests++
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	in := r.Clone(ctx)
+	in := r.Clone(context.Background())
 	in.RequestURI, in.Host = r.URL.RequestURI(), r.URL.Host
-	in.Body, in.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	if lost {
-		w.service.Handler().ServeHTTP(&disconnectedWriter{header: http.Header{}, cancel: cancel}, in)
-		return nil
+	resp := serve(w.service.Handler(), in, body, lost)
+	if !lost {
+		resp.Header().Set("Date", w.clock.UTC().Format(http.TimeFormat)) // as net/http's server does
 	}
-	recorder := httptest.NewRecorder()
-	w.service.Handler().ServeHTTP(recorder, in)
-	resp := recorder.Result()
-	resp.Header.Set("Date", w.clock.UTC().Format(http.TimeFormat)) // as net/http's server does
-	resp.Request = r
 	return resp
-}
-
-// disconnectedWriter is the http.ResponseWriter of a client that has disconnected.
-type disconnectedWriter struct {
-	header http.Header
-	cancel context.CancelFunc
-}
-
-func (l *disconnectedWriter) Header() http.Header { return l.header }
-func (l *disconnectedWriter) WriteHeader(int)     { l.cancel() }
-
-func (l *disconnectedWriter) Write([]byte) (int, error) {
-	l.cancel()
-	return 0, io.ErrClosedPipe
 }
 
 // externalRequest sends a request as another user than the provider.
@@ -274,7 +249,7 @@ func (w *environment) externalRequest(a account, method, path string, body strin
 		r.Header.Set("Content-Type", "application/json")
 	}
 	resp := w.serve(r, []byte(body), false)
-	w.report.logf("  external: %s %s %s -> %d", method, path, body, resp.StatusCode)
+	w.report.logf("  external: %s %s %s -> %d", method, path, body, resp.Code)
 }
 
 // auditEntries returns the audit entries since the last call.

@@ -84,7 +84,7 @@ func (h *history) externalChange(r *rand.Rand, s *stack) {
 	if h.publishedOnly {
 		return
 	}
-	if domains := h.objects(s.account, "mailhost_domain"); !h.Single && len(domains) > 0 && chance(r, 35) {
+	if domains := h.objects(s.account, "mailhost_domain"); len(domains) > 0 && chance(r, 35) {
 		h.foreign = true
 		domain := pick(r, domains).id
 		if chance(r, 50) {

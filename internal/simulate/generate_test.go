@@ -32,13 +32,9 @@ type generator struct {
 	rand    *rand.Rand
 	account account
 	report  *report
-	single  bool // without collectionTypes
 }
 
 func (d *generator) typeName() string {
-	if d.single {
-		return pick(d.rand, resourceTypes)
-	}
 	return pick(d.rand, slices.Concat(resourceTypes, collectionTypes))
 }
 

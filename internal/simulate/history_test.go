@@ -48,7 +48,7 @@ func newHistory(c Case) *history {
 	if chance(r, 20) {
 		registrar.ProvisioningDelay = apiserver.Duration(10 * time.Minute)
 	}
-	h := &history{Case: c, environment: newEnvironment(c, registrar, chance(r, 15), newLimits(c))}
+	h := &history{Case: c, environment: newEnvironment(c, registrar, chance(r, 15), newLimits(r))}
 	h.report.logf("history %s, published operations only: %v, payment needed: %v, provisioning delay: %v", c, h.publishedOnly, registrar.PaymentNeeded, time.Duration(registrar.ProvisioningDelay))
 	d := h.generator(r, 0)
 	h.stacks = []*stack{{name: "one", config: d.configuration(), state: state{}}}
@@ -58,13 +58,7 @@ func newHistory(c Case) *history {
 	return h
 }
 
-// newLimits has a random source of its own, so that histories of single objects stay as
-// they are.
-func newLimits(c Case) limits {
-	if c.Single {
-		return limits{single: true}
-	}
-	r, l := rand.New(rand.NewPCG(c.Seed, 1<<32)), limits{} //nolint:gosec // must be reproducible
+func newLimits(r *rand.Rand) (l limits) {
 	if chance(r, 15) {
 		l.maxMailboxes = 2 + r.IntN(4)
 	}
@@ -75,7 +69,7 @@ func newLimits(c Case) limits {
 }
 
 func (h *history) generator(r *rand.Rand, account int) *generator {
-	return &generator{rand: r, account: h.accounts[account], report: &h.report, single: h.Single}
+	return &generator{rand: r, account: h.accounts[account], report: &h.report}
 }
 
 // steps returns the numbers of the steps to run.

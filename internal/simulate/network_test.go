@@ -5,38 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
-
-// run is one run of Terraform: a plan walk, or an apply walk.
-type run struct {
-	name    string
-	account int
-	rand    *rand.Rand
-	// faults is the percentage of requests with a fault.
-	faults int
-	// killAt is the number of the request at which the provider is killed; 0 for
-	// never.
-	killAt int
-	// requests counts the requests, and faulted those with a fault.
-	requests, faulted int
-	// incomplete reports that a set has left out mailboxes that could not be created.
-	incomplete bool
-	// appeared reports that a zone has left records alone that its plan did not know.
-	appeared bool
-	// slept is how long the client has slept during one call of the provider.
-	slept time.Duration
-	// killed stops background reads of a killed provider.
-	killed atomic.Bool
-	// yield, if set, runs another run between two calls of the provider.
-	yield func()
-}
 
 // maxSleep limits the sleep during one call. It replaces the context's deadline, which
 // is in real time.
@@ -114,78 +90,48 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, context.Canceled
 	}
 	w.noteTouched(run, r.Method, shortPath(r))
-	if limit := w.bulkLimit; limit > 0 && bytes.Count(body, []byte(`"local_part"`)) > limit && strings.HasSuffix(r.URL.Path, "/mailboxes/bulk") {
-		w.report.logf("  %s: %s %s %s -> 413", run.name, r.Method, shortPath(r), body)
-		return proxyResponse(r, http.StatusRequestEntityTooLarge, nil), nil
-	}
-	if run.rand.IntN(100) < run.faults {
+	x := &exchange{r: r, body: body, random: run.rand, keys: true, serve: func(lost bool) *httptest.ResponseRecorder { return w.serve(r, body, lost) }}
+	what, respond := "", func() { x.send(x.process()) }
+	switch limit := w.bulkLimit; {
+	case limit > 0 && bytes.Count(body, []byte(`"local_part"`)) > limit && strings.HasSuffix(r.URL.Path, "/mailboxes/bulk"):
+		respond = func() { x.page(http.StatusRequestEntityTooLarge, "text/plain", "") }
+	case run.rand.IntN(100) < run.faults:
 		run.faulted++
-		return n.injectFault(r, body)
+		what, respond = n.draw(x)
 	}
-	resp := w.serve(r, body, false)
-	replayed := ""
+	resp, err := x.respond(respond)
+	if err != nil {
+		w.report.logf("  %s: %s %s %s -> %s: %v", run.name, r.Method, shortPath(r), body, what, err)
+		return nil, err
+	}
 	if resp.Header.Get("Idempotency-Replayed") != "" {
-		replayed = " (replayed)"
+		what += " (replayed)"
 	}
-	w.report.logf("  %s: %s %s %s -> %d%s", run.name, r.Method, shortPath(r), body, resp.StatusCode, replayed)
+	w.report.logf("  %s: %s %s %s -> %d %s", run.name, r.Method, shortPath(r), body, resp.StatusCode, what)
 	return resp, nil
 }
 
-// faults describes the faults of injectFault, by number.
-var faults = []string{
-	"lost before it arrived", "response lost", "response lost after it was written", "500", "429", "503",
-	"service killed after it, response lost", "service restarted before it",
-	"processed, response without content",
+// draw chooses a fault for a request: a fault of the connection, or a restart of the service.
+func (n *network) draw(x *exchange) (name string, respond func()) {
+	w := n.environment
+	timeless := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return f.refuses || f.takesTime })
+	switch i := n.run.rand.IntN(len(timeless) + 2); i {
+	case len(timeless):
+		return "service killed after it", func() {
+			x.processUnnoticed()
+			w.restart(true)
+			x.reset()
+		}
+	case len(timeless) + 1:
+		return "service restarted before it", func() {
+			w.restart(n.run.rand.IntN(2) == 0)
+			x.reset()
+		}
+	default:
+		return timeless[i].name, func() { timeless[i].inject(x) }
+	}
 }
 
 func shortPath(r *http.Request) string {
 	return strings.TrimPrefix(r.URL.Path, "/v1/public/accounts/00000001-0000-4000-8000-000000000000")
-}
-
-func (n *network) injectFault(r *http.Request, body []byte) (*http.Response, error) {
-	w := n.environment
-	kinds := len(faults)
-	if w.single || r.Method != http.MethodPost {
-		kinds-- // the last one is about creates
-	}
-	fault := n.run.rand.IntN(kinds)
-	w.report.logf("  %s: %s %s %s -> %s", n.run.name, r.Method, shortPath(r), body, faults[fault])
-	switch fault {
-	case 0:
-		return nil, errConnection
-	case 1:
-		w.serve(r, body, true)
-		return nil, errConnection
-	case 2:
-		w.serve(r, body, false)
-		return nil, errConnection
-	case 3:
-		return proxyResponse(r, http.StatusInternalServerError, nil), nil
-	case 4:
-		return proxyResponse(r, http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}), nil
-	case 5:
-		return proxyResponse(r, http.StatusServiceUnavailable, http.Header{"Retry-After": {"1"}}), nil
-	case 6: // the service is killed after the request, and restarted
-		w.serve(r, body, true)
-		w.restart(true)
-		return nil, errConnection
-	case 7: // restarted before the request
-		w.restart(n.run.rand.IntN(2) == 0)
-		return nil, errConnection
-	default:
-		resp := w.serve(r, body, false)
-		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader("{}")), 2
-		return resp, nil
-	}
-}
-
-// proxyResponse returns an error response as a proxy would.
-func proxyResponse(r *http.Request, status int, header http.Header) *http.Response {
-	if header == nil {
-		header = http.Header{}
-	}
-	return &http.Response{
-		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: http.NoBody, Request: r,
-	}
 }

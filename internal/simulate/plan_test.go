@@ -98,7 +98,13 @@ type planWalk struct {
 
 // planRun runs terraform plan. An error is not a finding by itself.
 func (w *environment) planRun(r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
-	p, err := w.start(r)
+	return runPlan(w.start, r, config, prior, opts)
+}
+
+// runPlan plans with a provider.
+func runPlan(start starter, r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
+	defer r.hold()()
+	p, err := start(r)
 	defer p.kill()
 	if err != nil {
 		return nil, err
@@ -203,7 +209,7 @@ func (w *planWalk) nodes() {
 			waiting = append(waiting, node{func() error { return w.orphan(addr, key) }, "", nil})
 		}
 	}
-	for len(waiting) > 0 {
+	w.run.schedule(func() func() {
 		var ready []int
 		for i, n := range waiting {
 			if !slices.ContainsFunc(n.after, func(addr string) bool { return !done[addr] }) {
@@ -211,22 +217,23 @@ func (w *planWalk) nodes() {
 			}
 		}
 		if len(ready) == 0 {
-			panic("the configuration has a cycle")
+			return nil
 		}
 		i := ready[w.run.rand.IntN(len(ready))]
 		n := waiting[i]
 		waiting = slices.Delete(waiting, i, i+1)
-		if n.addr != "" {
-			done[n.addr] = true
+		return func() {
+			defer func() { done[n.addr] = true }()
+			if slices.ContainsFunc(n.after, func(addr string) bool { return w.failed[addr] }) {
+				w.failed[n.addr] = true
+			} else if err := n.visit(); err != nil {
+				w.failed[n.addr] = true
+				w.errs = append(w.errs, err)
+			}
 		}
-		if slices.ContainsFunc(n.after, func(addr string) bool { return w.failed[addr] }) {
-			w.failed[n.addr] = true
-			continue
-		}
-		if err := n.visit(); err != nil {
-			w.failed[n.addr] = true
-			w.errs = append(w.errs, err)
-		}
+	})
+	if len(waiting) > 0 {
+		panic("the configuration has a cycle")
 	}
 }
 

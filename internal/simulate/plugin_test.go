@@ -17,7 +17,7 @@ import (
 // errKilled is the error of a call to a killed provider.
 var errKilled = errors.New("the provider was killed")
 
-// plugin is a provider process that serves one walk, one call at a time.
+// plugin is a provider process that serves one walk.
 type plugin struct {
 	server  tfprotov6.ProviderServer
 	schemas *schemas
@@ -57,24 +57,32 @@ var loadSchemas = sync.OnceValue(func() *schemas {
 	return s
 })
 
-// start starts a provider and configures it for the run's account.
+// starter starts the provider process of a walk and configures it.
+type starter func(*run) (*plugin, error)
+
+// start starts a provider for the run's account.
 func (w *environment) start(run *run) (*plugin, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	replaced := provider.Replacements{Transport: &network{environment: w, run: run, kill: cancel}, Hooks: w.hooks(run)}
-	server := provider.NewServer(provider.NewReplaced("simulation", replaced)())
-	p := &plugin{server: server, schemas: loadSchemas(), report: &w.report, run: run, ctx: ctx, kill: cancel}
+	p := &plugin{report: &w.report, run: run, ctx: ctx, kill: cancel}
 	a := w.accounts[run.account]
-	config := newValue(p.schemas.provider, map[string]any{"base_url": "https://api.example.com", "account_id": a.id, "token": a.token})
+	return p, p.configure(replaced, a.id, a.token)
+}
+
+// configure starts a provider with replaced parts, and configures it for an account.
+func (p *plugin) configure(replaced provider.Replacements, accountID, token string) error {
+	p.server, p.schemas = provider.NewServer(provider.NewReplaced("simulation", replaced)()), loadSchemas()
+	config := newValue(p.schemas.provider, map[string]any{"base_url": "http://api.example.com", "account_id": accountID, "token": token})
 	if validated, err := call(p, "ValidateProviderConfig", p.server.ValidateProviderConfig, &tfprotov6.ValidateProviderConfigRequest{Config: dynamic(config)}); err != nil {
-		return p, err
+		return err
 	} else if err := p.checkDiagnostics("provider", validated.Diagnostics); err != nil {
-		return p, err
+		return err
 	}
 	resp, err := call(p, "ConfigureProvider", p.server.ConfigureProvider, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.0", Config: dynamic(config)})
 	if err != nil {
-		return p, err
+		return err
 	}
-	return p, p.checkDiagnostics("provider", resp.Diagnostics)
+	return p.checkDiagnostics("provider", resp.Diagnostics)
 }
 
 // call makes one call. It returns errKilled if the process was killed. A panic is a
@@ -95,7 +103,10 @@ func call[Req, Resp any](p *plugin, name string, fn func(context.Context, Req) (
 			p.report.fail("panic", "%s: %v\n%s", name, cause, debug.Stack())
 		}
 	}()
-	resp, err = fn(p.ctx, req)
+	resp, err = func() (Resp, error) {
+		defer p.run.release()()
+		return fn(p.ctx, req)
+	}()
 	if p.ctx.Err() != nil {
 		return resp, errKilled
 	}
@@ -133,6 +144,7 @@ func (p *plugin) checkDiagnostics(addr string, diags []*tfprotov6.Diagnostic) er
 	for _, d := range diags {
 		p.report.checkDiagnostic(addr, d)
 		failed = failed || d.Severity == tfprotov6.DiagnosticSeverityError
+		p.run.warned = p.run.warned || d.Severity == tfprotov6.DiagnosticSeverityWarning
 		p.run.incomplete = p.run.incomplete || strings.HasSuffix(d.Summary, "were not created")
 		p.run.appeared = p.run.appeared || strings.HasSuffix(d.Summary, "appeared after the plan")
 	}

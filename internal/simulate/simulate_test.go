@@ -15,13 +15,15 @@ import (
 )
 
 var (
-	seedFlag = flag.String("seed", "", "a history in the format of a finding, or the seed of the first of -runs histories")
-	runsFlag = flag.Int("runs", 1, "with -seed: how many histories to run")
+	seedFlag = flag.String("seed", "", "a history in the format of a finding, or the seed of the first of -runs histories, and of each row of TestChaos")
+	runsFlag = flag.Int("runs", 1, "how many histories to run with -seed, or each row of TestChaos")
 )
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800) // garbage collection takes most of the time of short histories
-	os.Exit(m.Run())
+	code := m.Run()
+	uninstall()
+	os.Exit(code)
 }
 
 // TestSimulate runs a hundred histories (ten with -short), or those of the flags.

@@ -1,4 +1,4 @@
-package chaos
+package simulate
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ type fault struct {
 	name string
 	// refuses: the connection can't be opened.
 	refuses bool
+	// takesTime: the fault needs a clock that runs by itself, as in a row of TestChaos.
+	takesTime bool
 	// isForCLI: one row of the fault runs through a real CLI. Others need the client's end of
 	// the connection, or take too long in real time.
 	isForCLI bool
@@ -53,7 +55,7 @@ var faults = []fault{
 	{name: "429", inject: func(x *exchange) {
 		x.busy(http.StatusTooManyRequests, "rate_limited")
 	}},
-	{name: "delay", inject: func(x *exchange) {
+	{name: "delay", takesTime: true, inject: func(x *exchange) {
 		if x.random.IntN(2) == 0 && x.canBeLate() {
 			time.Sleep(late)
 			x.process()
@@ -109,7 +111,7 @@ var faults = []fault{
 		statuses := []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable}
 		x.page(statuses[x.random.IntN(len(statuses))], "text/html; charset=utf-8", "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>")
 	}},
-	{name: "slow", inject: func(x *exchange) {
+	{name: "slow", takesTime: true, inject: func(x *exchange) {
 		resp := x.process()
 		resp.Header().Del("Content-Length")
 		maps.Copy(x.w.Header(), resp.Header())
@@ -122,7 +124,11 @@ var faults = []fault{
 		}
 	}},
 	{name: "empty", inject: func(x *exchange) {
-		x.maybeProcess()
+		if x.r.Method == http.MethodDelete {
+			x.process() // nobody could tell a forged 204 from the API's own
+		} else {
+			x.maybeProcess()
+		}
 		x.w.WriteHeader([]int{http.StatusOK, http.StatusNoContent}[x.random.IntN(2)])
 	}},
 	{name: "redirect", inject: func(x *exchange) {
@@ -146,7 +152,7 @@ var faults = []fault{
 		}
 		second := x.process()
 		// Without keys, nobody could know that the second response is not the only one.
-		if x.network.mode.keys && x.random.IntN(2) == 0 {
+		if x.keys && x.random.IntN(2) == 0 {
 			x.send(second)
 			return
 		}
@@ -155,10 +161,10 @@ var faults = []fault{
 }
 
 // canBeLate reports whether a request may be processed after the client has given up.
-// Without keys, nobody could know of a create that is, unless it is a purchase: a domain has
-// one owner.
+// Without keys, nobody could know of such a create, except of a purchase: a domain has one
+// owner.
 func (x *exchange) canBeLate() bool {
-	return x.network.mode.keys || x.r.Method != http.MethodPost || strings.HasSuffix(x.r.URL.Path, "/domains/purchase")
+	return x.keys || x.r.Method != http.MethodPost || strings.HasSuffix(x.r.URL.Path, "/domains/purchase")
 }
 
 // isUnrecognizable reports whether the service has no means to recognize a second copy of
@@ -166,7 +172,7 @@ func (x *exchange) canBeLate() bool {
 // Nobody could know of an object that a copy creates, because its response goes nowhere.
 func (x *exchange) isUnrecognizable() bool {
 	is := func(path string) bool { return strings.HasSuffix(x.r.URL.Path, path) }
-	return !x.network.mode.keys && x.r.Method == http.MethodPost && (is("/service-accounts") || is("/dedicated-ips/claim"))
+	return !x.keys && x.r.Method == http.MethodPost && (is("/service-accounts") || is("/dedicated-ips/claim"))
 }
 
 // maybeProcess passes every second request on to the service.

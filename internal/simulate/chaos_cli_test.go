@@ -1,4 +1,4 @@
-package chaos
+package simulate
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func install(ctx context.Context) (string, error) {
 	installed.once.Do(func() {
 		const version = "0.1.0"
 		var dir string
-		if dir, installed.err = os.MkdirTemp("", "mailhost-chaos-"); installed.err != nil {
+		if dir, installed.err = os.MkdirTemp("", "mailhost-simulate-"); installed.err != nil {
 			return
 		}
 		installed.dir = dir
@@ -70,7 +70,7 @@ func newCLI(ctx context.Context, path, dir, url, token string) (*cli, error) {
 		provider: map[string]any{"base_url": url, "account_id": apitest.AccountID, "token": token},
 		env:      localcli.Environment(os.Environ(), filepath.Join(shared, "cli.tfrc"), filepath.Join(shared, "home")),
 	}
-	if err := c.write(nil); err != nil {
+	if err := c.write(&configuration{}); err != nil {
 		return nil, err
 	}
 	code, out, err := c.run(ctx, "init")
@@ -81,24 +81,25 @@ func newCLI(ctx context.Context, path, dir, url, token string) (*cli, error) {
 }
 
 // write writes a configuration in Terraform's JSON syntax.
-func (c *cli) write(blocks []*block) error {
+func (c *cli) write(config *configuration) error {
 	resources := map[string]map[string]any{}
-	for _, b := range blocks {
-		arguments := map[string]any{"depends_on": append([]string{}, b.needs...)}
+	for _, b := range config.blocks {
+		arguments := map[string]any{"depends_on": append([]string{}, b.dependsOn...)}
 		maps.Copy(arguments, b.arguments)
-		if resources[b.typeName] == nil {
-			resources[b.typeName] = map[string]any{}
+		typeName, name, _ := strings.Cut(b.addr, ".")
+		if resources[typeName] == nil {
+			resources[typeName] = map[string]any{}
 		}
-		resources[b.typeName][b.name] = arguments
+		resources[typeName][name] = arguments
 	}
-	config := map[string]any{
+	file := map[string]any{
 		"terraform": map[string]any{"required_providers": map[string]any{"mailhost": map[string]any{"source": "mailhost/mailhost"}}},
 		"provider":  map[string]any{"mailhost": c.provider},
 	}
 	if len(resources) > 0 {
-		config["resource"] = resources
+		file["resource"] = resources
 	}
-	text, err := json.Marshal(config)
+	text, err := json.Marshal(file)
 	if err != nil {
 		return err
 	}
@@ -120,8 +121,8 @@ func (c *cli) run(ctx context.Context, args ...string) (code int, out string, er
 var plannedLine = regexp.MustCompile(`(?m)^  # (\S+ .*)$`)
 
 // plan implements runner.
-func (c *cli) plan(ctx context.Context, blocks []*block) (changes []string, err error) {
-	if err := c.write(blocks); err != nil {
+func (c *cli) plan(ctx context.Context, config *configuration) (changes []string, err error) {
+	if err := c.write(config); err != nil {
 		return nil, err
 	}
 	switch code, out, err := c.run(ctx, "plan", "-detailed-exitcode", "-out=plan"); {

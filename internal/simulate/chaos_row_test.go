@@ -1,4 +1,4 @@
-package chaos
+package simulate
 
 import (
 	"context"
@@ -91,14 +91,14 @@ type life struct {
 	// cliPath is that of the CLI, and dir a temporary folder for it.
 	cliPath, dir string
 
-	network  *network
+	network  *connection
 	runner   runner
 	observer *client.Client // has all operations, and no faults
 	store    store.Store
 
 	applies            [3]int // in each stage
 	duplicates, losses int
-	history            history // what was to be created and deleted
+	expected           tally // what was to be created and deleted
 	paid, toPay        int
 	findings           []string
 	log                []string
@@ -155,7 +155,7 @@ func (l *life) run(ctx context.Context, db store.Store) error {
 	if l.observer, err = client.New(in); err != nil {
 		return err
 	}
-	l.network = newNetwork(l.seed, l.row, service.Handler())
+	l.network = newConnection(l.seed, l.row, service.Handler())
 	l.network.log = func(line string) { l.log = append(l.log, line) }
 	defer l.network.stop()
 	if l.runner, err = l.start(ctx, token); err != nil {
@@ -169,7 +169,7 @@ func (l *life) run(ctx context.Context, db store.Store) error {
 func (l *life) start(ctx context.Context, token string) (runner, error) {
 	if !l.isCLI {
 		l.network.listen()
-		return newCore(l.network, token)
+		return &inProcess{connection: l.network, token: token, seed: l.seed, state: state{}}, nil
 	}
 	url, err := l.network.listenOnLoopback()
 	if err != nil {
@@ -179,11 +179,11 @@ func (l *life) start(ctx context.Context, token string) (runner, error) {
 }
 
 func (l *life) stages(ctx context.Context) error {
-	before, size := &configuration{}, sizesOf(l.objects)
-	l.history = newHistory()
+	before, size := &largeConfiguration{}, sizesOf(l.objects)
+	l.expected = newTally()
 	for at := created; at <= destroyed; at++ {
 		c := configure(size, at, l.mode)
-		l.history.expect(before.want, c.want)
+		l.expected.expect(before.want, c.want)
 		before = c
 		l.network.note("stage %s", at)
 		if !l.converge(ctx, c) {
@@ -196,12 +196,12 @@ func (l *life) stages(ctx context.Context) error {
 		}
 		l.network.setQuiet(false)
 	}
-	was, err := historyOf(ctx, l.store)
+	was, err := tallyOf(ctx, l.store)
 	if err != nil {
 		return err
 	}
-	l.paid, l.toPay = was.paid(), l.history.paid()
-	for _, difference := range was.differences(l.history) {
+	l.paid, l.toPay = was.paid(), l.expected.paid()
+	for _, difference := range was.differences(l.expected) {
 		l.find("%s", difference)
 	}
 	return nil
@@ -209,13 +209,16 @@ func (l *life) stages(ctx context.Context) error {
 
 // converge plans and applies as a user does, until a plan is empty, and reports whether
 // one was.
-func (l *life) converge(ctx context.Context, c *configuration) bool {
+func (l *life) converge(ctx context.Context, c *largeConfiguration) bool {
 	var failure error
 	isDone := false // an apply has ended without an error or a warning
 	for range maxApplies {
-		changes, err := l.runner.plan(ctx, c.blocks)
+		changes, err := l.runner.plan(ctx, &c.configuration)
 		l.network.note("plan: %v, %v", changes, err)
 		switch {
+		case isFinding(err):
+			l.find("%s: %v", c.stage, err)
+			return false
 		case err != nil:
 			l.applies[c.stage]++
 			failure = err
@@ -228,6 +231,10 @@ func (l *life) converge(ctx context.Context, c *configuration) bool {
 		l.applies[c.stage]++
 		warned, err := l.runner.apply(ctx)
 		l.network.note("apply: %v", err)
+		if isFinding(err) {
+			l.find("%s: %v", c.stage, err)
+			return false
+		}
 		failure, isDone = err, err == nil && !warned
 	}
 	if failure == nil {
@@ -238,7 +245,7 @@ func (l *life) converge(ctx context.Context, c *configuration) bool {
 }
 
 // check compares the account with the configuration, and plans once more.
-func (l *life) check(ctx context.Context, c *configuration) error {
+func (l *life) check(ctx context.Context, c *largeConfiguration) error {
 	has, err := inventory(ctx, l.observer)
 	if err != nil {
 		return err
@@ -251,7 +258,7 @@ func (l *life) check(ctx context.Context, c *configuration) error {
 		l.find("%s: does not exist: %s", c.stage, object)
 	}
 	l.duplicates, l.losses = max(l.duplicates, len(surplus)), max(l.losses, len(missing))
-	changes, err := l.runner.plan(ctx, c.blocks)
+	changes, err := l.runner.plan(ctx, &c.configuration)
 	switch {
 	case err != nil:
 		l.find("%s: the plan without faults fails: %v", c.stage, err)

@@ -1,11 +1,10 @@
-package chaos
+package simulate
 
 import (
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -13,8 +12,6 @@ import (
 
 var (
 	rowFlag     = flag.String("row", "", "the rows whose names begin with this; all of them for \"all\"")
-	seedFlag    = flag.Uint64("seed", 1, "the seed of the first run of each row")
-	runsFlag    = flag.Int("runs", 1, "how many seeds to run each row with")
 	cliFlag     = flag.String("cli", "", "Terraform or OpenTofu, for the rows whose names end with cli; without it there are none")
 	logsFlag    = flag.String("logs", "", "a folder for the log of each life that has findings, with -row")
 	objectsFlag = flag.Int("objects", 300, "objects of the configuration, with -row")
@@ -66,13 +63,6 @@ func rowsNamed(name string) (rows []row) {
 	return rows
 }
 
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // as the provider does
-	code := m.Run()
-	uninstall()
-	os.Exit(code)
-}
-
 // TestChaos runs the rows of the flags, or one short row for each fault, and prints a
 // table.
 func TestChaos(t *testing.T) {
@@ -83,23 +73,31 @@ func TestChaos(t *testing.T) {
 			t.Fatalf("no row has a name that begins with %q; the first one is %s", *rowFlag, allRows()[0])
 		}
 	}
+	first := uint64(1)
+	if *seedFlag != "" {
+		c, err := ParseCase(*seedFlag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = c.Seed
+	}
 	var printing sync.Mutex
 	print := func(l *life) {
 		printing.Lock()
 		defer printing.Unlock()
-		fmt.Println(line(cells(l)))
+		fmt.Println(tableRow(cells(l)))
 	}
 	if *rowFlag != "" && len(chosen)**runsFlag > 1 {
-		fmt.Printf("%d objects. Rows without keys leave out what no client can mend: go doc ./internal/chaos\n%s\n", objects, line(header))
+		fmt.Printf("%d objects. Rows without keys leave out what no client can mend: go doc ./internal/simulate\n%s\n", objects, tableRow(columns))
 	}
 	for _, r := range chosen {
 		for i := range *runsFlag {
-			seed := *seedFlag + uint64(i)
+			seed := first + uint64(i)
 			t.Run(fmt.Sprintf("%s/%d", r, seed), func(t *testing.T) {
 				t.Parallel()
 				l := live(t, r, seed, objects, *cliFlag)
 				if *rowFlag != "" && len(chosen)**runsFlag == 1 {
-					fmt.Printf("%s\n%s\n", strings.Join(l.log, "\n"), line(header))
+					fmt.Printf("%s\n%s\n", strings.Join(l.log, "\n"), tableRow(columns))
 				}
 				if len(l.findings) > 0 && *logsFlag != "" {
 					file := filepath.Join(*logsFlag, fmt.Sprintf("chaos-%s-%d.log", strings.ReplaceAll(r.String(), "/", "-"), seed))
@@ -111,14 +109,14 @@ func TestChaos(t *testing.T) {
 				if *rowFlag != "" {
 					print(l)
 				}
-				report(t, l)
+				reportFindings(t, l)
 			})
 		}
 	}
 }
 
-// report fails the test if a row has findings.
-func report(t *testing.T, l *life) {
+// reportFindings fails the test if a row has findings.
+func reportFindings(t *testing.T, l *life) {
 	const most, longest = 10, 2000
 	if len(l.findings) == 0 {
 		return
@@ -134,7 +132,7 @@ func report(t *testing.T, l *life) {
 	t.Errorf("%s\nRepeat it with:\n  make chaos ROW=%s SEED=%d OBJECTS=%d\n", text, l.row, l.seed, l.objects)
 }
 
-var header = []string{"fault/rate/mode/engine", "seed", "requests", "faults", "retries", "applies", "duplicates", "losses", "paid", "result", "time"}
+var columns = []string{"fault/rate/mode/engine", "seed", "requests", "faults", "retries", "applies", "duplicates", "losses", "paid", "result", "time"}
 
 // cells returns a life as a row of the table.
 func cells(l *life) []string {
@@ -150,8 +148,8 @@ func cells(l *life) []string {
 	}
 }
 
-// line formats a row of the table.
-func line(cells []string) string {
+// tableRow formats a row of the table.
+func tableRow(cells []string) string {
 	widths := []int{-31, 13, 8, 6, 7, 7, 10, 6, 6, -11, 7}
 	var b strings.Builder
 	for i, cell := range cells {

@@ -1,15 +1,13 @@
-package chaos
+package simulate
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"log"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -23,9 +21,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// network connects a provider with a service, and injects one kind of fault. On the
-// client's side it is an http.RoundTripper, on the server's an http.Handler.
-type network struct {
+// connection connects a provider with a service over net/http, and injects one kind of
+// fault. It is the client's http.RoundTripper, and the server's http.Handler.
+type connection struct {
 	seed    uint64
 	fault   *fault
 	percent int
@@ -49,8 +47,8 @@ type network struct {
 	requests, faults, retries int
 }
 
-func newNetwork(seed uint64, r row, service http.Handler) *network {
-	n := &network{
+func newConnection(seed uint64, r row, service http.Handler) *connection {
+	n := &connection{
 		seed: seed, fault: r.fault, percent: r.percent, mode: r.mode, service: service,
 		connections: make(chan net.Conn), sent: map[string]int{}, failed: map[string]bool{},
 		names: map[string]string{}, pending: map[string]*rand.Rand{}, log: func(string) {},
@@ -67,12 +65,12 @@ func newNetwork(seed uint64, r row, service http.Handler) *network {
 
 // listen serves the provider in this process, in whose bubble there are no real
 // connections.
-func (n *network) listen() {
+func (n *connection) listen() {
 	go func() { _ = n.server.Serve(n) }()
 }
 
 // listenOnLoopback serves a provider in another process, and returns the URL.
-func (n *network) listenOnLoopback() (url string, err error) {
+func (n *connection) listenOnLoopback() (url string, err error) {
 	n.isRemote = true
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -83,14 +81,14 @@ func (n *network) listenOnLoopback() (url string, err error) {
 }
 
 // settle waits for requests that arrive late.
-func (n *network) settle() {
+func (n *connection) settle() {
 	if !n.isRemote {
 		time.Sleep(late)
 	}
 }
 
 // stop closes all connections and waits for the requests that the service still has.
-func (n *network) stop() {
+func (n *connection) stop() {
 	n.client.CloseIdleConnections()
 	n.settle()
 	_ = n.server.Close()
@@ -99,7 +97,7 @@ func (n *network) stop() {
 type refusedKey struct{}
 
 // dial opens a connection in memory.
-func (n *network) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (n *connection) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if ctx.Value(refusedKey{}) != nil {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	}
@@ -113,7 +111,7 @@ func (n *network) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // Accept implements net.Listener.
-func (n *network) Accept() (net.Conn, error) {
+func (n *connection) Accept() (net.Conn, error) {
 	c, ok := <-n.connections
 	if !ok {
 		return nil, net.ErrClosed
@@ -122,16 +120,16 @@ func (n *network) Accept() (net.Conn, error) {
 }
 
 // Close implements net.Listener.
-func (n *network) Close() error {
+func (n *connection) Close() error {
 	close(n.connections)
 	return nil
 }
 
 // Addr implements net.Listener.
-func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
+func (n *connection) Addr() net.Addr { return &net.TCPAddr{} }
 
 // RoundTrip implements http.RoundTripper for the provider.
-func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
+func (n *connection) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
@@ -161,7 +159,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 // draw counts a request, and decides whether it has a fault. What decides is the request
 // and how often it was sent before, so that the order of concurrent requests does not
 // matter.
-func (n *network) draw(r *http.Request, body []byte) (chance *rand.Rand, attempt string) {
+func (n *connection) draw(r *http.Request, body []byte) (chance *rand.Rand, attempt string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := r.Method + " " + n.replaceIDs(strings.TrimPrefix(r.URL.RequestURI(), api.Prefix)) + " " + n.replaceIDs(string(body))
@@ -189,14 +187,14 @@ func (n *network) draw(r *http.Request, body []byte) (chance *rand.Rand, attempt
 	return chance, fmt.Sprintf("%s, attempt %d%s", key, count+1, mark)
 }
 
-func (n *network) note(format string, args ...any) {
+func (n *connection) note(format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.log(fmt.Sprintf(format, args...))
 }
 
 // setQuiet ends the faults, or begins them again.
-func (n *network) setQuiet(quiet bool) {
+func (n *connection) setQuiet(quiet bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.quiet = quiet
@@ -206,7 +204,7 @@ var idPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 
 // replaceIDs replaces ids by what they name, because ids are different in each run. The
 // caller holds mu.
-func (n *network) replaceIDs(text string) string {
+func (n *connection) replaceIDs(text string) string {
 	return idPattern.ReplaceAllStringFunc(text, func(id string) string {
 		if name, ok := n.names[id]; ok {
 			return name
@@ -217,7 +215,7 @@ func (n *network) replaceIDs(text string) string {
 
 // learn names the objects in the response to a create by their domain or address, or else
 // by the request.
-func (n *network) learn(r *http.Request, body, response []byte) {
+func (n *connection) learn(r *http.Request, body, response []byte) {
 	var decoded any
 	decoder := json.NewDecoder(bytes.NewReader(response))
 	decoder.UseNumber() // ids of DNS records
@@ -232,7 +230,7 @@ func (n *network) learn(r *http.Request, body, response []byte) {
 }
 
 // learnFrom names the objects in a part of a response. The caller holds mu.
-func (n *network) learnFrom(part any, fallback string) {
+func (n *connection) learnFrom(part any, fallback string) {
 	switch part := part.(type) {
 	case []any:
 		for _, each := range part {
@@ -255,7 +253,7 @@ func (n *network) learnFrom(part any, fallback string) {
 }
 
 // serve handles a request at the server's end.
-func (n *network) serve(w http.ResponseWriter, r *http.Request) {
+func (n *connection) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -269,90 +267,21 @@ func (n *network) serve(w http.ResponseWriter, r *http.Request) {
 	chance := n.pending[id]
 	delete(n.pending, id) // net/http's client may send the request again by itself
 	n.mu.Unlock()
-	x := &exchange{network: n, w: w, r: r, body: body, random: chance}
+	x := &exchange{w: w, r: r, body: body, random: chance, keys: n.mode.keys, serve: func(lost bool) *httptest.ResponseRecorder {
+		in := r.Clone(context.WithoutCancel(r.Context()))
+		if !n.mode.keys {
+			in.Header.Del(api.IdempotencyKeyHeader)
+			in.Header.Del(api.IdempotencyLookupHeader)
+		}
+		resp := serve(n.service, in, body, lost)
+		if !lost && resp.Code < 300 {
+			n.learn(r, body, resp.Body.Bytes())
+		}
+		return resp
+	}}
 	if chance == nil {
 		x.send(x.process())
 		return
 	}
 	n.fault.inject(x)
-}
-
-// exchange is a request at the server's end of the connection.
-type exchange struct {
-	network *network
-	w       http.ResponseWriter
-	r       *http.Request
-	body    []byte
-	random  *rand.Rand
-}
-
-// process passes the request on to the service, whose client does not disconnect.
-func (x *exchange) process() *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	x.network.service.ServeHTTP(w, x.request(context.WithoutCancel(x.r.Context())))
-	if w.Code < 300 {
-		x.network.learn(x.r, x.body, w.Body.Bytes())
-	}
-	return w
-}
-
-// processUnnoticed passes the request on to the service, whose client has disconnected
-// when the response is written.
-func (x *exchange) processUnnoticed() {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(x.r.Context()))
-	defer cancel()
-	x.network.service.ServeHTTP(&disconnected{header: http.Header{}, cancel: cancel}, x.request(ctx))
-}
-
-func (x *exchange) request(ctx context.Context) *http.Request {
-	r := x.r.Clone(ctx)
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(x.body)), int64(len(x.body))
-	if !x.network.mode.keys {
-		r.Header.Del(api.IdempotencyKeyHeader)
-		r.Header.Del(api.IdempotencyLookupHeader)
-	}
-	return r
-}
-
-// send sends a response of the service to the client.
-func (x *exchange) send(resp *httptest.ResponseRecorder) {
-	maps.Copy(x.w.Header(), resp.Header())
-	x.w.WriteHeader(resp.Code)
-	_, _ = x.w.Write(resp.Body.Bytes())
-}
-
-// page sends a response that is not the API's.
-func (x *exchange) page(status int, contentType, text string) {
-	x.w.Header().Set("Content-Type", contentType)
-	x.w.WriteHeader(status)
-	_, _ = io.WriteString(x.w, text)
-}
-
-// reset closes the connection.
-func (x *exchange) reset() {
-	if conn, _, err := http.NewResponseController(x.w).Hijack(); err == nil {
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // with a reset
-		}
-		_ = conn.Close()
-	}
-	panic(http.ErrAbortHandler)
-}
-
-// disconnected is the http.ResponseWriter of a client that has disconnected.
-type disconnected struct {
-	header http.Header
-	cancel context.CancelFunc
-}
-
-// Header implements http.ResponseWriter.
-func (d *disconnected) Header() http.Header { return d.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (d *disconnected) WriteHeader(int) { d.cancel() }
-
-// Write implements http.ResponseWriter.
-func (d *disconnected) Write([]byte) (int, error) {
-	d.cancel()
-	return 0, errors.New("connection reset by peer")
 }

@@ -1,4 +1,4 @@
-package chaos
+package simulate
 
 import (
 	"fmt"
@@ -6,16 +6,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
-
-// block is a resource of a configuration.
-type block struct {
-	name, typeName string
-	arguments      map[string]any
-	// needs are the addresses of the blocks that it depends on.
-	needs []string
-}
-
-func (b *block) addr() string { return b.typeName + "." + b.name }
 
 // stage is a point in the life of a configuration.
 type stage int
@@ -42,19 +32,19 @@ func sizesOf(objects int) sizes {
 	return s
 }
 
-// configuration collects the blocks of a stage, and what an account with them has.
-type configuration struct {
-	stage  stage
-	mode   mode
-	blocks []*block
+// largeConfiguration is the configuration of a stage.
+type largeConfiguration struct {
+	configuration
+	stage stage
+	mode  mode
 	// want has an entry for each object that the account is to have, in the form of
-	// package inventory.
+	// inventory.
 	want map[string]int
 }
 
 // configure returns the configuration of a stage.
-func configure(s sizes, at stage, m mode) *configuration {
-	c := &configuration{stage: at, mode: m, want: map[string]int{}}
+func configure(s sizes, at stage, m mode) *largeConfiguration {
+	c := &largeConfiguration{stage: at, mode: m, want: map[string]int{}}
 	if at == destroyed {
 		if !m.canDelete() { // a destroy drops the objects from the state
 			c.want = configure(s, changed, m).want
@@ -78,15 +68,15 @@ func configure(s sizes, at stage, m mode) *configuration {
 	return c
 }
 
-func (c *configuration) add(typeName, name string, arguments map[string]any, needs ...string) {
-	c.blocks = append(c.blocks, &block{name: name, typeName: typeName, arguments: arguments, needs: needs})
+func (c *largeConfiguration) add(typeName, name string, arguments map[string]any, needs ...string) {
+	c.blocks = append(c.blocks, &block{addr: typeName + "." + name, arguments: arguments, dependsOn: needs})
 }
 
-func (c *configuration) changed() bool { return c.stage == changed }
+func (c *largeConfiguration) changed() bool { return c.stage == changed }
 
 // kept returns the numbers below n without every tenth once the configuration is
 // changed, and with some more.
-func (c *configuration) kept(n int) (numbers []int) {
+func (c *largeConfiguration) kept(n int) (numbers []int) {
 	for i := range n {
 		if !c.changed() || i%10 != 7 || !c.mode.canDelete() {
 			numbers = append(numbers, i)
@@ -103,14 +93,9 @@ func (c *configuration) kept(n int) (numbers []int) {
 func domainName(i int) string { return fmt.Sprintf("chaos%d.com", i) }
 func domainAddr(i int) string { return fmt.Sprint("mailhost_domain.d", i) }
 
-var contact = map[string]any{
-	"first_name": "Zoë", "last_name": "Müller", "organization": "Example GmbH", "email": "hostmaster@example.com", "phone": "+493023125000",
-	"address_1": "Straße der Beispiele 1", "zip": "10115", "city": "Berlin", "state": "Berlin", "country": "DE",
-}
-
 // domains are numbered: the last two have zones, the two before them sets, and all others
 // single objects.
-func (c *configuration) domains(s sizes) {
+func (c *largeConfiguration) domains(s sizes) {
 	n := s.domains
 	if c.changed() {
 		n++
@@ -127,7 +112,7 @@ func (c *configuration) domains(s sizes) {
 	}
 }
 
-func (c *configuration) mailboxes(s sizes) {
+func (c *largeConfiguration) mailboxes(s sizes) {
 	for _, i := range c.kept(s.mailboxes) {
 		domain, local, last := i%2, fmt.Sprint("person", i), fmt.Sprint("Number ", i)
 		if c.changed() && i%10 == 1 {
@@ -143,7 +128,7 @@ func (c *configuration) mailboxes(s sizes) {
 	}
 }
 
-func (c *configuration) sets(s sizes) {
+func (c *largeConfiguration) sets(s sizes) {
 	for set := range 2 {
 		domain := s.domains - 4 + set
 		mailboxes := map[string]any{}
@@ -161,7 +146,7 @@ func (c *configuration) sets(s sizes) {
 	}
 }
 
-func (c *configuration) records(s sizes) {
+func (c *largeConfiguration) records(s sizes) {
 	for _, i := range c.kept(s.records) {
 		domain, name := i%2, fmt.Sprint("host", i)
 		arguments := map[string]any{"domain": domainName(domain), "name": name, "ttl": 3600}
@@ -186,21 +171,21 @@ func (c *configuration) records(s sizes) {
 	}
 }
 
-func (c *configuration) wantRecord(domain int, name, typ, value, ttl any) {
+func (c *largeConfiguration) wantRecord(domain int, name, typ, value, ttl any) {
 	c.want[fmt.Sprintf("record %s %s %s %s %d", domainName(domain), name, typ, value, ttl)]++
 }
 
-func (c *configuration) zones(s sizes) {
+func (c *largeConfiguration) zones(s sizes) {
 	for zone := range 2 {
 		domain := s.domains - 2 + zone
 		records := map[string]any{}
 		for _, i := range c.kept(s.inZone) {
-			name, ttl, values := fmt.Sprint("node", i), 3600, []any{fmt.Sprintf("192.0.2.%d", i)}
+			name, ttl, values := fmt.Sprint("node", i), 3600, []string{fmt.Sprintf("192.0.2.%d", i)}
 			if i%3 == 0 {
 				values = append(values, fmt.Sprintf("198.51.100.%d", i))
 			}
 			if c.changed() && i%5 == 1 {
-				ttl, values = 600, []any{fmt.Sprintf("203.0.113.%d", i)}
+				ttl, values = 600, []string{fmt.Sprintf("203.0.113.%d", i)}
 			}
 			records[name+" A"] = map[string]any{"ttl": ttl, "values": values}
 			for _, v := range values {
@@ -212,7 +197,7 @@ func (c *configuration) zones(s sizes) {
 }
 
 // rules forward to mailboxes of the account, and to others, which get a message.
-func (c *configuration) rules(s sizes) {
+func (c *largeConfiguration) rules(s sizes) {
 	for _, i := range c.kept(s.rules) {
 		domain, target, needs := 1, fmt.Sprintf("archive%d@compliance.example", i), []string{domainAddr(1)}
 		if mailbox := i * 10; i%2 == 0 && mailbox < s.mailboxes { // which is never changed
@@ -227,7 +212,7 @@ func (c *configuration) rules(s sizes) {
 }
 
 // credentials are master passwords and service accounts.
-func (c *configuration) credentials(s sizes) {
+func (c *largeConfiguration) credentials(s sizes) {
 	for _, i := range c.kept(s.passwords) {
 		domain, name := i%2, fmt.Sprint("password ", i)
 		arguments := map[string]any{"domain": domainName(domain)}
@@ -254,28 +239,4 @@ func (c *configuration) credentials(s sizes) {
 		c.add("mailhost_service_account", fmt.Sprint("a", i), map[string]any{"name": name})
 		c.want["service account "+name]++
 	}
-}
-
-// levels returns the blocks in groups that depend on earlier groups only.
-func levels(blocks []*block) (groups [][]*block) {
-	level := map[string]int{}
-	for _, b := range blocks { // each after those that it needs
-		for _, need := range b.needs {
-			level[b.addr()] = max(level[b.addr()], level[need]+1)
-		}
-		for len(groups) <= level[b.addr()] {
-			groups = append(groups, nil)
-		}
-		groups[level[b.addr()]] = append(groups[level[b.addr()]], b)
-	}
-	return groups
-}
-
-// byAddress returns blocks by address.
-func byAddress(blocks []*block) map[string]*block {
-	all := make(map[string]*block, len(blocks))
-	for _, b := range blocks {
-		all[b.addr()] = b
-	}
-	return all
 }

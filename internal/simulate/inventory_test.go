@@ -1,4 +1,4 @@
-package chaos
+package simulate
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// inventory returns what an account has, in the form of configuration.want.
+// inventory returns what an account has, in the form of largeConfiguration.want.
 func inventory(ctx context.Context, c *client.Client) (map[string]int, error) {
 	has := map[string]int{}
 	domains := map[string]string{}
@@ -106,15 +106,15 @@ func compare(has, want map[string]int) (surplus, missing []string) {
 	return surplus, missing
 }
 
-// history counts what was created and deleted in an account, by type, for the types whose
+// tally counts what was created and deleted in an account, by type, for the types whose
 // objects keep their name.
-type history struct{ created, deleted map[string]int }
+type tally struct{ created, deleted map[string]int }
 
-func newHistory() history { return history{map[string]int{}, map[string]int{}} }
+func newTally() tally { return tally{map[string]int{}, map[string]int{}} }
 
-// kindOf returns the type of an object of an inventory in the audit log, and its name; ""
-// if the history does not have its type.
-func kindOf(object string) (typ, name string) {
+// auditKind returns the type of an object of an inventory in the audit log, and its name; ""
+// if a tally does not have its type.
+func auditKind(object string) (typ, name string) {
 	words := strings.Fields(object)
 	switch words[0] {
 	case "mailbox", "domain":
@@ -126,55 +126,55 @@ func kindOf(object string) (typ, name string) {
 }
 
 // expect adds what a change from one inventory to another creates and deletes.
-func (h history) expect(before, after map[string]int) {
+func (t tally) expect(before, after map[string]int) {
 	names := map[[2]string]int{}
 	for _, side := range []struct {
 		inventory map[string]int
 		sign      int
 	}{{before, -1}, {after, 1}} {
 		for object, n := range side.inventory {
-			if typ, name := kindOf(object); typ != "" {
+			if typ, name := auditKind(object); typ != "" {
 				names[[2]string{typ, name}] += side.sign * n
 			}
 		}
 	}
 	for name, n := range names {
-		h.created[name[0]] += max(n, 0)
-		h.deleted[name[0]] += max(-n, 0)
+		t.created[name[0]] += max(n, 0)
+		t.deleted[name[0]] += max(-n, 0)
 	}
 }
 
-// historyOf reads a history from the audit log.
-func historyOf(ctx context.Context, db store.Store) (h history, err error) {
+// tallyOf counts in the audit log.
+func tallyOf(ctx context.Context, db store.Store) (t tally, err error) {
 	err = db.View(ctx, func(r store.Reader) error {
-		h = newHistory()
+		t = newTally()
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
 			for _, change := range e.Changes {
 				switch change.Action {
 				case store.AuditCreated:
-					h.created[change.Type]++
+					t.created[change.Type]++
 				case store.AuditDeleted:
-					h.deleted[change.Type]++
+					t.deleted[change.Type]++
 				}
 			}
 			return nil
 		})
 	})
-	return h, err
+	return t, err
 }
 
-// differences describes how a history differs from the expected one.
-func (h history) differences(want history) (differences []string) {
+// differences describes how a tally differs from the expected one.
+func (t tally) differences(want tally) (differences []string) {
 	for _, typ := range slices.Sorted(maps.Keys(want.created)) {
-		if h.created[typ] != want.created[typ] {
-			differences = append(differences, fmt.Sprintf("%d of type %s were created, want %d", h.created[typ], typ, want.created[typ]))
+		if t.created[typ] != want.created[typ] {
+			differences = append(differences, fmt.Sprintf("%d of type %s were created, want %d", t.created[typ], typ, want.created[typ]))
 		}
-		if h.deleted[typ] != want.deleted[typ] {
-			differences = append(differences, fmt.Sprintf("%d of type %s were deleted, want %d", h.deleted[typ], typ, want.deleted[typ]))
+		if t.deleted[typ] != want.deleted[typ] {
+			differences = append(differences, fmt.Sprintf("%d of type %s were deleted, want %d", t.deleted[typ], typ, want.deleted[typ]))
 		}
 	}
 	return differences
 }
 
 // paid returns the number of purchases.
-func (h history) paid() int { return h.created["domain"] + h.created["dedicated_ip"] }
+func (t tally) paid() int { return t.created["domain"] + t.created["dedicated_ip"] }
