@@ -275,7 +275,7 @@ func (h *history) jump() {
 
 func (h *history) backUp() {
 	to := h.newPath()
-	if err := h.db.Backup(context.Background(), to); err != nil {
+	if err := sqlite.BackupFile(context.Background(), h.path, to); err != nil {
 		h.fail("backup: %s", err)
 	}
 	h.saved, h.savedMust = to, maps.Clone(h.must)

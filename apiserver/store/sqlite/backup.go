@@ -12,17 +12,11 @@ import (
 	zombiezen "zombiezen.com/go/sqlite"
 )
 
-// Backup writes a snapshot of the store to a file that must not exist. The store can
-// be used meanwhile. If Backup returns nil, the copy is durable and can be opened as
-// a store; otherwise no copy is left. A process that is killed may leave an empty file, and a
-// file .backup-*.tmp beside it. If the copy can't be written, the error is an *OutputError.
-func (s *Store) Backup(ctx context.Context, path string) error {
-	return BackupFile(ctx, s.engine.path, path)
-}
-
-// BackupFile is Store.Backup for a file, which other processes may have open. It does
-// not migrate the schema, so that a store can be backed up before a newer version of
-// this program migrates it.
+// BackupFile writes a snapshot of a store's file, which may be in use, to a file that must not
+// exist. If it returns nil, the copy is durable and can be opened as a store; otherwise no copy
+// is left. A process that is killed may leave an empty file, and a file .backup-*.tmp beside
+// it. If the copy can't be written, the error is an *OutputError. The schema is not migrated,
+// so that a store can be backed up before a newer version of this program migrates it.
 func BackupFile(ctx context.Context, from, to string) error {
 	return readFile(ctx, from, func(s *session) error {
 		version, err := dialect{}.SchemaVersion(ctx, s)
@@ -115,17 +109,12 @@ func writeNew(path string, fill func(path string) error) (err error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the name of a new file durable, if the system supports that.
-func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	dir, err := os.Open(path)
+	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(dir.Sync(), dir.Close()) // the name is durable then
 }

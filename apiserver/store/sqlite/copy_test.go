@@ -21,33 +21,12 @@ var uncopied = []string{"authorization_version", "mailhost_migrations"}
 // dump returns the rows of each table of a store as SQL literals.
 func dump(t *testing.T, s *Store) map[string][]string {
 	t.Helper()
-	texts := func(query string) (all []string) {
-		if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-			rows, err := q.QueryContext(ctx, query)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				var text string
-				if err := rows.Scan(&text); err != nil {
-					return err
-				}
-				all = append(all, text)
-			}
-			return rows.Err()
-		}); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-		return all
+	content := map[string][]string{}
+	for _, table := range column(t, s, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+		columns := column(t, s, `SELECT 'quote(' || name || ')' FROM pragma_table_info('`+table+`')`)
+		content[table] = slices.Sorted(slices.Values(column(t, s, `SELECT `+strings.Join(columns, ` || ',' || `)+` FROM `+table)))
 	}
-	tables := map[string][]string{}
-	for _, table := range texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
-		columns := texts(`SELECT 'quote(' || name || ')' FROM pragma_table_info('` + table + `')`)
-		tables[table] = texts(`SELECT ` + strings.Join(columns, ` || ',' || `) + ` FROM ` + table)
-		slices.Sort(tables[table])
-	}
-	return tables
+	return content
 }
 
 // TestCopy checks that a copy to another engine and back has the same rows in every table, and
@@ -139,13 +118,7 @@ func TestCopyIsAtomic(t *testing.T) {
 		}
 	}
 	target := openStore(t, newPath(t), Options{})
-	change := `CREATE TRIGGER other AFTER INSERT ON feedback BEGIN UPDATE feedback SET title = 'other'; END`
-	if err := target.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		_, err := q.ExecContext(ctx, change)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, target, `CREATE TRIGGER other AFTER INSERT ON feedback BEGIN UPDATE feedback SET title = 'other'; END`)
 	if _, err := sqlstore.Copy(t.Context(), source, target, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "check the copy of feedback") || rows(target) > 0 {
 		t.Errorf("a copy that differs: %v; the target has %d rows", err, rows(target))
 	}

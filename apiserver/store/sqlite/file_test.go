@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
@@ -114,7 +112,7 @@ func TestReplacedFile(t *testing.T) {
 	s := openStore(t, path, Options{})
 	mustPopulate(t, s)
 	works(t, s, "old")
-	if err := s.Backup(t.Context(), backup); err != nil {
+	if err := BackupFile(t.Context(), path, backup); err != nil {
 		t.Fatal(err)
 	}
 	works(t, s, "late")
@@ -124,38 +122,36 @@ func TestReplacedFile(t *testing.T) {
 	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Fatalf("Ping = %v", err)
 	}
-	p := start(t, "cancel", path)
-	change := func() {
-		if _, err := fmt.Fprintln(p.in); err != nil || !p.out.Scan() {
-			t.Fatal(err, p.out.Err())
+	p := start(t, "write", path, "m")
+	acknowledged := map[string]bool{}
+	await := func() {
+		for range 20 {
+			if !p.out.Scan() {
+				t.Fatal(p.out.Err())
+			}
+			acknowledged[p.out.Text()] = true
 		}
 	}
-	change()
+	await()
 	fails(t, s, "was replaced")
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	change()
+	await()
 	if err := p.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = p.Wait() // killed
-	for path, want := range map[string][]string{path: {"old"}, away: {"old", "late"}} {
-		again := openStore(t, path, Options{})
-		if got := addresses(t, again); !slices.Equal(got, want) {
-			t.Errorf("mailboxes %q, want %q", got, want)
-		}
-		if err := again.View(t.Context(), func(r store.Reader) error {
-			a, err := r.Account(accountID)
-			if changed := a.Status == "xx"; changed != (len(want) == 1) {
-				t.Errorf("status %q", a.Status)
-			}
-			return err
-		}); err != nil {
-			t.Error(err)
-		}
-		check(t, again)
+	old := openStore(t, away, Options{})
+	if got := addresses(t, old); !slices.Equal(got, []string{"old", "late"}) {
+		t.Errorf("mailboxes %q", got)
 	}
+	check(t, old)
+	again := openStore(t, path, Options{})
+	if lost := missing(t, again, acknowledged); lost > 0 {
+		t.Errorf("%d of %d acknowledged mailboxes are missing", lost, len(acknowledged))
+	}
+	check(t, again)
 }
 
 // TestReplacedUnderLock checks that whoever waits for a file that is open exclusively uses the
@@ -170,7 +166,7 @@ func TestReplacedUnderLock(t *testing.T) {
 		s := openStore(t, path, Options{})
 		mustPopulate(t, s)
 		works(t, s, "old")
-		if err := s.Backup(t.Context(), backup); err != nil {
+		if err := BackupFile(t.Context(), s.engine.path, backup); err != nil {
 			t.Fatal(err)
 		}
 		works(t, s, "late")
@@ -297,16 +293,7 @@ func TestEarlierHeader(t *testing.T) {
 		s := openStore(t, path, Options{})
 		mustPopulate(t, s)
 		works(t, s, "ada")
-		if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-			version, err := dialect{}.SchemaVersion(ctx, q)
-			if err != nil {
-				return err
-			}
-			_, err = q.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(version)))
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, s, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(len(migrations(t)))))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -322,34 +309,6 @@ func TestEarlierHeader(t *testing.T) {
 		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, store.ErrNewerSchema) {
 			t.Errorf("Open = %v", err)
 		}
-	}
-}
-
-// TestOtherProgramsFile checks that the database of another program is left as it is.
-func TestOtherProgramsFile(t *testing.T) {
-	path := newPath(t)
-	alter(t, path, `CREATE TABLE songs (title TEXT)`)
-	before := readAll(t, path)
-	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, errOtherProgram) {
-		t.Errorf("Open = %v", err)
-	}
-	if readAll(t, path) != before {
-		t.Error("the file was changed")
-	}
-}
-
-// TestLogWithoutFile checks that no empty file is created beside a log, which SQLite would
-// delete then.
-func TestLogWithoutFile(t *testing.T) {
-	path := newPath(t)
-	if err := os.WriteFile(path+"-wal", []byte("changes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, errOnlyLog) {
-		t.Errorf("Open = %v", err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("a file was created")
 	}
 }
 
@@ -370,4 +329,77 @@ func TestLongLog(t *testing.T) {
 		t.Errorf("the log is %v, %v", info, err)
 	}
 	works(t, s, "last")
+}
+
+// TestOpenErrors checks that an error names the path and says what is wrong, that the file
+// stays as it is, and that no other is created.
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, content := range map[string]string{"text": strings.Repeat("this is no database\n", 100), "empty": "", "log-wal": "changes"} {
+		if err := os.WriteFile(path(name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alter(t, path("foreign"), `CREATE TABLE songs (title TEXT)`)
+	alter(t, path("versioned"), `PRAGMA user_version = 1`)
+	alter(t, path("unreleased"), `PRAGMA application_id = 0x4D481234`)
+	makeLater(t, path("newer"))
+	older := later(t, "no SQL")
+	older.ReadOnly = true
+	if err := openStore(t, path("older"), Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := func() (all string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !strings.HasSuffix(e.Name(), "-shm") && (e.Name() == "log-wal" || !strings.HasSuffix(e.Name(), "-wal")) {
+				all += e.Name() + readAll(t, path(e.Name()))
+			}
+		}
+		return all
+	}
+	before := files()
+	backUp := func(path string) error { return BackupFile(t.Context(), path, filepath.Join(dir, "backup")) }
+	open := func(opts Options) func(string) error {
+		return func(path string) error {
+			s, err := Open(t.Context(), path, opts)
+			if err == nil {
+				err = errors.Join(errors.New("it was opened"), s.Close())
+			}
+			return err
+		}
+	}
+	write, readOnly := open(Options{}), open(Options{ReadOnly: true})
+	for _, tt := range []struct {
+		path, want string
+		do         []func(string) error
+	}{
+		{"", "the path is empty", []func(string) error{write, readOnly, backUp}},
+		{dir, "is a directory", []func(string) error{write, readOnly, backUp}},
+		{os.DevNull, "is not a regular file", []func(string) error{write, readOnly}},
+		{path("nowhere/db"), "directory does not exist", []func(string) error{write}},
+		{path("text/db"), "directory does not exist", []func(string) error{write}},
+		{path("text"), "not an SQLite database", []func(string) error{write, readOnly, backUp}},
+		{path("foreign"), "another program", []func(string) error{write, readOnly, backUp}},
+		{path("versioned"), "another program", []func(string) error{write, readOnly}},
+		{path("unreleased"), "before the first release", []func(string) error{write, readOnly}},
+		{path("newer"), "newer version", []func(string) error{write, readOnly}},
+		{path("older"), "older version", []func(string) error{open(older)}},
+		{path("missing"), "no such database", []func(string) error{readOnly, backUp}},
+		{path("empty"), "is empty", []func(string) error{readOnly, backUp}},
+		{path("log"), "the -wal file beside it has changes that belong to it", []func(string) error{write}}, // SQLite would delete it
+	} {
+		for i, do := range tt.do {
+			if err := do(tt.path); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.path) {
+				t.Errorf("%d: %q: %v, want %q", i, tt.path, err, tt.want)
+			}
+		}
+	}
+	if files() != before {
+		t.Error("a file was changed or created")
+	}
 }

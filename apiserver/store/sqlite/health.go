@@ -84,12 +84,6 @@ func (h *health) explain(err error) error {
 // probeInterval is how often Ping tries an update after one has failed.
 const probeInterval = time.Second
 
-// mayProbe reports whether the caller, and nobody else, is to try an update.
-func (h *health) mayProbe() bool {
-	then, now := h.probed.Load(), time.Now()
-	return now.Sub(time.Unix(0, then)).Abs() >= probeInterval && h.probed.CompareAndSwap(then, now.UnixNano())
-}
-
 // Ping implements store.Store. After an update that could not be kept it fails until
 // one succeeds. Since nobody sends updates to a store that is not ready, it tries one
 // that changes nothing itself.
@@ -99,7 +93,8 @@ func (s *Store) Ping(ctx context.Context) error {
 		return w.update(ctx, rewrite) // fails, and empties the log
 	}
 	if failure := h.failure.Load(); failure != nil && w != nil {
-		if !h.mayProbe() {
+		then, now := h.probed.Load(), time.Now()
+		if now.Sub(time.Unix(0, then)).Abs() < probeInterval || !h.probed.CompareAndSwap(then, now.UnixNano()) {
 			return *failure
 		}
 		if err := w.update(ctx, rewrite); err != nil {

@@ -152,19 +152,6 @@ func TestEmptyFileBecomesPrivate(t *testing.T) {
 	}
 }
 
-func TestOpenRejectsNonFiles(t *testing.T) {
-	for path, want := range map[string]string{"": "the path is empty", os.DevNull: "is not a regular file"} {
-		if path == os.DevNull && runtime.GOOS == "windows" {
-			continue
-		}
-		for _, readOnly := range []bool{false, true} {
-			if _, err := Open(t.Context(), path, Options{ReadOnly: readOnly}); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("Open(%q) = %v, want %q", path, err, want)
-			}
-		}
-	}
-}
-
 // TestWriteNew checks that a copy has its content only when it is complete, and that nobody
 // else can take its name meanwhile.
 func TestWriteNew(t *testing.T) {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // openStore opens a store that is closed when the test ends.
@@ -114,27 +116,59 @@ func authorizationVersion(t testing.TB, s *Store) (version int64) {
 	return version
 }
 
+// query returns the rows of a query as texts.
+func query(t testing.TB, s *Store, statement string, args ...any) (all [][]string) {
+	t.Helper()
+	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		found, err := q.QueryContext(ctx, statement, args...)
+		if err != nil {
+			return err
+		}
+		for found.Next() {
+			values := make([]any, found.(*rows).stmt.ColumnCount())
+			row, to := make([]string, len(values)), make([]any, len(values))
+			for i := range values {
+				to[i] = &values[i]
+			}
+			err = errors.Join(err, found.Scan(to...))
+			for i := range values {
+				row[i] = fmt.Sprint(values[i])
+			}
+			all = append(all, row)
+		}
+		return errors.Join(err, found.Err(), found.Close())
+	}); err != nil {
+		t.Errorf("%s: %v", statement, err)
+	}
+	return all
+}
+
+// column returns the first column of a query.
+func column(t testing.TB, s *Store, statement string) (all []string) {
+	t.Helper()
+	for _, row := range query(t, s, statement) {
+		all = append(all, row[0])
+	}
+	return all
+}
+
+// execute runs a statement in an update.
+func execute(t testing.TB, s *Store, statement string) {
+	t.Helper()
+	if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+		_, err := q.ExecContext(ctx, statement)
+		return err
+	}); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
 // check runs SQLite's integrity check on a file.
 func check(t testing.TB, s *Store) {
 	t.Helper()
-	session, err := connect(t.Context(), s.engine.path, Options{LockTimeout: time.Second}.toRead())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.close()
-	for _, pragma := range []string{"integrity_check", "foreign_key_check"} {
-		rows, err := session.QueryContext(t.Context(), "SELECT * FROM pragma_"+pragma)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for rows.Next() {
-			var finding string
-			if err := rows.Scan(&finding); err != nil || finding != "ok" {
-				t.Error(pragma, finding, err)
-			}
-		}
-		if err := rows.Close(); err != nil {
-			t.Error(err)
+	for _, finding := range append(column(t, s, `PRAGMA integrity_check`), column(t, s, `PRAGMA foreign_key_check`)...) {
+		if finding != "ok" {
+			t.Error(finding)
 		}
 	}
 }

@@ -32,12 +32,10 @@ func checkKind(path string) error {
 		return errors.New(`open "": the path is empty; name a file`)
 	}
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil //nolint:nilerr // the caller that needs the file reports it
-	case info.IsDir():
+	if err == nil && info.IsDir() {
 		return fmt.Errorf("open %q: it is a directory; name a file in it", path)
-	case !info.Mode().IsRegular():
+	}
+	if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("open %q: it is not a regular file; name one, or one that does not exist", path)
 	}
 	return nil

@@ -122,27 +122,12 @@ func preparedAnew(t *testing.T, s *Store, statement string) bool {
 // plan returns the steps of a statement's query plan.
 func plan(t *testing.T, s *Store, statement string) (steps []string) {
 	t.Helper()
-	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		var args []any
-		for strings.Contains(statement, "$"+strconv.Itoa(len(args)+1)) {
-			args = append(args, nil)
-		}
-		rows, err := q.QueryContext(ctx, `EXPLAIN QUERY PLAN `+statement, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id, parent, unused int64
-			var step string
-			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-				return err
-			}
-			steps = append(steps, step)
-		}
-		return rows.Err()
-	}); err != nil {
-		t.Errorf("%v: %s", err, statement)
+	var args []any
+	for strings.Contains(statement, "$"+strconv.Itoa(len(args)+1)) {
+		args = append(args, nil)
+	}
+	for _, row := range query(t, s, `EXPLAIN QUERY PLAN `+statement, args...) {
+		steps = append(steps, row[3])
 	}
 	return steps
 }

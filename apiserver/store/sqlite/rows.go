@@ -67,13 +67,13 @@ func (r *rows) scan(i int, dest any) error {
 		*d, want = r.value(i, kind), kind
 	case *string:
 		if want = zombiezen.TypeText; kind != zombiezen.TypeNull {
-			*d = r.stmt.ColumnText(i)
-			want = kind
+			*d, want = r.stmt.ColumnText(i), kind
 		}
 	case *[]byte:
-		if want = zombiezen.TypeBlob; kind == want || kind == zombiezen.TypeNull {
-			*d, want = r.blob(i), kind
+		if *d, want = nil, zombiezen.TypeBlob; kind == zombiezen.TypeNull {
+			return nil
 		}
+		*d = r.blob(i)
 	case *int64:
 		*d = r.stmt.ColumnInt64(i)
 	case *int:

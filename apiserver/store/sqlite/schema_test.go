@@ -1,13 +1,10 @@
 package sqlite
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -115,16 +112,11 @@ func TestOtherMigrations(t *testing.T) {
 			files[first].Data = []byte(c.change(string(files[first].Data)))
 			path := newPath(t)
 			s := openStore(t, path, Options{migrations: files})
-			if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-				_, err := q.ExecContext(ctx, cmp.Or(c.after, `SELECT 1`))
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			execute(t, s, cmp.Or(c.after, `SELECT 1`))
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			content := fileContent(t, path)
+			content := readAll(t, path)
 			for _, opts := range []Options{{}, {ReadOnly: true}} {
 				s, err := Open(t.Context(), path, opts)
 				if err == nil {
@@ -141,7 +133,7 @@ func TestOtherMigrations(t *testing.T) {
 						t.Errorf("%q lacks %q", err, want)
 					}
 				}
-				if !bytes.Equal(fileContent(t, path), content) {
+				if readAll(t, path) != content {
 					t.Error("the file was changed")
 				}
 			}
@@ -149,28 +141,10 @@ func TestOtherMigrations(t *testing.T) {
 	}
 }
 
-func fileContent(t *testing.T, path string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
-
 // TestUnpaidIndex checks that the literal in the schema's partial index equals the
 // constant of package vocab, because a query with another literal does not use the index.
 func TestUnpaidIndex(t *testing.T) {
-	s := openStore(t, newPath(t), Options{})
-	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT COUNT(*) FROM domains INDEXED BY domains_unpaid WHERE state_status = '`+vocab.DomainPendingPayment+`'`)
-		if err != nil {
-			return err
-		}
-		return rows.Close()
-	}); err != nil {
-		t.Error(err)
-	}
+	query(t, openStore(t, newPath(t), Options{}), `SELECT COUNT(*) FROM domains INDEXED BY domains_unpaid WHERE state_status = '`+vocab.DomainPendingPayment+`'`)
 }
 
 // TestAuthorizationVersionOfEachColumn checks that the triggers cover every column, even
@@ -178,33 +152,11 @@ func TestUnpaidIndex(t *testing.T) {
 func TestAuthorizationVersionOfEachColumn(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	storetest.Fill(t, s)
-	var columns [][2]string
-	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
-			WHERE m.type = 'table' AND m.name IN ('accounts', 'service_accounts', 'authorizations')`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var c [2]string
-			if err := rows.Scan(&c[0], &c[1]); err != nil {
-				return err
-			}
-			columns = append(columns, c)
-		}
-		return rows.Err()
-	}); err != nil {
-		t.Fatal(err)
-	}
+	columns := query(t, s, `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name IN ('accounts', 'service_accounts', 'authorizations')`)
 	for _, c := range columns {
 		before := authorizationVersion(t, s)
-		if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-			_, err := q.ExecContext(ctx, `UPDATE `+c[0]+` SET `+c[1]+` = `+c[1])
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, s, `UPDATE `+c[0]+` SET `+c[1]+` = `+c[1])
 		if changed := authorizationVersion(t, s) != before; changed != (c[1] != "last_used_at") {
 			t.Errorf("an update of %s.%s changes the version: %t", c[0], c[1], changed)
 		}
@@ -248,28 +200,38 @@ type foreignKey struct{ table, refersTo, onDelete string }
 
 func foreignKeys(t *testing.T, s *Store) (keys []foreignKey) {
 	t.Helper()
-	err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
-		// A composite key has one row per column.
-		rows, err := q.QueryContext(ctx, `SELECT m.name, k."table", k.on_delete FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) k
-			WHERE m.type = 'table' AND k.seq = 0 ORDER BY m.name, k.id`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var k foreignKey
-			if err := rows.Scan(&k.table, &k.refersTo, &k.onDelete); err != nil {
-				return err
-			}
-			keys = append(keys, k)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		t.Fatal(err)
+	// A composite key has one row per column.
+	for _, row := range query(t, s, `SELECT m.name, k."table", k.on_delete FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) k
+		WHERE m.type = 'table' AND k.seq = 0 ORDER BY m.name, k.id`) {
+		keys = append(keys, foreignKey{row[0], row[1], row[2]})
 	}
 	if len(keys) < 10 {
 		t.Fatalf("only %d foreign keys were found: %v", len(keys), keys)
 	}
 	return keys
+}
+
+// tables is a query of the tables with content of the service.
+const tables = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT IN ('authorization_version', 'mailhost_migrations')`
+
+// TestTables checks that sqlstore.Tables lists every table of the schema before the tables that
+// it references, so that Clear violates no foreign key; and that storetest.Fill adds a row to
+// each, because other tests rely on a store without empty tables.
+func TestTables(t *testing.T) {
+	s := openStore(t, newPath(t), Options{blockRows: 1})
+	storetest.Fill(t, s)
+	known := sqlstore.Tables()
+	if want := column(t, s, tables); !slices.Equal(slices.Sorted(slices.Values(known)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("sqlstore.Tables() has %q, the schema %q", known, want)
+	}
+	for _, key := range foreignKeys(t, s) {
+		if key.onDelete != "CASCADE" && slices.Index(known, key.table) >= slices.Index(known, key.refersTo) {
+			t.Errorf("%s references %s and comes after it in sqlstore.Tables()", key.table, key.refersTo)
+		}
+	}
+	for _, table := range known {
+		if len(query(t, s, `SELECT 1 FROM `+table+` LIMIT 1`)) == 0 {
+			t.Errorf("%s is empty; add a row for it to full in package storetest", table)
+		}
+	}
 }

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -94,43 +92,6 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestOpenErrors checks that an error names the path and says what is wrong.
-func TestOpenErrors(t *testing.T) {
-	dir := t.TempDir()
-	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	foreign := filepath.Join(dir, "foreign")
-	alter(t, foreign, `CREATE TABLE songs (title TEXT)`)
-	versioned := filepath.Join(dir, "versioned")
-	alter(t, versioned, `PRAGMA user_version = 1`)
-	unreleased := filepath.Join(dir, "unreleased")
-	alter(t, unreleased, `PRAGMA application_id = 0x4D481234`)
-
-	for path, want := range map[string]string{
-		"":                                  "is empty",
-		dir:                                 "is a directory",
-		filepath.Join(dir, "nowhere", "db"): "directory does not exist",
-		filepath.Join(text, "db"):           "directory does not exist",
-		text:                                "not an SQLite database",
-		foreign:                             "another program",
-		versioned:                           "another program",
-		unreleased:                          "before the first release",
-	} {
-		s, err := Open(t.Context(), path, Options{})
-		if err == nil {
-			t.Errorf("Open(%q) succeeded", path)
-			_ = s.Close()
-		} else if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
-			t.Errorf("Open(%q) = %v, want %q", path, err, want)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "nowhere")); err == nil {
-		t.Error("Open created a directory")
-	}
-}
-
 // alter executes a statement on a database file.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
@@ -153,22 +114,11 @@ func TestPragmas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	mustPopulate(t, s)
-	pragma := func(s *session, name string) string {
-		var value any
-		rows, err := s.QueryContext(t.Context(), "PRAGMA "+name)
-		if err == nil && rows.Next() {
-			err = errors.Join(rows.Scan(&value), rows.Close())
-		}
-		if err != nil {
-			t.Error(err)
-		}
-		return fmt.Sprint(value)
-	}
-	if err := s.engine.Update(t.Context(), func(_ context.Context, q sqlstore.Querier) error {
+	if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
-			if got := pragma(q.(*transaction).session, name); got != want {
-				t.Errorf("%s of the writer = %s, want %s", name, got, want)
+			var got any
+			if err := queryRow(ctx, q, "PRAGMA "+name, &got); err != nil || fmt.Sprint(got) != want {
+				t.Errorf("%s of the writer = %v, want %s; %v", name, got, want, err)
 			}
 		}
 		return nil
@@ -180,32 +130,6 @@ func TestPragmas(t *testing.T) {
 		return err
 	}); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("a reader writes: %v", err)
-	}
-}
-
-// TestConcurrentFirstOpen checks that several goroutines can open a new file at the same
-// time.
-func TestConcurrentFirstOpen(t *testing.T) {
-	path := newPath(t)
-	stores := make([]*Store, 8)
-	var wg sync.WaitGroup
-	for i := range stores {
-		wg.Go(func() {
-			var err error
-			if stores[i], err = Open(t.Context(), path, Options{}); err != nil {
-				t.Error(err)
-			} else if err := populate(t.Context(), stores[i]); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, s := range stores {
-		if s != nil {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		}
 	}
 }
 
@@ -223,30 +147,4 @@ func TestClosed(t *testing.T) {
 			t.Errorf("error = %v, want ErrClosed", err)
 		}
 	}
-}
-
-func TestBackup(t *testing.T) {
-	s := openStore(t, newPath(t), Options{})
-	mustPopulate(t, s)
-	if _, err := create(t.Context(), s, "ada"); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "it's a copy.db")
-	if err := s.View(t.Context(), func(store.Reader) error { return s.Backup(t.Context(), path) }); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := create(t.Context(), s, "eve"); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
-		t.Errorf("mode %v, error %v", info.Mode(), err)
-	}
-	if err := s.Backup(t.Context(), path); !errors.Is(err, os.ErrExist) {
-		t.Errorf("second backup = %v, want os.ErrExist", err)
-	}
-	restored := openStore(t, path, Options{})
-	if got := addresses(t, restored); len(got) != 1 || got[0] != "ada" {
-		t.Errorf("the backup has %q", got)
-	}
-	check(t, restored)
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,12 @@ type writer struct {
 	closed   bool
 }
 
+// update is a caller's update in the queue.
+type update struct {
+	*sqlstore.Turn[*session]
+	wrote bool // whether the function has written; set by the caller
+}
+
 func newWriter(path string, s *session, h *health, opts Options) *writer {
 	return &writer{path: path, opts: opts, health: h, session: s, updates: make(chan *update), stopped: make(chan struct{})}
 }
@@ -54,14 +61,19 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	u := newUpdate()
+	u := &update{Turn: sqlstore.NewTurn[*session]()}
 	select {
 	case w.updates <- u:
-		err := u.await(ctx, fn)
-		return w.health.note(err, u.wrote)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	err := u.Await(ctx, func(ctx context.Context, s *session) error {
+		t := &transaction{session: s}
+		err := fn(ctx, t)
+		u.wrote = t.wrote
+		return cmp.Or(err, t.failed)
+	})
+	return w.health.note(err, u.wrote)
 }
 
 // run processes updates until the writer is stopped.
@@ -251,26 +263,4 @@ func whileBusy(timeout time.Duration, try func() error) error {
 			return err
 		}
 	}
-}
-
-// update is a caller's update in the writer's queue.
-type update struct {
-	*sqlstore.Turn[*session]
-	wrote bool // whether the function has written; set by the caller
-}
-
-func newUpdate() *update { return &update{Turn: sqlstore.NewTurn[*session]()} }
-
-// await runs fn in a transaction when the writer has reached the update, and waits for the
-// commit.
-func (u *update) await(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	return u.Await(ctx, func(ctx context.Context, s *session) error {
-		t := &transaction{session: s}
-		err := fn(ctx, t)
-		if err == nil {
-			err = t.failed
-		}
-		u.wrote = t.wrote
-		return err
-	})
 }
