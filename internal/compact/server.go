@@ -93,9 +93,12 @@ type values []**tfprotov6.DynamicValue
 
 // call converts the values of a request, calls the framework's server with them, and
 // converts the values of its response. c is nil for a resource without compact attributes.
+// The framework gets a [callContext].
 func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in func(*Req) values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
+	limited := newCallContext(ctx)
+	defer limited.end()
 	if c == nil {
-		return next(ctx, req)
+		return next(limited, req)
 	}
 	own := *req // Terraform's request stays as it is
 	for _, d := range in(&own) {
@@ -103,7 +106,7 @@ func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in func(*
 			return nil, fmt.Errorf("decoding a value of Terraform: %w", err)
 		}
 	}
-	resp, err := next(ctx, &own)
+	resp, err := next(limited, &own)
 	if err != nil || resp == nil {
 		return resp, err
 	}
@@ -139,6 +142,13 @@ func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 		func(*tfprotov6.UpgradeResourceStateRequest) values { return nil },
 		s.Framework.UpgradeResourceState,
 		func(r *tfprotov6.UpgradeResourceStateResponse) values { return values{&r.UpgradedState} })
+}
+
+// UpgradeResourceIdentity implements tfprotov6.ResourceServer.
+func (s *Server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
+	limited := newCallContext(ctx)
+	defer limited.end()
+	return s.Framework.UpgradeResourceIdentity(limited, req)
 }
 
 // ReadResource implements tfprotov6.ResourceServer.

@@ -21,7 +21,7 @@ var nested = map[string]map[string]map[string]schema.Attribute{
 
 // GetProviderSchema implements tfprotov6.ProviderServer.
 func (s *server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
-	resp, err := s.framework.GetProviderSchema(ctx, req)
+	resp, err := s.Framework.GetProviderSchema(ctx, req)
 	if err != nil {
 		return resp, err
 	}
