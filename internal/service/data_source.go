@@ -67,9 +67,9 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 // DataSource returns the data source of one object. A key is usually an attribute of the
 // object, which the API returns if the configuration does not set it.
 func (d *Definition[T, M]) DataSource() datasource.DataSource {
-	arguments := slices.Concat(d.Keys, d.Qualifiers)
-	if d.FindIn != nil {
-		arguments = append(arguments, scopeQualifiers("a "+d.Noun, d.Keys[1].Name)...)
+	arguments := slices.Concat(d.Single.Keys, d.Single.Qualifiers)
+	if d.Find.isScoped {
+		arguments = append(arguments, scopeQualifiers("a "+d.Noun, d.Single.Keys[1].Name)...)
 	}
 	attributes := d.collection().attributes()
 	for _, f := range arguments {
@@ -77,8 +77,8 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 		a.Optional, a.Computed, a.Validators, a.MarkdownDescription = true, true, f.Validators, f.MarkdownDescription
 		attributes[f.Name] = a
 	}
-	s := &dataSource{name: d.Name, schema: schema.Schema{MarkdownDescription: d.DataSourceDescription, Attributes: attributes}}
-	for _, k := range d.Keys {
+	s := &dataSource{name: d.Name, schema: schema.Schema{MarkdownDescription: d.Single.Description, Attributes: attributes}}
+	for _, k := range d.Single.Keys {
 		s.keys = append(s.keys, path.MatchRoot(k.Name))
 	}
 	s.read = func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
@@ -92,11 +92,11 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 			return
 		}
 		resp.Diagnostics.Append(resp.State.Set(ctx, object(ctx, typesOf(attributes), d.model(ctx, c, v)))...)
-		if domain := by["domain"]; d.FindIn != nil && domain != "" { // as the configuration refers to it
+		if domain := by["domain"]; d.Find.isScoped && domain != "" { // as the configuration refers to it
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
 		}
-		if d.Argument != nil {
-			name, value := d.Argument(v)
+		if d.Single.Argument != nil {
+			name, value := d.Single.Argument(v)
 			if configured, ok := by[name]; ok {
 				value = &configured
 			}
@@ -139,7 +139,7 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 		attributes[f.Name] = f.dataSourceAttribute()
 	}
 	elementTypes := typesOf(element)
-	return NewDataSource(l.Names, schema.Schema{MarkdownDescription: l.Description, Attributes: attributes},
+	return NewDataSource(l.Names, schema.Schema{MarkdownDescription: l.description("The", l.Note), Attributes: attributes},
 		func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 			by, diags := filterValues(ctx, req.Config, l.Filters)
 			if resp.Diagnostics.Append(diags...); diags.HasError() {

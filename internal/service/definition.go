@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -13,82 +14,19 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Definition describes a kind of object to its resource, its data sources and its list
-// resource. T is the API's type of an object, and M the resource's model, whose String
-// names the object in messages, as in "mailbox jane@example.com".
+// Definition describes a kind of object: T is the API's type of an object, and M the
+// resource's model, whose String names the object in messages, as in "mailbox
+// jane@example.com". Each part is for one use of the kind; a resource without data sources
+// has no Single and no Listing.
 type Definition[T any, M fmt.Stringer] struct {
-	// Collection has what the plural data source needs.
-	Collection[T]
 	// Name is the type without the provider's name, such as "mailbox".
 	Name string
-	// ResourceDescription, DataSourceDescription and ListDescription are the Markdown
-	// descriptions of the resource, the data source of one object, and the list resource.
-	ResourceDescription, DataSourceDescription, ListDescription string
-
-	// Settings are the resource's attributes beside Attributes: those that the API does
-	// not return. Data sources do not have them.
-	Settings func() map[string]schema.Attribute
-	// Volatile lists the computed attributes that an update may change. A plan of an
-	// update keeps the values of all others.
-	Volatile []string
-	// CreateTimeout, if set, adds the attribute timeouts, with this default for a create.
-	CreateTimeout time.Duration
-
-	// Get reads the object with an id, and Delete deletes it. Without such an object they
-	// return an error for which client.IsNotFound is true.
-	Get    func(c *client.Client, ctx context.Context, id string) (*T, error)
-	Delete func(c *client.Client, ctx context.Context, id string) error
-	// Flatten sets a model from a response. The default is [Flatten].
-	Flatten func(m *M, v *T)
-
-	// Find finds the object with a natural key, for an import and for a data source. An
-	// object with a [Scope] has FindIn in its place, and the attributes and filters of a
-	// scope. FindBy, if set, finds the object of a data source by all of its arguments.
-	Find   func(c *client.Client, ctx context.Context, key string) (*T, error)
-	FindIn func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)
-	FindBy func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)
-	// Keys are the arguments of the data source of which exactly one identifies the
-	// object: its id, or its natural key. Qualifiers narrow a natural key.
-	Keys, Qualifiers []Filter
-	// Argument, if set, returns the key that is not an attribute of the resource, and its
-	// value if the configuration does not set it.
-	Argument func(v *T) (name string, value *string)
-
-	// Shared means that several resources may have the same object, such as two sets of
-	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
-	Shared bool
-	// Key, if set, is the attribute by which a create finds and adopts an existing
-	// object, and Canonical returns its value in the API's spelling.
-	Key       string
-	Canonical func(string) string
-	// ImportBy lists the import ids for an import that finds nothing.
-	ImportBy string
-	// CanonicalID returns an id in the API's spelling, and false for anything else.
-	// The default accepts UUIDs.
-	CanonicalID func(string) (id string, ok bool)
-
-	// DeleteVerb is the verb for a delete in messages; the default is "delete".
-	DeleteVerb string
-	// DeleteConflict, if set, explains what to do if the API refuses a delete with a
-	// conflict.
-	DeleteConflict string
-	// DeleteOperation is the API's operation that deletes an object.
-	DeleteOperation api.Spec
-	// Orphaned describes the consequence of an object that the API can't delete.
-	Orphaned func(context.Context, M) string
-	// Unreadable means that an API which can't delete an object can't read it either,
-	// so that it can't be imported again.
-	Unreadable bool
-
-	// ID returns an object's id, and DisplayName names the object for people.
-	ID          func(*T) string
-	DisplayName func(*T) string
-	// Imported, if set, changes the model of a listed object to the one that an import and
-	// a read leave, so that a configuration generated from it has an empty plan.
-	Imported func(*M)
-	// Skip, if set, reports whether the list resource leaves an object out because it
-	// can't be imported.
-	Skip func(*T) bool
+	Collection[T]
+	Lookup[T, M]
+	Managing
+	Deletion[M]
+	Single  Single[T]
+	Listing Listing[T, M]
 }
 
 // Collection describes the objects that a plural data source lists.
@@ -98,8 +36,8 @@ type Collection[T any] struct {
 	Names string
 	// Noun and Nouns name the objects in messages.
 	Noun, Nouns string
-	// Description is the Markdown description of the plural data source.
-	Description string
+	// Note follows the first sentence of the data source's description.
+	Note string
 	// Attributes are those of one object, as a resource has them.
 	Attributes func() map[string]schema.Attribute
 	// Described replaces, by name, the descriptions of attributes in data sources if the
@@ -111,12 +49,139 @@ type Collection[T any] struct {
 	List func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error]
 }
 
+// Lookup is how one object is read and found.
+type Lookup[T any, M fmt.Stringer] struct {
+	// ID returns an object's id.
+	ID func(*T) string
+	// CanonicalID returns an id in the API's spelling, and false for anything else.
+	// The default accepts UUIDs.
+	CanonicalID func(string) (id string, ok bool)
+	// Get reads the object with an id. Without such an object it returns an error for which
+	// client.IsNotFound is true.
+	Get func(c *client.Client, ctx context.Context, id string) (*T, error)
+	// Flatten sets a model from a response. The default is [Flatten].
+	Flatten func(m *M, v *T)
+	// Find finds the object with a natural key, for an import and for a data source.
+	Find Finder[T]
+	// ImportBy lists the import ids for an import that finds nothing.
+	ImportBy string
+}
+
+// Finder finds an object by its natural key: [ByKey], [InScope] or [ByArguments].
+type Finder[T any] struct {
+	isScoped bool
+	find     func(ctx context.Context, c *client.Client, key string, by FilterValues) (*T, error)
+}
+
+// ByKey finds an object by a key that is unique in the account.
+func ByKey[T any](find func(c *client.Client, ctx context.Context, key string) (*T, error)) Finder[T] {
+	return Finder[T]{find: func(ctx context.Context, c *client.Client, key string, _ FilterValues) (*T, error) {
+		return find(c, ctx, key)
+	}}
+}
+
+// InScope finds an object by a key that is unique in a scope. Its kind has the attributes
+// and the filters of a scope, and its model embeds [Scope].
+func InScope[T any](find func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)) Finder[T] {
+	return Finder[T]{isScoped: true, find: func(ctx context.Context, c *client.Client, key string, by FilterValues) (*T, error) {
+		return find(c, ctx, key, by.Scope())
+	}}
+}
+
+// ByArguments finds the object of a data source by all of its arguments. The kind's resource
+// has an ImportState of its own.
+func ByArguments[T any](find func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)) Finder[T] {
+	return Finder[T]{find: func(ctx context.Context, c *client.Client, _ string, by FilterValues) (*T, error) {
+		return find(ctx, c, by)
+	}}
+}
+
+// Managing is what the resource has beside the object.
+type Managing struct {
+	// ResourceDescription is the Markdown description of the resource.
+	ResourceDescription string
+	// Settings are the resource's attributes beside Attributes: those that the API does
+	// not return. Data sources do not have them.
+	Settings func() map[string]schema.Attribute
+	// Volatile lists the computed attributes that an update may change. A plan of an
+	// update keeps the values of all others.
+	Volatile []string
+	// CreateTimeout, if set, adds the attribute timeouts, with this default for a create.
+	CreateTimeout time.Duration
+	// Shared means that several resources may have the same object, such as two sets of
+	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
+	Shared bool
+	// Key, if set, is the attribute by which a create finds and adopts an existing
+	// object, and Canonical returns its value in the API's spelling.
+	Key       string
+	Canonical func(string) string
+}
+
+// Deletion is what a destroy does. Resources with a Delete of their own have none.
+type Deletion[M fmt.Stringer] struct {
+	// Delete deletes the object with an id. Without such an object it returns an error for
+	// which client.IsNotFound is true.
+	Delete func(c *client.Client, ctx context.Context, id string) error
+	// DeleteOperation is the API's operation of Delete.
+	DeleteOperation api.Spec
+	// DeleteVerb is the verb for it in messages; the default is "delete".
+	DeleteVerb string
+	// DeleteConflict, if set, explains what to do if the API refuses it with a conflict.
+	DeleteConflict string
+	// Orphaned describes the consequence of an object that the API can't delete.
+	Orphaned func(context.Context, M) string
+	// Unreadable means that an API which can't delete an object can't read it either,
+	// so that it can't be imported again.
+	Unreadable bool
+}
+
+// Single is the data source of one object.
+type Single[T any] struct {
+	// Description is its Markdown description.
+	Description string
+	// Keys are the arguments of which exactly one identifies the object: first its id, then
+	// its natural keys. Qualifiers narrow a natural key.
+	Keys, Qualifiers []Filter
+	// Argument, if set, returns the key that is not an attribute of the resource, and its
+	// value if the configuration does not set it.
+	Argument func(v *T) (name string, value *string)
+}
+
+// Listing is the list resource.
+type Listing[T any, M fmt.Stringer] struct {
+	// Note follows the first sentence of its Markdown description.
+	Note string
+	// DisplayName names the object for people.
+	DisplayName func(*T) string
+	// Imported, if set, changes the model of a listed object to the one that an import and
+	// a read leave, so that a configuration generated from it has an empty plan.
+	Imported func(*M)
+	// Skip, if set, reports whether an object is left out because it can't be imported.
+	Skip func(*T) bool
+}
+
+// Listed returns the List of an operation whose request has the filters as query parameters.
+func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) iter.Seq2[T, error]) func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error] {
+	return func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error] {
+		var req R
+		fields := reflect.ValueOf(&req).Elem()
+		for _, f := range reflect.VisibleFields(fields.Type()) {
+			value, field := by[f.Tag.Get("query")], fields.FieldByIndex(f.Index)
+			switch {
+			case value == "":
+			case f.Type.Kind() == reflect.Bool:
+				field.SetBool(value == "true")
+			default:
+				field.SetString(value)
+			}
+		}
+		return list(c, ctx, req)
+	}
+}
+
 // resourceAttributes returns the attributes of the resource.
 func (d *Definition[T, M]) resourceAttributes(ctx context.Context) map[string]schema.Attribute {
-	all := d.Attributes()
-	if d.FindIn != nil {
-		maps.Copy(all, scopeAttributes("a "+d.Noun))
-	}
+	all := d.collection().Attributes()
 	if d.Settings != nil {
 		maps.Copy(all, d.Settings())
 	}
@@ -126,10 +191,10 @@ func (d *Definition[T, M]) resourceAttributes(ctx context.Context) map[string]sc
 	return planned(all, d.Volatile)
 }
 
-// collection returns the collection of objects with a resource.
+// collection returns the collection with what a scope adds.
 func (d *Definition[T, M]) collection() Collection[T] {
 	c := d.Collection
-	if d.FindIn == nil {
+	if !d.Find.isScoped {
 		return c
 	}
 	c.Filters = append(scopeFilters("a "+d.Noun, d.Nouns), c.Filters...)
@@ -141,6 +206,18 @@ func (d *Definition[T, M]) collection() Collection[T] {
 	c.Described = maps.Clone(scopeDescriptions)
 	maps.Copy(c.Described, d.Described)
 	return c
+}
+
+// description describes the collection after a first word, such as "Lists the".
+func (l Collection[T]) description(first, note string) string {
+	text := first + " " + l.Nouns + " of the account"
+	if len(l.Filters) > 0 {
+		text += ", or those that match every filter"
+	}
+	if text += "."; note != "" {
+		text += " " + note
+	}
+	return text
 }
 
 // SetModel sets a model from a response, with the [Scope] if it has one. Domains may be
@@ -166,12 +243,15 @@ func (d *Definition[T, M]) model(ctx context.Context, domains DomainReader, v *T
 
 // findID returns the id of the object with an import key.
 func (d *Definition[T, M]) findID(ctx context.Context, c *client.Client, key string) (string, error) {
+	find := func(scope client.Scope, key string) (*T, error) {
+		return d.Find.find(ctx, c, key, FilterValues{"domain": scope.Domain, "workspace_id": scope.WorkspaceID})
+	}
 	var found *T
 	var err error
-	if d.FindIn == nil {
-		found, err = d.Find(c, ctx, key)
+	if d.Find.isScoped {
+		found, err = findScoped(key, find)
 	} else {
-		found, err = findScoped(key, func(scope client.Scope, name string) (*T, error) { return d.FindIn(c, ctx, name, scope) })
+		found, err = find(client.Scope{}, key)
 	}
 	if err != nil {
 		return "", err
@@ -181,19 +261,14 @@ func (d *Definition[T, M]) findID(ctx context.Context, c *client.Client, key str
 
 // find finds the object of a data source.
 func (d *Definition[T, M]) find(ctx context.Context, c *client.Client, by FilterValues) (*T, error) {
-	id, key := by["id"], ""
-	for _, k := range d.Keys {
-		if k.Name != "id" && by[k.Name] != "" {
+	if id := by["id"]; id != "" {
+		return d.Get(c, ctx, id)
+	}
+	var key string
+	for _, k := range d.Single.Keys {
+		if by[k.Name] != "" {
 			key = by[k.Name]
 		}
 	}
-	switch {
-	case id != "":
-		return d.Get(c, ctx, id)
-	case d.FindBy != nil:
-		return d.FindBy(ctx, c, by)
-	case d.FindIn != nil:
-		return d.FindIn(c, ctx, key, by.Scope())
-	}
-	return d.Find(c, ctx, key)
+	return d.Find.find(ctx, c, key, by)
 }

@@ -41,7 +41,7 @@ func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.
 	for _, f := range l.collection.Filters {
 		attributes[f.Name] = f.listAttribute()
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: l.ListDescription, Attributes: attributes}
+	resp.Schema = schema.Schema{MarkdownDescription: l.collection.description("Lists the", l.Listing.Note), Attributes: attributes}
 }
 
 // List implements list.ListResource. It reads a page when the one before it has been
@@ -63,7 +63,7 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 				push(failed)
 				return
 			}
-			if l.Skip != nil && l.Skip(&v) {
+			if l.Listing.Skip != nil && l.Listing.Skip(&v) {
 				continue
 			}
 			if !push(l.result(ctx, req, c, domains, &v)) {
@@ -78,12 +78,12 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 
 func (l *listResource[T, M]) result(ctx context.Context, req list.ListRequest, c *client.Client, domains DomainReader, v *T) list.ListResult {
 	result := req.NewListResult(ctx)
-	result.DisplayName = l.DisplayName(v)
+	result.DisplayName = l.Listing.DisplayName(v)
 	result.Diagnostics.Append(setIdentity(ctx, result.Identity, c.AccountID(), l.ID(v))...)
 	if req.IncludeResource {
 		m := l.model(ctx, domains, v)
-		if l.Imported != nil {
-			l.Imported(&m)
+		if l.Listing.Imported != nil {
+			l.Listing.Imported(&m)
 		}
 		result.Diagnostics.Append(result.Resource.Set(ctx, object(ctx, result.Resource.Schema.Type().(types.ObjectType).AttrTypes, m))...)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // Scope is what an object applies to: a domain, a workspace or, without either, the
-// account. The model of a kind whose [Definition] has FindIn embeds it.
+// account. The model of a kind that is found [InScope] embeds it.
 type Scope struct {
 	Domain      customtype.String `tfsdk:"domain"`
 	WorkspaceID customtype.String `tfsdk:"workspace_id"`

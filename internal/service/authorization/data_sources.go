@@ -2,9 +2,6 @@
 package authorization
 
 import (
-	"context"
-	"iter"
-
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
@@ -18,7 +15,7 @@ import (
 func NewDataSources() datasource.DataSource {
 	return service.Collection[api.Authorization]{
 		Names: "authorizations", Nouns: "authorizations",
-		Description: "The authorizations of the account, which grant permissions to users, groups and service accounts, or those that match every filter.",
+		Note: "They grant permissions to users, groups and service accounts.",
 		Attributes: func() map[string]schema.Attribute {
 			return map[string]schema.Attribute{
 				"id":             service.ComputedString("UUID of the authorization."),
@@ -44,11 +41,6 @@ func NewDataSources() datasource.DataSource {
 				MarkdownDescription: "Whether to include revoked authorizations. Default: `false`.",
 			},
 		},
-		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Authorization, error] {
-			return c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
-				SubjectType: by["subject_type"], SubjectID: by["subject_id"], GrantKind: by["grant_kind"],
-				CapabilityKey: by["capability_key"], IncludeRevoked: by["include_revoked"] == "true",
-			})
-		},
+		List: service.Listed((*client.Client).ListAuthorizations),
 	}.DataSources()
 }

@@ -17,7 +17,7 @@ import (
 func NewOptionsDataSource() datasource.DataSource {
 	return service.Collection[api.DedicatedIPOption]{
 		Names: "dedicated_ip_options", Nouns: "dedicated IP options",
-		Description: "The options from which the account can claim dedicated IP addresses: the values of `option_id` of a `mailhost_dedicated_ip`. " +
+		Note: "Addresses are claimed from them: set `option_id` of a `mailhost_dedicated_ip`. " +
 			"An API with the published operations only can't list them; find them in the service's own control panel.",
 		Attributes: func() map[string]schema.Attribute {
 			return map[string]schema.Attribute{

@@ -21,8 +21,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	Name: "dedicated_ip",
 	Collection: service.Collection[api.DedicatedIP]{
 		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
-		Description: "The dedicated IP addresses of the account, or those that match every filter.",
-		Attributes:  attributes,
+		Attributes: attributes,
 		Filters: []service.Filter{
 			service.NewFilter("status", "Only the dedicated IPs in this state: `provisioning`, `active` or `releasing`.",
 				validate.OneOf[api.ListDedicatedIPsRequest]("status")),
@@ -37,36 +36,43 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 			return c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{Status: by["status"], CountryCode: country})
 		},
 	},
-	ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
-		"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
-	DataSourceDescription: "A dedicated IP address of the account, by its UUID, its name or the address itself. Nothing is claimed.",
-	ListDescription:       "Lists the dedicated IP addresses of the account, or those that match every filter.",
-	Settings:              settings,
-	CreateTimeout:         30 * time.Minute,
-
-	ID:          func(d *api.DedicatedIP) string { return d.ID },
-	DisplayName: func(d *api.DedicatedIP) string { return d.Name },
-	Get:         (*client.Client).GetDedicatedIP,
-	Find:        (*client.Client).FindDedicatedIP,
-	Keys: []service.Filter{
-		service.IDKey("dedicated IP", "`name` or `ip`"),
-		service.NewFilter("name", "Name of the dedicated IP. Set it, `id` or `ip`.",
-			stringvalidator.LengthAtLeast(1)),
-		service.NewFilter("ip", "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
-			validate.Rule("an IP address such as 198.51.100.1", checkIP)),
+	Lookup: service.Lookup[api.DedicatedIP, model]{
+		ID:   func(d *api.DedicatedIP) string { return d.ID },
+		Get:  (*client.Client).GetDedicatedIP,
+		Find: service.ByKey((*client.Client).FindDedicatedIP),
 	},
-	Argument: func(d *api.DedicatedIP) (name string, value *string) {
-		if len(d.IPAddresses) > 0 {
-			value = &d.IPAddresses[0].IP
-		}
-		return "ip", value
+	Managing: service.Managing{
+		ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
+			"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
+		Settings:      settings,
+		CreateTimeout: 30 * time.Minute,
 	},
-
-	Delete:          (*client.Client).ReleaseDedicatedIP,
-	DeleteVerb:      "release",
-	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
-	DeleteOperation: api.ReleaseDedicatedIP.Spec,
-	Orphaned:        func(context.Context, model) string { return "It stays claimed, and it is still paid for." },
+	Deletion: service.Deletion[model]{
+		Delete:          (*client.Client).ReleaseDedicatedIP,
+		DeleteOperation: api.ReleaseDedicatedIP.Spec,
+		DeleteVerb:      "release",
+		DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
+		Orphaned:        func(context.Context, model) string { return "It stays claimed, and it is still paid for." },
+	},
+	Single: service.Single[api.DedicatedIP]{
+		Description: "A dedicated IP address of the account, by its UUID, its name or the address itself. Nothing is claimed.",
+		Keys: []service.Filter{
+			service.IDKey("dedicated IP", "`name` or `ip`"),
+			service.NewFilter("name", "Name of the dedicated IP. Set it, `id` or `ip`.",
+				stringvalidator.LengthAtLeast(1)),
+			service.NewFilter("ip", "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
+				validate.Rule("an IP address such as 198.51.100.1", checkIP)),
+		},
+		Argument: func(d *api.DedicatedIP) (name string, value *string) {
+			if len(d.IPAddresses) > 0 {
+				value = &d.IPAddresses[0].IP
+			}
+			return "ip", value
+		},
+	},
+	Listing: service.Listing[api.DedicatedIP, model]{
+		DisplayName: func(d *api.DedicatedIP) string { return d.Name },
+	},
 }
 
 // checkIP returns an IP address in its canonical form.

@@ -24,8 +24,8 @@ var Definition = &service.Definition[located, model]{
 	Name: "dns_record",
 	Collection: service.Collection[located]{
 		Names: "dns_records", Noun: "DNS record", Nouns: "DNS records",
-		Description: "The DNS records of the account, or those that match every filter; without `domain`, ordered by domain. They include the records that every domain comes with.",
-		Attributes:  attributes,
+		Note:       "Without `domain`, they are ordered by domain. They include the records that every domain comes with.",
+		Attributes: attributes,
 		Described: map[string]string{
 			"domain":            "Name of the domain, as `domain_name`.",
 			"name":              "Name of the record, relative to the domain; `@` is the domain itself.",
@@ -44,49 +44,57 @@ var Definition = &service.Definition[located, model]{
 		},
 		List: listRecords,
 	},
-	ResourceDescription: description,
-	DataSourceDescription: "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. " +
-		"It also finds the records that every domain comes with, such as the DKIM record.",
-	ListDescription: "Lists the DNS records of the account, or those that match every filter; without `domain`, ordered by domain. The records that every domain comes with can't be managed and are left out.",
-
-	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
-	CanonicalID: canonicalID,
-	DisplayName: (*located).String,
-	Skip:        func(r *located) bool { return r.IsSystemManaged },
-	Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
-		return getLocated(ctx, c, id)
+	Lookup: service.Lookup[located, model]{
+		ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
+		CanonicalID: canonicalID,
+		Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
+			return getLocated(ctx, c, id)
+		},
+		Flatten: func(m *model, r *located) {
+			m.setZone(r.zone)
+			m.flatten(&r.DNSRecord)
+		},
+		Find: service.ByArguments(find),
 	},
-	Flatten: func(m *model, r *located) {
-		m.setZone(r.zone)
-		m.flatten(&r.DNSRecord)
+	Managing: service.Managing{
+		ResourceDescription: description,
 	},
-	FindBy: find,
-	Keys: []service.Filter{
-		service.NewFilter("id", "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
-			validate.Rule("a number such as 1042", checkID)),
-		service.NewFilter("name", "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
-			customtype.DNSName.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type"))),
+	Deletion: service.Deletion[model]{
+		Delete: func(c *client.Client, ctx context.Context, id string) error {
+			number, err := parseID(id)
+			if err != nil {
+				return err
+			}
+			return c.DeleteDNSRecord(ctx, number)
+		},
+		DeleteOperation: api.DeleteDNSRecord.Spec,
+		Orphaned: func(_ context.Context, m model) string {
+			return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
+		},
+		Unreadable: true,
 	},
-	Qualifiers: []service.Filter{
-		service.NewFilter("domain", "Domain of the record, by name or UUID. Set it with `name`.",
-			customtype.DomainRef.Validator(), withoutID),
-		service.NewFilter("type", "Type of the record: "+recordType.MarkdownDescription(context.Background())+". Set it with `name`.",
-			recordType, withoutID),
-		service.NewFilter("value", "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.", withoutID),
+	Single: service.Single[located]{
+		Description: "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. " +
+			"It also finds the records that every domain comes with, such as the DKIM record.",
+		Keys: []service.Filter{
+			service.NewFilter("id", "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
+				validate.Rule("a number such as 1042", checkID)),
+			service.NewFilter("name", "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
+				customtype.DNSName.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type"))),
+		},
+		Qualifiers: []service.Filter{
+			service.NewFilter("domain", "Domain of the record, by name or UUID. Set it with `name`.",
+				customtype.DomainRef.Validator(), withoutID),
+			service.NewFilter("type", "Type of the record: "+recordType.MarkdownDescription(context.Background())+". Set it with `name`.",
+				recordType, withoutID),
+			service.NewFilter("value", "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.", withoutID),
+		},
 	},
-
-	Delete: func(c *client.Client, ctx context.Context, id string) error {
-		number, err := parseID(id)
-		if err != nil {
-			return err
-		}
-		return c.DeleteDNSRecord(ctx, number)
+	Listing: service.Listing[located, model]{
+		Note:        "Without `domain`, they are ordered by domain. The records that every domain comes with can't be managed and are left out.",
+		DisplayName: (*located).String,
+		Skip:        func(r *located) bool { return r.IsSystemManaged },
 	},
-	DeleteOperation: api.DeleteDNSRecord.Spec,
-	Orphaned: func(_ context.Context, m model) string {
-		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
-	},
-	Unreadable: true,
 }
 
 func checkID(s string) (string, error) {

@@ -32,15 +32,19 @@ var definition = &service.Definition[api.Domain, model]{
 		Noun: "DNS zone", Nouns: "DNS zones",
 		Attributes: attributes,
 	},
-	ResourceDescription: description,
-	Settings:            settings,
-	Volatile:            []string{"purged"},
-	Key:                 "domain",
-	Canonical: func(ref string) string {
-		if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
-			return canonical
-		}
-		return ref
+	Lookup: service.Lookup[api.Domain, model]{
+		ImportBy: "the domain's name, such as example.com, or its UUID",
 	},
-	ImportBy: "the domain's name, such as example.com, or its UUID",
+	Managing: service.Managing{
+		ResourceDescription: description,
+		Settings:            settings,
+		Volatile:            []string{"purged"},
+		Key:                 "domain",
+		Canonical: func(ref string) string {
+			if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
+				return canonical
+			}
+			return ref
+		},
+	},
 }

@@ -4,7 +4,6 @@ package domain
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -21,8 +20,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Name: "domain",
 	Collection: service.Collection[api.Domain]{
 		Names: "domains", Noun: "domain", Nouns: "domains",
-		Description: "The domains of the account, or those that match every filter.",
-		Attributes:  attributes,
+		Attributes: attributes,
 		Described: map[string]string{
 			"name":         "Name of the domain, in ASCII and lower case.",
 			"workspace_id": "UUID of the workspace that the domain is in.",
@@ -36,41 +34,45 @@ var Definition = &service.Definition[api.Domain, model]{
 			service.NewFilter("tag", "Only the domains with this label, by its name or UUID."),
 			service.SearchFilter("domains", "their name, an internationalized one in either form"),
 		},
-		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Domain, error] {
-			return c.ListDomains(ctx, api.ListDomainsRequest{
-				WorkspaceID: by["workspace_id"], Status: by["status"], Tag: by["tag"], Search: by["search"],
-			})
+		List: service.Listed((*client.Client).ListDomains),
+	},
+	Lookup: service.Lookup[api.Domain, model]{
+		ID:      func(d *api.Domain) string { return d.ID },
+		Get:     (*client.Client).GetDomain,
+		Flatten: (*model).flatten,
+		Find:    service.ByKey((*client.Client).FindDomain),
+	},
+	Managing: service.Managing{
+		ResourceDescription: description,
+		Settings:            settings,
+		CreateTimeout:       30 * time.Minute,
+		Key:                 "name",
+		Canonical:           canonical,
+	},
+	Deletion: service.Deletion[model]{
+		Delete:          (*client.Client).DeleteDomain,
+		DeleteOperation: api.DeleteDomain.Spec,
+		DeleteConflict: "The domain was not deleted. " +
+			"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
+			"Delete or import mailboxes that the configuration does not have. " +
+			"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",
+		Orphaned: func(_ context.Context, m model) string {
+			if m.AutoRenew.ValueBool() {
+				return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
+			}
+			return "It keeps receiving mail and answering DNS queries until its registration ends."
 		},
 	},
-	ResourceDescription:   description,
-	DataSourceDescription: "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.",
-	ListDescription:       "Lists the domains of the account, or those that match every filter.",
-	Settings:              settings,
-	CreateTimeout:         30 * time.Minute,
-
-	ID:          func(d *api.Domain) string { return d.ID },
-	DisplayName: func(d *api.Domain) string { return d.Name },
-	Get:         (*client.Client).GetDomain,
-	Flatten:     (*model).flatten,
-	Imported:    func(m *model) { m.Acquisition = types.StringValue(acquisitionAdopt) },
-	Find:        (*client.Client).FindDomain,
-	Key:         "name", Canonical: canonical,
-	Keys: []service.Filter{
-		service.IDKey("domain", "`name`"),
-		service.NewFilter("name", "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
-			customtype.DomainName.Validator()),
+	Single: service.Single[api.Domain]{
+		Description: "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.",
+		Keys: []service.Filter{
+			service.IDKey("domain", "`name`"),
+			service.NewFilter("name", "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
+				customtype.DomainName.Validator()),
+		},
 	},
-
-	Delete: (*client.Client).DeleteDomain,
-	DeleteConflict: "The domain was not deleted. " +
-		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
-		"Delete or import mailboxes that the configuration does not have. " +
-		"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",
-	DeleteOperation: api.DeleteDomain.Spec,
-	Orphaned: func(_ context.Context, m model) string {
-		if m.AutoRenew.ValueBool() {
-			return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
-		}
-		return "It keeps receiving mail and answering DNS queries until its registration ends."
+	Listing: service.Listing[api.Domain, model]{
+		DisplayName: func(d *api.Domain) string { return d.Name },
+		Imported:    func(m *model) { m.Acquisition = types.StringValue(acquisitionAdopt) },
 	},
 }

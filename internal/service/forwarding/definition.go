@@ -4,7 +4,6 @@ package forwarding
 
 import (
 	"context"
-	"iter"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -20,8 +19,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Name: "forwarding",
 	Collection: service.Collection[api.Forwarding]{
 		Names: "forwardings", Noun: "forwarding rule", Nouns: "forwarding rules",
-		Description: "The forwarding rules of the account, or those that match every filter.",
-		Attributes:  attributes,
+		Attributes: attributes,
 		Described: map[string]string{
 			"target_email": "Address that mail is forwarded to.",
 			"active":       "Whether mail is forwarded: the rule is on, and its target is a mailbox of the account or has been confirmed.",
@@ -31,37 +29,40 @@ var Definition = &service.Definition[api.Forwarding, model]{
 				validate.OneOf[api.ListForwardingRequest]("verification_state")),
 			service.SearchFilter("forwarding rules", "their target's address"),
 		},
-		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Forwarding, error] {
-			return c.ListForwarding(ctx, api.ListForwardingRequest{
-				Domain: by["domain"], WorkspaceID: by["workspace_id"], ScopeType: by["scope_type"],
-				VerificationState: by["verification_state"], Search: by["search"],
-			})
+		List: service.Listed((*client.Client).ListForwarding),
+	},
+	Lookup: service.Lookup[api.Forwarding, model]{
+		ID:       func(f *api.Forwarding) string { return f.ID },
+		Get:      (*client.Client).GetForwarding,
+		Find:     service.InScope((*client.Client).FindForwarding),
+		ImportBy: "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
+	},
+	Managing: service.Managing{
+		ResourceDescription: description,
+		Volatile: []string{
+			"verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 		},
 	},
-	ResourceDescription:   description,
-	DataSourceDescription: "A forwarding rule that exists, by its UUID, or by its target within its scope.",
-	ListDescription:       "Lists the forwarding rules of the account, or those that match every filter. `active` is null for a rule with a pending verification: the API does not return whether it is switched off, and a configuration generated from it must not switch it off.",
-	Volatile: []string{
-		"verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
+	Deletion: service.Deletion[model]{
+		Delete:          (*client.Client).DeleteForwarding,
+		DeleteOperation: api.DeleteForwarding.Spec,
+		Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
 	},
-
-	ID:          func(f *api.Forwarding) string { return f.ID },
-	DisplayName: func(f *api.Forwarding) string { return service.ScopedName(f.TargetEmail, f.ScopeType) },
-	Get:         (*client.Client).GetForwarding,
-	Imported: func(m *model) {
-		if !m.confirmed() {
-			m.Active = types.BoolNull() // false would switch off a pending rule
-		}
+	Single: service.Single[api.Forwarding]{
+		Description: "A forwarding rule that exists, by its UUID, or by its target within its scope.",
+		Keys: []service.Filter{
+			service.IDKey("rule", "`target_email`"),
+			service.NewFilter("target_email", "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
+				customtype.EmailAddress.Validator()),
+		},
 	},
-	FindIn:   (*client.Client).FindForwarding,
-	ImportBy: "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
-	Keys: []service.Filter{
-		service.IDKey("rule", "`target_email`"),
-		service.NewFilter("target_email", "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
-			customtype.EmailAddress.Validator()),
+	Listing: service.Listing[api.Forwarding, model]{
+		Note:        "`active` is null for a rule with a pending verification: the API does not return whether it is switched off, and a configuration generated from it must not switch it off.",
+		DisplayName: func(f *api.Forwarding) string { return service.ScopedName(f.TargetEmail, f.ScopeType) },
+		Imported: func(m *model) {
+			if !m.confirmed() {
+				m.Active = types.BoolNull() // false would switch off a pending rule
+			}
+		},
 	},
-
-	Delete:          (*client.Client).DeleteForwarding,
-	DeleteOperation: api.DeleteForwarding.Spec,
-	Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
 }

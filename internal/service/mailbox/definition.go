@@ -5,7 +5,6 @@ package mailbox
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -20,8 +19,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	Name: "mailbox",
 	Collection: service.Collection[api.Mailbox]{
 		Names: "mailboxes", Noun: "mailbox", Nouns: "mailboxes",
-		Description: "The mailboxes of the account, or those that match every filter.",
-		Attributes:  attributes,
+		Attributes: attributes,
 		Described: map[string]string{
 			"domain":     "Name of the domain, as `domain_name`.",
 			"local_part": "Part of the address before the @, in lower case.",
@@ -33,31 +31,34 @@ var Definition = &service.Definition[api.Mailbox, model]{
 				validate.OneOf[api.ListMailboxesRequest]("status")),
 			service.SearchFilter("mailboxes", "their address or the person's name"),
 		},
-		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.Mailbox, error] {
-			return c.ListMailboxes(ctx, api.ListMailboxesRequest{
-				Domain: by["domain"], WorkspaceID: by["workspace_id"], Status: by["status"], Search: by["search"],
-			})
+		List: service.Listed((*client.Client).ListMailboxes),
+	},
+	Lookup: service.Lookup[api.Mailbox, model]{
+		ID:       func(m *api.Mailbox) string { return m.ID },
+		Get:      (*client.Client).GetMailbox,
+		Flatten:  (*model).flatten,
+		Find:     service.ByKey((*client.Client).FindMailbox),
+		ImportBy: "address, such as jane@example.com, or by UUID",
+	},
+	Managing: service.Managing{
+		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost.",
+		Volatile:            []string{"updated_at"},
+		CreateTimeout:       20 * time.Minute,
+	},
+	Deletion: service.Deletion[model]{
+		Delete:          (*client.Client).DeleteMailbox,
+		DeleteOperation: api.DeleteMailbox.Spec,
+		Orphaned:        func(context.Context, model) string { return "It keeps receiving mail, and it is still paid for." },
+	},
+	Single: service.Single[api.Mailbox]{
+		Description: "A mailbox that exists, by its UUID or its address.",
+		Keys: []service.Filter{
+			service.IDKey("mailbox", "`primary_email`"),
+			service.NewFilter("primary_email", "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
+				customtype.EmailAddress.Validator()),
 		},
 	},
-	ResourceDescription:   "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost.",
-	DataSourceDescription: "A mailbox that exists, by its UUID or its address.",
-	ListDescription:       "Lists the mailboxes of the account, or those that match every filter.",
-	Volatile:              []string{"updated_at"},
-	CreateTimeout:         20 * time.Minute,
-
-	ID:          func(m *api.Mailbox) string { return m.ID },
-	DisplayName: func(m *api.Mailbox) string { return m.PrimaryEmail },
-	Get:         (*client.Client).GetMailbox,
-	Flatten:     (*model).flatten,
-	Find:        (*client.Client).FindMailbox,
-	ImportBy:    "address, such as jane@example.com, or by UUID",
-	Keys: []service.Filter{
-		service.IDKey("mailbox", "`primary_email`"),
-		service.NewFilter("primary_email", "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
-			customtype.EmailAddress.Validator()),
+	Listing: service.Listing[api.Mailbox, model]{
+		DisplayName: func(m *api.Mailbox) string { return m.PrimaryEmail },
 	},
-
-	Delete:          (*client.Client).DeleteMailbox,
-	DeleteOperation: api.DeleteMailbox.Spec,
-	Orphaned:        func(context.Context, model) string { return "It keeps receiving mail, and it is still paid for." },
 }

@@ -26,7 +26,6 @@ package masterpassword
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -39,36 +38,40 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	Name: "master_password",
 	Collection: service.Collection[api.MasterPassword]{
 		Names: "master_passwords", Noun: "master password", Nouns: "master passwords",
-		Description: "The master passwords of the account, or those that match every filter. Their secrets are not included.",
-		Attributes:  attributes,
-		Described:   map[string]string{"name": "Name of the master password, unique within its scope."},
-		Filters:     []service.Filter{service.SearchFilter("master passwords", "their name")},
-		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.MasterPassword, error] {
-			return c.ListMasterPasswords(ctx, api.ListMasterPasswordsRequest{
-				Domain: by["domain"], WorkspaceID: by["workspace_id"], ScopeType: by["scope_type"], Search: by["search"],
-			})
+		Note:       "Their secrets are not included.",
+		Attributes: attributes,
+		Described:  map[string]string{"name": "Name of the master password, unique within its scope."},
+		Filters:    []service.Filter{service.SearchFilter("master passwords", "their name")},
+		List:       service.Listed((*client.Client).ListMasterPasswords),
+	},
+	Lookup: service.Lookup[api.MasterPassword, model]{
+		ID:       func(p *api.MasterPassword) string { return p.ID },
+		Get:      (*client.Client).GetMasterPassword,
+		Find:     service.InScope((*client.Client).FindMasterPassword),
+		ImportBy: "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
+	},
+	Managing: service.Managing{
+		ResourceDescription: description,
+		Settings:            secretAttributes,
+		Volatile:            []string{"generated_secret", "updated_at"},
+	},
+	Deletion: service.Deletion[model]{
+		Delete:          (*client.Client).DeleteMasterPassword,
+		DeleteOperation: api.DeleteMasterPassword.Spec,
+		Orphaned: func(_ context.Context, m model) string {
+			return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
 		},
 	},
-	ResourceDescription:   description,
-	DataSourceDescription: "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.",
-	ListDescription:       "Lists the master passwords of the account, or those that match every filter. A configuration generated from it has no secret, so that the one in use does not change.",
-	Settings:              secretAttributes,
-	Volatile:              []string{"generated_secret", "updated_at"},
-
-	ID:          func(p *api.MasterPassword) string { return p.ID },
-	DisplayName: func(p *api.MasterPassword) string { return service.ScopedName(p.Name, p.ScopeType) },
-	Get:         (*client.Client).GetMasterPassword,
-	FindIn:      (*client.Client).FindMasterPassword,
-	ImportBy:    "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
-	Keys: []service.Filter{
-		service.IDKey("master password", "`name`"),
-		service.NewFilter("name", "Name of the master password, which is case-sensitive. Set it or `id`.",
-			validate.Length[api.CreateMasterPasswordBody]("name")),
+	Single: service.Single[api.MasterPassword]{
+		Description: "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.",
+		Keys: []service.Filter{
+			service.IDKey("master password", "`name`"),
+			service.NewFilter("name", "Name of the master password, which is case-sensitive. Set it or `id`.",
+				validate.Length[api.CreateMasterPasswordBody]("name")),
+		},
 	},
-
-	Delete:          (*client.Client).DeleteMasterPassword,
-	DeleteOperation: api.DeleteMasterPassword.Spec,
-	Orphaned: func(_ context.Context, m model) string {
-		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
+	Listing: service.Listing[api.MasterPassword, model]{
+		Note:        "A configuration generated from it has no secret, so that the one in use does not change.",
+		DisplayName: func(p *api.MasterPassword) string { return service.ScopedName(p.Name, p.ScopeType) },
 	},
 }

@@ -18,8 +18,8 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	Name: "service_account",
 	Collection: service.Collection[api.ServiceAccount]{
 		Names: "service_accounts", Noun: "service account", Nouns: "service accounts",
-		Description: "The service accounts of the account, without their tokens. They include revoked ones, which have a `revoked_at`.",
-		Attributes:  attributes,
+		Note:       "They include revoked ones, which have a `revoked_at`. Their tokens are not included.",
+		Attributes: attributes,
 		Described: map[string]string{
 			"name":         "Name of the service account. Several may have the same name.",
 			"expires_at":   "When the token expires (RFC 3339); null if it never does.",
@@ -30,25 +30,33 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 			return c.ListServiceAccounts(ctx)
 		},
 	},
-	ResourceDescription:   description,
-	DataSourceDescription: "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.",
-	ListDescription:       "Lists the service accounts of the account, without revoked ones, which can't be managed. The token of an imported service account is unknown.",
-	Settings:              settings,
-
-	ID:          func(a *api.ServiceAccount) string { return a.ID },
-	DisplayName: func(a *api.ServiceAccount) string { return a.Name },
-	Skip:        func(a *api.ServiceAccount) bool { return a.RevokedAt != nil },
-	Get:         (*client.Client).GetServiceAccount,
-	Find:        (*client.Client).FindServiceAccount,
-	ImportBy:    "name or by UUID",
-	Keys: []service.Filter{
-		service.IDKey("service account", "`name`"),
-		service.NewFilter("name", "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
-			validate.Length[api.CreateServiceAccountBody]("name")),
+	Lookup: service.Lookup[api.ServiceAccount, model]{
+		ID:       func(a *api.ServiceAccount) string { return a.ID },
+		Get:      (*client.Client).GetServiceAccount,
+		Find:     service.ByKey((*client.Client).FindServiceAccount),
+		ImportBy: "name or by UUID",
 	},
-
-	Delete:          (*client.Client).RevokeServiceAccount,
-	DeleteVerb:      "revoke",
-	DeleteOperation: api.RevokeServiceAccount.Spec,
-	Unreadable:      true,
+	Managing: service.Managing{
+		ResourceDescription: description,
+		Settings:            settings,
+	},
+	Deletion: service.Deletion[model]{
+		Delete:          (*client.Client).RevokeServiceAccount,
+		DeleteOperation: api.RevokeServiceAccount.Spec,
+		DeleteVerb:      "revoke",
+		Unreadable:      true,
+	},
+	Single: service.Single[api.ServiceAccount]{
+		Description: "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.",
+		Keys: []service.Filter{
+			service.IDKey("service account", "`name`"),
+			service.NewFilter("name", "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
+				validate.Length[api.CreateServiceAccountBody]("name")),
+		},
+	},
+	Listing: service.Listing[api.ServiceAccount, model]{
+		Note:        "Revoked ones can't be managed and are left out. The token of an imported service account is unknown.",
+		DisplayName: func(a *api.ServiceAccount) string { return a.Name },
+		Skip:        func(a *api.ServiceAccount) bool { return a.RevokedAt != nil },
+	},
 }

@@ -1,0 +1,42 @@
+package provider
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// TestDefinitions checks of every kind with data sources what its type can't express.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	for _, o := range objects {
+		d := reflect.ValueOf(o.definition).Elem()
+		name := d.FieldByName("Name").String()
+		for _, required := range []string{"Names", "Noun", "Nouns", "Attributes", "List", "ID", "Get", "Find", "ResourceDescription", "Delete", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
+			if member(d, required).IsZero() {
+				t.Errorf("%s has no %s", name, required)
+			}
+		}
+		keys := member(d, "Single.Keys").Interface().([]service.Filter)
+		if len(keys) < 2 || keys[0].Name != "id" {
+			t.Errorf("%s: the keys are not the id and a natural key: %v", name, keys)
+		}
+		if d.FieldByName("Key").IsZero() != d.FieldByName("Canonical").IsZero() {
+			t.Errorf("%s has one of Key and Canonical", name)
+		}
+		model := member(d, "Listing.Imported").Type().In(0).Elem()
+		if _, isScoped := model.FieldByName("Scope"); isScoped != member(d, "Find.isScoped").Bool() {
+			t.Errorf("%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)
+		}
+	}
+}
+
+// member returns a member of a struct by its path.
+func member(v reflect.Value, path string) reflect.Value {
+	for name := range strings.SplitSeq(path, ".") {
+		v = v.FieldByName(name)
+	}
+	return v
+}
