@@ -1,121 +1,128 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/url"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// connection is one kept-alive connection to a server. It writes requests by itself,
-// because the load shares the CPUs with the server, and Go's client costs more than many
-// a request to serve.
-type connection struct {
-	net.Conn
-	s   *server
-	in  *bufio.Reader
-	out []byte
+// request sends one request on a connection.
+type request func(c *connection) error
+
+// comparePocketBase compares mailhostd with PocketBase under load.
+func (b *bench) comparePocketBase(ctx context.Context) error {
+	if err := b.fetch(ctx, "pocketbase", pocketBaseModule, pocketBaseVersion, pocketBaseMain); err != nil {
+		return err
+	}
+	ours, err := b.mailhostd(ctx, onSQLite, 0)
+	if err != nil {
+		return err
+	}
+	defer ours.stop()
+	theirs, err := b.pocketBase(ctx)
+	if err != nil {
+		return err
+	}
+	defer theirs.stop()
+	if err := b.compareLoads(ctx, "durable creates, 32 connections", "PocketBase", 1.5, 32, ours, theirs, (*connection).create); err != nil {
+		return err
+	}
+	if err := b.compareLoads(ctx, "GET of one mailbox, 16 connections", "PocketBase", 1.5, 16, ours, theirs, func(c *connection) error {
+		return c.get("/" + c.s.lastID.Load().(string))
+	}); err != nil {
+		return err
+	}
+	return b.compareLoads(ctx, "list page of 100, 16 connections", "PocketBase", 1.5, 16, ours, theirs, func(c *connection) error {
+		return c.get("?" + c.s.pageSize + "=100")
+	})
 }
 
-func (s *server) connect(ctx context.Context) (*connection, error) {
-	u, err := url.Parse(s.url)
+// comparePostgres compares creates in one account on PostgreSQL and on SQLite.
+func (b *bench) comparePostgres(ctx context.Context) error {
+	ours, err := b.mailhostd(ctx, onPostgres, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+	defer ours.stop()
+	theirs, err := b.mailhostd(ctx, onSQLite, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &connection{Conn: c, s: s, in: bufio.NewReaderSize(c, 64<<10)}, nil
+	defer theirs.stop()
+	return b.compareLoads(ctx, "PostgreSQL: durable creates, 32 connections", "SQLite", 0.33, 32, ours, theirs, (*connection).create)
 }
 
-// call sends a request and returns the response's body after checking its status.
-func (c *connection) call(method, path, body string) (*http.Response, error) {
-	c.out = fmt.Appendf(c.out[:0], "%s %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n", method, path, c.s.token)
-	if body != "" {
-		c.out = fmt.Appendf(c.out, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
-	}
-	c.out = append(append(c.out, "\r\n"...), body...)
-	if _, err := c.Write(c.out); err != nil {
-		return nil, err
-	}
-	resp, err := http.ReadResponse(c.in, nil)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode > http.StatusCreated {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000))
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, text)
-	}
-	return resp, nil
-}
-
-// timed returns how many seconds a request takes until its body is read.
-func (c *connection) timed(method, path, body string) (float64, error) {
-	begun := time.Now()
-	resp, err := c.call(method, path, body)
-	if err != nil {
-		return 0, err
-	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	_ = resp.Body.Close()
-	return time.Since(begun).Seconds(), err
-}
-
-// create creates the server's next mailbox and returns its id.
-func (c *connection) create() (string, error) {
-	p := personAt(int(c.s.created.Add(1)))
-	body := fmt.Sprintf(`{"domain":%q,"local_part":%q,"first_name":%q,"last_name":%q}`, c.s.domain, p.localPart, p.first, p.last)
-	resp, err := c.call(http.MethodPost, c.s.mailboxes, body)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	var created struct{ ID string }
-	err = json.NewDecoder(resp.Body).Decode(&created)
-	return created.ID, err
-}
-
-// load sends requests on several connections for a time, and returns how many per second
-// got a response. Each call of send gets a number of its own.
-func load(ctx context.Context, s *server, connections int, duration time.Duration, send func(c *connection, n int) error) (rate float64, err error) {
-	open := make([]*connection, connections)
-	for i := range open {
-		if open[i], err = s.connect(ctx); err != nil {
-			return 0, err
+// compareLoads puts load on two servers in turn and compares their rates.
+func (b *bench) compareLoads(ctx context.Context, measure, versus string, target float64, connections int, ours, theirs *server, send request) error {
+	b.progress("%s", measure)
+	side := func(s *server) func() ([]float64, error) {
+		return func() ([]float64, error) {
+			rate, err := s.load(ctx, connections, b.load, send)
+			return []float64{rate}, err
 		}
-		defer open[i].Close()
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, duration, nil)
-	defer cancel()
-	var next, done atomic.Int64
-	var all sync.WaitGroup
-	failed := make(chan error, connections)
-	begun := time.Now()
-	for _, c := range open {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				if err := send(c, int(next.Add(1))); err != nil {
-					failed <- err
-					return
-				}
-				done.Add(1)
-			}
-		})
+	for _, s := range []*server{ours, theirs} { // warms up
+		if _, err := s.load(ctx, connections, b.load/4, send); err != nil {
+			return err
+		}
 	}
-	all.Wait()
-	took := time.Since(begun).Seconds()
-	select {
-	case err = <-failed:
-	default:
+	return b.compare(side(ours), side(theirs), row{measure: measure, perSecond: true, target: target, versus: versus})
+}
+
+// limit is a request to a server with a large account and how long it may take.
+type limit struct {
+	measure, query string
+	most           time.Duration
+}
+
+// measureLarge measures requests to a large and to a very large account, on both engines.
+func (b *bench) measureLarge(ctx context.Context) error {
+	last := func(size int) string { return fmt.Sprintf("?page_size=100&page=%d", (size+99)/100) }
+	large := []limit{
+		{"first page of 100", "?page_size=100", 15 * time.Millisecond},
+		{"last page of 100", last(b.large), 15 * time.Millisecond},
+		{"filter", "?status=active&page_size=100", 200 * time.Millisecond},
+		{"search", "?search=bak&page_size=100", 200 * time.Millisecond},
 	}
-	return float64(done.Load()) / took, err
+	many := []limit{
+		{"last page of 100", last(b.many), 150 * time.Millisecond},
+		{"search", "?search=bak&page_size=100", 2 * time.Second},
+	}
+	for _, engine := range []string{onSQLite, onPostgres} {
+		if err := errors.Join(b.measureAccount(ctx, engine, b.large, large), b.measureAccount(ctx, engine, b.many, many)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureAccount measures requests to a server with an account of a size.
+func (b *bench) measureAccount(ctx context.Context, engine string, size int, limits []limit) error {
+	b.progress("creating an account with %d mailboxes, %s", size, engine)
+	s, err := b.mailhostd(ctx, engine, size)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	c, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, l := range limits {
+		if err := c.get(l.query); err != nil { // warms up
+			return err
+		}
+		r := row{measure: fmt.Sprintf("%s, %d mailboxes: %s", engine, size, l.measure), target: 1, versus: "the target"}
+		err := b.compare(func() ([]float64, error) {
+			begun := time.Now()
+			err := c.get(l.query)
+			return []float64{time.Since(begun).Seconds()}, err
+		}, func() ([]float64, error) { return []float64{l.most.Seconds()}, nil }, r)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,8 +1,21 @@
+// Command bench compares the product with others on this machine and prints one table:
+// `make bench` runs it.
+//
+// Each figure is a ratio of two measurements of the same run, taken in turn (A B A B), so
+// that the machine's speed and load cancel out. The other side is the CLI's own
+// terraform_data, the provider hashicorp/null, the server PocketBase, SQLite beside
+// PostgreSQL, or a target in seconds. The table shows the target beside each ratio and
+// judges nothing.
+//
+// hashicorp/null and PocketBase are built from Go's module proxy, in a temporary module; if
+// that fails, their rows say so. Everything but the table is written below a temporary folder.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,23 +31,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
+// version is the version under which all providers are installed.
+const version = "0.1.0"
+
 // options are the sizes of a run.
 type options struct {
-	rounds int
-	// set is the number of mailboxes in a set, count how many the set is compared with as
-	// single resources. A CLI's time for an apply of single resources grows with the
-	// square of their number.
-	set, count int
-	// single is the number of resources in a plan beside hashicorp/null's, distant and
-	// limited how many are planned at a distance and applied under a rate limit.
-	single, distant, limited int
-	// million is the number of mailboxes of the large account.
-	million int
-	// load is how long each load on a server lasts.
-	load time.Duration
-	// null is a build of hashicorp/null; without it, one is built.
-	null    string
-	offline bool
+	rounds      int
+	set, single int           // mailboxes in a set, and as single resources
+	large, many int           // mailboxes of the large accounts
+	load        time.Duration // of each load on a server
+	offline     bool
 }
 
 // bench is a run of the command.
@@ -42,7 +48,7 @@ type bench struct {
 	options
 	cli, root, scratch string
 	rows               []row
-	progress           func(format string, args ...any)
+	begun              time.Time
 }
 
 // part is a part of the table that can be run alone.
@@ -52,193 +58,159 @@ type part struct {
 }
 
 var parts = []part{
-	{"floor", "a set of mailboxes against terraform_data", (*bench).compareFloor},
-	{"count", "a set of mailboxes against count", (*bench).compareCount},
-	{"distant-set", "a set of mailboxes at a distance", (*bench).compareDistantSet},
-	{"distant", "single mailboxes at a distance", (*bench).compareDistant},
+	{"set", "a set of mailboxes against terraform_data", (*bench).compareSet},
 	{"null", "single mailboxes against hashicorp/null", (*bench).compareNull},
-	{"limit", "single mailboxes under a rate limit", (*bench).compareLimit},
-	{"server", "mailhostd against PocketBase", (*bench).compareServer},
+	{"server", "mailhostd against PocketBase", (*bench).comparePocketBase},
 	{"postgres", "mailhostd on PostgreSQL against SQLite", (*bench).comparePostgres},
-	{"million", "a large account", (*bench).compareMillion},
-	{"start", "the provider's start", (*bench).compareStart},
+	{"large", "large accounts on both engines", (*bench).measureLarge},
 }
 
 func main() {
 	var o options
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each comparison")
 	flag.IntVar(&o.set, "set", 10_000, "mailboxes in a set")
-	flag.IntVar(&o.count, "count", 2000, "mailboxes in a set that is compared with count")
-	flag.IntVar(&o.single, "single", 5000, "single mailboxes compared with hashicorp/null")
-	flag.IntVar(&o.distant, "distant", 1000, "single mailboxes at a distance")
-	flag.IntVar(&o.limited, "limited", 1000, "single mailboxes under a rate limit")
-	flag.IntVar(&o.million, "million", 1_000_000, "mailboxes of the large account")
+	flag.IntVar(&o.single, "single", 2000, "single mailboxes compared with hashicorp/null")
+	flag.IntVar(&o.large, "large", 100_000, "mailboxes of the large account")
+	flag.IntVar(&o.many, "many", 1_000_000, "mailboxes of the very large account")
 	flag.DurationVar(&o.load, "load", 3*time.Second, "duration of each load on a server")
-	flag.StringVar(&o.null, "null", "", "a build of hashicorp/null; without it one is built from Go's module proxy")
 	flag.BoolVar(&o.offline, "offline", false, "build nothing from Go's module proxy")
-	cli := flag.String("cli", "", "Terraform or OpenTofu; default: terraform or tofu on PATH")
-	rows := flag.String("rows", "", "parts to run, separated by commas; default: all of "+strings.Join(partNames(), ","))
-	out := flag.String("out", filepath.Join("bin", "bench.md"), "file to write the table to")
+	cli := flag.String("cli", "terraform", "Terraform or OpenTofu")
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	rows := flag.String("rows", "", "parts to run, separated by commas; default: "+strings.Join(names, ","))
 	flag.Parse()
-
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, o, *cli, *rows, *out); err != nil {
+	if err := run(ctx, o, *cli, strings.Split(cmp.Or(*rows, strings.Join(names, ",")), ",")); err != nil {
 		fmt.Fprintf(os.Stderr, "Failed: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o options, cli, rows, out string) error {
-	chosen, err := choose(rows)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, o options, cli string, names []string) error {
 	b, err := newBench(ctx, o, ".", cli)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	title, err := b.title(ctx)
-	if err != nil {
-		return err
-	}
-	if err := b.measure(ctx, chosen); err != nil {
-		return err
-	}
-	text := title + "\n" + table(b.rows)
-	fmt.Println(text)
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
-	}
-	b.progress("the table is in %s", out)
-	return os.WriteFile(out, []byte(text), 0o644)
-}
-
-func partNames() (names []string) {
-	for _, p := range parts {
-		names = append(names, p.name)
-	}
-	return names
-}
-
-// choose returns the named parts, all of them for "".
-func choose(names string) (chosen []part, err error) {
-	if names == "" {
-		return parts, nil
-	}
-	for name := range strings.SplitSeq(names, ",") {
-		at := slices.Index(partNames(), name)
-		if at < 0 {
-			return nil, fmt.Errorf("there are no rows %q; choose from %s", name, strings.Join(partNames(), ", "))
+	defer os.RemoveAll(b.scratch)
+	for _, name := range names {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
+		if i < 0 {
+			return fmt.Errorf("there are no rows %q", name)
 		}
-		chosen = append(chosen, parts[at])
+		b.measure(ctx, parts[i])
 	}
-	return chosen, nil
-}
-
-// newBench prepares a run for the repository at root, with the named CLI or one on PATH.
-func newBench(ctx context.Context, o options, root, cli string) (*bench, error) {
-	b := &bench{options: o}
-	begun := time.Now()
-	b.progress = func(format string, args ...any) {
-		fmt.Fprintf(os.Stderr, "[%4.0f s] %s\n", time.Since(begun).Seconds(), fmt.Sprintf(format, args...))
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	var err error
-	if b.cli, err = findCLI(cli); err != nil {
-		return nil, err
-	}
-	if b.root, err = filepath.Abs(root); err != nil {
-		return nil, err
-	}
-	if b.scratch, err = os.MkdirTemp("", "mailhost-bench-"); err != nil {
-		return nil, err
-	}
-	for _, dir := range []string{"bin", "home"} {
-		err = errors.Join(err, os.Mkdir(filepath.Join(b.scratch, dir), 0o700))
-	}
-	if err = errors.Join(err, b.build(ctx)); err != nil {
-		return nil, errors.Join(err, b.close())
-	}
-	return b, nil
-}
-
-// close removes what the run has made.
-func (b *bench) close() error { return os.RemoveAll(b.scratch) }
-
-// findCLI returns the path of the named CLI, or of one on PATH.
-func findCLI(name string) (path string, err error) {
-	for _, candidate := range []string{"terraform", "tofu"} {
-		if path, err = exec.LookPath(cmp.Or(name, candidate)); err == nil {
-			return filepath.Abs(path)
-		}
-	}
-	return "", fmt.Errorf("no CLI: %w; name Terraform or OpenTofu in TF_CLI", err)
-}
-
-// title returns a heading that names the CLI and the machine.
-func (b *bench) title(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, b.cli, "version").Output()
 	if err != nil {
-		return "", fmt.Errorf("%s version: %w", b.cli, err)
+		return err
 	}
-	product, number, err := localcli.ParseVersion(string(out))
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(`# Benchmarks
-
-%s %s, %d CPUs, %s/%s, %s. A ratio is the median over the rounds of ours by the other side,
-measured in turn; the range is that of the rounds. Only ratios can be compared between runs.
-`, product, number, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, time.Now().Format(time.DateOnly)), nil
+	text := fmt.Sprintf("# Benchmarks\n\n%s, %d CPUs, %s/%s, %s. A ratio is the median over the rounds of ours by the\nother side, measured in turn. Only ratios can be compared between runs.\n\n%s",
+		bytes.SplitN(out, []byte("\n"), 2)[0], runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, time.Now().Format(time.DateOnly), table(b.rows))
+	fmt.Println(text)
+	return errors.Join(os.MkdirAll("bin", 0o755), os.WriteFile(filepath.Join("bin", "bench.md"), []byte(text), 0o644))
 }
 
-// measure runs the parts. A part that fails has a row that says so, and the others run
-// all the same.
-func (b *bench) measure(ctx context.Context, chosen []part) error {
-	for _, p := range chosen {
-		b.progress("%s: %s", p.name, p.about)
-		err := p.run(b, ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+// newBench builds the provider and mailhostd of the repository at root.
+func newBench(ctx context.Context, o options, root, cli string) (*bench, error) {
+	b := &bench{options: o, begun: time.Now()}
+	var errs [3]error
+	b.cli, errs[0] = exec.LookPath(cli)
+	b.root, errs[1] = filepath.Abs(root)
+	b.scratch, errs[2] = os.MkdirTemp("", "mailhost-bench-")
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	b.progress("building the provider and mailhostd")
+	return b, errors.Join(
+		os.MkdirAll(b.path("home"), 0o700),
+		localcli.Install(ctx, localcli.GoBuild(b.root, version, os.Stderr), b.path("mirror"), version),
+		os.WriteFile(b.path("cli.tfrc"), []byte(localcli.Config(b.path("mirror"))), 0o600),
+		goCommand(ctx, b.root, "build", "-trimpath", "-o", b.path("mailhostd"), "./apiserver/cmd/mailhostd"),
+	)
+}
+
+// path returns a path below the temporary folder.
+func (b *bench) path(name string) string { return filepath.Join(b.scratch, name) }
+
+func (b *bench) progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "[%4.0f s] %s\n", time.Since(b.begun).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// measure runs a part. If it fails, it has a row that says so.
+func (b *bench) measure(ctx context.Context, p part) {
+	b.progress("%s: %s", p.name, p.about)
+	if err := p.run(b, ctx); err != nil {
+		reason := []rune(strings.Join(strings.Fields(err.Error()), " "))
+		b.rows = append(b.rows, row{measure: p.about, missing: string(reason[:min(len(reason), 160)])})
+	}
+}
+
+// compare measures two sides in turn and adds a row for each of their values.
+func (b *bench) compare(ours, against func() ([]float64, error), rows ...row) error {
+	for range b.rounds {
+		a, err := ours()
 		if err != nil {
-			b.missing(p.about, err)
+			return err
+		}
+		c, err := against()
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			rows[i].ours, rows[i].against = append(rows[i].ours, a[i]), append(rows[i].against, c[i])
 		}
 	}
+	b.rows = append(b.rows, rows...)
 	return nil
 }
 
-// missing adds a row for what can't be measured.
-func (b *bench) missing(measure string, err error) {
-	const longest = 160
-	b.progress("%s: %v", measure, err)
-	reason := []rune(strings.Join(strings.Fields(err.Error()), " "))
-	if len(reason) > longest {
-		reason = append(reason[:longest], '…')
+// The other sides, at the versions that are compared.
+const (
+	nullModule  = "github.com/terraform-providers/terraform-provider-null" // the module's name in its go.mod
+	nullVersion = "01034f80eb238732fd9e8673582e0e770cfab578"               // v3.2.4, which is no version of a Go module
+
+	pocketBaseModule  = "github.com/pocketbase/pocketbase"
+	pocketBaseVersion = "v0.39.9" // the last that Go 1.26 builds
+)
+
+// pocketBaseMain is the program of the temporary module that embeds PocketBase.
+//
+//go:embed testdata/pocketbase/main.go
+var pocketBaseMain []byte
+
+// fetch builds a program from another module into the temporary folder: the module's own,
+// or the given one, which imports it.
+func (b *bench) fetch(ctx context.Context, name, module, version string, program []byte) error {
+	if b.offline {
+		return fmt.Errorf("%s is not built: -offline is set", name)
 	}
-	b.rows = append(b.rows, row{measure: measure, missing: string(reason)})
+	b.progress("building %s", name)
+	dir := b.path("module-" + name)
+	steps := [][]string{{"mod", "init", "bench"}, {"get", module + "@" + version}, {"build", "-trimpath", "-o", b.path(name), module}}
+	err := os.Mkdir(dir, 0o700)
+	if program != nil {
+		steps[2][4] = "."
+		steps = slices.Insert(steps, 2, []string{"mod", "tidy"})
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "main.go"), program, 0o600))
+	}
+	for _, args := range steps {
+		err = cmp.Or(err, goCommand(ctx, dir, args...))
+	}
+	return err
 }
 
-// alternate measures two sides in turn: A B A B. Each side returns one value or several,
-// whose samples are returned in the same order.
-func alternate(rounds int, ours, against func() ([]float64, error)) (a, b [][]float64, err error) {
-	for range rounds {
-		for _, side := range []struct {
-			measure func() ([]float64, error)
-			samples *[][]float64
-		}{{ours, &a}, {against, &b}} {
-			values, err := side.measure()
-			if err != nil {
-				return nil, nil, err
-			}
-			for i, v := range values {
-				if len(*side.samples) == i {
-					*side.samples = append(*side.samples, nil)
-				}
-				(*side.samples)[i] = append((*side.samples)[i], v)
-			}
-		}
+// goCommand runs the go command in a module. The error has the last line of its output.
+func goCommand(ctx context.Context, dir string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+		return fmt.Errorf("go %s: %w: %s", args[0], err, lines[len(lines)-1])
 	}
-	return a, b, nil
+	return nil
 }

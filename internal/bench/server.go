@@ -9,14 +9,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,188 +23,204 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// domainName is the domain of all mailboxes.
-const domainName = "example.com"
-
 // server is a server process, and what a client needs to use its mailboxes.
 type server struct {
-	url string
-	// token is the value of the Authorization header, without its scheme.
-	token string
-	// mailboxes is the path of the collection, and domain the domain to create one with.
-	mailboxes, domain string
-	accountID         string
-	// created counts the mailboxes created by connections.
-	created atomic.Int64
-	pid     int
-	stop    func()
+	url                         string
+	authorization               string
+	mailboxes, domain, pageSize string       // path of the list, domain to create in, parameter of the list
+	created                     atomic.Int64 // mailboxes created by connections
+	lastID                      atomic.Value // of a mailbox
+	stop, end                   func()
 }
 
-// mailhostd starts mailhostd on a new database with a number of mailboxes.
-func (b *bench) mailhostd(ctx context.Context, mailboxes int, args ...string) (*server, error) {
-	dir, err := os.MkdirTemp(b.scratch, "mailhostd-")
+// The engines, as the table names them.
+const (
+	onSQLite   = "SQLite"
+	onPostgres = "PostgreSQL"
+)
+
+// mailhostd starts mailhostd with a number of mailboxes, on a new SQLite file or a new cluster.
+func (b *bench) mailhostd(ctx context.Context, engine string, mailboxes int) (_ *server, err error) {
+	var db store.Store
+	var database string
+	end := func() {}
+	if engine == onSQLite {
+		dir, err := os.MkdirTemp(b.scratch, "mailhostd-")
+		if err != nil {
+			return nil, err
+		}
+		database = filepath.Join(dir, "mailhost.db")
+		db, err = sqlite.Open(ctx, database, sqlite.Options{})
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		cluster, err := postgrestest.New()
+		if err != nil {
+			return nil, err
+		}
+		end = func() { _ = cluster.Close() }
+		database = cluster.URL("postgres", "postgres")
+		if db, err = postgres.Open(ctx, database, postgres.Options{}); err != nil {
+			end()
+			return nil, err
+		}
+	}
+	accountID, token, err := populate(ctx, db, mailboxes)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "mailhost.db")
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return b.serve(ctx, db, path, dir, mailboxes, args...)
-}
-
-// serve starts mailhostd on a database, which is open and empty, with a number of mailboxes.
-func (b *bench) serve(ctx context.Context, db store.Store, database, dir string, mailboxes int, args ...string) (_ *server, err error) {
-	s := &server{domain: domainName}
-	if s.accountID, s.token, err = populate(ctx, db, mailboxes); err != nil {
-		return nil, err
-	}
-	s.mailboxes = "/v1/public/accounts/" + s.accountID + "/mailboxes"
-	cmd := exec.CommandContext(ctx, b.bin("mailhostd"), append([]string{"serve", "--database", database, "--listen", "127.0.0.1:0", "--log-format", "json"}, args...)...)
+	s := &server{end: end, authorization: "Bearer " + token, domain: domainName, pageSize: "page_size", mailboxes: "/v1/public/accounts/" + accountID + "/mailboxes"}
+	cmd := exec.CommandContext(ctx, b.path("mailhostd"), "serve", "--database", database, "--listen", "127.0.0.1:0", "--log-format", "json")
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.start(cmd, dir); err != nil {
-		return nil, err
-	}
-	lines := bufio.NewScanner(log)
-	for s.url == "" && lines.Scan() {
-		var line struct{ Msg, URL string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-			s.url = line.URL
+	return s, s.start(cmd, log, func(line string) bool {
+		var entry struct{ Msg, URL string }
+		if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg != "serving" {
+			return false
 		}
-	}
-	go func() { _, _ = io.Copy(io.Discard, log) }()
-	if s.url == "" {
-		s.stop()
-		return nil, errors.New("mailhostd ended before it was serving")
-	}
-	return s, nil
+		s.url = entry.URL
+		return true
+	})
 }
 
 // pocketBase starts PocketBase on a new database.
 func (b *bench) pocketBase(ctx context.Context) (*server, error) {
-	dir, err := os.MkdirTemp(b.scratch, "pocketbase-")
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	address, err := freeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, b.bin("pocketbase"), "-dir", dir, "-listen", address)
+	address := l.Addr().String()
+	_ = l.Close()
+	s := &server{url: "http://" + address, mailboxes: "/api/collections/mailboxes/records", pageSize: "perPage"}
+	cmd := exec.CommandContext(ctx, b.path("pocketbase"), "-dir", b.path("pocketbase-data"), "-listen", address)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	s := &server{url: "http://" + address, mailboxes: "/api/collections/mailboxes/records"}
-	if err := s.start(cmd, dir); err != nil {
-		return nil, err
-	}
-	if _, err := fmt.Fscan(out, &s.token, &s.domain); err != nil {
-		s.stop()
-		return nil, fmt.Errorf("PocketBase does not start: %w", err)
-	}
-	go func() { _, _ = io.Copy(io.Discard, out) }()
-	return s, s.await(ctx, address)
+	return s, s.start(cmd, out, func(line string) bool {
+		if s.domain == "" {
+			_, err := fmt.Sscan(line, &s.authorization, &s.domain)
+			return err != nil
+		}
+		return strings.Contains(line, "Server started")
+	})
 }
 
-// start starts the process and sets how to stop it, which removes its files too.
-func (s *server) start(cmd *exec.Cmd, dir string) error {
+// start starts a process, and reads its output until ready returns true.
+func (s *server) start(cmd *exec.Cmd, output io.Reader, ready func(line string) bool) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	s.pid = cmd.Process.Pid
 	s.stop = func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		_ = os.RemoveAll(dir)
-	}
-	return nil
-}
-
-// await waits until something listens at an address.
-func (s *server) await(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	for {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err == nil {
-			return c.Close()
-		}
-		select {
-		case <-ctx.Done():
-			s.stop()
-			return fmt.Errorf("nothing listens at %s: %w", address, err)
-		case <-time.After(20 * time.Millisecond):
+		if s.end != nil {
+			s.end()
 		}
 	}
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		if ready(lines.Text()) {
+			go func() { _, _ = io.Copy(io.Discard, output) }()
+			return nil
+		}
+	}
+	s.stop()
+	return errors.New("the server ended before it was serving")
 }
 
-func freeAddress(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+// connection is one kept-alive connection to a server. It writes requests by itself,
+// because the load shares the CPUs with the server, and Go's client costs more than many
+// a request to serve.
+type connection struct {
+	net.Conn
+	s  *server
+	in *bufio.Reader
 }
 
-// peakMiB returns the peak of the process's resident memory, 0 where it is unknown.
-func peakMiB(pid int) float64 {
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		return 0
-	}
-	kib, err := strconv.ParseFloat(fields[0], 64)
-	if err != nil {
-		return 0
-	}
-	return kib / 1024
-}
-
-// link is a way to a server with a latency. It counts the requests.
-type link struct {
-	*httptest.Server
-	requests atomic.Int64
-}
-
-// newLink returns a link on which each request waits for the latency.
-func newLink(to string, latency time.Duration) (*link, error) {
-	target, err := url.Parse(to)
+func (s *server) connect(ctx context.Context) (*connection, error) {
+	u, err := url.Parse(s.url)
 	if err != nil {
 		return nil, err
 	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.Transport = &http.Transport{MaxIdleConnsPerHost: 64}
-	l := new(link)
-	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l.requests.Add(1)
-		time.Sleep(latency)
-		proxy.ServeHTTP(w, r)
-	}))
-	return l, nil
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+	return &connection{c, s, bufio.NewReaderSize(c, 64<<10)}, err
 }
 
-// populateFile is populate in a new SQLite file.
-func populateFile(ctx context.Context, path string) (accountID string, err error) {
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
-	if err != nil {
-		return "", err
+// call sends a request and returns the response's body.
+func (c *connection) call(method, path, body string) ([]byte, error) {
+	if _, err := fmt.Fprintf(c, "%s %s%s HTTP/1.1\r\nHost: bench\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		method, c.s.mailboxes, path, c.s.authorization, len(body), body); err != nil {
+		return nil, err
 	}
-	accountID, _, err = populate(ctx, db, 0)
-	return accountID, err
+	resp, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode > http.StatusCreated {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, text)
+	}
+	return text, err
 }
+
+func (c *connection) get(path string) error {
+	_, err := c.call(http.MethodGet, path, "")
+	return err
+}
+
+// create creates the server's next mailbox.
+func (c *connection) create() error {
+	p := personAt(int(c.s.created.Add(1)))
+	text, err := c.call(http.MethodPost, "", fmt.Sprintf(`{"domain":%q,"local_part":%q,"first_name":%q,"last_name":%q}`, c.s.domain, p.localPart, p.first, p.last))
+	if err != nil {
+		return err
+	}
+	var created struct{ ID string }
+	err = json.Unmarshal(text, &created)
+	c.s.lastID.Store(created.ID)
+	return err
+}
+
+// load sends requests on several connections for a time, and returns how many per second
+// got a response.
+func (s *server) load(ctx context.Context, connections int, duration time.Duration, send request) (rate float64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, duration)
+	defer cancel()
+	var done atomic.Int64
+	var all sync.WaitGroup
+	failed := make([]error, connections)
+	begun := time.Now()
+	for i := range connections {
+		c, err := s.connect(context.WithoutCancel(ctx))
+		if err != nil {
+			return 0, err
+		}
+		defer c.Close()
+		all.Go(func() {
+			for ctx.Err() == nil && failed[i] == nil {
+				if failed[i] = send(c); failed[i] == nil {
+					done.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return float64(done.Load()) / time.Since(begun).Seconds(), errors.Join(failed...)
+}
+
+// domainName is the domain of all mailboxes.
+const domainName = "example.com"
 
 // populate creates an account that has a domain and mailboxes in it, and closes the store.
 func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, token string, err error) {
@@ -218,32 +232,54 @@ func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, to
 	if accountID, token, err = service.InitAccount(ctx, "", "bench"); err != nil {
 		return "", "", err
 	}
-	domain := store.Domain{
-		ID: api.DerivedID(accountID, "domain"), AccountID: accountID, Name: domainName,
-		WorkspaceID: api.DefaultWorkspaceID(accountID), State: store.Provisioning{Status: vocab.DomainActive}, CreatedAt: time.Now(),
-	}
-	if err := db.Update(ctx, func(tx store.Tx) error { return tx.CreateDomain(&domain) }); err != nil {
-		return "", "", err
-	}
-	const atOnce = 10_000
 	created := time.Now()
-	for done := 0; done < mailboxes; done += atOnce {
+	domainID := uuid.Must(uuid.NewV7()).String()
+	const atOnce = 10_000
+	for done := 0; done == 0 || done < mailboxes; done += atOnce {
 		err := db.Update(ctx, func(tx store.Tx) error {
-			for n := done; n < min(done+atOnce, mailboxes); n++ {
+			var err error
+			if done == 0 {
+				err = tx.CreateDomain(&store.Domain{
+					ID: domainID, AccountID: accountID, Name: domainName, WorkspaceID: api.DefaultWorkspaceID(accountID),
+					State: store.Provisioning{Status: vocab.DomainActive}, CreatedAt: created,
+				})
+			}
+			for n := done; err == nil && n < min(done+atOnce, mailboxes); n++ {
 				p := personAt(n)
-				if err := tx.CreateMailbox(&store.Mailbox{
-					ID: uuid.Must(uuid.NewV7()).String(), AccountID: accountID, DomainID: domain.ID, LocalPart: p.localPart,
+				err = tx.CreateMailbox(&store.Mailbox{
+					ID: uuid.Must(uuid.NewV7()).String(), AccountID: accountID, DomainID: domainID, LocalPart: p.localPart,
 					FirstName: p.first, LastName: p.last, State: store.Provisioning{Status: vocab.MailboxActive},
 					CreatedAt: created.Add(time.Duration(n) * time.Millisecond),
-				}); err != nil {
-					return err
-				}
+				})
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return "", "", err
 		}
 	}
 	return accountID, token, nil
+}
+
+// person is the owner of a mailbox.
+type person struct{ localPart, first, last string }
+
+// personAt returns the n-th person. The names repeat as people's do; the local parts are
+// unique.
+func personAt(n int) person {
+	first, last := name(n*7919), name(n*104729+17)
+	return person{fmt.Sprintf("%s.%s.%d", strings.ToLower(first), strings.ToLower(last), n), first, last}
+}
+
+// name returns one of 343,000 names of three syllables.
+func name(n int) string {
+	const consonants, vowels = "bdfgklmnprstvw", "aeiou"
+	var b strings.Builder
+	for range 3 {
+		b.WriteByte(consonants[n%len(consonants)])
+		b.WriteByte(vowels[n/len(consonants)%len(vowels)])
+		n /= len(consonants) * len(vowels)
+	}
+	s := b.String()
+	return strings.ToUpper(s[:1]) + s[1:]
 }

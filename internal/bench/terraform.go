@@ -1,247 +1,209 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
-// The three commands of a lifecycle, as the table names them.
-var lifecycle = [3]string{"first plan", "apply", "empty plan"}
-
-// compareFloor compares a set with one terraform_data that has the same map: the least
-// that the CLI needs for it.
-func (b *bench) compareFloor(ctx context.Context) error {
-	return b.compareLifecycles(ctx, b.set, b.rounds, "terraform_data", asTerraformData, [3]target{atMost(2), atMost(2), atMost(2)})
-}
-
-// compareCount compares a set with as many single mailboxes.
-func (b *bench) compareCount(ctx context.Context) error {
-	return b.compareLifecycles(ctx, b.count, 1, "count", asCount, [3]target{atMost(0.2), atMost(0.05), atMost(0.3)})
-}
-
-// compareLifecycles compares the lifecycle of a set of n mailboxes with that of another
-// configuration.
-func (b *bench) compareLifecycles(ctx context.Context, n, rounds int, versus, against string, targets [3]target) error {
-	ours, err := b.workspace(config(embedded, asSet, n))
-	if err != nil {
-		return err
-	}
-	theirs, err := b.workspace(config(embedded, against, n))
-	if err != nil {
-		return err
-	}
-	side := func(w *workspace) func() ([]float64, error) {
-		return func() ([]float64, error) {
-			times, err := w.lifecycle(ctx)
-			return times[:], err
-		}
-	}
-	a, c, err := alternate(rounds, side(ours), side(theirs))
-	if err != nil {
-		return err
-	}
-	for i, command := range lifecycle {
-		b.rows = append(b.rows, row{
-			measure: fmt.Sprintf("set of %d: %s", n, command), unit: seconds, target: targets[i], ours: a[i], against: c[i], versus: versus,
-		})
-	}
-	return nil
-}
-
-// The latencies of distant servers.
+// The configurations that are compared. All read the same people.
 const (
-	near = 50 * time.Millisecond
-	far  = 150 * time.Millisecond
+	people = `
+locals {
+  people = csvdecode(file("${path.module}/mailboxes.csv"))
+}
+`
+	embedded = people + `
+terraform {
+  required_providers {
+    mailhost = { source = "mailhost/mailhost" }
+  }
+}
+
+provider "mailhost" {
+  embedded = {}
+}
+`
+	asSet = embedded + `
+resource "mailhost_mailbox_set" "this" {
+  domain    = "example.com"
+  mailboxes = { for p in local.people : p.local_part => { first_name = p.first_name, last_name = p.last_name } }
+}
+`
+	asTerraformData = people + `
+resource "terraform_data" "this" {
+  input = { for p in local.people : p.local_part => { first_name = p.first_name, last_name = p.last_name } }
+}
+`
+	asCount = embedded + `
+resource "mailhost_mailbox" "this" {
+  count = length(local.people)
+
+  domain     = "example.com"
+  local_part = local.people[count.index].local_part
+  first_name = local.people[count.index].first_name
+  last_name  = local.people[count.index].last_name
+}
+`
+	// %s is more triggers.
+	asNull = people + `
+resource "null_resource" "this" {
+  count = length(local.people)
+
+  triggers = {
+    local_part = local.people[count.index].local_part
+    %s
+  }
+}
+`
+	// The state of a mailbox has about as many bytes as a null resource with this: the CLI
+	// copies the states of all instances for each instance, so that their size costs time
+	// that no provider can save.
+	padding = `padding = format("%400s", count.index)`
 )
 
-// compareDistantSet compares a set at a distance with the same one without a latency, and
-// counts its requests.
-func (b *bench) compareDistantSet(ctx context.Context) error {
-	const pageSize = 1000
-	w, err := b.workspace(config("", asSet, b.set))
+// compareSet compares a set with one terraform_data that has the same map: the least that
+// the CLI needs for it.
+func (b *bench) compareSet(ctx context.Context) error {
+	ours, err := b.workspace(asSet, b.set)
 	if err != nil {
 		return err
 	}
-	var counts [2][]float64 // the requests of an apply and of an empty plan at a distance
-	side := func(latency time.Duration) func() ([]float64, error) {
+	theirs, err := b.workspace(asTerraformData, b.set)
+	if err != nil {
+		return err
+	}
+	lifecycle := func(w *workspace) func() ([]float64, error) {
 		return func() ([]float64, error) {
-			b.progress("a set of %d with a latency of %s", b.set, latency)
-			s, err := b.mailhostd(ctx, 0)
-			if err != nil {
-				return nil, err
-			}
-			defer s.stop()
-			l, err := newLink(s.url, latency)
-			if err != nil {
-				return nil, err
-			}
-			defer l.Close()
-			if err := w.write("provider.tf", remote(s, l.URL)); err != nil {
-				return nil, err
-			}
-			if err := w.reset(ctx); err != nil {
-				return nil, err
-			}
-			var times [3]float64
-			if times[0], err = w.plan(ctx, changes); err != nil {
-				return nil, err
-			}
-			before := l.requests.Load()
-			if times[1], err = w.apply(ctx); err != nil {
-				return nil, err
-			}
-			applied := l.requests.Load()
-			if times[2], err = w.plan(ctx, noChanges); err != nil {
-				return nil, err
-			}
-			if latency > 0 {
-				counts[0] = append(counts[0], float64(applied-before))
-				counts[1] = append(counts[1], float64(l.requests.Load()-applied))
-			}
-			return times[:], nil
+			err := w.reset(ctx)
+			first := w.plan(ctx, &err, 2)
+			applied := w.apply(ctx, &err)
+			return []float64{first, applied, w.plan(ctx, &err, 0)}, err
 		}
 	}
-	distant, local, err := alternate(b.rounds, side(near), side(0))
-	if err != nil {
-		return err
+	var rows []row
+	for _, command := range []string{"first plan", "apply", "empty plan"} {
+		rows = append(rows, row{measure: fmt.Sprintf("set of %d: %s", b.set, command), target: 2, versus: "terraform_data"})
 	}
-	for i, command := range lifecycle {
-		b.rows = append(b.rows, row{
-			measure: fmt.Sprintf("set of %d, latency %s: %s", b.set, near, command), unit: seconds, target: atMost(1.1),
-			ours: distant[i], against: local[i], versus: "no latency",
-		})
-	}
-	pages := (b.set + pageSize - 1) / pageSize
-	for i, limits := range []int{pages + 2, pages + 2} {
-		b.rows = append(b.rows, row{
-			measure: fmt.Sprintf("set of %d: requests of the %s", b.set, lifecycle[i+1]), unit: requests, target: atMost(1),
-			ours: counts[i], against: limit(float64(limits), counts[i]), versus: "the target",
-		})
-	}
-	return nil
+	return b.compare(lifecycle(ours), lifecycle(theirs), rows...)
 }
 
-// compareDistant compares a plan of single mailboxes at a distance with the same one
-// without a latency.
-func (b *bench) compareDistant(ctx context.Context) error {
-	s, err := b.mailhostd(ctx, 0)
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	w, err := b.workspace(config(remote(s, s.url), asCount, b.distant))
-	if err != nil {
-		return err
-	}
-	if err := w.applyQuickly(ctx); err != nil {
-		return err
-	}
-	side := func(latency time.Duration) func() ([]float64, error) {
-		return func() ([]float64, error) {
-			l, err := newLink(s.url, latency)
-			if err != nil {
-				return nil, err
-			}
-			defer l.Close()
-			if err := w.write("provider.tf", remote(s, l.URL)); err != nil {
-				return nil, err
-			}
-			took, err := w.plan(ctx, noChanges)
-			return []float64{took}, err
-		}
-	}
-	distant, local, err := alternate(b.rounds, side(far), side(0))
-	if err != nil {
-		return err
-	}
-	b.rows = append(b.rows, row{
-		measure: fmt.Sprintf("plan of %d single mailboxes, latency %s", b.distant, far), unit: seconds, target: atMost(1.3),
-		ours: distant[0], against: local[0], versus: "no latency",
-	})
-	return nil
-}
-
-// compareNull compares a plan of single mailboxes with one of as many null resources, and
-// with one of null resources whose states are as long as those of mailboxes.
+// compareNull compares an empty plan of single mailboxes with one of as many null resources,
+// and with one of null resources whose states are as long as those of mailboxes.
 func (b *bench) compareNull(ctx context.Context) error {
-	if err := b.installNull(ctx); err != nil {
+	if err := b.fetch(ctx, "null", nullModule, nullVersion, nil); err != nil {
 		return err
 	}
-	ours, err := b.planOf(ctx, config(embedded, asCount, b.single))
+	if err := localcli.Add(b.path("mirror"), "hashicorp/null", version, b.path("null")); err != nil {
+		return err
+	}
+	applied := func(configuration string) (func() ([]float64, error), error) {
+		w, err := b.workspace(configuration, b.single)
+		if err != nil {
+			return nil, err
+		}
+		b.progress("creating %d resources", b.single)
+		err = w.reset(ctx)
+		w.apply(ctx, &err)
+		return func() (_ []float64, err error) { return []float64{w.plan(ctx, &err, 0)}, err }, err
+	}
+	ours, err := applied(asCount)
 	if err != nil {
 		return err
 	}
-	null, err := b.planOf(ctx, config(requireNull, asNull, b.single))
-	if err != nil {
-		return err
+	for _, other := range []struct {
+		versus, triggers string
+		target           float64
+	}{
+		{"hashicorp/null", "", 1.25},
+		{"hashicorp/null with states of that size", padding, 1},
+	} {
+		null, err := applied(fmt.Sprintf(asNull, other.triggers))
+		if err != nil {
+			return err
+		}
+		r := row{measure: fmt.Sprintf("plan of %d single mailboxes", b.single), target: other.target, versus: other.versus}
+		if err := b.compare(ours, null, r); err != nil {
+			return err
+		}
 	}
-	large, err := b.planOf(ctx, config(requireNull, asLargeNull, b.single))
-	if err != nil {
-		return err
-	}
-	measure := fmt.Sprintf("plan of %d single mailboxes", b.single)
-	a, c, err := alternate(b.rounds, ours, null)
-	if err != nil {
-		return err
-	}
-	b.rows = append(b.rows, row{measure: measure, unit: seconds, target: atMost(1.25), ours: a[0], against: c[0], versus: "hashicorp/null"})
-	memory := row{measure: measure + ": the provider's memory", unit: mebibytes, target: atMost(1.5), ours: a[1], against: c[1], versus: "hashicorp/null"}
-	if memory.ours[0] == 0 {
-		memory.missing = "the peak memory is read from /proc, which this system does not have"
-	}
-	b.rows = append(b.rows, memory)
-	if a, c, err = alternate(b.rounds, ours, large); err != nil {
-		return err
-	}
-	b.rows = append(b.rows, row{measure: measure, unit: seconds, target: atMost(1), ours: a[0], against: c[0], versus: "hashicorp/null with states of that size"})
 	return nil
 }
 
-// planOf creates the resources of a configuration, and returns a function that measures a
-// plan of them and the provider's peak memory.
-func (b *bench) planOf(ctx context.Context, files map[string]string) (func() ([]float64, error), error) {
-	w, err := b.workspace(files)
-	if err != nil {
-		return nil, err
-	}
-	b.progress("creating %d resources", b.single)
-	if err := w.reset(ctx); err != nil {
-		return nil, err
-	}
-	if err := w.applyQuickly(ctx); err != nil {
-		return nil, err
-	}
-	return func() ([]float64, error) {
-		took, peak, err := w.planPeak(ctx)
-		return []float64{took, peak}, err
-	}, nil
+// workspace is a folder with a configuration, in which the CLI runs.
+type workspace struct {
+	b   *bench
+	dir string
 }
 
-// compareLimit counts the requests of an apply under a rate limit.
-func (b *bench) compareLimit(ctx context.Context) error {
-	s, err := b.mailhostd(ctx, 0, "--rate-limit", "10/1s")
+// workspace makes a folder with a configuration and n people.
+func (b *bench) workspace(configuration string, n int) (*workspace, error) {
+	dir, err := os.MkdirTemp(b.scratch, "workspace-")
+	if err != nil {
+		return nil, err
+	}
+	var csv strings.Builder
+	csv.WriteString("local_part,first_name,last_name\n")
+	for i := range n {
+		p := personAt(i)
+		fmt.Fprintf(&csv, "%s,%s,%s\n", p.localPart, p.first, p.last)
+	}
+	return &workspace{b, dir}, errors.Join(
+		os.WriteFile(filepath.Join(dir, "main.tf"), []byte(configuration), 0o600),
+		os.WriteFile(filepath.Join(dir, "mailboxes.csv"), []byte(csv.String()), 0o600),
+	)
+}
+
+// reset removes the state, makes a new account with a domain, and initializes the folder.
+func (w *workspace) reset(ctx context.Context) error {
+	account := filepath.Join(w.dir, ".mailhost")
+	err := errors.Join(os.RemoveAll(filepath.Join(w.dir, "terraform.tfstate")), os.RemoveAll(account), os.Mkdir(account, 0o700))
 	if err != nil {
 		return err
 	}
-	defer s.stop()
-	l, err := newLink(s.url, 0)
+	db, err := sqlite.Open(ctx, filepath.Join(account, "mailhost.db"), sqlite.Options{})
 	if err != nil {
 		return err
 	}
-	defer l.Close()
-	w, err := b.workspace(config(remote(s, l.URL), asCount, b.limited))
-	if err != nil {
-		return err
+	_, _, err = populate(ctx, db, 0)
+	w.run(ctx, &err, 0, "init", "-input=false")
+	return err
+}
+
+// plan measures a plan, which has to end with an exit code: 0 for no changes, 2 for changes.
+func (w *workspace) plan(ctx context.Context, err *error, code int) float64 {
+	return w.run(ctx, err, code, "plan", "-detailed-exitcode", "-input=false")
+}
+
+func (w *workspace) apply(ctx context.Context, err *error) float64 {
+	return w.run(ctx, err, 0, "apply", "-auto-approve", "-input=false")
+}
+
+// run measures a command of the CLI in seconds, which has to end with an exit code. It does
+// nothing after an error.
+func (w *workspace) run(ctx context.Context, failed *error, code int, args ...string) float64 {
+	if *failed != nil {
+		return 0
 	}
-	if _, err := w.apply(ctx); err != nil {
-		return err
+	cmd := exec.CommandContext(ctx, w.b.cli, append(args, "-no-color")...)
+	cmd.Dir, cmd.Env = w.dir, localcli.Environment(os.Environ(), w.b.path("cli.tfrc"), w.b.path("home"))
+	begun := time.Now()
+	out, err := cmd.CombinedOutput()
+	took := time.Since(begun).Seconds()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+		if at := bytes.Index(out, []byte("Error: ")); at >= 0 {
+			out = out[at:]
+		}
+		*failed = fmt.Errorf("%s: %w: %s", args[0], errors.Join(err, fmt.Errorf("the exit code is not %d", code)), out)
 	}
-	// 130 requests for 1,000 mailboxes.
-	sent := []float64{float64(l.requests.Load())}
-	b.rows = append(b.rows, row{
-		measure: fmt.Sprintf("apply of %d single mailboxes at 10 requests a second", b.limited), unit: requests, target: atMost(1),
-		ours: sent, against: limit(0.13*float64(b.limited), sent), versus: "the target",
-	})
-	return nil
+	return took
 }

@@ -8,8 +8,8 @@
 // HAProxy and their PostgreSQL; make crash does that more often, and with larger configurations.
 //
 // It builds the provider and mailhostd, installs them for itself (package localcli), and
-// works on copies. With TF_ACC it needs a Terraform or OpenTofu CLI. internal/demo tests
-// examples/quickstart, and internal/examples the examples of single types.
+// works on copies. With TF_ACC it needs a Terraform or OpenTofu CLI. make demo applies
+// examples/quickstart, and internal/examples tests the examples of single types.
 //
 // The package has only tests.
 package walkthrough
