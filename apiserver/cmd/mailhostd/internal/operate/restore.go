@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -25,7 +26,7 @@ import (
 type RestoreCommand struct {
 	Backup      string `arg:"" help:"Backup to restore, as mailhostd backup wrote it."`
 	Database    string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to replace. No server may use it. Default: ${default}."`
-	RevokeAgain *bool  `negatable:"" variable:"-" help:"Revoke again what was revoked or deleted since the backup: tokens, grants and master passwords. --no-revoke-again lets them work again."`
+	RevokeAgain bool   `default:"true" negatable:"" variable:"-" help:"Revoke again what was revoked or deleted since the backup: tokens, grants and master passwords. --no-revoke-again lets them work again."`
 	DryRun      bool   `variable:"-" help:"Only print what would change."`
 	Yes         bool   `variable:"-" help:"Don't ask."`
 	Force       bool   `variable:"-" help:"Restore although there is no database, or it can't be read, so that nothing can be compared or revoked again."`
@@ -36,11 +37,11 @@ type RestoreCommand struct {
 func (RestoreCommand) Help() string {
 	return `Stop the server first. The command prints how many objects the database and the backup have, and what was revoked since the backup, and asks before it replaces the database. The database is not deleted: it is renamed, with its audit log.
 
-A backup knows nothing of what was revoked since. Without --revoke-again, a token that was revoked because it leaked works again.
+A backup knows nothing of what was revoked since. With --no-revoke-again, a token that was revoked because it leaked works again.
 
 Examples:
   mailhostd restore backup.db --dry-run
-  mailhostd restore backup.db --revoke-again --yes
+  mailhostd restore backup.db --yes
 
 Restore PostgreSQL with its own tool, pg_restore.`
 }
@@ -97,12 +98,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	closeCurrent := func() (err error) {
-		if current != nil {
-			err, current = current.Close(), nil
-		}
-		return err
-	}
+	closeCurrent := closeOnce(current)
 	defer func() { err = errors.Join(err, closeCurrent()) }()
 
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".restore-*") // on the file system of the database
@@ -118,12 +114,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return fmt.Errorf("the backup: %w", err)
 	}
-	closeRestored := func() (err error) {
-		if restored != nil {
-			err, restored = restored.Close(), nil
-		}
-		return err
-	}
+	closeRestored := closeOnce(restored)
 	defer func() { err = errors.Join(err, closeRestored()) }()
 	if current != nil {
 		if report.Accounts, err = compareServices(ctx, current, restored); err != nil {
@@ -133,20 +124,20 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if c.DryRun {
 		return c.Print(p, report, report.write)
 	}
-	revoke, err := c.confirm(ctx, p, report)
-	if err != nil {
-		return err
-	}
-	if revoke {
-		if err := revokeAgain(ctx, restored, report.Accounts); err != nil {
-			return fmt.Errorf("nothing was restored: %w", err)
-		}
-		report.RevokedAgain = report.reviving()
-	}
-	if err := restored.LogRestore(ctx, cli.SystemUser()); err != nil {
+	if err := c.confirm(ctx, p, report); err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	if err := errors.Join(closeRestored(), sqlite.CheckPages(ctx, copied), ctx.Err()); err != nil {
+	if c.RevokeAgain {
+		err = revokeAgain(ctx, restored, report.Accounts)
+		report.RevokedAgain = report.reviving()
+	}
+	if err == nil {
+		err = restored.LogRestore(ctx, cli.SystemUser())
+	}
+	if err = errors.Join(err, closeRestored()); err == nil {
+		err = errors.Join(sqlite.CheckPages(ctx, copied), ctx.Err())
+	}
+	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
 	// A server that waits for the lock gets it when the path leads to the new database, and
@@ -192,64 +183,48 @@ func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path str
 	return apiserver.New(apiserver.Options{Store: db})
 }
 
-// confirm asks what the flags leave open, and returns whether to revoke again. Without a
-// terminal the flags must leave nothing open.
-func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report restoreReport) (revoke bool, err error) {
-	revived := report.reviving()
-	revoke = revived > 0 && c.RevokeAgain != nil && *c.RevokeAgain
-	undecided := revived > 0 && c.RevokeAgain == nil
-	if c.Yes && !undecided {
-		return revoke, nil
-	}
-	if err := report.write(p.Stderr); err != nil {
-		return false, err
-	}
-	switch interactive := cli.IsTerminal(p.Stdin) && cli.IsTerminal(p.Stderr); {
-	case !interactive && undecided:
-		return false, &cli.UsageError{Err: errors.New("nothing was restored; choose --revoke-again or --no-revoke-again for what was revoked since the backup, and confirm with --yes")}
-	case !interactive:
-		return false, &cli.UsageError{Err: errors.New("nothing was restored; confirm with --yes")}
-	}
-	answers := bufio.NewReader(p.Stdin)
-	if undecided {
-		if revoke, err = yesOrNo(ctx, p, answers, "Revoke again what was revoked since? [Y/n] ", true); err != nil {
-			return false, err
+// closeOnce returns a function that closes a service, if there is one, when it is first called.
+func closeOnce(s *apiserver.Service) func() error {
+	return sync.OnceValue(func() error {
+		if s == nil {
+			return nil
 		}
-	}
-	if c.Yes {
-		return revoke, nil
-	}
-	question := fmt.Sprintf("Replace %s? [y/N] ", c.Database)
-	switch {
-	case revoke:
-		question = fmt.Sprintf("Replace %s, and revoke again what was revoked since? [y/N] ", c.Database)
-	case revived > 0:
-		question = fmt.Sprintf("Replace %s, and let what was revoked since work again? [y/N] ", c.Database)
-	}
-	replace, err := yesOrNo(ctx, p, answers, question, false)
-	if err == nil && !replace {
-		err = errors.New("nothing was restored")
-	}
-	return revoke, err
+		return s.Close()
+	})
 }
 
-// yesOrNo asks a question until the reply is yes, no, or empty for the default. The end of
-// the input is an error, and so is a signal.
-func yesOrNo(ctx context.Context, p cli.Program, answers *bufio.Reader, question string, byDefault bool) (bool, error) {
+// confirm asks before the database is replaced. The end of the input is an error, and so is a
+// signal.
+func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report restoreReport) error {
+	if c.Yes {
+		return nil
+	}
+	if err := report.write(p.Stderr); err != nil {
+		return err
+	}
+	if !cli.IsTerminal(p.Stdin) || !cli.IsTerminal(p.Stderr) {
+		return &cli.UsageError{Err: errors.New("confirm with --yes")}
+	}
+	consequence := ""
+	if report.reviving() > 0 {
+		consequence = ", and let what was revoked since work again"
+		if c.RevokeAgain {
+			consequence = ", and revoke again what was revoked since"
+		}
+	}
+	replies := bufio.NewReader(p.Stdin)
 	for {
-		fmt.Fprint(p.Stderr, question)
-		line, err := readLine(ctx, answers)
+		fmt.Fprintf(p.Stderr, "Replace %s%s? [y/N] ", c.Database, consequence)
+		line, err := readLine(ctx, replies)
 		if err != nil {
 			fmt.Fprintln(p.Stderr)
-			return false, fmt.Errorf("nothing was restored: %w", err)
+			return err
 		}
 		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "":
-			return byDefault, nil
 		case "y", "yes":
-			return true, nil
-		case "n", "no":
-			return false, nil
+			return nil
+		case "", "n", "no":
+			return errors.New("it was not confirmed")
 		}
 		fmt.Fprintln(p.Stderr, "Type yes or no.")
 	}

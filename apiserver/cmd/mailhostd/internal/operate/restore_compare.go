@@ -168,7 +168,7 @@ func (a accountComparison) write(w io.Writer) error {
 		return err
 	}
 	if len(a.Revived) > 0 {
-		fmt.Fprintln(w, "  Revoked or deleted since the backup. It works again unless you revoke it again:")
+		fmt.Fprintln(w, "  Revoked or deleted since the backup. It works again if you restore with --no-revoke-again:")
 		for _, c := range a.Revived {
 			fmt.Fprintf(w, "    %s %s (%s)\n", c.Type, cli.Printable(c.Name), c.ID)
 		}

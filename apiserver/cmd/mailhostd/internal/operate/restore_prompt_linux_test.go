@@ -138,26 +138,25 @@ func TestRestoreAsks(t *testing.T) {
 	}
 }
 
-// TestRestoreUnderstandsReplies checks that only yes and no decide, that the last question
-// says what was chosen, and that the choice is followed.
+// TestRestoreUnderstandsReplies checks that only yes and no decide, that the question says what
+// follows, and that it does.
 func TestRestoreUnderstandsReplies(t *testing.T) {
 	t.Parallel()
 	d := newRestoreDrill(t)
 	for _, tt := range []struct {
+		flag    string
 		replies []string
 		shown   []string // before each reply, and at the end
 		code    int
 	}{
-		{[]string{"sure", "NO", "yep", "n"}, []string{
-			"Revoke again what was revoked since? [Y/n]", "Type yes or no.", "work again? [y/N]", "Type yes or no.", "nothing was restored",
-		}, cli.ExitFailure},
-		{[]string{"n", ""}, []string{"[Y/n]", "work again? [y/N]", "nothing was restored"}, cli.ExitFailure},
-		{[]string{"sure", "", "Yes"}, []string{"[Y/n]", "Type yes or no.", "and revoke again what was revoked since? [y/N]", "3 of what was revoked"}, cli.ExitOK},
+		{"--no-revoke-again", []string{"yep", "NO"}, []string{"work again? [y/N]", "Type yes or no.", "nothing was restored"}, cli.ExitFailure},
+		{"--revoke-again", []string{""}, []string{"and revoke again what was revoked since? [y/N]", "nothing was restored"}, cli.ExitFailure},
+		{"--revoke-again", []string{"sure", "Yes"}, []string{"and revoke again what was revoked since? [y/N]", "Type yes or no.", "3 of what was revoked"}, cli.ExitOK},
 	} {
 		person, program := openTerminal(t)
 		code := make(chan int, 1)
 		go func() {
-			code <- commands.Run(t.Context(), cli.Program{Args: []string{"restore", d.backup, "--database", d.database}, Stdin: program, Stdout: program, Stderr: program, Openers: cli.Engines()})
+			code <- commands.Run(t.Context(), cli.Program{Args: []string{"restore", d.backup, "--database", d.database, tt.flag}, Stdin: program, Stdout: program, Stderr: program, Openers: cli.Engines()})
 			fmt.Fprint(program, "] ") // so that reading ends
 		}()
 		for i, want := range tt.shown {

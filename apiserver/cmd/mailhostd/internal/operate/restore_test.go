@@ -87,7 +87,7 @@ func TestRestore(t *testing.T) {
 	if len(report.Accounts) != 1 || len(report.Accounts[0].Revived) != 0 {
 		t.Errorf("the dry run with the newer database printed %+v", report)
 	}
-	for _, args := range [][]string{{}, {"--yes"}, {"--revoke-again"}} {
+	for _, args := range [][]string{{}, {"--revoke-again"}} {
 		code, _, stderr := mailhostdtest.Run(t, append([]string{"restore", d.backup, "--database", d.database}, args...)...)
 		if code != cli.ExitUsage || !strings.Contains(stderr, "token leaked") || !strings.Contains(stderr, "nothing was restored") {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
@@ -97,7 +97,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("the database has changed, error %v", err)
 	}
 
-	report = mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", d.backup, "--database", d.database, "--revoke-again", "--yes")
+	report = mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", d.backup, "--database", d.database, "--yes")
 	if !report.Restored || report.RevokedAgain != 3 {
 		t.Errorf("restore printed %+v", report)
 	}
