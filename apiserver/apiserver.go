@@ -9,7 +9,7 @@
 //	internal/httpapi      the pipeline of a request; the pages that links lead to
 //	internal/account      the rules of each kind of object
 //	internal/bootstrap    accounts and the first credentials in them
-//	internal/idempotency  replayed responses, resumed creates
+//	internal/idempotency  replayed responses
 //	internal/auth         tokens, callers, grants
 //	internal/registrar    which domains can be bought, and their prices
 //	internal/mail         verification messages and the queue that sends them
@@ -192,7 +192,7 @@ func New(o Options) (*Service, error) {
 	s.accounts = bootstrap.Accounts{Store: s.store, Now: now, Random: source}
 	s.lastUses = auth.NewLastUses(s.store, log)
 	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
-	s.idempotency = idempotency.New(s.store, now, source, log)
+	s.idempotency = idempotency.New(source)
 	if o.RateLimit != (RateLimit{}) {
 		s.limiter = ratelimit.New(o.RateLimit, s.store)
 	}

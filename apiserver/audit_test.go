@@ -86,7 +86,7 @@ func TestEveryOperationIsLogged(t *testing.T) {
 			}
 			send()
 			got := a.entries(store.AuditFilter{RequestID: "the-request"})
-			if !spec.Changes() || spec.ID == api.ReviewCreates.ID {
+			if !spec.Changes() {
 				if len(got) > 0 {
 					t.Errorf("logged although nothing changed: %+v", got)
 				}

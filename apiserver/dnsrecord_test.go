@@ -32,8 +32,11 @@ func TestSystemManagedRecords(t *testing.T) {
 	h.Get("/dns-records?domain=example.com&type=MX").Is("total", 2, "items.0.priority", 10, "items.1.priority", 20)
 }
 
-// idOf returns the number at a place of the body as a string.
+// idOf returns the id at a place of the body.
 func idOf(a *apitest.Response, place string) string {
+	if id, ok := a.At(place).(string); ok {
+		return id
+	}
 	n, ok := a.At(place).(float64)
 	if !ok {
 		a.T.Fatalf("no number at %s: %s", place, a)

@@ -172,19 +172,19 @@ func TestMailboxQuota(t *testing.T) {
 	item := func(local string) obj { return obj{"local_part": local, "first_name": "f", "last_name": "l"} }
 	h.Post("/mailboxes/bulk", obj{"domain": "example.com", "items": []obj{item("a"), item("b"), item("c"), item("d"), item("a..")}}).Want(200).Is(
 		"created.0.index", 1, "created.1.index", 2, "failed.0.code", "already_exists", "failed.1.index", 3, "failed.1.code", "quota_exceeded", "failed.2.code", "invalid_local_part")
-	h.CreateMailbox("example.com", "e").Refused(409, "body conflict").Says("as many mailboxes")
+	h.CreateMailbox("example.com", "e").Refused(409, "body conflict").Says("its limit of")
 	h.Delete("/mailboxes/a@example.com").Want(204)
 	h.CreateMailbox("example.com", "e").Want(201)
 }
 
 // TestFullQuotaReportsOtherErrors checks that conflicts and invalid items are reported as
-// such even if the account has as many mailboxes as it may.
+// such even if the account has its limit of as it may.
 func TestFullQuotaReportsOtherErrors(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.MaxMailboxes = 2 })
 	h.Domain("example.com")
 	a, b := h.Mailbox("example.com", "a"), h.Mailbox("example.com", "b")
 	h.CreateMailbox("example.com", "B").Refused(409, "body conflict").Says(b, "exists already")
-	h.CreateMailbox("example.com", "c").Refused(409, "body conflict").Says("as many mailboxes")
+	h.CreateMailbox("example.com", "c").Refused(409, "body conflict").Says("its limit of")
 	item := func(local, first string) obj { return obj{"local_part": local, "first_name": first, "last_name": "l"} }
 	bulk := h.Post("/mailboxes/bulk", obj{"domain": "example.com", "items": []obj{item("A", "f"), item("new", "f"), item("new", "f"), item("a..", "f"), item("x", "")}}).Want(200).Is(
 		"created.0", nil, "failed.0.code", "already_exists", "failed.1.code", "quota_exceeded", "failed.2.code", "duplicate_in_request",

@@ -77,9 +77,6 @@ func TestOpenAPIExamples(t *testing.T) {
 	c.call(api.ListWorkspaces.Spec, nil)
 	research := c.call(api.CreateWorkspace.Spec, apitest.Object{"name": "Research"}).Str("id")
 	c.call(api.GetWorkspace.Spec, nil, "workspace_id", research)
-	c.call(api.ReviewCreates.Spec, apitest.Object{
-		"origin": "5f0c6ac8", "objects": []apitest.Object{{"type": "mailbox", "ids": []string{"1a231635-65c6-4f47-a6b3-a0ed6f24aa5c"}}}, "complete": true,
-	})
 
 	c.call(api.CheckDomainAvailability.Spec, nil, "name", "example.com")
 	c.call(api.PurchaseDomains.Spec, apitest.Object{

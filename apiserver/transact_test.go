@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,6 +106,44 @@ func TestReplayExpires(t *testing.T) {
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Refused(409, "body conflict").Says(first.Str("id"))
 	if second := h.PostKeyed(key, "/workspaces", obj{"name": "b"}).Want(201); second.Replayed() || second.Str("id") == first.Str("id") {
 		t.Errorf("the key has not expired: %s", second)
+	}
+}
+
+// TestLostResponse checks that a create whose client is gone before the response is replayed
+// under its key, and that the same create under another key is a conflict that names the
+// object.
+func TestLostResponse(t *testing.T) {
+	for path, body := range map[string]obj{
+		"/mailboxes":   {"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"},
+		"/forwarding":  {"domain": "example.com", "target_email": "jane@example.org"},
+		"/dns-records": {"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1", "ttl": 300},
+		"/credentials": {"name": "ops", "generate": true},
+		"/workspaces":  {"name": "Research"},
+	} {
+		t.Run(path, func(t *testing.T) {
+			var lose atomic.Bool
+			h := apitest.New(t, func(o *apiserver.Options) {
+				o.Middleware = func(next http.Handler) http.Handler {
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if lose.CompareAndSwap(true, false) {
+							next.ServeHTTP(httptest.NewRecorder(), r)
+							api.Unavailable("the response is lost").Write(w)
+							return
+						}
+						next.ServeHTTP(w, r)
+					})
+				}
+			})
+			h.Domain("example.com")
+			lose.Store(true)
+			h.PostKeyed(key, path, body).Want(503)
+			again := h.PostKeyed(key, path, body).Want(201)
+			if !again.Replayed() {
+				t.Errorf("the response is not replayed: %s", again)
+			}
+			id := idOf(again, "id")
+			h.PostKeyed(otherKey, path, body).Refused(409, "body conflict").Says(id)
+		})
 	}
 }
 

@@ -24,7 +24,6 @@ var validBodies = map[string]string{
 	"rename-master-password": `{"name":"n"}`,
 	"create-forwarding":      `{"target_email":"jane@example.net"}`,
 	"update-forwarding":      `{"target_email":"jane@example.net"}`,
-	"review-creates":         `{"origin":"here","run":"1","objects":[{"type":"mailbox","ids":["` + nobody + `"]}],"complete":true}`,
 	"set-forwarding-active":  `{"active":true}`,
 	"create-mailbox":         `{"domain":"example.com","first_name":"f","last_name":"l","local_part":"p"}`,
 	"update-mailbox":         `{"first_name":"f","last_name":"l"}`,

@@ -59,20 +59,6 @@ const (
 	// Idempotency-Key, by which a client looks up what a create has done: the client then
 	// knows that the API honours keys, so that it can resend the create.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
-	// IdempotencyLookupHeader names, in a GET request, the Idempotency-Key of a create
-	// whose outcome it looks up: the client is there, and will know of the object. The
-	// response has it with the value "none" if there is no record of such a create, so that
-	// the client knows that it can resend the create.
-	IdempotencyLookupHeader = "Idempotency-Lookup"
-	// IdempotencyResumedHeader marks a response whose object was created by an
-	// earlier request under another key, whose response was not delivered.
-	IdempotencyResumedHeader = "Idempotency-Resumed"
-	// IdempotencyOriginHeader identifies the configuration that a request belongs to, and in
-	// a create, after a space, the run: see ReviewCreates.
-	IdempotencyOriginHeader = "Idempotency-Origin"
-	// IdempotencyUnconfirmedHeader reports, in the response to a GET request with an
-	// origin, whether that has unconfirmed creates: true or false.
-	IdempotencyUnconfirmedHeader = "Idempotency-Unconfirmed"
 
 	// TimestampLayout is the layout of every time, in UTC: RFC 3339 with
 	// microseconds.

@@ -139,9 +139,6 @@ func (r *Response) Says(words ...string) *Response {
 // Replayed reports whether this is the stored response of an earlier request.
 func (r *Response) Replayed() bool { return r.Header.Get("Idempotency-Replayed") == "true" }
 
-// Resumed reports whether the object was created by an earlier, interrupted request.
-func (r *Response) Resumed() bool { return r.Header.Get("Idempotency-Resumed") == "true" }
-
 // RateLimited checks that the response refuses a message because of its limits.
 func (r *Response) RateLimited(seconds int, words ...string) {
 	r.T.Helper()

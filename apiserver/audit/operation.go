@@ -23,7 +23,7 @@ const (
 func Operations() []string {
 	var names []string
 	for _, spec := range api.Specs() {
-		if spec.Changes() && spec.ID != api.ReviewCreates.ID {
+		if spec.Changes() {
 			names = append(names, spec.ID)
 		}
 	}

@@ -72,14 +72,3 @@ func (m *machine) reuseKey() {
 	r := m.sent[m.which("request", len(m.sent))]
 	m.askUnder(r.key, r.who, m.feedback())
 }
-
-// reviewCreates reviews the unconfirmed creates of an origin. The machine's creates have
-// none, so that none remain.
-func (m *machine) reviewCreates() {
-	body := obj{"origin": draw(m, "origin", "a", "b"), "complete": draw(m, "complete", false, true)}
-	faults := m.spoil("body", body, required("origin", 1, 64), field{name: "complete", kind: boolean})
-	m.do(m.caller(), operation{
-		method: "PATCH", path: "/creates", body: body, reads: true, faults: faults,
-		then: func(*caller) want { return ok(obj{"objects": []any{}, "lost": []any{}}) },
-	})
-}

@@ -63,7 +63,6 @@ type Reader interface {
 	DNSRecordReader
 	DedicatedIPReader
 	IdempotencyReader
-	UnconfirmedCreateReader
 	AuditReader
 	MailReader
 	TokenBucketReader
@@ -99,13 +98,12 @@ type Tx interface {
 	DNSRecordWriter
 	DedicatedIPWriter
 	IdempotencyWriter
-	UnconfirmedCreateWriter
 	FeedbackWriter
 	AuditWriter
 	MailWriter
 	TokenBucketWriter
 	// Clear deletes every account with all that is in it, the audit log, the mail
-	// queue, the token buckets, the idempotency records and the unconfirmed creates.
+	// queue, the token buckets and the idempotency records.
 	Clear() error
 }
 

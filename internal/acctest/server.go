@@ -169,7 +169,6 @@ func (s *Server) WithoutKeys(t testing.TB) string {
 	t.Helper()
 	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		r.Header.Del(api.IdempotencyKeyHeader)
-		r.Header.Del(api.IdempotencyLookupHeader)
 		next.ServeHTTP(w, r)
 	})
 }

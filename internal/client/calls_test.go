@@ -14,7 +14,6 @@ var notNeeded = map[string]bool{
 	api.CreateWorkspace.ID:     true,
 	api.ListAuditLog.ID:        true,
 	api.GetWorkspace.ID:        true,
-	api.ReviewCreates.ID:       true,
 	api.GrantAuthorization.ID:  true,
 	api.RevokeAuthorization.ID: true,
 }

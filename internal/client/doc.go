@@ -55,8 +55,8 @@
 //	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx; with
 //	        keys also a success without the object), and the retry policy and the caller
 //	        allow another attempt, for whose time the client has waited
-//	keys    some response had an Idempotency-Replayed or Idempotency-Lookup header, which
-//	        proves that the API honours keys. That to a lookup has one of them
+//	keys    some response had an Idempotency-Replayed header, which proves that the API
+//	        honours keys. The response to a lookup has it too
 //	secret  the response has a secret that the lists do not have: the token of a
 //	        service account, a generated password
 //	paid    a purchase, a claim, a change of plan
@@ -85,10 +85,8 @@
 //   - After Ctrl-C or at the end of a timeout, the lookup is made within 10 seconds, and
 //     nothing is resent.
 //   - If the provider is killed, nobody looks anything up. The next run sends the same
-//     request under another key. An API that noticed that its response did not arrive, or to
-//     which a plan has reported that the state lacks the object (package session), resumes
-//     the create: it returns the object with an Idempotency-Resumed header. Any other API
-//     responds with a 409, whose advice is to import the object.
+//     request under another key, and the API responds with a 409, whose advice is to import
+//     the object.
 //
 // CreateMailboxes creates up to 1,000 mailboxes with one request, and more with several.
 // Each mailbox has its own outcome, and the table decides for each of them, with one
@@ -122,10 +120,6 @@
 //     the replay has the outcome of the others. Without the proof, their outcome is unknown.
 //   - Ctrl-C ends the request when all of its callers have given up. Each gets the domain
 //     that the lookup finds for it.
-//
-// Only the API can know of an interrupted create. A lookup therefore carries the key of
-// its create in Idempotency-Lookup: the API must not resume a create whose object this
-// run has found. The API's side is apiserver/internal/idempotency.
 //
 // # Reads
 //

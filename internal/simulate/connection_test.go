@@ -271,7 +271,6 @@ func (n *connection) serve(w http.ResponseWriter, r *http.Request) {
 		in := r.Clone(context.WithoutCancel(r.Context()))
 		if !n.mode.keys {
 			in.Header.Del(api.IdempotencyKeyHeader)
-			in.Header.Del(api.IdempotencyLookupHeader)
 		}
 		resp := serve(n.service, in, body, lost)
 		if !lost && resp.Code < 300 {

@@ -104,8 +104,8 @@ var acceptableErrors = []struct{ text, reason string }{
 	{errCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
 	{"or delete one of the two rules", "two forwarding rules exchange their targets"},
 	{"that the set would adopt", "the plan takes a mailbox from another resource, which has to be applied first"},
-	{"the account has as many mailboxes as it may have", "the account's quota"},
-	{"The account has as many mailboxes as it may have", "the same"},
+	{"the account has reached its limit of", "the account's quota"},
+	{"The account has reached its limit of", "the same"},
 	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
 }
 

@@ -104,7 +104,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.report.logf("  %s: %s %s %s -> %s: %v", run.name, r.Method, shortPath(r), body, what, err)
 		return nil, err
 	}
-	if resp.Header.Get("Idempotency-Replayed") != "" {
+	if resp.Header.Get("Idempotency-Replayed") == "true" {
 		what += " (replayed)"
 	}
 	w.report.logf("  %s: %s %s %s -> %d %s", run.name, r.Method, shortPath(r), body, resp.StatusCode, what)

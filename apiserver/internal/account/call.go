@@ -131,12 +131,11 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		if err := uses.Write(tx); err != nil || c.unchanged {
 			return err
 		}
-		return c.Idempotency.Save(c.Context, tx, c.Arrival, out)
+		return c.Idempotency.Save(tx, c.Arrival, out)
 	})
 	if err != nil {
 		return nil, c.notFound(err)
 	}
-	c.Idempotency.Committed()
 	if !c.Idempotency.Replayed {
 		c.Rules.LastUses.Written(c.Caller.AccountID, uses)
 		c.committed()

@@ -17,18 +17,6 @@ var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDed
 	if err != nil {
 		return nil, ifUnknown(err, api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
 	}
-	lost, err := c.Idempotency.Lost(tx, c.Arrival, api.ObjectDedicatedIP)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range lost {
-		if d, err := tx.DedicatedIP(c.Caller.AccountID, id); err == nil && d.OptionID == option.ID {
-			c.Idempotency.Resumed = true
-			return new(c.dedicatedIP(d)), c.Idempotency.Created(tx, c.Arrival, api.ObjectDedicatedIP, d.ID)
-		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return nil, err
-		}
-	}
 	for _, address := range free(option) {
 		d := store.DedicatedIP{
 			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, OptionID: option.ID, Name: option.Name + " " + address,
@@ -38,9 +26,6 @@ var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDed
 		}
 		err := tx.CreateDedicatedIP(&d)
 		if _, ok := errors.AsType[*store.ExistsError](err); !ok { // otherwise another account was faster
-			if err == nil {
-				err = c.Idempotency.Created(tx, c.Arrival, api.ObjectDedicatedIP, d.ID)
-			}
 			return new(c.dedicatedIP(d)), err
 		}
 	}

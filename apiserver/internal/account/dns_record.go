@@ -12,7 +12,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -34,30 +33,11 @@ var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNS
 	if p := CheckTarget(record, d.Name); p != nil {
 		return nil, api.Unprocessable(p)
 	}
-	existing := func(id string) (*api.DNSRecord, error) {
-		n, err := strconv.ParseInt(id, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		found, err := tx.DNSRecord(d.AccountID, n)
-		if err == nil && (!isIdentical(found, record) || found.DomainID != d.ID || found.Name != name || found.TTL != record.TTL) {
-			err = store.ErrNotFound
-		}
-		return new(dnsRecord(found)), err
+	if err := c.checkBeside(tx, record, d.Name); err != nil {
+		return nil, err
 	}
-	create := func() (*api.DNSRecord, error) {
-		if err := c.checkBeside(tx, record, d.Name); err != nil {
-			return nil, err
-		}
-		err := AddRecord(c.Rules.Random, tx, &record)
-		return new(dnsRecord(record)), err
-	}
-	return idempotency.Create[api.DNSRecord]{
-		Type: api.ObjectDNSRecord,
-		Body: &in.Body, Existing: existing, New: create,
-		Conflict: func(err error) error { return c.recordConflict(tx, err, record) },
-		ID:       func(r *api.DNSRecord) string { return strconv.FormatInt(r.ID, 10) },
-	}.Run(c.Idempotency, tx, c.Arrival)
+	err = AddRecord(c.Rules.Random, tx, &record)
+	return new(dnsRecord(record)), c.recordConflict(tx, err, record)
 })
 
 // typeCNAME is the record type that excludes others at its name (RFC 1034,

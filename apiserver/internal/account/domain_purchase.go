@@ -64,7 +64,6 @@ var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseD
 	batch := c.Rules.Random.ID()
 	out := &api.Purchase{Results: make([]api.PurchaseResult, len(in.Body.Domains)), PurchaseBatchID: &batch}
 	var bill registrar.Bill
-	var bought []string
 	for i, requested := range in.Body.Domains {
 		d := store.Domain{WorkspaceID: in.Body.WorkspaceID, Registrant: registrant, PurchaseBatchID: batch}
 		result, offer, err := c.purchaseOne(tx, requested, d)
@@ -78,10 +77,6 @@ var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseD
 		}
 		out.SuccessfulCount++
 		bill.Add(offer)
-		bought = append(bought, *result.ID)
-	}
-	if err := c.Idempotency.Created(tx, c.Arrival, api.ObjectDomain, bought...); err != nil {
-		return nil, err
 	}
 	c.unchanged = out.SuccessfulCount == 0
 	if bill.Currency != "" {

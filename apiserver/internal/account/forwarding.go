@@ -2,7 +2,6 @@ package account
 
 import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -17,29 +16,14 @@ var _ = change(api.CreateForwarding, func(c *Call, tx store.Tx, in *api.CreateFo
 	rule := store.Forwarding{
 		ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Scope: scope, TargetEmail: in.Body.TargetEmail, Enabled: true, CreatedAt: c.Arrival,
 	}
-	existing := func(id string) (*api.Forwarding, error) {
-		found, err := tx.Forwarding(c.Caller.AccountID, id)
-		if err == nil && (found.Scope != scope || found.TargetEmail != in.Body.TargetEmail) {
-			err = store.ErrNotFound
-		}
-		return new(c.forwarding(found)), err
+	link := c.Rules.newLink()
+	if err := c.beginVerification(tx, &rule, link); err != nil {
+		return nil, err
 	}
-	create := func() (*api.Forwarding, error) {
-		link := c.Rules.newLink()
-		if err := c.beginVerification(tx, &rule, link); err != nil {
-			return nil, err
-		}
-		if err := tx.CreateForwarding(&rule); err != nil {
-			return nil, err
-		}
-		return new(c.forwarding(rule)), c.requestMessage(tx, rule, link)
+	if err := tx.CreateForwarding(&rule); err != nil {
+		return nil, c.forwardingConflict(tx, err, rule)
 	}
-	return idempotency.Create[api.Forwarding]{
-		Type: api.ObjectForwarding,
-		Body: &in.Body, Existing: existing, New: create,
-		Conflict: func(err error) error { return c.forwardingConflict(tx, err, rule) },
-		ID:       func(f *api.Forwarding) string { return f.ID },
-	}.Run(c.Idempotency, tx, c.Arrival)
+	return new(c.forwarding(rule)), c.requestMessage(tx, rule, link)
 })
 
 // forwardingConflict returns a conflict if err is that the scope has another rule for the

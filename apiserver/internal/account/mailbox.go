@@ -2,12 +2,12 @@ package account
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -20,33 +20,15 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 	if err != nil {
 		return nil, err
 	}
-	mailbox := store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
-	existing := func(id string) (*api.Mailbox, error) {
-		m, err := tx.Mailbox(c.Caller.AccountID, id)
-		if err == nil && (m.DomainID != d.ID || m.LocalPart != mailbox.LocalPart || m.FirstName != mailbox.FirstName || m.LastName != mailbox.LastName) {
-			err = store.ErrNotFound
-		}
-		return new(c.mailbox(m)), err
+	left, err := c.mailboxesLeft(tx)
+	if err != nil {
+		return nil, err
 	}
-	create := func() (*api.Mailbox, error) {
-		left, err := c.mailboxesLeft(tx)
-		if err != nil {
-			return nil, err
-		}
-		m, err := c.addMailbox(tx, d, &left, mailbox)
-		if refused, ok := errors.AsType[*mailboxError](err); ok {
-			if refused.code == api.BulkQuotaExceeded {
-				return nil, api.Conflict("%s (%d)", refused.message, c.Rules.Settings.Get().MaxMailboxes)
-			}
-			return nil, api.Conflict("%s", refused.message)
-		}
-		return m, err
+	m, err := c.addMailbox(tx, d, &left, store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName})
+	if refused, ok := errors.AsType[*mailboxError](err); ok {
+		return nil, api.Conflict("%s", refused.message)
 	}
-	return idempotency.Create[api.Mailbox]{
-		Type: api.ObjectMailbox,
-		Body: &in.Body, Existing: existing, New: create,
-		ID: func(m *api.Mailbox) string { return m.ID },
-	}.Run(c.Idempotency, tx, c.Arrival)
+	return m, err
 })
 
 // An item that fails does not stop the others.
@@ -76,8 +58,7 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 		}
 	}
 	c.unchanged = len(out.Created) == 0
-	ids := objects(out.Created, func(item api.CreatedMailboxItem) string { return item.Mailbox.ID })
-	return out, c.Idempotency.Created(tx, c.Arrival, api.ObjectMailbox, ids...)
+	return out, nil
 })
 
 // mailboxError is why one mailbox can't be created: a conflict of a single create, or a
@@ -115,8 +96,7 @@ func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
 }
 
 // addMailbox creates m, whose local part and names are valid, in d if the account may
-// have at least one more mailbox: left is how many. It returns an existing one that is
-// the same if that was lost (package idempotency).
+// have at least one more mailbox: left is how many.
 func (c *Call) addMailbox(tx store.Tx, d store.Domain, left *int, m store.Mailbox) (*api.Mailbox, error) {
 	m.ID, m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.Rules.Random.IDAt(c.Arrival), c.Caller.AccountID, d.ID, MailboxQuota, c.Arrival
 	m.State = store.Provisioning{Status: vocab.MailboxActive}
@@ -132,15 +112,10 @@ func (c *Call) addMailbox(tx store.Tx, d store.Domain, left *int, m store.Mailbo
 	}
 	owner, err := tx.MailboxByAddress(m.AccountID, m.LocalPart, d.Name)
 	if errors.Is(err, store.ErrNotFound) { // a taken address is reported first
-		err = &mailboxError{api.BulkQuotaExceeded, "the account has as many mailboxes as it may have"}
+		err = &mailboxError{api.BulkQuotaExceeded, fmt.Sprintf("the account has reached its limit of %d mailboxes", c.Rules.Settings.Get().MaxMailboxes)}
 	}
 	if err != nil {
 		return nil, err
-	}
-	if owner.DomainID == d.ID && owner.LocalPart == m.LocalPart && owner.FirstName == m.FirstName && owner.LastName == m.LastName {
-		if isLost, err := c.Idempotency.Resume(tx, c.Arrival, api.ObjectMailbox, owner.ID); err != nil || isLost {
-			return new(c.mailbox(owner)), err
-		}
 	}
 	return nil, &mailboxError{api.BulkAlreadyExists, c.addressTaken(tx, d, m.LocalPart, owner)}
 }

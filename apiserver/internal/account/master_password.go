@@ -1,9 +1,6 @@
 package account
 
 import (
-	"cmp"
-	"errors"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -44,35 +41,12 @@ var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPa
 		p := store.MasterPassword{
 			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.Arrival,
 		}
-		err = tx.CreateMasterPassword(&p)
-		if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-			p, err = c.lostMasterPassword(tx, exists, p)
-		}
-		if err != nil {
+		if err := tx.CreateMasterPassword(&p); err != nil {
 			return nil, c.masterPasswordConflict(tx, err, p)
 		}
-		out := &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}
-		return out, c.Idempotency.Created(tx, c.Arrival, api.ObjectMasterPassword, p.ID)
+		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, nil
 	})
 })
-
-// lostMasterPassword gives the secret of a new master password to the existing one, if
-// that was lost (package idempotency): nobody has its secret any more. Otherwise it returns
-// the new one, and exists.
-func (c *Call) lostMasterPassword(tx store.Tx, exists *store.ExistsError, wanted store.MasterPassword) (store.MasterPassword, error) {
-	existing, err := tx.MasterPassword(wanted.AccountID, exists.ID)
-	if err != nil || existing.Name != wanted.Name || existing.Scope != wanted.Scope {
-		return wanted, cmp.Or[error](err, exists)
-	}
-	isLost, err := c.Idempotency.Resume(tx, c.Arrival, api.ObjectMasterPassword, existing.ID)
-	if err != nil || !isLost {
-		return wanted, cmp.Or[error](err, exists)
-	}
-	return tx.UpdateMasterPassword(existing.AccountID, existing.ID, func(p *store.MasterPassword) error {
-		p.SecretHash, p.UpdatedAt = wanted.SecretHash, c.Arrival
-		return nil
-	})
-}
 
 // masterPasswordConflict returns a conflict if err is that the scope has another master
 // password of that name.

@@ -2,10 +2,8 @@ package account
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -25,9 +23,6 @@ var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.Crea
 	if err := c.limitExpiry(&a); err != nil {
 		return nil, err
 	}
-	if resumed, err := c.lostServiceAccount(tx, a); err != nil || resumed != nil {
-		return &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(value(resumed)), Token: token}, err
-	}
 	if err := tx.CreateServiceAccount(&a); err != nil {
 		return nil, err
 	}
@@ -37,48 +32,8 @@ var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.Crea
 			return nil, err
 		}
 	}
-	out := &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(a), Token: token}
-	return out, c.Idempotency.Created(tx, c.Arrival, api.ObjectServiceAccount, a.ID)
+	return &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(a), Token: token}, nil
 })
-
-// lostServiceAccount gives the token and the expiry of a new service account to an unused
-// one of the same name that was lost (package idempotency), whose token nobody has. It
-// returns nil if there is none, or none with the grants that a new one would have.
-func (c *Call) lostServiceAccount(tx store.Tx, wanted store.ServiceAccount) (*store.ServiceAccount, error) {
-	lost, err := c.Idempotency.Lost(tx, c.Arrival, api.ObjectServiceAccount)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range lost {
-		a, err := tx.ServiceAccount(wanted.AccountID, id)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		grants, err := tx.GrantsOf(a.AccountID, []store.Subject{{Type: vocab.SubjectServiceAccount, ID: a.ID}})
-		if err != nil {
-			return nil, err
-		}
-		isSame := a.Name == wanted.Name && a.RevokedAt.IsZero() && c.Rules.LastUses.Of(a).IsZero() && len(grants) == len(c.Caller.Grants) &&
-			!slices.ContainsFunc(grants, func(g store.Authorization) bool { return !c.Caller.MayGrant(g) })
-		if !isSame {
-			continue
-		}
-		a, err = tx.UpdateServiceAccount(a.AccountID, a.ID, func(a *store.ServiceAccount) error {
-			a.PublicID, a.SecretHash, a.Last4 = wanted.PublicID, wanted.SecretHash, wanted.Last4
-			a.ExpiresAt, a.UpdatedAt = wanted.ExpiresAt, c.Arrival
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		c.Idempotency.Resumed = true
-		return &a, c.Idempotency.Created(tx, c.Arrival, api.ObjectServiceAccount, a.ID)
-	}
-	return nil, nil
-}
 
 // limitExpiry keeps a service account from outliving the one that creates it: it
 // expires at the same time by default, and a later time is refused. A user of the

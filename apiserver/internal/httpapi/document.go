@@ -196,7 +196,7 @@ func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
 		}
 	}
 	return &huma.Response{
-		Description: http.StatusText(s.Status), Headers: headers(api.IdempotencyReplayedHeader, api.IdempotencyResumedHeader),
+		Description: http.StatusText(s.Status), Headers: headers(api.IdempotencyReplayedHeader),
 		Content: content("application/json", schemas.Schema(s.Response, true, "")),
 	}
 }

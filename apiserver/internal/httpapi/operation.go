@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
@@ -28,6 +27,9 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.responseTo(r.Context(), err, "authentication failed").Write(w)
 		return
 	}
+	if r.Method == http.MethodGet && r.Header.Get(api.IdempotencyKeyHeader) != "" {
+		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
+	}
 	ctx := auth.WithCaller(r.Context(), who)
 	body := &receivedBody{budget: o.bodies, credential: who.Credential()}
 	defer body.release()
@@ -46,14 +48,13 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // respond runs the operation under the request's Idempotency-Key, and writes the response
 // unless there is an error.
-func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any) (err error) {
-	p := progressOf(ctx)
-	p.decoded = request
-	headers := idempotency.Headers{Key: keyOf(request), Lookup: p.lookup, Origin: p.origin}
-	if p.idempotency, err = o.Idempotency.Begin(auth.CallerFrom(ctx), o.ID, headers, request); err != nil {
+func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any) error {
+	progressOf(ctx).decoded = request
+	q, err := o.Idempotency.Begin(auth.CallerFrom(ctx), o.ID, keyOf(request), request)
+	if err != nil {
 		return err
 	}
-	response, err := o.run(ctx, request, p.idempotency)
+	response, err := o.run(ctx, request, q)
 	if err != nil {
 		return err
 	}
@@ -61,38 +62,26 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 		o.writeCSV(ctx, w, file)
 		return nil
 	}
-	body := p.idempotency.Response() // encoded once, for the record and for the client
+	body := q.Response() // encoded once, for the record and for the client
 	if body == nil && o.Response != reflect.TypeFor[api.NoContent]() {
 		if body, err = api.EncodeJSON(response); err != nil {
 			return err
 		}
 	}
-	switch {
-	case p.idempotency.Replayed:
+	if q.Replayed {
 		w.Header().Set(api.IdempotencyReplayedHeader, "true")
-	case p.idempotency.FoundRecord(ctx):
-		w.Header().Set(api.IdempotencyReplayedHeader, "false")
-	case p.idempotency.IsLookup():
-		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
-		w.Header().Set(api.IdempotencyLookupHeader, "none")
-	}
-	if exist, known := p.idempotency.Unconfirmed(ctx); known {
-		w.Header().Set(api.IdempotencyUnconfirmedHeader, strconv.FormatBool(exist))
-	}
-	if p.idempotency.Resumed {
-		w.Header().Set(api.IdempotencyResumedHeader, "true")
 	}
 	if body != nil {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(o.Status)
-	_, _ = w.Write(body) // the statusRecorder keeps the error
+	_, _ = w.Write(body)
 	return nil
 }
 
 // run runs the operation. It returns nil if the response is replayed.
 func (o *operation) run(ctx context.Context, request any, q *idempotency.Request) (any, error) {
-	defer q.Ran()
+	defer q.Done()
 	return o.Run(o.newCall(ctx, o.Spec, q), request)
 }
 

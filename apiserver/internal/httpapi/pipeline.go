@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -39,22 +38,8 @@ func (h *Handler) pipeline() http.Handler {
 				slog.String("request_id", p.ID), slog.String("method", r.Method),
 				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.Clock().Sub(begun)))
 		}()
-		returned := false
-		defer func() { h.endRequest(r.Context(), p, rec, returned) }() // also if the handler is aborted
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
-		returned = true
 	})
-}
-
-// endRequest ends a request's use of its Idempotency-Key.
-func (h *Handler) endRequest(ctx context.Context, p *progress, rec *statusRecorder, returned bool) {
-	if p.idempotency == nil {
-		return
-	}
-	succeeded := rec.status >= http.StatusOK && rec.status < http.StatusMultipleChoices
-	if err := p.idempotency.End(ctx, returned && succeeded && rec.failed == nil && ctx.Err() == nil); err != nil {
-		h.Log.Error("can't record whether a response was delivered", "request_id", p.ID, "error", err)
-	}
 }
 
 // route serves a request by its route, and turns a panic into a 500.
@@ -188,12 +173,10 @@ func network(remoteAddr string) string {
 	return address.String()
 }
 
-// statusRecorder records a response's status, and the first error of writing its
-// body.
+// statusRecorder records a response's status.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
-	failed error
 }
 
 func (w *statusRecorder) WriteHeader(status int) {
@@ -207,9 +190,7 @@ func (w *statusRecorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(b)
-	w.failed = cmp.Or(w.failed, err)
-	return n, err
+	return w.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -15,7 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -76,11 +75,6 @@ type progress struct {
 	Request
 	// allow lists the methods of the path if there is no route for the request's method.
 	allow string
-	// idempotency is nil until the operation begins.
-	idempotency *idempotency.Request
-	// lookup is the Idempotency-Key of a create whose outcome a GET request looks up.
-	lookup string
-	origin idempotency.Origin
 	// identified returns the caller that the request's credential names, or why it names
 	// none. It is nil until the credential has been evaluated.
 	identified func() (auth.Caller, error)
@@ -114,12 +108,6 @@ func (h *Handler) begin(r *http.Request) *progress {
 	p.Operation = h.router.operations[p.Route]
 	_, p.Trusted = auth.Trusted(r.Context())
 	p.Draining = h.drained
-	if origin := r.Header.Get(api.IdempotencyOriginHeader); origin != "" && !h.PublishedOnly {
-		p.origin = idempotency.ParseOrigin(origin)
-	}
-	if r.Method == http.MethodGet {
-		p.lookup = cmp.Or(r.Header.Get(api.IdempotencyLookupHeader), r.Header.Get(api.IdempotencyKeyHeader))
-	}
 	return p
 }
 

@@ -1,7 +1,6 @@
 package idempotency
 
 import (
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -30,7 +30,7 @@ type key struct {
 	cipher      cipher.AEAD
 }
 
-func newKey(q *Request, idempotencyKey string, input any) (*key, error) {
+func newKey(who auth.Caller, operationID, idempotencyKey string, input any) (*key, error) {
 	request, err := json.Marshal(input)
 	if err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func newKey(q *Request, idempotencyKey string, input any) (*key, error) {
 		return nil, err
 	}
 	mac := hmac.New(sha256.New, []byte(idempotencyKey))
-	fmt.Fprintf(mac, "%s %s", q.operationID, request)
-	return &key{hash: q.hash(idempotencyKey), fingerprint: mac.Sum(nil), cipher: aead}, nil
+	fmt.Fprintf(mac, "%s %s", operationID, request)
+	return &key{hash: hash(who, idempotencyKey), fingerprint: mac.Sum(nil), cipher: aead}, nil
 }
 
 func (k *key) seal(plain, nonce []byte) []byte {
@@ -87,17 +87,9 @@ func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	if q.response, err = q.key.open(record.Response); err != nil {
 		return false, err
 	}
-	q.Replayed, q.known = true, record.Delivered
+	q.Replayed = true
 	return true, nil
 }
-
-// FoundRecord reports that the request looks up a create whose response would be replayed.
-func (q *Request) FoundRecord(ctx context.Context) bool {
-	return q.lookup != nil && q.records.find(ctx, q.lookup) != nil
-}
-
-// IsLookup reports that the request looks up a create.
-func (q *Request) IsLookup() bool { return q.lookup != nil }
 
 // Response returns the body of the response that is stored or replayed under the
 // request's key, or nil.
@@ -105,12 +97,12 @@ func (q *Request) Response() []byte { return q.response }
 
 // Restart clears the outcome of an earlier attempt at the operation's transaction.
 func (q *Request) Restart() {
-	q.Replayed, q.Resumed, q.known, q.created, q.response = false, false, false, nil, nil
+	q.Replayed, q.response = false, nil
 }
 
 // Save stores the response under the request's key, if it has one, and deletes expired
 // records about once an hour.
-func (q *Request) Save(ctx context.Context, tx store.Tx, at time.Time, response any) error {
+func (q *Request) Save(tx store.Tx, at time.Time, response any) error {
 	if q.key == nil {
 		return nil
 	}
@@ -124,10 +116,8 @@ func (q *Request) Save(ctx context.Context, tx store.Tx, at time.Time, response 
 			return err
 		}
 	}
-	record := store.IdempotencyRecord{
+	return tx.PutIdempotencyRecord(store.IdempotencyRecord{
 		KeyHash: q.key.hash, Fingerprint: q.key.fingerprint, ExpiresAt: at.Add(recordTTL),
 		Response: q.key.seal(q.response, q.records.random.Bytes(q.key.cipher.NonceSize())),
-	}
-	q.markIfGone(ctx, &record)
-	return tx.PutIdempotencyRecord(record)
+	})
 }

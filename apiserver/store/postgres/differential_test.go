@@ -120,7 +120,7 @@ var kinds = []string{
 	"create mailbox", "create mailbox", "create mailbox", "update mailbox", "delete mailbox", "mailbox by address",
 	"create record", "update record", "delete record", "create rule", "delete rule",
 	"create grant", "revoke grant", "version", "create service account", "touch",
-	"put response", "find response", "interrupt", "deliver", "take token", "audit",
+	"put response", "find response", "take token", "audit",
 }
 
 var accountIDs = []string{"account-0", "account-1"}
@@ -244,10 +244,6 @@ func (o operation) run(tx store.Tx, account string, version int64) (any, error) 
 		return nil, tx.PutIdempotencyRecord(store.IdempotencyRecord{KeyHash: key, Fingerprint: key, Response: []byte{byte(o.b)}, ExpiresAt: created.Add(time.Hour)})
 	case "find response":
 		return pair(tx.IdempotencyRecord(key, created))
-	case "interrupt":
-		return nil, tx.MarkInterrupted(key, key, fmt.Sprint(o.b))
-	case "deliver":
-		return nil, tx.MarkDelivered(key)
 	case "take token":
 		var before time.Time
 		err := tx.UpdateTokenBucket(fmt.Sprint("bucket ", o.a), created, func(fullAt time.Time) (time.Time, error) {
@@ -307,8 +303,6 @@ func readEverything(s store.Store) string {
 		for i := range 3 {
 			record, err := r.IdempotencyRecord([]byte{byte(i)}, epoch)
 			add(err, record)
-			found, err := r.InterruptedCreate([]byte{byte(i)}, epoch)
-			add(err, found)
 			bucket, err := r.TokenBucket(fmt.Sprint("bucket ", i))
 			add(err, bucket)
 		}

@@ -16,8 +16,7 @@
 //
 // A round trip takes longer than most statements. An update therefore sends its writes
 // together with its next query, or at its end, and continues as if each had changed its row
-// (sqlstore.Deferrer). A create of a mailbox is two round trips: a query for an interrupted
-// create, and all its writes. If a write turns out to have changed no row, because an
+// (sqlstore.Deferrer). If a write turns out to have changed no row, because an
 // address is taken for instance, the function runs again and waits for each result.
 //
 // A function also runs again after a deadlock, after a unique value that another account has

@@ -15,32 +15,10 @@ func (r *reader) IdempotencyRecord(keyHash []byte, now time.Time) (store.Idempot
 		and(`t.expires_at > ?`, now))
 }
 
-func (r *reader) InterruptedCreate(request []byte, now time.Time) (store.IdempotencyRecord, error) {
-	return one(r, idempotencyRecords, r.inAllAccounts().
-		and(`t.interrupted_request = ?`, request).
-		and(`t.expires_at > ?`, now))
-}
-
 // PutIdempotencyRecord replaces any record of the key: the caller has checked that
 // there is none that has not expired.
 func (t *tx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
 	return put(t, idempotencyRecords, &r)
-}
-
-func (t *tx) MarkInterrupted(keyHash, request []byte, id string) error {
-	if _, err := t.exec(`UPDATE idempotency_records SET interrupted_request = $1, interrupted_id = $2 WHERE key_hash = $3 AND NOT delivered`,
-		request, id, keyHash); err != nil {
-		return fmt.Errorf("mark a create as interrupted: %w", err)
-	}
-	return nil
-}
-
-func (t *tx) MarkDelivered(keyHash []byte) error {
-	if _, err := t.exec(`UPDATE idempotency_records SET delivered = $1, interrupted_request = NULL, interrupted_id = '' WHERE key_hash = $2`,
-		true, keyHash); err != nil {
-		return fmt.Errorf("mark a create as delivered: %w", err)
-	}
-	return nil
 }
 
 func (t *tx) DeleteExpiredIdempotencyRecords(before time.Time) error {

@@ -133,7 +133,7 @@ func Tables() []string {
 		"dedicated_ip_claims", dedicatedIPs.name, dedicatedIPOptions.name,
 		mailQueue.name, tokenBuckets.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,
-		auditEntries.name, idempotencyRecords.name, unconfirmedCreates.name,
+		auditEntries.name, idempotencyRecords.name,
 		"list_facets", "list_blocks", "list_totals",
 	}
 }

@@ -35,7 +35,6 @@ func (h *harness) full(domainName string) tenant {
 	h.update(func(tx store.Tx) error {
 		return errors.Join(
 			tx.PutIdempotencyRecord(store.IdempotencyRecord{KeyHash: []byte(domainName), Fingerprint: []byte{1}, Response: []byte{2}, ExpiresAt: at(60)}),
-			tx.AddUnconfirmedCreates(store.UnconfirmedCreate{AccountID: t.account, Origin: "here", ObjectType: "mailbox", Caller: []byte{1}, ExpiresAt: at(60)}, []string{mailbox.ID}),
 			tx.QueueMessage(store.QueuedMessage{AccountID: t.account, ForwardingID: rule.ID, DueAt: at(1)}), setBucket("account "+t.account, epoch, at(1))(tx),
 			tx.AddAuditEntry(&store.AuditEntry{AccountID: t.account, CreatedAt: epoch, Operation: "create"}),
 		)
@@ -56,9 +55,6 @@ func testClear(h *harness) {
 	absent(h, func(r store.Reader) (store.IdempotencyRecord, error) {
 		return r.IdempotencyRecord([]byte("b.example"), epoch)
 	})
-	equal(h, "unconfirmed creates", read(h, func(r store.Reader) (bool, error) {
-		return r.HasUnconfirmedCreates(gone.account, "here", epoch)
-	}), false)
 	h.view(func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
 			h.Errorf("an audit entry remains: %+v", e)

@@ -23,37 +23,6 @@ func testIdempotency(h *harness) {
 	absent(h, record(key, at(10)))
 	absent(h, record(other, at(0)))
 
-	request := []byte{9}
-	interrupted := func(now time.Time) func(store.Reader) (store.IdempotencyRecord, error) {
-		return func(r store.Reader) (store.IdempotencyRecord, error) { return r.InterruptedCreate(request, now) }
-	}
-	absent(h, interrupted(at(0)))
-	mark := func(key, request []byte, id string) {
-		h.Helper()
-		h.update(func(tx store.Tx) error { return tx.MarkInterrupted(key, request, id) })
-	}
-	mark(other, request, "none") // has no record
-	absent(h, interrupted(at(0)))
-	mark(key, request, "id")
-	marked := a
-	marked.InterruptedRequest, marked.InterruptedID = request, "id"
-	equal(h, "interrupted create", read(h, interrupted(at(0))), marked)
-	absent(h, interrupted(at(10)))
-
-	deliver := func(key []byte) {
-		h.Helper()
-		h.update(func(tx store.Tx) error { return tx.MarkDelivered(key) })
-	}
-	deliver(other) // has no record
-	deliver(key)
-	delivered := a
-	delivered.Delivered = true
-	mark(key, request, "id")
-	absent(h, interrupted(at(0)))
-	equal(h, "record of a delivered create", read(h, record(key, at(0))), delivered)
-	put(marked)
-	equal(h, "record that was put with a mark", read(h, interrupted(at(0))), marked)
-
 	b := store.IdempotencyRecord{KeyHash: key, Fingerprint: []byte{5}, Response: []byte{6}, ExpiresAt: at(30)}
 	put(b) // replaces the expired record
 	equal(h, "new record", read(h, record(key, at(11))), b)

@@ -54,7 +54,6 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"DedicatedIPFilter", testDedicatedIPFilter},
 		{"DedicatedIPClaims", testDedicatedIPClaims},
 		{"Idempotency", testIdempotency},
-		{"UnconfirmedCreates", testUnconfirmedCreates},
 		{"MailQueue", testMailQueue},
 		{"MailQueueClaims", testMailQueueClaims},
 		{"MailQueueConcurrentClaims", testMailQueueConcurrentClaims},

@@ -222,7 +222,7 @@ func (f *API) hit(op string) *Fault {
 // do processes a request, once per Idempotency-Key if HonoursKeys is set.
 func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []byte) (Response, http.Header) {
 	key := r.Header.Get("Idempotency-Key")
-	if response, ok := f.replayed[key]; ok && f.HonoursKeys {
+	if response, ok := f.replayed[key]; ok && f.HonoursKeys && s.Keyed() {
 		return response, http.Header{"Idempotency-Replayed": {"true"}}
 	}
 	if s.ID == "" || f.Without[s.ID] {
@@ -232,18 +232,13 @@ func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []b
 	if !refused {
 		a = f.handle(s, params, r, body)
 	}
-	if key != "" && a.Status < 300 {
+	if key != "" && a.Status < 300 && s.Keyed() {
 		f.replayed[key] = a
 	}
-	lookup := r.Header.Get(api.IdempotencyLookupHeader)
-	_, isReplayed := f.replayed[lookup]
-	switch {
-	case lookup == "" || !f.HonoursKeys:
+	if key == "" || !f.HonoursKeys || s.Keyed() {
 		return a, nil
-	case isReplayed:
-		return a, http.Header{api.IdempotencyReplayedHeader: {"false"}}
 	}
-	return a, http.Header{api.IdempotencyLookupHeader: {"none"}}
+	return a, http.Header{api.IdempotencyReplayedHeader: {"false"}}
 }
 
 // Problem returns an error response of the contract.

@@ -71,7 +71,7 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	} else {
 		c.Last.Status, c.Last.Header = resp.StatusCode, resp.Header
 		c.Last.isForeign = c.isForeign(resp)
-		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" || resp.Header.Get(api.IdempotencyLookupHeader) != "" {
+		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" {
 			t.HonoursKeys.Store(true)
 		}
 	}
@@ -87,7 +87,7 @@ func (c *Call) complete(req *http.Request) error {
 		// connection breaks. Without GetBody it can't.
 		req.GetBody = nil
 	} else if key, ok := lookupKey(req.Context()); ok {
-		req.Header.Set(api.IdempotencyLookupHeader, key)
+		req.Header.Set(api.IdempotencyKeyHeader, key) // the response shows whether the API honours keys
 		c.secrets.add(key)
 	}
 	req.Header.Set("X-Request-Id", c.RequestID)

@@ -108,8 +108,7 @@ func Optional(ctx context.Context) context.Context {
 type lookupKeyType struct{}
 
 // ForLookup returns a context for the GET requests that look up what the create
-// with an Idempotency-Key has done. They carry the key in Idempotency-Lookup, and
-// they are sent during an outage too.
+// with an Idempotency-Key has done. They are sent during an outage too.
 func ForLookup(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, lookupKeyType{}, key)
 }

@@ -233,7 +233,6 @@ func TestTokenLostForGood(t *testing.T) {
 	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		r.Header.Del(api.IdempotencyKeyHeader)
-		r.Header.Del(api.IdempotencyLookupHeader)
 		if r.Method == http.MethodDelete {
 			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability service_account.revoke")
 			return

@@ -1,0 +1,6 @@
+-- A create that meets an existing object is always a conflict: nothing depends on whether
+-- a client has received a response.
+DROP INDEX idempotency_records_by_interrupted_request;
+ALTER TABLE idempotency_records DROP COLUMN interrupted_request;
+ALTER TABLE idempotency_records DROP COLUMN interrupted_id;
+ALTER TABLE idempotency_records DROP COLUMN delivered;
