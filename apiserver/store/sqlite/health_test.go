@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -85,29 +84,6 @@ func TestFailedWrites(t *testing.T) {
 	}
 }
 
-func TestUnwritableFile(t *testing.T) {
-	path := newPath(t)
-	if err := openStore(t, path, Options{}).Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o400); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := os.OpenFile(path, os.O_RDWR, 0); err == nil {
-		t.Skip("this user may write to any file", f.Close())
-	}
-	_, err := Open(t.Context(), path, Options{})
-	if err == nil || !strings.Contains(err.Error(), path+" can't be written: permission denied") {
-		t.Errorf("Open = %v", err)
-	}
-	if err := os.Chmod(path, 0o200); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), path+" can't be opened: permission denied") {
-		t.Errorf("Open = %v", err)
-	}
-}
-
 // TestOpenErrorNamesTheCause checks the system's reason in an error, also for a user whom
 // no file mode restricts.
 func TestOpenErrorNamesTheCause(t *testing.T) {
@@ -120,35 +96,6 @@ func TestOpenErrorNamesTheCause(t *testing.T) {
 	}
 	if err := cause(path, os.O_WRONLY, ErrReadOnly); !strings.Contains(err.Error(), "-wal") || !errors.Is(err, ErrReadOnly) {
 		t.Errorf("cause = %v", err)
-	}
-}
-
-// TestEmptyFileBecomesPrivate checks that Open makes an empty file readable only for its
-// owner.
-func TestEmptyFileBecomesPrivate(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no such file modes")
-	}
-	path := newPath(t)
-	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	mode := func() fs.FileMode {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Mode().Perm()
-	}
-	if err := openStore(t, path, Options{}).Close(); err != nil || mode() != 0o600 {
-		t.Errorf("mode %v, error %v", mode(), err)
-	}
-	// Open keeps a mode that the owner set later.
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if err := openStore(t, path, Options{}).Close(); err != nil || mode() != 0o640 {
-		t.Errorf("mode %v, error %v", mode(), err)
 	}
 }
 

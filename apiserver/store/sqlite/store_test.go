@@ -54,19 +54,29 @@ func TestOpenAgain(t *testing.T) {
 	}
 }
 
+// TestFilePermissions checks that only the owner can read a new file and those beside it, also
+// if the file was there and empty, and that a mode which the owner sets later stays.
 func TestFilePermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no file modes")
 	}
-	path := newPath(t)
-	s := openStore(t, path, Options{})
-	mustPopulate(t, s)
-	for _, name := range []string{path, path + "-wal", path + "-shm"} {
-		info, err := os.Stat(name)
-		if err != nil {
+	empty := newPath(t)
+	if err := errors.Join(os.WriteFile(empty, nil, 0o600), os.Chmod(empty, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{newPath(t), empty} {
+		s := openStore(t, path, Options{})
+		mustPopulate(t, s)
+		for _, name := range []string{path, path + "-wal", path + "-shm"} {
+			if info, err := os.Stat(name); err != nil || info.Mode() != 0o600 {
+				t.Errorf("%s has mode %v; %v", name, info.Mode(), err)
+			}
+		}
+		if err := errors.Join(s.Close(), os.Chmod(path, 0o640), openStore(t, path, Options{}).Close()); err != nil {
 			t.Error(err)
-		} else if info.Mode() != 0o600 {
-			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != 0o640 {
+			t.Errorf("%s has mode %v later; %v", path, info.Mode(), err)
 		}
 	}
 }
