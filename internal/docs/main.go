@@ -4,15 +4,11 @@
 // It reads the schemas from the provider in process (package schemajson), and runs
 // HashiCorp's tfplugindocs, a tool of go.mod, to write the pages and to validate them.
 // It needs Go's module cache, and neither a CLI nor a network.
-//
-// A line <!-- overview --> in a template stands for overview.md, with which the index and
-// every guide begin: what the provider manages, and what is real.
 package main
 
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -59,31 +55,7 @@ func run(ctx context.Context, dir string) error {
 	if err := tfplugindocs(ctx, append([]string{"generate", "--website-temp-dir", filepath.Join(scratch, "site")}, flags...)); err != nil {
 		return err
 	}
-	if err := insertOverview(filepath.Join(dir, "docs")); err != nil {
-		return err
-	}
 	return tfplugindocs(ctx, append([]string{"validate"}, flags...))
-}
-
-//go:embed overview.md
-var overview []byte
-
-// insertOverview replaces the line <!-- overview --> in the index and the guides.
-func insertOverview(docs string) error {
-	guides, err := filepath.Glob(filepath.Join(docs, "guides", "*.md"))
-	if err != nil {
-		return err
-	}
-	for _, page := range append(guides, filepath.Join(docs, "index.md")) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(page, bytes.Replace(text, []byte("<!-- overview -->\n"), overview, 1), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // writeSchema writes the provider's schemas for tfplugindocs.

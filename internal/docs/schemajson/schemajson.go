@@ -11,8 +11,10 @@ package schemajson
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -42,273 +44,123 @@ func Of(ctx context.Context, server tfprotov6.ProviderServer) (*tfjson.ProviderS
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(failures(resp.Diagnostics), failures(ids.Diagnostics)); err != nil {
-		return nil, err
+	for _, d := range append(resp.Diagnostics, ids.Diagnostics...) {
+		err = errors.Join(err, fmt.Errorf("%s: %s", d.Summary, d.Detail))
 	}
-	return convertProvider(resp, ids)
-}
-
-// failures joins the errors among diagnostics.
-func failures(diags []*tfprotov6.Diagnostic) error {
-	var errs []error
-	for _, d := range diags {
-		if d.Severity == tfprotov6.DiagnosticSeverityError {
-			errs = append(errs, fmt.Errorf("%s: %s", d.Summary, d.Detail))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func convertProvider(resp *tfprotov6.GetProviderSchemaResponse, ids *tfprotov6.GetResourceIdentitySchemasResponse) (*tfjson.ProviderSchema, error) {
-	var p tfjson.ProviderSchema
-	var errs [8]error
-	p.ConfigSchema, errs[0] = convertSchema(resp.Provider)
-	p.ResourceSchemas, errs[1] = convertAll("resource", resp.ResourceSchemas, convertSchema)
-	p.DataSourceSchemas, errs[2] = convertAll("data source", resp.DataSourceSchemas, convertSchema)
-	p.EphemeralResourceSchemas, errs[3] = convertAll("ephemeral resource", resp.EphemeralResourceSchemas, convertSchema)
-	p.ListResourceSchemas, errs[4] = convertAll("list resource", resp.ListResourceSchemas, convertSchema)
-	p.ActionSchemas, errs[5] = convertAll("action", resp.ActionSchemas, convertAction)
-	p.Functions, errs[6] = convertAll("function", resp.Functions, convertFunction)
-	p.ResourceIdentitySchemas, errs[7] = convertAll("identity of", ids.IdentitySchemas, convertIdentity)
-	return &p, errors.Join(errs[:]...)
-}
-
-// convertAll converts the values of a map. It returns nil for an empty map, which the
-// document omits. what describes the keys in errors.
-func convertAll[From, To any](what string, from map[string]From, convert func(From) (To, error)) (map[string]To, error) {
-	if len(from) == 0 {
-		return nil, nil
-	}
-	to := make(map[string]To, len(from))
-	for name, schema := range from {
-		converted, err := convert(schema)
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", what, name, err)
-		}
-		to[name] = converted
-	}
-	return to, nil
-}
-
-func convertSchema(s *tfprotov6.Schema) (*tfjson.Schema, error) {
-	block, err := convertBlock(s.Block)
 	if err != nil {
 		return nil, err
 	}
-	return &tfjson.Schema{Version: uint64(s.Version), Block: block}, nil
-}
-
-func convertAction(s *tfprotov6.ActionSchema) (*tfjson.ActionSchema, error) {
-	block, err := convertBlock(s.Schema.Block)
-	if err != nil {
-		return nil, err
-	}
-	return &tfjson.ActionSchema{Block: block}, nil
-}
-
-func convertBlock(b *tfprotov6.SchemaBlock) (*tfjson.SchemaBlock, error) {
-	attributes, err := convertAttributes(b.Attributes)
-	if err != nil {
-		return nil, err
-	}
-	blocks, err := convertBlockTypes(b.BlockTypes)
-	if err != nil {
-		return nil, err
-	}
-	return &tfjson.SchemaBlock{
-		Attributes: attributes, NestedBlocks: blocks,
-		Description: b.Description, DescriptionKind: descriptionKind(b.DescriptionKind), Deprecated: b.Deprecated,
+	return &tfjson.ProviderSchema{
+		ConfigSchema:             schema(resp.Provider),
+		ResourceSchemas:          each(resp.ResourceSchemas, schema),
+		DataSourceSchemas:        each(resp.DataSourceSchemas, schema),
+		EphemeralResourceSchemas: each(resp.EphemeralResourceSchemas, schema),
+		ListResourceSchemas:      each(resp.ListResourceSchemas, schema),
+		ActionSchemas: each(resp.ActionSchemas, func(a *tfprotov6.ActionSchema) *tfjson.ActionSchema {
+			return &tfjson.ActionSchema{Block: block(a.Schema.Block)}
+		}),
+		Functions:               each(resp.Functions, function),
+		ResourceIdentitySchemas: each(ids.IdentitySchemas, identity),
 	}, nil
 }
 
-// blockModes maps the nesting modes of blocks.
-var blockModes = map[tfprotov6.SchemaNestedBlockNestingMode]tfjson.SchemaNestingMode{
-	tfprotov6.SchemaNestedBlockNestingModeSingle: tfjson.SchemaNestingModeSingle,
-	tfprotov6.SchemaNestedBlockNestingModeList:   tfjson.SchemaNestingModeList,
-	tfprotov6.SchemaNestedBlockNestingModeSet:    tfjson.SchemaNestingModeSet,
-	tfprotov6.SchemaNestedBlockNestingModeMap:    tfjson.SchemaNestingModeMap,
-	tfprotov6.SchemaNestedBlockNestingModeGroup:  tfjson.SchemaNestingModeGroup,
+// each converts the values of a map. It returns nil for an empty map, which the document
+// omits.
+func each[From, To any](from map[string]From, convert func(From) To) map[string]To {
+	if len(from) == 0 {
+		return nil
+	}
+	to := make(map[string]To, len(from))
+	for name, s := range from {
+		to[name] = convert(s)
+	}
+	return to
 }
 
-func convertBlockTypes(from []*tfprotov6.SchemaNestedBlock) (map[string]*tfjson.SchemaBlockType, error) {
-	if len(from) == 0 {
-		return nil, nil
-	}
-	to := make(map[string]*tfjson.SchemaBlockType, len(from))
-	for _, b := range from {
-		block, err := convertBlock(b.Block)
-		if err != nil {
-			return nil, fmt.Errorf("block %s: %w", b.TypeName, err)
-		}
-		mode, ok := blockModes[b.Nesting]
-		if !ok {
-			return nil, fmt.Errorf("block %s: unknown nesting %s", b.TypeName, b.Nesting)
-		}
-		to[b.TypeName] = &tfjson.SchemaBlockType{NestingMode: mode, Block: block, MinItems: uint64(b.MinItems), MaxItems: uint64(b.MaxItems)}
-	}
-	return to, nil
+func schema(s *tfprotov6.Schema) *tfjson.Schema {
+	return &tfjson.Schema{Version: uint64(s.Version), Block: block(s.Block)}
 }
 
-func convertAttributes(from []*tfprotov6.SchemaAttribute) (map[string]*tfjson.SchemaAttribute, error) {
-	if len(from) == 0 {
-		return nil, nil
+func block(b *tfprotov6.SchemaBlock) *tfjson.SchemaBlock {
+	to := &tfjson.SchemaBlock{
+		Attributes: attributes(b.Attributes), Description: b.Description, DescriptionKind: kind(b.DescriptionKind), Deprecated: b.Deprecated,
 	}
-	to := make(map[string]*tfjson.SchemaAttribute, len(from))
+	for _, nested := range b.BlockTypes {
+		if to.NestedBlocks == nil {
+			to.NestedBlocks = map[string]*tfjson.SchemaBlockType{}
+		}
+		to.NestedBlocks[nested.TypeName] = &tfjson.SchemaBlockType{
+			NestingMode: mode(nested.Nesting), Block: block(nested.Block), MinItems: uint64(nested.MinItems), MaxItems: uint64(nested.MaxItems),
+		}
+	}
+	return to
+}
+
+func attributes(from []*tfprotov6.SchemaAttribute) map[string]*tfjson.SchemaAttribute {
+	if len(from) == 0 {
+		return nil
+	}
+	all := make(map[string]*tfjson.SchemaAttribute, len(from))
 	for _, a := range from {
-		converted, err := convertAttribute(a)
-		if err != nil {
-			return nil, fmt.Errorf("attribute %s: %w", a.Name, err)
+		to := &tfjson.SchemaAttribute{
+			Description: a.Description, DescriptionKind: kind(a.DescriptionKind), Deprecated: a.Deprecated,
+			Required: a.Required, Optional: a.Optional, Computed: a.Computed, Sensitive: a.Sensitive, WriteOnly: a.WriteOnly,
 		}
-		to[a.Name] = converted
+		if n := a.NestedType; n == nil {
+			to.AttributeType = ctyType(a.Type)
+		} else {
+			to.AttributeNestedType = &tfjson.SchemaNestedAttributeType{Attributes: attributes(n.Attributes), NestingMode: mode(n.Nesting)}
+		}
+		all[a.Name] = to
 	}
-	return to, nil
+	return all
 }
 
-func convertAttribute(a *tfprotov6.SchemaAttribute) (_ *tfjson.SchemaAttribute, err error) {
-	to := &tfjson.SchemaAttribute{
-		Description: a.Description, DescriptionKind: descriptionKind(a.DescriptionKind), Deprecated: a.Deprecated,
-		Required: a.Required, Optional: a.Optional, Computed: a.Computed, Sensitive: a.Sensitive, WriteOnly: a.WriteOnly,
-	}
-	if a.NestedType == nil {
-		to.AttributeType, err = convertType(a.Type)
-	} else {
-		to.AttributeNestedType, err = convertNested(a.NestedType)
-	}
-	return to, err
+// mode converts a nesting mode such as LIST.
+func mode(m fmt.Stringer) tfjson.SchemaNestingMode {
+	return tfjson.SchemaNestingMode(strings.ToLower(m.String()))
 }
 
-// objectModes maps the nesting modes of nested attributes.
-var objectModes = map[tfprotov6.SchemaObjectNestingMode]tfjson.SchemaNestingMode{
-	tfprotov6.SchemaObjectNestingModeSingle: tfjson.SchemaNestingModeSingle,
-	tfprotov6.SchemaObjectNestingModeList:   tfjson.SchemaNestingModeList,
-	tfprotov6.SchemaObjectNestingModeSet:    tfjson.SchemaNestingModeSet,
-	tfprotov6.SchemaObjectNestingModeMap:    tfjson.SchemaNestingModeMap,
+func kind(k tfprotov6.StringKind) tfjson.SchemaDescriptionKind {
+	return tfjson.SchemaDescriptionKind(strings.ToLower(k.String()))
 }
 
-func convertNested(o *tfprotov6.SchemaObject) (*tfjson.SchemaNestedAttributeType, error) {
-	mode, ok := objectModes[o.Nesting]
-	if !ok {
-		return nil, fmt.Errorf("unknown nesting %s", o.Nesting)
-	}
-	attributes, err := convertAttributes(o.Attributes)
-	if err != nil {
-		return nil, err
-	}
-	return &tfjson.SchemaNestedAttributeType{Attributes: attributes, NestingMode: mode}, nil
-}
-
-func convertIdentity(s *tfprotov6.ResourceIdentitySchema) (*tfjson.IdentitySchema, error) {
-	to := &tfjson.IdentitySchema{Version: uint64(s.Version), Attributes: make(map[string]*tfjson.IdentityAttribute, len(s.IdentityAttributes))}
+func identity(s *tfprotov6.ResourceIdentitySchema) *tfjson.IdentitySchema {
+	to := &tfjson.IdentitySchema{Version: uint64(s.Version), Attributes: map[string]*tfjson.IdentityAttribute{}}
 	for _, a := range s.IdentityAttributes {
-		converted, err := convertType(a.Type)
-		if err != nil {
-			return nil, fmt.Errorf("attribute %s: %w", a.Name, err)
-		}
 		to.Attributes[a.Name] = &tfjson.IdentityAttribute{
-			IdentityType: converted, Description: a.Description,
+			IdentityType: ctyType(a.Type), Description: a.Description,
 			RequiredForImport: a.RequiredForImport, OptionalForImport: a.OptionalForImport,
 		}
 	}
-	return to, nil
+	return to
 }
 
-func descriptionKind(k tfprotov6.StringKind) tfjson.SchemaDescriptionKind {
-	if k == tfprotov6.StringKindMarkdown {
-		return tfjson.SchemaDescriptionKindMarkdown
-	}
-	return tfjson.SchemaDescriptionKindPlain
-}
-
-func convertFunction(f *tfprotov6.Function) (*tfjson.FunctionSignature, error) {
-	returns, err := convertType(f.Return.Type)
-	if err != nil {
-		return nil, fmt.Errorf("its result: %w", err)
-	}
+func function(f *tfprotov6.Function) *tfjson.FunctionSignature {
 	to := &tfjson.FunctionSignature{
-		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage, ReturnType: returns,
+		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage, ReturnType: ctyType(f.Return.Type),
+	}
+	parameter := func(p *tfprotov6.FunctionParameter) *tfjson.FunctionParameter {
+		return &tfjson.FunctionParameter{Name: p.Name, Description: p.Description, IsNullable: p.AllowNullValue, Type: ctyType(p.Type)}
 	}
 	for _, p := range f.Parameters {
-		converted, err := convertParameter(p)
-		if err != nil {
-			return nil, err
-		}
-		to.Parameters = append(to.Parameters, converted)
+		to.Parameters = append(to.Parameters, parameter(p))
 	}
 	if f.VariadicParameter != nil {
-		to.VariadicParameter, err = convertParameter(f.VariadicParameter)
+		to.VariadicParameter = parameter(f.VariadicParameter)
 	}
-	return to, err
+	return to
 }
 
-func convertParameter(p *tfprotov6.FunctionParameter) (*tfjson.FunctionParameter, error) {
-	converted, err := convertType(p.Type)
+// ctyType converts a type of the plugin protocol to the CLIs' own. Both have the same JSON,
+// so that only a schema without a type fails, which no provider can serve.
+func ctyType(t tftypes.Type) (to cty.Type) {
+	text, err := json.Marshal(t)
+	if err == nil {
+		err = json.Unmarshal(text, &to)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
+		panic(fmt.Sprintf("the type %s: %v", t, err))
 	}
-	return &tfjson.FunctionParameter{Name: p.Name, Description: p.Description, IsNullable: p.AllowNullValue, Type: converted}, nil
-}
-
-// convertType converts a type of the plugin protocol to a type of the CLIs.
-func convertType(t tftypes.Type) (cty.Type, error) {
-	switch t := t.(type) {
-	case tftypes.List:
-		return convertElement(t.ElementType, cty.List)
-	case tftypes.Set:
-		return convertElement(t.ElementType, cty.Set)
-	case tftypes.Map:
-		return convertElement(t.ElementType, cty.Map)
-	case tftypes.Object:
-		return convertObject(t)
-	case tftypes.Tuple:
-		return convertTuple(t)
-	case nil:
-		return cty.NilType, fmt.Errorf("it has no type")
-	}
-	switch {
-	case t.Is(tftypes.String):
-		return cty.String, nil
-	case t.Is(tftypes.Number):
-		return cty.Number, nil
-	case t.Is(tftypes.Bool):
-		return cty.Bool, nil
-	case t.Is(tftypes.DynamicPseudoType):
-		return cty.DynamicPseudoType, nil
-	}
-	return cty.NilType, fmt.Errorf("unknown type %s", t)
-}
-
-func convertElement(element tftypes.Type, of func(cty.Type) cty.Type) (cty.Type, error) {
-	converted, err := convertType(element)
-	if err != nil {
-		return cty.NilType, err
-	}
-	return of(converted), nil
-}
-
-func convertObject(o tftypes.Object) (cty.Type, error) {
-	attributes := make(map[string]cty.Type, len(o.AttributeTypes))
-	var optional []string
-	for name, t := range o.AttributeTypes {
-		converted, err := convertType(t)
-		if err != nil {
-			return cty.NilType, fmt.Errorf("%s: %w", name, err)
-		}
-		attributes[name] = converted
-		if _, ok := o.OptionalAttributes[name]; ok {
-			optional = append(optional, name)
-		}
-	}
-	return cty.ObjectWithOptionalAttrs(attributes, optional), nil
-}
-
-func convertTuple(t tftypes.Tuple) (cty.Type, error) {
-	elements := make([]cty.Type, len(t.ElementTypes))
-	for i, element := range t.ElementTypes {
-		converted, err := convertType(element)
-		if err != nil {
-			return cty.NilType, fmt.Errorf("element %d: %w", i, err)
-		}
-		elements[i] = converted
-	}
-	return cty.Tuple(elements), nil
+	return to
 }

@@ -38,8 +38,6 @@ var definition = &service.Definition[api.Domain, model]{
 	},
 	Managing: service.Managing{
 		ResourceDescription: "Mailboxes of one domain, as a map. Use it in place of many `mailhost_mailbox` resources: thousands of mailboxes are one resource, which Terraform plans and applies in a fraction of the time.\n\n" +
-			"!> **Removing an entry deletes the mailbox with its mail.** A plan names every mailbox that it deletes, and is refused if they are more than `max_deletions`, which is 0 by default. " +
-			"That also holds for a destroy of the set and for a change of `domain`, for which the value of the last apply counts too.\n\n" +
 			"The set never changes or deletes a mailbox that is not in its map. Those are in `unmanaged`.",
 		Settings:      settings,
 		Volatile:      []string{"addresses", "ids", "unmanaged"},

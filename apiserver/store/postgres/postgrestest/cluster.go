@@ -3,8 +3,9 @@
 // The tests of a package share a cluster of their own, which is made with initdb and pg_ctl
 // where these are found (on PATH, or below /usr/lib/postgresql), and each test has a
 // database of its own, a copy of a template with the current schema. Elsewhere the tests
-// are skipped, unless the variable MAILHOSTD_TEST_POSTGRES is "required". It can also be
-// the URL of a running server's superuser, for instance to test another version.
+// are skipped, unless the variable MAILHOSTD_TEST_POSTGRES is "required". With "none" they are
+// always skipped. It can also be the URL of a running server's superuser, for instance to test
+// another version.
 package postgrestest
 
 import (
@@ -23,7 +24,11 @@ import (
 // variable is the environment variable that the package comment describes.
 const variable = "MAILHOSTD_TEST_POSTGRES"
 
-const required = "required"
+// The values of the variable that are no URL.
+const (
+	required = "required"
+	none     = "none"
+)
 
 // TB contains the methods that the package needs of a *testing.T or a *rapid.T.
 type TB interface {
@@ -46,7 +51,7 @@ type Cluster struct {
 }
 
 // ErrMissing means that this machine has no PostgreSQL.
-var ErrMissing = errors.New("initdb and pg_ctl are neither on PATH nor below /usr/lib/postgresql")
+var ErrMissing = errors.New("MAILHOSTD_TEST_POSTGRES is none, or initdb and pg_ctl are neither on PATH nor below /usr/lib/postgresql")
 
 // Start starts a cluster that a test can stop or crash, and removes it when the test ends. It skips
 // the test if there is no PostgreSQL.
@@ -100,6 +105,9 @@ func skip(t TB, err error) {
 
 // findBin returns the directory of the programs.
 func findBin() (string, error) {
+	if os.Getenv(variable) == none {
+		return "", ErrMissing
+	}
 	candidates, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.Reverse(candidates) // the latest version first
 	if path, err := exec.LookPath("initdb"); err == nil {

@@ -33,7 +33,7 @@ type server struct {
 
 var (
 	shared = sync.OnceValues(func() (*server, error) {
-		if u := os.Getenv(variable); u != "" && u != required {
+		if u := os.Getenv(variable); u != "" && u != required && u != none {
 			return newServer(u, nil), nil
 		}
 		c, err := New(append(volatile, "synchronous_commit=off")...)
