@@ -9,19 +9,12 @@
 // alone there, and each of its statements sees what was committed before. Accounts don't
 // wait for each other. The list of accounts has a lock of its own (pg_advisory_xact_lock).
 // Domain names and addresses of dedicated IPs are unique in all accounts by constraints.
+// In a process, an update that names its account (store.InAccount) waits for the others of
+// the account before it takes a connection.
 //
-// Updates that name their account (store.InAccount) and meet in this process share one
-// transaction, the lock and the commit: each runs behind a savepoint, in the goroutine of
-// its caller. What one has read of the account the next ones know (sqlstore.Memo).
-//
-// A round trip takes longer than most statements. An update therefore sends its writes
-// together with its next query, or at its end, and continues as if each had changed its row
-// (sqlstore.Deferrer). If a write turns out to have changed no row, because an
-// address is taken for instance, the function runs again and waits for each result.
-//
-// A function also runs again after a deadlock, after a unique value that another account has
-// taken in the meantime, and after a connection that was lost before the commit. A
-// connection that is lost during the commit is an error that is store.ErrUnavailable,
+// The function of an update runs again after a deadlock, after a unique value that another
+// account has taken in the meantime, and after a connection that was lost before the commit.
+// A connection that is lost during the commit is an error that is store.ErrUnavailable,
 // although the changes may have been kept: the caller has to look, or to send its request
 // again under the same Idempotency-Key.
 //

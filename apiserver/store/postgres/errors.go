@@ -14,7 +14,7 @@ import (
 
 var errNoStore = errors.New("the database is empty: nothing has been stored there yet")
 
-var errOlderSchema = errors.New("an older version of this program wrote the database; open it for writing once, and it is brought up to date")
+var errOlderSchema = errors.New("an older version of this program wrote the database; run `mailhostd serve` or `mailhostd migrate` once to upgrade the schema")
 
 var errOtherProgram = errors.New("the database has tables of another program; create an empty database, and name that")
 
@@ -45,7 +45,7 @@ func retryable(err error, conn *pgx.Conn) bool {
 	case "23505": // a unique value that was taken after the transaction had looked
 		return true
 	}
-	return isOutdated(err) || errors.Is(err, errUnexpected) || conn.IsClosed()
+	return isOutdated(err) || conn.IsClosed()
 }
 
 // isOutdated reports whether a newer replica has just changed the table of a prepared
@@ -60,7 +60,7 @@ func (t *transaction) explain(err error) error {
 	switch {
 	case err == nil || t.failed == nil:
 		return err
-	case code(t.failed) == "23505" || errors.Is(t.failed, errUnexpected):
+	case code(t.failed) == "23505":
 		return &retryError{err}
 	case retryable(t.failed, t.conn):
 		return &retryError{unavailable(err)}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"testing/fstest"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -12,12 +11,6 @@ import (
 // WithBlockRows sets the number of rows of a new block of a list.
 func (o Options) WithBlockRows(n int) Options {
 	o.blockRows = n
-	return o
-}
-
-// WithAcquireTimeout sets how long to wait for a connection, and for BEGIN.
-func (o Options) WithAcquireTimeout(d time.Duration) Options {
-	o.acquireTimeout = d
 	return o
 }
 
@@ -47,14 +40,4 @@ func (o Options) WithMigration(text string) Options {
 	files[fmt.Sprintf("%04d_next.sql", len(names)+1)] = &fstest.MapFile{Data: []byte(text)}
 	o.migrations = files
 	return o
-}
-
-// Waiting returns how many updates of an account wait for their turn.
-func (s *Store) Waiting(account string) int {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
-	if q := s.engine.accounts[account]; q != nil {
-		return len(q.waiting)
-	}
-	return 0
 }

@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,18 +47,15 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-// room is how much must fit on the disk before a store is ready again after a failure: more
-// than most requests write.
-const room = 1 << 20
-
 var errUndo = errors.New("a trial that is undone")
 
-// tryToWrite writes something that does not fit into the free space of a table, and undoes it.
+// tryToWrite writes more than most requests do, so that it does not fit into the free space of
+// a table, and undoes it.
 func (e *engine) tryToWrite(ctx context.Context) error {
-	content := make([]byte, room)
+	content := make([]byte, 1000)
 	_, _ = rand.Read(content) // it never fails
 	err := e.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-		if _, err := q.ExecContext(ctx, `INSERT INTO list_facets (id, content) VALUES ($1, $2)`, -int64(binary.BigEndian.Uint64(content)>>1), content); err != nil {
+		if _, err := q.ExecContext(ctx, `INSERT INTO token_buckets (name, full_at) SELECT n || $1, 0 FROM generate_series(1, 500) n`, hex.EncodeToString(content)); err != nil {
 			return err
 		}
 		return errUndo

@@ -10,22 +10,16 @@ import (
 // updating is the sqlstore.Querier of an update.
 type updating struct {
 	transaction
-	// locked are the accounts and names that it has locked.
+	// locked holds the accounts and names locked by this update.
 	locked map[string]bool
-	memo   *sqlstore.Memo
-	// careful means that no statement is deferred.
-	careful bool
 }
-
-// Memo implements sqlstore.Memoizer.
-func (u *updating) Memo() *sqlstore.Memo { return u.memo }
 
 var _ sqlstore.Locker = (*updating)(nil)
 
 // LockAccount implements sqlstore.Locker. An account that does not exist has no row, so
 // that the list of accounts is locked until it is known whether somebody else creates it.
 func (u *updating) LockAccount(ctx context.Context, id string) bool {
-	key := accountKey(id)
+	key := "account " + id
 	if u.locked[key] {
 		return false
 	}
@@ -37,8 +31,6 @@ func (u *updating) LockAccount(ctx context.Context, id string) bool {
 	u.locked[key] = u.failed == nil
 	return u.failed == nil
 }
-
-func accountKey(id string) string { return "account " + id }
 
 // Lock implements sqlstore.Locker.
 func (u *updating) Lock(ctx context.Context, name string) {

@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/url"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -126,82 +121,6 @@ func TestRestart(t *testing.T) {
 	if err := one.Ping(t.Context()); err != nil {
 		t.Errorf("Ping = %v", err)
 	}
-}
-
-// TestDelayedBegin checks that a view and an update fail soon if nobody responds to BEGIN, as
-// a pooler without a free connection, and that the store continues afterwards.
-func TestDelayedBegin(t *testing.T) {
-	t.Parallel()
-	cluster := postgrestest.Start(t)
-	direct, err := url.Parse(cluster.URL("postgres", "postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const socket = "/.s.PGSQL.5432"
-	target := direct.Query().Get("host") + socket
-	dir, err := os.MkdirTemp("/tmp", "mailhost-proxy-") // the path of a socket is limited to a hundred bytes
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", dir+socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	var delayed sync.RWMutex
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := new(net.Dialer).DialContext(t.Context(), "unix", target)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
-			go func() {
-				defer server.Close()
-				for buf := make([]byte, 1<<16); ; {
-					n, err := client.Read(buf)
-					if err != nil {
-						return
-					}
-					delayed.RLock()
-					_, err = server.Write(buf[:n])
-					delayed.RUnlock()
-					if err != nil {
-						return
-					}
-				}
-			}()
-		}
-	}()
-	direct.RawQuery = url.Values{"host": {dir}}.Encode()
-	s := openAt(t, direct.String(), postgres.Options{}.WithAcquireTimeout(2*time.Second))
-	storetest.Fill(t, s)
-	for name, try := range map[string]func() error{
-		"View":   func() error { return s.View(t.Context(), func(store.Reader) error { return nil }) },
-		"Update": func() error { return s.Update(t.Context(), func(store.Tx) error { return nil }) },
-	} {
-		delayed.Lock()
-		begun := time.Now()
-		if err := try(); !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("%s = %v", name, err)
-		}
-		if took := time.Since(begun); took > 15*time.Second {
-			t.Errorf("%s took %s", name, took)
-		}
-		delayed.Unlock()
-		for begun := time.Now(); s.Ping(t.Context()) != nil; {
-			if time.Since(begun) > 20*time.Second {
-				t.Fatalf("no Ping succeeds after %s", name)
-			}
-		}
-	}
-	readAll(t, s)
 }
 
 // TestDeadlock checks that two updates that lock two accounts in opposite order both

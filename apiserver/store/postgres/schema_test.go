@@ -13,14 +13,17 @@ import (
 	zombiezen "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // TestSameSchemaAsSQLite checks that both engines have the same tables, columns, keys and
-// indexes.
+// indexes, also after the migration for a new field that CONTRIBUTING.md shows.
 func TestSameSchemaAsSQLite(t *testing.T) {
-	url := postgrestest.URL(t)
+	url := postgrestest.EmptyURL(t)
+	openAt(t, url, postgres.Options{})
+	execute(t, url, `ALTER TABLE mailboxes ADD COLUMN display_name TEXT COLLATE "C" NOT NULL DEFAULT ''`)
 	path := filepath.Join(t.TempDir(), "mailhost.db")
 	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
@@ -62,7 +65,7 @@ func describePostgres(t *testing.T, url string) map[string]bool {
 		`SELECT format('column %s.%s %s not null %s default %s', c.relname, a.attname,
 			CASE a.atttypid WHEN 'text'::regtype THEN CASE a.attcollation WHEN 'pg_catalog."C"'::regcollation THEN 'TEXT' ELSE 'TEXT in another order' END
 				WHEN 'bytea'::regtype THEN 'BLOB' ELSE 'INTEGER' END,
-			a.attnotnull, COALESCE(pg_get_expr(d.adbin, d.adrelid), ''))
+			a.attnotnull, regexp_replace(COALESCE(pg_get_expr(d.adbin, d.adrelid), ''), '::text$', ''))
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 		WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`,
@@ -95,11 +98,14 @@ func describePostgres(t *testing.T, url string) map[string]bool {
 }
 
 func describeSQLite(t *testing.T, path string) map[string]bool {
-	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadOnly)
+	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	if err := sqlitex.ExecuteTransient(conn, `ALTER TABLE mailboxes ADD COLUMN display_name TEXT NOT NULL DEFAULT ''`, nil); err != nil {
+		t.Fatal(err)
+	}
 	found := map[string]bool{}
 	for _, query := range []string{
 		`SELECT format('column %s.%s %s not null %s default %s', t.name, c.name, c.type, CASE c."notnull" WHEN 1 THEN 't' ELSE 'f' END, COALESCE(c.dflt_value, ''))

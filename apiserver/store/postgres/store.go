@@ -43,9 +43,9 @@ type Options struct {
 	ReadOnly bool
 
 	// Tests set small numbers, and the migrations of another version.
-	maxGroup, blockRows int
-	migrations          fs.FS
-	tracer              pgx.QueryTracer
+	blockRows  int
+	migrations fs.FS
+	tracer     pgx.QueryTracer
 	// acquireTimeout is how long a view or an update waits for a connection, and then for
 	// the result of BEGIN, which a pooler delays until one of its own connections is free.
 	acquireTimeout time.Duration
@@ -67,7 +67,6 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	opts.LockTimeout = cmp.Or(opts.LockTimeout, lockTimeout)
 	opts.StatementTimeout = cmp.Or(opts.StatementTimeout, statementTimeout)
 	opts.acquireTimeout = cmp.Or(opts.acquireTimeout, acquireTimeout)
-	opts.maxGroup = cmp.Or(opts.maxGroup, maxGroup)
 	config, err := poolConfig(url, opts)
 	if err != nil {
 		return nil, err
@@ -77,7 +76,10 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("PostgreSQL: %w", err)
 	}
 	d := dialect{opts.migrations}
-	e := &engine{pool: pool, opts: opts, accounts: map[string]*queue{}, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
+	e := &engine{pool: pool, opts: opts, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
+	for i := range e.queues {
+		e.queues[i] = make(chan struct{}, 1)
+	}
 	if opts.Exclusive {
 		err = e.requireUnused(ctx)
 	}
@@ -202,9 +204,8 @@ type engine struct {
 	inFlight sync.RWMutex
 	closed   bool
 
-	mu sync.Mutex
-	// accounts has the updates that wait for their turn, by account.
-	accounts map[string]*queue
+	// queues have an element while an update of one of their accounts runs.
+	queues [256]chan struct{}
 }
 
 var _ sqlstore.Engine = (*engine)(nil)

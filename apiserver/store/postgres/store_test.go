@@ -44,20 +44,23 @@ func readAll(t *testing.T, s store.Store) {
 	}
 }
 
+// TestConformance runs the tests of every store. With -short it runs those of what PostgreSQL
+// does in its own way: locks, order, concurrency and the end of transactions.
 func TestConformance(t *testing.T) {
 	var run statements
-	t.Run("direct", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithTracer(&run)) })
-	})
-	t.Run("as through a pooler, with blocks of few rows", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store {
-			return openAt(t, postgrestest.URL(t)+"&default_query_exec_mode=cache_describe", postgres.Options{}.WithBlockRows(3).WithTracer(&run))
-		})
-	})
-	if t.Failed() {
-		return
+	var names []string
+	if testing.Short() {
+		names = []string{
+			"MailQueueConcurrentClaims", "TokenBucketsConcurrently", "CreationTimesOfConcurrentCreates", "PagesDuringCreates", "Atomicity", "Snapshot",
+			"Panic", "Goexit", "Context", "OneWins", "RefusedForWhatExists", "Counter", "MixedUpdates", "Close",
+		}
 	}
-	t.Run("plans", func(t *testing.T) { testPlans(t, &run) })
+	t.Run("store", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithTracer(&run)) }, names...)
+	})
+	if !testing.Short() && !t.Failed() {
+		t.Run("plans", func(t *testing.T) { testPlans(t, &run) })
+	}
 }
 
 // TestExclusive checks that a database is not opened alone while another client uses it, even

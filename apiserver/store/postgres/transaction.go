@@ -1,14 +1,12 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -47,78 +45,62 @@ type transaction struct {
 	failed error
 	// wrote means that a statement ran which may have changed something.
 	wrote bool
-	// prelude are statements that are sent before the first one, and begun means that they
-	// have run. deferred are those that are sent before the next one.
-	prelude, deferred []statement
-	begun             bool
 }
 
 var _ sqlstore.Querier = (*transaction)(nil)
 
 // ExecContext implements sqlstore.Querier.
 func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
-	if err := t.ready(ctx); err != nil {
-		return 0, err
-	}
-	t.wrote = true
-	values, err := arguments(args)
+	values, err := t.begin(ctx, args)
 	if err != nil {
 		return 0, err
 	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
-	defer cancel()
+	t.wrote = true
 	if len(args) == 0 { // it may be a script
-		if !t.alone() {
-			t.flush()
-		}
-		if t.failed == nil {
-			t.fail(t.exec(query))
-		}
+		t.fail(t.exec(query))
 		return 0, t.failed
 	}
-	var tag pgconn.CommandTag
-	if t.alone() {
-		tag, err = t.conn.Exec(limit, query, append([]any{t.mode}, values...)...)
-	} else {
-		var results pgx.BatchResults
-		if results, err = t.send(limit, statement{query, values}); err == nil {
-			tag, err = results.Exec()
-			err = cmp.Or(err, results.Close())
-		}
-	}
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+	defer cancel()
+	tag, err := t.conn.Exec(limit, query, append([]any{t.mode}, values...)...)
 	t.fail(err)
 	return tag.RowsAffected(), err
 }
-
-// alone reports whether nothing has to be sent before the next statement.
-func (t *transaction) alone() bool { return len(t.prelude)+len(t.deferred) == 0 }
 
 // binaryFormat requests each column in its binary format.
 var binaryFormat = pgx.QueryResultFormats{1}
 
 // QueryContext implements sqlstore.Querier.
 func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	if err := t.ready(ctx); err != nil {
-		return nil, err
-	}
-	values, err := arguments(args)
+	values, err := t.begin(ctx, args)
 	if err != nil {
 		return nil, err
 	}
 	t.wrote = t.wrote || strings.Contains(query, "RETURNING")
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
-	found := &rows{transaction: t, cancel: cancel}
-	if t.alone() {
-		found.Rows, err = t.conn.Query(limit, query, append([]any{t.mode, binaryFormat}, values...)...)
-	} else if found.results, err = t.send(limit, statement{query, values}); err == nil {
-		found.Rows, _ = found.results.Query() // Rows has the error
-	}
+	found, err := t.conn.Query(limit, query, append([]any{t.mode, binaryFormat}, values...)...)
 	if err != nil {
 		cancel()
 		t.fail(err)
 		return nil, err
 	}
-	return found, nil
+	return &rows{found, t, cancel}, nil
+}
+
+// begin checks the context before each statement and returns the statement's arguments as pgx
+// takes them. Statements are not interrupted: the connection could not be used any more.
+func (t *transaction) begin(ctx context.Context, args []any) (values []any, err error) {
+	if t.failed != nil {
+		return nil, t.failed
+	}
+	for i, arg := range args {
+		v, err := argument(arg)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		values = append(values, v)
+	}
+	return values, ctx.Err()
 }
 
 // fail keeps the first error of a statement. A connection whose plans are those of an older
@@ -128,26 +110,4 @@ func (t *transaction) fail(err error) {
 		t.failed = err
 	}
 	t.outdated = t.outdated || isOutdated(err)
-}
-
-// ready checks the context before each statement. Statements are not interrupted: the
-// connection could not be used any more.
-func (t *transaction) ready(ctx context.Context) error {
-	if t.failed != nil {
-		return t.failed
-	}
-	return ctx.Err()
-}
-
-// arguments returns a statement's arguments as pgx takes them.
-func arguments(args []any) ([]any, error) {
-	values := make([]any, 0, len(args))
-	for i, arg := range args {
-		v, err := argument(arg)
-		if err != nil {
-			return nil, fmt.Errorf("argument %d: %w", i+1, err)
-		}
-		values = append(values, v)
-	}
-	return values, nil
 }

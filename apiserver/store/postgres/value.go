@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/binary"
@@ -72,7 +71,6 @@ func blob(b []byte) any {
 // rows are the sqlstore.Rows of a query, in the binary format.
 type rows struct {
 	pgx.Rows
-	results     pgx.BatchResults // of which they are, or nil
 	transaction *transaction
 	cancel      context.CancelFunc
 }
@@ -93,9 +91,6 @@ func (r *rows) Next() bool {
 func (r *rows) Close() error {
 	r.Rows.Close()
 	err := r.Rows.Err()
-	if r.results != nil {
-		err = cmp.Or(err, r.results.Close())
-	}
 	r.cancel()
 	r.transaction.fail(err)
 	return nil

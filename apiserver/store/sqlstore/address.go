@@ -33,7 +33,7 @@ func (t *tx) addressKeys(m *store.Mailbox) ([]addressKey, error) {
 // addAddress inserts an address of a mailbox that was inserted before. If it exists,
 // it deletes the mailbox again and returns an *store.ExistsError.
 func (t *tx) addAddress(m *store.Mailbox, k addressKey) error {
-	n, err := t.execOne(`INSERT INTO addresses (domain_id, local_part, mailbox_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+	n, err := t.exec(`INSERT INTO addresses (domain_id, local_part, mailbox_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		k.domainID, k.localPart, m.ID)
 	if err != nil {
 		return fmt.Errorf("create an address: %w", err)

@@ -82,7 +82,7 @@ func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
 	}
 	e.CreatedAt = at
 	columns := auditEntries.names[1:] // the database assigns the id
-	if _, err := t.execOne(insertion(auditEntries.name, columns), auditEntries.written(e)[1:]...); err != nil {
+	if _, err := t.exec(insertion(auditEntries.name, columns), auditEntries.written(e)[1:]...); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
 	t.created(auditEntries.name, e.AccountID, at)

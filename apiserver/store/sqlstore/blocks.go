@@ -155,7 +155,7 @@ func (b block) bucketID(number int) int64 { return int64(number)*firstBucketID +
 const firstBucketID = 1 << 48
 
 func (t *tx) putBucket(b block, number int, content []byte) error {
-	_, err := t.execOne(`INSERT INTO list_facets (id, content) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET content = excluded.content`,
+	_, err := t.exec(`INSERT INTO list_facets (id, content) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET content = excluded.content`,
 		b.bucketID(number), content)
 	if err != nil {
 		return fmt.Errorf("write facets: %w", err)
@@ -409,7 +409,7 @@ func (t *tx) deleteBlock(l list, b block) error {
 
 // addToTotal changes the number of rows in all blocks of a list.
 func (t *tx) addToTotal(l list, n int) error {
-	if _, err := t.execOne(`INSERT INTO list_totals (list, account_id, row_count) VALUES ($1, $2, $3)
+	if _, err := t.exec(`INSERT INTO list_totals (list, account_id, row_count) VALUES ($1, $2, $3)
 		ON CONFLICT (list, account_id) DO UPDATE SET row_count = list_totals.row_count + excluded.row_count`, l.table, l.accountID, n); err != nil {
 		return fmt.Errorf("count the rows in blocks: %w", err)
 	}

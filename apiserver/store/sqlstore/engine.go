@@ -31,15 +31,6 @@ type Engine interface {
 	Close() error
 }
 
-// Deferrer is the Querier of an update that sends several statements to a server at once.
-type Deferrer interface {
-	// Defer runs a statement later, but before any other statement and before the commit.
-	// The caller continues as if it had changed one row. If it turns out that it has not,
-	// the function of the update runs again, and Defer reports false: then the caller
-	// runs the statement itself.
-	Defer(ctx context.Context, query string, args ...any) bool
-}
-
 // Locker is the Querier of an update in an engine whose updates run at the same time. An
 // error of a lock is also that of every later statement, so that it can be ignored.
 type Locker interface {

@@ -5,23 +5,15 @@ import (
 	"strings"
 )
 
-// Memo is what an update has read of accounts that it has locked, so that it reads it once.
-// An engine may pass it on to the updates that follow in the same transaction, as long as
-// none is rolled back.
-type Memo struct {
+// memo is what an update has read of accounts that it has locked, so that it reads it once.
+type memo struct {
 	// newest is the newest creation time of each list.
 	newest map[list]int64
 	// results are those of queries of the tables in memoized, by their text and arguments.
 	results map[string]any
 }
 
-// NewMemo returns an empty memo.
-func NewMemo() *Memo { return &Memo{newest: map[list]int64{}, results: map[string]any{}} }
-
-// Memoizer is the Querier of an update whose transaction other updates may have begun.
-type Memoizer interface {
-	Memo() *Memo
-}
+func newMemo() *memo { return &memo{newest: map[list]int64{}, results: map[string]any{}} }
 
 // memoized are the tables of which results are kept. They are small and seldom written.
 var memoized = map[string]bool{
@@ -29,7 +21,7 @@ var memoized = map[string]bool{
 }
 
 // wrote forgets what a statement may have changed.
-func (m *Memo) wrote(statement string) {
+func (m *memo) wrote(statement string) {
 	before := ""
 	for word := range strings.FieldsSeq(statement) {
 		if before == "INTO" || before == "FROM" || before == "UPDATE" {
@@ -46,7 +38,7 @@ func (m *Memo) wrote(statement string) {
 }
 
 // clear forgets everything.
-func (m *Memo) clear() {
+func (m *memo) clear() {
 	clear(m.newest)
 	clear(m.results)
 }

@@ -40,13 +40,8 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
 		reader := *s.reader(ctx, q)
 		reader.locker, _ = q.(Locker)
-		if shared, ok := q.(Memoizer); ok {
-			reader.memo = shared.Memo()
-		} else {
-			reader.memo = NewMemo()
-		}
-		deferrer, _ := q.(Deferrer)
-		return fn(&tx{reader: reader, deferrer: deferrer})
+		reader.memo = newMemo()
+		return fn(&tx{reader: reader})
 	})
 }
 
@@ -69,7 +64,7 @@ type reader struct {
 	q       Querier
 	dialect Dialect
 	locker  Locker // nil unless it is an update that runs at the same time as others
-	memo    *Memo  // nil unless it is an update
+	memo    *memo  // nil unless it is an update
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time
 	// blockRows is the number of rows of a new block.
@@ -79,7 +74,6 @@ type reader struct {
 // tx is a store.Tx.
 type tx struct {
 	reader
-	deferrer Deferrer // nil for an engine without round trips
 	// observer is set by Observe.
 	observer func(store.Change)
 }

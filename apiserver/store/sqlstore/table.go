@@ -352,7 +352,7 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 	if tbl.updatedAt >= 0 {
 		*values[tbl.updatedAt].(micros).at = at
 	}
-	n, err := t.execOne(tbl.insertion, values...)
+	n, err := t.exec(tbl.insertion, values...)
 	if err != nil {
 		return fmt.Errorf("create in %s: %w", tbl.name, err)
 	}
@@ -368,7 +368,7 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 
 // put inserts a row, or replaces the one with the same key. It reports nothing.
 func put[T any](t *tx, tbl *table[T], v *T) error {
-	if _, err := t.execOne(tbl.replacing, tbl.written(v)...); err != nil {
+	if _, err := t.exec(tbl.replacing, tbl.written(v)...); err != nil {
 		return fmt.Errorf("write %s: %w", tbl.name, err)
 	}
 	return nil
@@ -466,16 +466,6 @@ func (t *tx) exec(query string, args ...any) (int64, error) {
 	return t.q.ExecContext(t.ctx, query, storedAll(args)...)
 }
 
-// execOne is exec for a statement that mostly changes one row. It may run later.
-func (t *tx) execOne(query string, args ...any) (int64, error) {
-	t.memo.wrote(query)
-	values := storedAll(args)
-	if t.deferrer != nil && t.deferrer.Defer(t.ctx, query, values...) {
-		return 1, nil
-	}
-	return t.q.ExecContext(t.ctx, query, values...)
-}
-
 func storedAll(args []any) []any {
 	values := make([]any, len(args))
 	for i, arg := range args {
@@ -487,7 +477,7 @@ func storedAll(args []any) []any {
 // change runs a statement that changes one row, and returns store.ErrNotFound if
 // it changed none.
 func (t *tx) change(query string, args ...any) error {
-	n, err := t.execOne(query, args...)
+	n, err := t.exec(query, args...)
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}

@@ -1,14 +1,15 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // Run checks an implementation. Its tests run in parallel, each on an empty store that
-// open returns and closes at the end of the test.
-func Run(t *testing.T, open func(t *testing.T) store.Store) {
+// open returns and closes at the end of the test. With names it runs only the named tests.
+func Run(t *testing.T, open func(t *testing.T) store.Store, names ...string) {
 	for _, test := range []struct {
 		name string
 		run  func(*harness)
@@ -85,6 +86,9 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Bulk", testBulk},
 		{"Close", testClose},
 	} {
+		if len(names) > 0 && !slices.Contains(names, test.name) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.run(&harness{T: t, store: open(t)})
