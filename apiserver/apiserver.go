@@ -131,7 +131,7 @@ type Options struct {
 	// PasswordCost is the cost of hashing a master password; the zero value is the
 	// recommendation of OWASP (19 MiB, 2 passes, about 20 ms). Less is for tests only.
 	PasswordCost PasswordCost
-	// RateLimit bounds how often each credential calls; the zero value does not.
+	// RateLimit bounds how often each credential calls this process; the zero value does not.
 	RateLimit RateLimit
 	// BodyMemory bounds the memory of the bodies of all requests in flight together,
 	// in bytes. It is shared fairly by credential; a request beyond it gets
@@ -194,7 +194,7 @@ func New(o Options) (*Service, error) {
 	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
 	s.idempotency = idempotency.New(source)
 	if o.RateLimit != (RateLimit{}) {
-		s.limiter = ratelimit.New(o.RateLimit, s.store)
+		s.limiter = ratelimit.New(o.RateLimit)
 	}
 	s.rules = account.New(account.Dependencies{
 		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses, Settings: settings,

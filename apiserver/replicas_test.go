@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -106,40 +105,5 @@ func TestReplicasSendEachMessageOnce(t *testing.T) {
 	})
 	if len(to) != messages || len(c.sent) != messages || len(log.Entries("can't")) > 0 {
 		t.Errorf("%d messages to %d recipients; want %d\n%s", len(c.sent), len(to), messages, log)
-	}
-}
-
-// TestReplicasShareARateLimit checks that a credential can't use the limit of each replica, and
-// can use all of the limit, however its requests are spread.
-func TestReplicasShareARateLimit(t *testing.T) {
-	t.Parallel()
-	const limit = 300
-	clock := apitest.NewClock()
-	services := replicated(t, func(o *apiserver.Options) {
-		o.Clock, o.RateLimit = clock.Now, apiserver.RateLimit{Requests: limit, Per: time.Minute}
-	})
-	clients := owners(t, services)
-	for name, replica := range map[string]func(i int) int{
-		"in turns":  func(i int) int { return i % 3 },
-		"mostly on": func(i int) int { return (i % 10) / 8 },
-	} {
-		var mu sync.Mutex
-		allowed := 0
-		together(8, func(worker int) {
-			for i := range limit / 4 {
-				r, err := clients[replica(worker+i)].Try(t.Context(), http.MethodGet, "/workspaces", nil)
-				if err != nil || r.Status != http.StatusOK && r.Status != http.StatusTooManyRequests {
-					t.Errorf("%v, error %v", r, err)
-				} else if r.Status == http.StatusOK {
-					mu.Lock()
-					allowed++
-					mu.Unlock()
-				}
-			}
-		})
-		if allowed < limit*9/10 || allowed > limit*11/10 {
-			t.Errorf("%s: %d of %d requests are allowed; the limit is %d", name, allowed, 8*(limit/4), limit)
-		}
-		clock.Advance(2 * time.Minute)
 	}
 }

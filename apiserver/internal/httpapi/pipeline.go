@@ -129,19 +129,17 @@ const (
 )
 
 // limit takes a request out of the bucket of its credential, and returns a 429 if it is
-// empty. A request without a valid credential counts for its remote address, in this process
-// alone: nobody without a credential may cause writes. Health checks and pages are not
-// limited: behind a proxy everybody has the same address.
+// empty. A request without a valid credential counts for its remote address. Health checks
+// and pages are not limited: behind a proxy everybody has the same address.
 func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 	if p := progressOf(r.Context()); h.Limiter == nil || p.Operation.ID == "" && p.Route != "" {
 		return nil
 	}
-	var u ratelimit.Usage
+	key := "address " + network(r.RemoteAddr)
 	if who, err := h.identify(r); err == nil {
-		u = h.Limiter.Take(r.Context(), who.Credential(), h.Now())
-	} else {
-		u = h.Limiter.TakeLocally("address "+network(r.RemoteAddr), h.Now())
+		key = who.Credential()
 	}
+	u := h.Limiter.Take(key, h.Now())
 	header := w.Header()
 	header.Set(rateLimitHeader, strconv.Itoa(h.Limiter.Requests))
 	header.Set(rateLimitRemainingHeader, strconv.Itoa(u.Remaining))

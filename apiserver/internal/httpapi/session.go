@@ -45,7 +45,7 @@ func (h *Handler) LimitSignIn(remoteAddr string) error {
 	if h.Limiter == nil {
 		return nil
 	}
-	if u := h.Limiter.TakeLocally("address "+network(remoteAddr), h.Now()); !u.Allowed {
+	if u := h.Limiter.Take("address "+network(remoteAddr), h.Now()); !u.Allowed {
 		return h.rateLimited(u)
 	}
 	return nil

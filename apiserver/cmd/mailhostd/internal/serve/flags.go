@@ -62,7 +62,7 @@ func (f tlsFlags) openCertificate(log *slog.Logger) (*certificate.Reloader, erro
 }
 
 type limitFlags struct {
-	RateLimit    rateLimit `placeholder:"REQUESTS/DURATION" help:"Rate limit of a credential, for instance 600/1m: a burst of that many requests, and as many again in each duration. Default: unlimited."`
+	RateLimit    rateLimit `placeholder:"REQUESTS/DURATION" help:"Rate limit of a credential in this process, for instance 600/1m: a burst of that many requests, and as many again in each duration. Default: unlimited."`
 	MaxMailboxes int       `placeholder:"NUMBER" help:"Maximum number of mailboxes of an account. Default: unlimited."`
 }
 
