@@ -14,7 +14,7 @@ const checkPlan = "Check the account's plan before trying again."
 // GetAccount reads the account itself. Without lifecycle operations it is
 // ErrReadUnsupported.
 func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
-	a, err := call(ctx, c.core, api.GetAccount, &api.GetAccountRequest{}, c.AccountID())
+	a, err := call(ctx, c, api.GetAccount, &api.GetAccountRequest{}, c.AccountID())
 	if err == nil {
 		err = requireID(api.GetAccount.Spec, c.AccountID(), a.ID)
 	}
@@ -41,29 +41,32 @@ func (c *Client) IsExcluded(ctx context.Context, err error) bool {
 
 // CancelPlan cancels the account's plan.
 func (c *Client) CancelPlan(ctx context.Context, body api.CancelPlanBody) (*api.BillingResult, error) {
-	return created(create(ctx, c.core, api.CancelPlan, &api.CancelPlanRequest{Body: body}, createSpec[api.BillingResult]{
+	v, _, err := create(ctx, c, api.CancelPlan, &api.CancelPlanRequest{Body: body}, createSpec[api.BillingResult]{
 		facts: paid, effect: "the plan may have been cancelled", check: checkPlan,
-	}))
+	})
+	return v, err
 }
 
 // ChangePlan changes the account's plan.
 func (c *Client) ChangePlan(ctx context.Context, body api.ChangePlanBody) (*api.BillingResult, error) {
-	return created(create(ctx, c.core, api.ChangePlan, &api.ChangePlanRequest{Body: body}, createSpec[api.BillingResult]{
+	v, _, err := create(ctx, c, api.ChangePlan, &api.ChangePlanRequest{Body: body}, createSpec[api.BillingResult]{
 		facts: paid, effect: "the plan may have been changed", check: checkPlan,
-	}))
+	})
+	return v, err
 }
 
 // SubmitFeedback submits product feedback.
 func (c *Client) SubmitFeedback(ctx context.Context, body api.SubmitFeedbackBody) (*api.Feedback, error) {
-	return created(create(ctx, c.core, api.SubmitFeedback, &api.SubmitFeedbackRequest{Body: body}, createSpec[api.Feedback]{
+	v, _, err := create(ctx, c, api.SubmitFeedback, &api.SubmitFeedbackRequest{Body: body}, createSpec[api.Feedback]{
 		object: body.Title, effect: "the feedback may have been submitted",
-	}))
+	})
+	return v, err
 }
 
 // ListWorkspaces returns all workspaces. Without lifecycle operations it is
 // ErrReadUnsupported.
 func (c *Client) ListWorkspaces(ctx context.Context) iter.Seq2[api.Workspace, error] {
-	return list(ctx, c.core, api.ListWorkspaces, api.ListRequest{}, func(w *api.Workspace) string { return w.ID })
+	return list(ctx, c, api.ListWorkspaces, api.ListRequest{}, func(w *api.Workspace) string { return w.ID })
 }
 
 // ListAuthorizations returns the grants that match the request's filters. The API

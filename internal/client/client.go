@@ -25,7 +25,12 @@ type (
 // Client calls the API. It is safe for concurrent use. It keeps what it learns of
 // the API for its lifetime.
 type Client struct {
-	*core
+	transport  *transport.Transport
+	operations sync.Map // *operation, by id
+	known      sync.Map // ids of objects whose secret a create has returned
+	// readers are the operations that read one object, by tag: an API has all
+	// lifecycle operations on one kind of object, or none.
+	readers map[string]reader
 
 	dedicatedIPs    *kind[api.DedicatedIP]
 	dnsRecords      *kind[api.DNSRecord]
@@ -35,7 +40,7 @@ type Client struct {
 	masterPasswords *kind[api.MasterPassword]
 	serviceAccounts *kind[api.ServiceAccount]
 
-	bulkLimit atomic.Int64 // of the items in a bulk request; 0: api.MaxBulkItems
+	bulkLimit atomic.Int64 // items in a bulk request
 
 	token  string // Options.Token, if it is used
 	claims mutex  // see ClaimDedicatedIP
@@ -100,38 +105,35 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{transport: t, readers: map[string]reader{}}
-	client := &Client{
-		core: c,
-		dedicatedIPs: newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, nil, api.GetDedicatedIP, api.ReleaseDedicatedIP,
-			func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} }),
-		dnsRecords: newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords,
-			func(domain string) api.ListDNSRecordsRequest { return api.ListDNSRecordsRequest{Domain: domain} }, api.GetDNSRecord, api.DeleteDNSRecord,
-			func(id string) *api.DNSRecordRequest { return &api.DNSRecordRequest{DNSRecordID: dnsRecordID(id)} }),
-		domains: newKind(c, "domain", domainKeys, api.ListDomains, nil, api.GetDomain, api.DeleteDomain,
-			func(idOrName string) *api.DomainRequest { return &api.DomainRequest{Domain: idOrName} }),
-		forwarding: newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding,
-			func(domain string) api.ListForwardingRequest { return api.ListForwardingRequest{Domain: domain} }, api.GetForwarding, api.DeleteForwarding,
-			func(id string) *api.ForwardingRequest { return &api.ForwardingRequest{ForwardingID: id} }),
-		mailboxes: newKind(c, "mailbox", mailboxKeys, api.ListMailboxes,
-			func(domain string) api.ListMailboxesRequest { return api.ListMailboxesRequest{Domain: domain} }, api.GetMailbox, api.DeleteMailbox,
-			func(idOrAddress string) *api.MailboxRequest { return &api.MailboxRequest{Mailbox: idOrAddress} }),
-		masterPasswords: newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords,
-			func(domain string) api.ListMasterPasswordsRequest {
-				return api.ListMasterPasswordsRequest{Domain: domain}
-			}, api.GetMasterPassword, api.DeleteMasterPassword,
-			func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} }),
-		serviceAccounts: newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, nil, api.GetServiceAccount, api.RevokeServiceAccount,
-			func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} }),
-		claims: newMutex(),
-	}
-
+	c := &Client{transport: t, readers: map[string]reader{}, claims: newMutex()}
+	c.bulkLimit.Store(api.MaxBulkItems)
+	c.dedicatedIPs = newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, nil, api.GetDedicatedIP, api.ReleaseDedicatedIP,
+		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })
+	c.dnsRecords = newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords,
+		func(domain string) api.ListDNSRecordsRequest { return api.ListDNSRecordsRequest{Domain: domain} }, api.GetDNSRecord, api.DeleteDNSRecord,
+		func(id string) *api.DNSRecordRequest { return &api.DNSRecordRequest{DNSRecordID: dnsRecordID(id)} })
+	c.domains = newKind(c, "domain", domainKeys, api.ListDomains, nil, api.GetDomain, api.DeleteDomain,
+		func(idOrName string) *api.DomainRequest { return &api.DomainRequest{Domain: idOrName} })
+	c.forwarding = newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding,
+		func(domain string) api.ListForwardingRequest { return api.ListForwardingRequest{Domain: domain} }, api.GetForwarding, api.DeleteForwarding,
+		func(id string) *api.ForwardingRequest { return &api.ForwardingRequest{ForwardingID: id} })
+	c.mailboxes = newKind(c, "mailbox", mailboxKeys, api.ListMailboxes,
+		func(domain string) api.ListMailboxesRequest { return api.ListMailboxesRequest{Domain: domain} }, api.GetMailbox, api.DeleteMailbox,
+		func(idOrAddress string) *api.MailboxRequest { return &api.MailboxRequest{Mailbox: idOrAddress} })
+	c.masterPasswords = newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords,
+		func(domain string) api.ListMasterPasswordsRequest {
+			return api.ListMasterPasswordsRequest{Domain: domain}
+		},
+		api.GetMasterPassword, api.DeleteMasterPassword,
+		func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} })
+	c.serviceAccounts = newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, nil, api.GetServiceAccount, api.RevokeServiceAccount,
+		func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} })
 	if o.TokenSource == nil {
-		client.token = o.Token
+		c.token = o.Token
 	}
-	client.recordDomains.mutex = newMutex()
-	client.recordDomains.byRecord = map[int64]*api.Domain{}
-	return client, nil
+	c.recordDomains.mutex = newMutex()
+	c.recordDomains.byRecord = map[int64]*api.Domain{}
+	return c, nil
 }
 
 // dnsRecordID returns the id of a DNS record from its decimal form, or 0, which is no
@@ -157,7 +159,7 @@ func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
 // is assumed to have this machine's clock.
 func (c *Client) ClockOffset(ctx context.Context) time.Duration {
 	offset, known := c.transport.ClockOffset()
-	if !known && !c.transport.Reached.Load() {
+	if !known && !c.transport.Reached() {
 		_ = c.ping(ctx) // a refusal has a Date too
 		offset, _ = c.transport.ClockOffset()
 	}

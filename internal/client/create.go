@@ -27,18 +27,22 @@ const (
 var errNoList = errors.New("this API has no list of such objects")
 
 // createSpec describes a create beyond its contract.
-type createSpec[Resp any] struct {
+type createSpec[T any] struct {
 	object string   // names what is created, in messages
 	redact []string // secret values of the request's body
-	facts  facts    // those of secret, paid and once that apply
+	facts  facts    // those of secret and paid that apply
 	// id returns the id in a response, or "" if it has none. Nil: every response is
 	// complete.
-	id func(*Resp) string
+	id func(*T) string
 	// find searches the lists for what was requested. Nil: there is no list.
-	find func(context.Context) ([]Resp, error)
+	find func(context.Context) ([]T, error)
+	// isUnique: find searches by a natural key, which only one object can have.
+	isUnique bool
+	// same reports whether an object that was found is as requested. Nil: each is.
+	same func(*T) bool
 	// createdAt returns when an object was created, so that a lookup ignores objects
 	// that are older than the request. Nil: it ignores none; a secret needs it.
-	createdAt func(*Resp) string
+	createdAt func(*T) string
 	// invalidate is called if something may have been created that is not known.
 	invalidate func()
 	// effect is what may have happened if the outcome stays unknown, check where to
@@ -46,74 +50,69 @@ type createSpec[Resp any] struct {
 	effect, check string
 }
 
-// createOutcome is the result of a create.
-type createOutcome[Resp any] struct {
-	object    *Resp
-	replayed  bool   // the response is that of an earlier attempt
-	requestID string // of the response
-}
-
-// create sends a keyed request until its outcome is known. The package comment
-// describes how, and decisionTable decides. With a SecretLostError it returns the object
+// create sends a keyed request until its outcome is known, and decide says what follows an
+// attempt that may have created the object. With a SecretLostError it returns the object
 // too, if this request has certainly created it.
-func create[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Resp], req *Req, spec createSpec[Resp]) (*createOutcome[Resp], error) {
+func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, *transport.Call, error) {
 	call, err := c.transport.NewCall(op.Spec, req, spec.redact...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	call.Object = cmp.Or(spec.object, call.Object)
 	for {
-		resp, cause := transport.Send[Resp](ctx, call)
-		if cause == nil && spec.isComplete(resp) {
+		v, cause := transport.Send[T](ctx, call)
+		switch {
+		case cause == nil && spec.isComplete(v):
 			if spec.facts&secret != 0 {
-				c.known.Store(spec.id(resp), true)
+				c.known.Store(spec.id(v), true)
 			}
-			header := call.Last.Header
-			return &createOutcome[Resp]{
-				object:   resp,
-				replayed: header.Get(api.IdempotencyReplayedHeader) == "true", requestID: call.RequestID,
-			}, nil
+			return v, call, nil
+		// What a broken embedded account has done shows once it is repaired.
+		case cause != nil && (!call.MayBeProcessed() || errors.Is(cause, ErrEmbedded)):
+			return nil, call, spec.withExisting(ctx, cause)
 		}
-		// What a broken embedded account has done shows once it is repaired: the next plan
-		// reports its creates that are not in the state.
-		if cause != nil && (!call.MayBeProcessed() || errors.Is(cause, ErrEmbedded)) {
-			return nil, cause
-		}
-		decision, found, lookupErr := spec.next(ctx, c, call)
-		var out *createOutcome[Resp]
-		switch decision {
+		mayResend := call.AwaitRetry(ctx)
+		found, lookupErr := spec.lookUp(ctx, c, call)
+		switch decide(len(found), lookupErr, spec.holds(c, call, mayResend)) {
 		case resend:
 			continue
-		case takeFound:
-			return &createOutcome[Resp]{object: &found[0]}, nil
-		case reportSecretLost:
-			cause = &SecretLostError{Operation: op.ID, Object: call.Object, IDs: idsOf(found, spec.id), Cause: cause}
+		case take:
+			return &found[0], call, nil
+		}
+		if spec.invalidate != nil {
+			spec.invalidate()
+		}
+		if spec.facts&secret != 0 && len(found) > 0 {
+			lost := &SecretLostError{Operation: op.ID, Object: call.Object, IDs: idsOf(found, spec.id), Cause: cause}
 			if len(found) == 1 && spec.isNew(c, call, &found[0]) {
-				out = &createOutcome[Resp]{object: &found[0]}
+				return &found[0], call, lost
 			}
-		case reportUnknown:
-			cause = &UnknownOutcomeError{
+			return nil, call, lost
+		}
+		if len(found) > 1 {
+			lookupErr = &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
+		}
+		after := call.Last.Outcome
+		if lookupErr != nil || after.In(transport.NoResponse|transport.NotSent|transport.Succeeded) || spec.facts&(paid|secret) != 0 && after != transport.Refused {
+			return nil, call, &UnknownOutcomeError{
 				Operation: op.ID, Object: call.Object,
 				Effect: cmp.Or(spec.effect, "it may have been created"), Check: spec.check,
 				Attempts: call.Attempts, RequestID: call.RequestID, Cause: cause, Lookup: lookupErr,
 			}
 		}
-		if spec.invalidate != nil {
-			spec.invalidate()
-		}
-		return out, cause
+		return nil, call, spec.withExisting(ctx, cause)
 	}
 }
 
 // createIn is create for an operation that returns an object of a kind.
 func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
 	spec.id, spec.invalidate = k.ID, k.InvalidateAll
-	out, err := create(ctx, k.core, op, req, spec)
+	v, _, err := create(ctx, k.client, op, req, spec)
 	if err != nil {
 		return nil, err
 	}
-	k.Put(*out.object)
-	return out.object, nil
+	k.Put(*v)
+	return v, nil
 }
 
 // decision is what a create does after an attempt that has not returned the object
@@ -121,121 +120,60 @@ func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req,
 type decision int
 
 const (
-	lookUp           decision = iota + 1 // search the lists for what was requested
-	resend                               // with the same Idempotency-Key
-	takeFound                            // the object that the lookup found is what was created
-	reportSecretLost                     // fail with a SecretLostError
-	reportUnknown                        // fail with an UnknownOutcomeError
-	reportFailure                        // fail with the error of the latest attempt
+	fail   decision = iota
+	resend          // with the same Idempotency-Key
+	take            // the object that the lookup found is what was created
 )
 
-// facts is a set of what is known beside the outcome of the latest attempt and of
-// the lookup.
+// facts is a set of what is known beside the result of the lookup.
 type facts uint
 
 const (
 	secret facts = 1 << iota // the response has a secret that no lookup returns
 	paid                     // the request spends money
-	keys                     // the API has proved that it honours Idempotency-Keys
 	retry                    // another attempt is allowed
-	once                     // nothing but the key keeps the API from executing it twice
+	keys                     // the API has proved that it honours Idempotency-Keys
 	slow                     // the latest attempt was so long in flight that it may still arrive
 )
 
-// lookup is the result of the latest lookup. The values can be combined to sets.
-type lookup uint
-
-const (
-	notMade lookup = 1 << iota
-	foundNone
-	foundOne
-	foundSeveral
-	lookupFailed // or there is no list
-)
-
-// rule is one row of the decision table. It applies to some results of the lookup,
-// if all facts of given and none of unless hold, and after some outcomes (0: all).
-type rule struct {
-	lookup        lookup
-	given, unless facts
-	after         transport.Outcome
-	then          decision
+// holds returns the facts of a call after its latest attempt. After a success without the
+// object, only a replay does no harm.
+func (spec *createSpec[T]) holds(c *Client, call *transport.Call, mayResend bool) facts {
+	all, isUnknown := spec.facts, call.Last.Outcome.In(transport.Unknown)
+	if c.transport.HonoursKeys.Load() {
+		all |= keys
+	}
+	if isUnknown && call.Last.Took >= slowAttempt {
+		all |= slow
+	}
+	if mayResend && (isUnknown || all&keys != 0) {
+		all |= retry
+	}
+	return all
 }
 
-// decisionTable is the table of the package comment; the first rule that applies
-// decides.
-var decisionTable = []rule{
-	{lookup: notMade, given: secret | keys | retry, then: resend},
-	{lookup: notMade, then: lookUp},
-
-	{lookup: foundOne, unless: secret, then: takeFound},
-	{lookup: foundOne | foundSeveral, given: secret | keys | retry, then: resend},
-	{lookup: foundOne | foundSeveral, given: secret, then: reportSecretLost},
-
-	{lookup: foundNone, given: once | slow, unless: keys, then: reportUnknown},
-	{lookup: foundNone, given: retry, then: resend},
-	{lookup: foundNone, after: transport.NoResponse | transport.NotSent | transport.Succeeded, then: reportUnknown},
-	{lookup: foundNone, after: transport.Failed | transport.Busy, given: paid, then: reportUnknown},
-	{lookup: foundNone, then: reportFailure},
-
-	{lookup: foundSeveral | lookupFailed, given: keys | retry, unless: paid, then: resend},
-	{lookup: foundSeveral | lookupFailed, then: reportUnknown},
-}
-
-// decide returns what the decision table says.
-func decide(l lookup, holds facts, after transport.Outcome) decision {
-	for _, r := range decisionTable {
-		if r.lookup&l != 0 && holds&r.given == r.given && holds&r.unless == 0 && (r.after == 0 || after.In(r.after)) {
-			return r.then
-		}
-	}
-	panic("client: the decision table has no rule for a situation")
-}
-
-// next looks up what a call has created, if the decision table says so, and returns
-// what to do.
-func (spec *createSpec[Resp]) next(ctx context.Context, c *core, call *transport.Call) (_ decision, found []Resp, err error) {
-	after, isAllowed := call.Last.Outcome, call.AwaitRetry(ctx)
-	// After a success without the object, only a replay does no harm. That the lookup finds
-	// no record of the key is no reason to repeat what the API calls done.
-	mayRepeat := after.In(transport.Unknown) || c.transport.HonoursKeys.Load()
-	holds := func() facts {
-		all := spec.facts
-		if c.transport.HonoursKeys.Load() {
-			all |= keys
-		}
-		if after.In(transport.Unknown) && call.Last.Took >= slowAttempt {
-			all |= slow
-		}
-		if isAllowed && mayRepeat {
-			all |= retry
-		}
-		return all
-	}
-	if d := decide(notMade, holds(), after); d != lookUp {
-		return d, nil, nil
-	}
-	found, err = spec.lookUp(ctx, c, call)
-	// An outage, which prevented another attempt, is over when a lookup succeeds.
-	if !isAllowed && err == nil && len(found) == 0 && call.AwaitRetry(ctx) {
-		isAllowed = true
-		found, err = spec.lookUp(ctx, c, call)
-	}
-	result := foundOne
+// decide is the table of the package comment.
+func decide(found int, lookupErr error, holds facts) decision {
+	has := func(f facts) bool { return holds&f != 0 }
 	switch {
-	case err != nil:
-		result = lookupFailed
-	case len(found) == 0:
-		result = foundNone
-	case len(found) > 1:
-		result, err = foundSeveral, &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
+	case found == 1 && !has(secret):
+		return take
+	case !has(retry):
+		return fail
+	case found == 0 && lookupErr == nil:
+		if has(slow) && has(paid|secret) && !has(keys) {
+			return fail
+		}
+		return resend
+	case has(keys) && !has(paid):
+		return resend
 	}
-	return decide(result, holds(), after), found, err // the lookup may have proved keys
+	return fail
 }
 
 // lookUp returns the objects that the request may have created. It searches even
 // if the caller has given up, because otherwise nobody would manage the object.
-func (spec *createSpec[Resp]) lookUp(ctx context.Context, c *core, call *transport.Call) ([]Resp, error) {
+func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transport.Call) ([]T, error) {
 	if spec.find == nil {
 		return nil, errNoList
 	}
@@ -248,8 +186,9 @@ func (spec *createSpec[Resp]) lookUp(ctx context.Context, c *core, call *transpo
 	}
 	for {
 		found, err := spec.find(ctx)
+		found = slices.DeleteFunc(found, func(v T) bool { return !spec.mayBeCreated(c, call, &v) })
 		if lookups--; err != nil || len(found) > 0 || lookups == 0 {
-			return spec.withoutOlder(c, call, found), err
+			return found, err
 		}
 		if err := call.Pause(ctx); err != nil {
 			return nil, err
@@ -267,46 +206,51 @@ func withGrace(parent context.Context, grace time.Duration) (context.Context, co
 	return ctx, func() { stop(); cancel() }
 }
 
-// withoutOlder removes the objects that are older than the request, by the API's clock,
-// and those whose secret this client has. They belong to somebody else, often to another
-// resource of the same configuration.
-func (spec *createSpec[Resp]) withoutOlder(c *core, call *transport.Call, found []Resp) []Resp {
-	if spec.createdAt == nil {
-		return found
+// mayBeCreated reports whether a call may have created an object: it is as requested, and
+// it is neither older than the request nor one whose secret this client has. Such an object
+// belongs to somebody else, often to another resource of the same configuration.
+func (spec *createSpec[T]) mayBeCreated(c *Client, call *transport.Call, v *T) bool {
+	if spec.same != nil && !spec.same(v) {
+		return false
 	}
-	return slices.DeleteFunc(found, func(r Resp) bool {
-		_, isKnown := c.known.Load(spec.id(&r))
-		age, ok := spec.age(c, call, &r)
-		return isKnown || ok && age > clockSlack
-	})
+	if spec.createdAt == nil {
+		return true
+	}
+	_, isKnown := c.known.Load(spec.id(v))
+	age, ok := spec.age(c, call, v)
+	return !isKnown && (!ok || age <= clockSlack)
 }
 
 // isNew reports whether an object is certainly not older than the request.
-func (spec *createSpec[Resp]) isNew(c *core, call *transport.Call, r *Resp) bool {
-	age, ok := spec.age(c, call, r)
+func (spec *createSpec[T]) isNew(c *Client, call *transport.Call, v *T) bool {
+	age, ok := spec.age(c, call, v)
 	return ok && age <= clockSlack
 }
 
 // age returns how old an object was when the request was sent first, by the API's clock.
-func (spec *createSpec[Resp]) age(c *core, call *transport.Call, r *Resp) (age time.Duration, ok bool) {
+func (spec *createSpec[T]) age(c *Client, call *transport.Call, v *T) (age time.Duration, ok bool) {
 	offset, known := c.transport.ClockOffset()
-	created, err := time.Parse(time.RFC3339, spec.createdAt(r))
+	created, err := time.Parse(time.RFC3339, spec.createdAt(v))
 	return call.Started.Add(offset).Sub(created), known && err == nil
 }
 
 // isComplete reports whether a response has what was created.
-func (spec *createSpec[Resp]) isComplete(resp *Resp) bool {
+func (spec *createSpec[T]) isComplete(v *T) bool {
 	if spec.id == nil {
 		return true
 	}
-	id := spec.id(resp)
+	id := spec.id(v)
 	return id != "" && id != "0"
 }
 
-// created returns the object of an outcome.
-func created[Resp any](out *createOutcome[Resp], err error) (*Resp, error) {
-	if err != nil {
-		return nil, err
+// withExisting adds the id of the existing object to a conflict, if a search finds it.
+func (spec *createSpec[T]) withExisting(ctx context.Context, err error) error {
+	e, ok := err.(*Error)
+	if !ok || !spec.isUnique || !IsConflict(err) {
+		return err
 	}
-	return out.object, nil
+	if found, err := spec.find(ctx); err == nil && len(found) > 0 {
+		e.ExistingID = spec.id(&found[0])
+	}
+	return err
 }

@@ -62,24 +62,6 @@ func TestSecretIsReplayed(t *testing.T) {
 	}
 }
 
-// TestSecretIsReplayedWithoutALookupAfterProof checks that the same key is resent if the
-// API has proved that it supports keys.
-func TestSecretIsReplayedWithoutALookupAfterProof(t *testing.T) {
-	for name, create := range secretCreators {
-		t.Run(name, func(t *testing.T) {
-			f := fakeapi.New()
-			f.HonoursKeys = true
-			c := newClient(t, f)
-			prove(t, f, c)
-			f.Fail(fakeapi.Fault{Op: create.op, DropAfter: true})
-			_, secret, err := create.do(t.Context(), c)
-			if err != nil || secret == "" || f.Count(create.list) != 0 || f.Count(create.op) != 2 {
-				t.Errorf("secret %q, %v after %v", secret, err, f.Sent())
-			}
-		})
-	}
-}
-
 // TestSecretIsLost checks that nothing is resent to an API that ignores keys once the
 // lookup has found the object, which is returned with the error.
 func TestSecretIsLost(t *testing.T) {

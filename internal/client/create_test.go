@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -298,9 +299,9 @@ func TestClaimListsFirst(t *testing.T) {
 // TestLostAfterAResponse checks that the loss of the last attempt is an unknown outcome,
 // even after a 429.
 func TestLostAfterAResponse(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", DropBefore: true, Times: 2})
 	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.Hooks.RetryMax = 1 }))
-	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 2 || unknown.Lookup != nil {
+	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 3 || unknown.Lookup != nil {
 		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
@@ -365,6 +366,26 @@ func TestCreateTakesNothingOlder(t *testing.T) {
 
 var jane = api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane", FirstName: "Jane", LastName: "Doe"}
 
+// TestLookupNamesItsCreate checks that a lookup after a lost response carries the create's
+// Idempotency-Key, also if the run was interrupted.
+func TestLookupNamesItsCreate(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		f := fakeapi.New()
+		f.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if interrupted {
+			f.OnDrop = cancel
+		}
+		if _, err := newClient(t, f).CreateMailbox(ctx, jane); err != nil {
+			t.Error(err)
+		}
+		if sent := f.Sent(); !slices.Equal(sent, []string{"create-mailbox", "list-mailboxes"}) || f.Requests[0].Key == "" || f.Requests[0].Key != f.Requests[1].Key {
+			t.Errorf("sent %q: %v", sent, f.Requests)
+		}
+	}
+}
+
 // TestLostRefusalIsRetriedUnderOneKey checks that after a lost refusal only the same key
 // is sent, for paid and free operations.
 func TestLostRefusalIsRetriedUnderOneKey(t *testing.T) {
@@ -389,6 +410,29 @@ func TestLostRefusalIsRetriedUnderOneKey(t *testing.T) {
 		}
 		if err == nil || f.Count(op) > 2 || len(keys) != 1 {
 			t.Errorf("%s was sent %d times under %d keys: %v", op, f.Count(op), len(keys), err)
+		}
+	}
+}
+
+// TestConflictNamesTheObject checks that the error of a conflict has the id of the object with
+// the same natural key, whatever else it has, and no other object's.
+func TestConflictNamesTheObject(t *testing.T) {
+	for name, existing := range map[string]fakeapi.Object{
+		"mailbox":         withNames(fakeapi.Mailbox("jane", "example.com"), "Janet", "Roe"),
+		"forwarding":      {"target_email": "a@b.example", "scope_type": "account", "scope_id": fakeapi.AccountID},
+		"master password": {"name": "ops", "scope_type": "account", "scope_id": fakeapi.AccountID},
+		"dns record":      {"type": "A", "name": "www", "value": "192.0.2.1", "ttl": 60},
+	} {
+		for _, exists := range []bool{true, false} {
+			f := fakeapi.New().Fail(fakeapi.Fault{Op: creators[name].op, Status: 409, Text: `{"detail":"no"}`})
+			want := ""
+			if exists {
+				want = f.Add(creators[name].stored, existing)[0]
+			}
+			_, err := creators[name].do(t.Context(), newClient(t, f))
+			if e, ok := errors.AsType[*Error](err); !ok || !IsConflict(err) || e.ExistingID != want {
+				t.Errorf("%s, exists %t: %+v, want %q", name, exists, err, want)
+			}
 		}
 	}
 }

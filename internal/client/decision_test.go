@@ -2,47 +2,42 @@ package client
 
 import (
 	"testing"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// TestDecisionTableIsComplete checks that every situation has a rule, every rule is
-// needed, and none resends against the retry policy.
-func TestDecisionTableIsComplete(t *testing.T) {
-	lookups := []lookup{notMade, foundNone, foundOne, foundSeveral, lookupFailed}
-	outcomes := []transport.Outcome{transport.Succeeded, transport.Refused, transport.Busy, transport.NotSent, transport.Failed, transport.NoResponse}
+// TestDecide goes through every situation: nothing is resent against the retry policy, after
+// a look that failed only what is free and to an API that honours keys, and after a slow attempt
+// nothing that costs money or has a secret.
+func TestDecide(t *testing.T) {
+	has := func(all, f facts) bool { return all&f != 0 }
 	seen := map[decision]bool{}
-	for bits := range 2 * slow {
-		for _, l := range lookups {
-			for _, after := range outcomes {
-				holds := bits
-				d := decide(l, holds, after)
-				seen[d] = true
-				if d == resend && holds&retry == 0 || d == lookUp && l != notMade || d == resend && holds&(paid|secret) == paid && l != foundNone ||
-					d == resend && holds&(once|slow|keys) == once|slow {
-					t.Errorf("%v %b %v: %v", l, holds, after, d)
+	for holds := range 2 * slow {
+		for found := range 3 {
+			for _, lookupErr := range []error{nil, errNoList} {
+				if lookupErr != nil && found > 0 {
+					continue
 				}
+				isReplay := has(holds, keys) && !has(holds, paid)
+				want := fail
+				switch {
+				case found == 1 && !has(holds, secret):
+					want = take
+				case !has(holds, retry):
+				case lookupErr != nil || found > 0:
+					if isReplay {
+						want = resend
+					}
+				case !has(holds, slow), has(holds, keys), !has(holds, paid|secret):
+					want = resend
+				}
+				got := decide(found, lookupErr, holds)
+				if got != want {
+					t.Errorf("found %d, %v, %b: %v, want %v", found, lookupErr, holds, got, want)
+				}
+				seen[got] = true
 			}
 		}
 	}
-	if len(seen) != 6 {
+	if len(seen) != 3 {
 		t.Errorf("decisions %v", seen)
-	}
-}
-
-// TestNothingFound checks that a create without a found object returns the API's error
-// only if the API has sent one and no money may have been spent.
-func TestNothingFound(t *testing.T) {
-	for after, want := range map[transport.Outcome]struct{ free, paid decision }{
-		transport.NoResponse: {reportUnknown, reportUnknown},
-		transport.NotSent:    {reportUnknown, reportUnknown},
-		transport.Succeeded:  {reportUnknown, reportUnknown},
-		transport.Failed:     {reportFailure, reportUnknown},
-		transport.Busy:       {reportFailure, reportUnknown},
-		transport.Refused:    {reportFailure, reportFailure},
-	} {
-		if free, costs := decide(foundNone, 0, after), decide(foundNone, paid, after); free != want.free || costs != want.paid {
-			t.Errorf("after %d: %v, and %v if paid", after, free, costs)
-		}
 	}
 }

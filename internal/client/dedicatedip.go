@@ -11,12 +11,12 @@ import (
 
 // ListDedicatedIPs returns the dedicated IPs that match the request's filters.
 func (c *Client) ListDedicatedIPs(ctx context.Context, req api.ListDedicatedIPsRequest) iter.Seq2[api.DedicatedIP, error] {
-	return list(ctx, c.core, api.ListDedicatedIPs, req, dedicatedIPKeys.ID)
+	return list(ctx, c, api.ListDedicatedIPs, req, dedicatedIPKeys.ID)
 }
 
 // ListDedicatedIPOptions returns what can be claimed.
 func (c *Client) ListDedicatedIPOptions(ctx context.Context) iter.Seq2[api.DedicatedIPOption, error] {
-	return list(ctx, c.core, api.ListDedicatedIPOptions, api.ListRequest{}, func(o *api.DedicatedIPOption) string { return o.ID })
+	return list(ctx, c, api.ListDedicatedIPOptions, api.ListRequest{}, func(o *api.DedicatedIPOption) string { return o.ID })
 }
 
 // GetDedicatedIP reads a dedicated IP.
@@ -61,7 +61,7 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 			}
 			return filter(c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}), func(d *api.DedicatedIP) bool { return !before[d.ID] })
 		},
-		facts:  paid | once,
+		facts:  paid,
 		effect: "an address may have been claimed",
 		check:  "Check the account's dedicated IPs before trying again; one that is new can be imported.",
 	})

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"iter"
-	"slices"
 	"strconv"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -12,7 +11,7 @@ import (
 
 // ListDNSRecords returns the records that match the request's filters.
 func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsRequest) iter.Seq2[api.DNSRecord, error] {
-	return list(ctx, c.core, api.ListDNSRecords, req, dnsRecordKeys.ID)
+	return list(ctx, c, api.ListDNSRecords, req, dnsRecordKeys.ID)
 }
 
 // GetDNSRecord reads a record. Without lifecycle operations it is
@@ -45,14 +44,12 @@ func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBod
 // CreateDNSRecord creates a record.
 func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (*api.DNSRecord, error) {
 	return createIn(ctx, c.dnsRecords, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
-		object: body.Type + " " + body.Name + " of " + body.Domain,
-		find: func(ctx context.Context) ([]api.DNSRecord, error) {
-			found, err := c.findDNSRecords(ctx, body)
-			// A system-managed record that yields to the new one is not the new one, and
-			// neither is a record with another TTL.
-			return slices.DeleteFunc(found, func(r api.DNSRecord) bool {
-				return r.IsSystemManaged && dnsdata.PurposeOf(r.Type, r.Value) != "" || body.TTL != nil && r.TTL != *body.TTL
-			}), err
+		object:   body.Type + " " + body.Name + " of " + body.Domain,
+		find:     func(ctx context.Context) ([]api.DNSRecord, error) { return c.findDNSRecords(ctx, body) },
+		isUnique: true,
+		// A system-managed record that yields to the new one is not the new one.
+		same: func(r *api.DNSRecord) bool {
+			return !(r.IsSystemManaged && dnsdata.PurposeOf(r.Type, r.Value) != "") && (body.TTL == nil || r.TTL == *body.TTL)
 		},
 		effect: "the record may have been created",
 		check:  "Check the domain's DNS records before trying again.",

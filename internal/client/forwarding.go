@@ -9,7 +9,7 @@ import (
 
 // ListForwarding returns the rules that match the request's filters.
 func (c *Client) ListForwarding(ctx context.Context, req api.ListForwardingRequest) iter.Seq2[api.Forwarding, error] {
-	return list(ctx, c.core, api.ListForwarding, req, forwardingKeys.ID)
+	return list(ctx, c, api.ListForwarding, req, forwardingKeys.ID)
 }
 
 // GetForwarding reads a rule.
@@ -46,6 +46,7 @@ func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwarding
 		find: func(ctx context.Context) ([]api.Forwarding, error) {
 			return c.findForwarding(ctx, body.TargetEmail, scope)
 		},
+		isUnique: true,
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 type kind[T any] struct {
 	*listcache.Cache[T]
 	shared *listcache.Shared[T]
-	core   *core
+	client *Client
 	noun   string // names an object in messages
 	get    func(ctx context.Context, key string) (*T, error)
 	delete func(ctx context.Context, key string) error
@@ -31,10 +31,10 @@ type kind[T any] struct {
 // domain's objects; nil if there is none. request returns the request that names one
 // object.
 func newKind[T, List any, P pagedRequest[List], Req any](
-	c *core, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]], inDomain func(domain string) List,
+	c *Client, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]], inDomain func(domain string) List,
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
 ) *kind[T] {
-	k := &kind[T]{core: c, noun: noun}
+	k := &kind[T]{client: c, noun: noun}
 	k.Cache = listcache.New(keys, func(ctx context.Context) iter.Seq2[T, error] {
 		var all List
 		return list[List, T, P](ctx, c, listOp, all, keys.ID)
@@ -142,13 +142,13 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 	if ctx.Value(uncachedKey{}) != nil {
 		after = k.Version()
 	}
-	if o := k.core.operation(op.Spec); !o.isAbsent() {
+	if o := k.client.operation(op.Spec); !o.isAbsent() {
 		before := k.Version()
-		call, err := k.core.transport.NewCall(op.Spec, req)
+		call, err := k.client.transport.NewCall(op.Spec, req)
 		if err != nil {
 			return nil, err
 		}
-		v, err := sendConfirmed[T](ctx, k.core, call)
+		v, err := transport.Send[T](ctx, call)
 		if err == nil {
 			o.setPresent()
 			if err := requireID(op.Spec, key, k.ID(v)); err != nil {
@@ -200,14 +200,14 @@ func requireID(s api.Spec, key, id string) error {
 // in the cached list is gone. One that is there is looked up again in a list that
 // was read after version before.
 func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string, before uint64) (*T, error) {
-	o := k.core.operation(s)
+	o := k.client.operation(s)
 	e, ok := errors.AsType[*Error](failure)
 	switch {
 	case !ok:
 		return nil, failure
 	case e.Unsupported():
-		return nil, k.core.confirmAbsent(ctx, s, failure)
-	case !IsNotFound(failure), o.isPresent() && len(e.Problems) > 0:
+		return nil, k.client.confirmAbsent(ctx, s, failure)
+	case e.Status != http.StatusNotFound, o.isPresent() && len(e.Problems) > 0:
 		// A 404 without a problem may come from a proxy.
 		return nil, failure
 	}
@@ -225,9 +225,11 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 	}
 	switch {
 	case errors.Is(err, ErrReadUnsupported): // an API without that list has no lifecycle operations
-		return nil, k.core.confirmAbsent(ctx, s, failure)
+		return nil, k.client.confirmAbsent(ctx, s, failure)
 	case err != nil:
 		return nil, fmt.Errorf("%w; the list that tells whether it is gone failed too: %w", undecided{failure}, err)
+	case listed == nil && !IsNotFound(failure):
+		return nil, fmt.Errorf("%w: %w", failure, ErrNotFound)
 	case listed == nil:
 		return nil, failure
 	}
@@ -263,16 +265,16 @@ func remove[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, a
 // write sends a change of one object. If the API lacks the operation, the error is
 // missing. maybe reports that the API may have processed a request that failed.
 func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[Req, Resp], req *Req, key string, missing error) (resp *Resp, maybe bool, err error) {
-	o := k.core.operation(op.Spec)
+	o := k.client.operation(op.Spec)
 	if o.isAbsent() {
 		return nil, false, unsupported(missing, op.Spec, key)
 	}
 	before := k.Version()
-	call, err := k.core.transport.NewCall(op.Spec, req)
+	call, err := k.client.transport.NewCall(op.Spec, req)
 	if err != nil {
 		return nil, false, err
 	}
-	resp, err = sendConfirmed[Resp](ctx, k.core, call)
+	resp, err = transport.Send[Resp](ctx, call)
 	if err == nil {
 		o.setPresent()
 		return resp, false, nil

@@ -22,13 +22,13 @@ const parallelPages = 8
 
 // list returns every object of a list, page by page. After an error nothing
 // follows.
-func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *core, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string) iter.Seq2[T, error] {
+func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string) iter.Seq2[T, error] {
 	return listWhile[Req, T, P](ctx, c, op, req, id, nil)
 }
 
 // listWhile is list that ends when proceed returns false, see [listcache.Pages].
 func listWhile[Req, T any, P pagedRequest[Req]](
-	ctx context.Context, c *core, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string, proceed func(pages int) bool,
+	ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string, proceed func(pages int) bool,
 ) iter.Seq2[T, error] {
 	o := c.operation(op.Spec)
 	pages := listcache.Pages[T]{

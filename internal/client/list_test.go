@@ -76,6 +76,14 @@ func TestPages(t *testing.T) {
 		{"nothing but items", 0, func(f *fakeapi.API) {
 			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}]}`}, fakeapi.Fault{Op: "list-domains", Text: `{"items":[]}`})
 		}, "1000 1000", ""},
+		{"a page size that shrinks in the middle", 4, func(f *fakeapi.API) {
+			f.MaxPageSize = 2
+			f.OnList = func() {
+				if f.Count("list-domains") == 1 {
+					f.MaxPageSize = 1
+				}
+			}
+		}, "1000 2 1 1 1 1", ""},
 		{"500 in the middle is retried", 3, func(f *fakeapi.API) {
 			f.MaxPageSize = 2
 			f.Fail(fakeapi.Fault{Op: "list-domains", Text: ""}, fakeapi.Fault{Op: "list-domains", Status: 500})

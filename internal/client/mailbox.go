@@ -13,7 +13,7 @@ import (
 
 // ListMailboxes returns the mailboxes that match the request's filters.
 func (c *Client) ListMailboxes(ctx context.Context, req api.ListMailboxesRequest) iter.Seq2[api.Mailbox, error] {
-	return list(ctx, c.core, api.ListMailboxes, req, mailboxKeys.ID)
+	return list(ctx, c, api.ListMailboxes, req, mailboxKeys.ID)
 }
 
 // GetMailbox reads a mailbox by id or address.
@@ -40,9 +40,11 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) 
 		find: func(ctx context.Context) ([]api.Mailbox, error) {
 			mailboxes := c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: body.Domain, Search: body.LocalPart})
 			return filter(mailboxes, func(m *api.Mailbox) bool {
-				return inDomain(m, body.Domain) && strings.EqualFold(m.LocalPart, body.LocalPart) && hasNames(m, body.FirstName, body.LastName)
+				return inDomain(m, body.Domain) && strings.EqualFold(m.LocalPart, body.LocalPart)
 			})
 		},
+		isUnique: true,
+		same:     func(m *api.Mailbox) bool { return hasNames(m, body.FirstName, body.LastName) },
 	})
 }
 
@@ -51,7 +53,7 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) 
 func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error) {
 	req := &api.ListMailboxesRequest{Domain: domain}
 	req.SetPaging(1, 1)
-	page, err := call(ctx, c.core, api.ListMailboxes, req, "")
+	page, err := call(ctx, c, api.ListMailboxes, req, "")
 	switch {
 	case err != nil:
 		return 0, err

@@ -2,21 +2,16 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
-
-// parallelBulks is how many bulk requests of one call are in flight at once.
-const parallelBulks = 4
 
 // checkBulk is what to do about an unknown outcome of a bulk create.
 const checkBulk = "Run apply again: it looks for the mailboxes first."
@@ -46,16 +41,8 @@ func (c *Client) CreateMailboxes(ctx context.Context, domain string, items []api
 		seen[each.key] = true
 		queue = append(queue, each)
 	}
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, min(parallelBulks, c.transport.Hooks.Parallel))
-	for chunk := range slices.Chunk(queue, c.maxBulkItems()) {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			c.createChunk(ctx, domain, chunk)
-		})
-	}
-	wg.Wait()
+	chunks := slices.Collect(slices.Chunk(queue, int(c.bulkLimit.Load())))
+	Parallel(c, chunks, func(chunk []bulkItem) { c.createChunk(ctx, domain, chunk) })
 	return outcomes
 }
 
@@ -66,58 +53,35 @@ type bulkItem struct {
 	outcome *MailboxOutcome
 }
 
-func (i *bulkItem) take(m *api.Mailbox) {
-	*i.outcome = MailboxOutcome{Mailbox: m}
-}
-
 // createChunk creates the items of one request, or of several if the API accepts only
 // fewer items in one.
 func (c *Client) createChunk(ctx context.Context, domain string, items []bulkItem) {
 	for len(items) > 0 {
-		n := min(len(items), c.maxBulkItems())
+		n := min(len(items), int(c.bulkLimit.Load()))
 		b := &bulkCreate{Client: c, domain: domain, items: items[:n]}
-		if err := b.send(ctx); n > 1 && !b.lookedUp && isBulkTooLarge(err) {
-			c.lowerBulkLimit(int64(n / 2))
+		if err := b.send(ctx); n > 1 && b.found == nil && isBulkTooLarge(err) {
+			c.bulkLimit.Store(min(c.bulkLimit.Load(), int64(n/2)))
 			continue
 		}
 		items = items[n:]
 	}
 }
 
-// maxBulkItems returns how many items a bulk request may have, as far as is known.
-func (c *Client) maxBulkItems() int {
-	if n := c.bulkLimit.Load(); n > 0 {
-		return int(n)
-	}
-	return api.MaxBulkItems
-}
-
-func (c *Client) lowerBulkLimit(to int64) {
-	for {
-		n := c.bulkLimit.Load()
-		if n > 0 && n <= to || c.bulkLimit.CompareAndSwap(n, to) {
-			return
-		}
-	}
-}
-
 // isBulkTooLarge reports whether err refuses the number of items, or the size of the
 // body.
 func isBulkTooLarge(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && (e.Status == http.StatusRequestEntityTooLarge ||
-		(e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusBadRequest) &&
-			slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Equal(p.Loc, []string{"body", "items"}) }))
+	status := StatusOf(err)
+	return status == http.StatusRequestEntityTooLarge || (status == http.StatusUnprocessableEntity || status == http.StatusBadRequest) &&
+		slices.ContainsFunc(ProblemsAt(err, "body", "items"), func(p Problem) bool { return len(p.Loc) == 2 })
 }
 
 // bulkCreate is one bulk request with all its attempts.
 type bulkCreate struct {
 	*Client
-	domain string
-	items  []bulkItem
-
-	lookedUp bool                 // the outcome of some attempt was unknown
-	found    map[int]*api.Mailbox // by item, what the lookups found
+	domain  string
+	items   []bulkItem
+	started time.Time
+	found   map[int]*api.Mailbox // by item, what the lookups found; nil: there was none
 }
 
 // send sets the outcome of each item. Its error is that of the whole request.
@@ -126,8 +90,8 @@ func (b *bulkCreate) send(ctx context.Context) error {
 	for i := range b.items {
 		body.Items[i] = b.items[i].NewMailboxItem
 	}
-	started := b.transport.Hooks.Now()
-	out, err := create(ctx, b.core, api.CreateMailboxes, &api.CreateMailboxesRequest{Body: body}, createSpec[api.CreatedMailboxes]{
+	b.started = b.transport.Hooks.Now()
+	created, call, err := create(ctx, b.Client, api.CreateMailboxes, &api.CreateMailboxesRequest{Body: body}, createSpec[api.CreatedMailboxes]{
 		object: fmt.Sprintf("%d mailboxes of %s", len(b.items), b.domain),
 		id: func(r *api.CreatedMailboxes) string {
 			if b.isComplete(r) {
@@ -136,7 +100,7 @@ func (b *bulkCreate) send(ctx context.Context) error {
 			return ""
 		},
 		find: func(ctx context.Context) ([]api.CreatedMailboxes, error) {
-			if err := b.lookUp(ctx, started); err != nil || len(b.found) < len(b.items) {
+			if err := b.lookUp(ctx); err != nil || len(b.found) < len(b.items) {
 				return nil, err
 			}
 			return []api.CreatedMailboxes{{}}, nil // everything is in b.found
@@ -149,16 +113,15 @@ func (b *bulkCreate) send(ctx context.Context) error {
 			b.items[i].outcome.Err = err
 		}
 	} else {
-		b.report(ctx, out, started)
-	}
-	for i, m := range b.found {
-		if b.items[i].outcome.Mailbox == nil {
-			b.items[i].take(m)
-		}
+		b.report(ctx, created, call)
 	}
 	for i := range b.items {
-		if m := b.items[i].outcome.Mailbox; m != nil {
-			b.mailboxes.Put(*m)
+		o := b.items[i].outcome
+		if m := b.found[i]; m != nil && o.Mailbox == nil {
+			*o = MailboxOutcome{Mailbox: m}
+		}
+		if o.Mailbox != nil {
+			b.mailboxes.Put(*o.Mailbox)
 		}
 	}
 	return err
@@ -166,29 +129,27 @@ func (b *bulkCreate) send(ctx context.Context) error {
 
 // report sets the outcomes that a response has. After an attempt with an unknown outcome,
 // an item whose address is taken may be what that attempt created.
-func (b *bulkCreate) report(ctx context.Context, out *createOutcome[api.CreatedMailboxes], started time.Time) {
-	for i := range out.object.Created {
-		item := &out.object.Created[i]
-		b.items[item.Index].take(&item.Mailbox)
+func (b *bulkCreate) report(ctx context.Context, r *api.CreatedMailboxes, call *transport.Call) {
+	for i := range r.Created {
+		*b.items[r.Created[i].Index].outcome = MailboxOutcome{Mailbox: &r.Created[i].Mailbox}
 	}
-	var taken []int
-	for _, failed := range out.object.Failed {
-		item := &b.items[failed.Index]
-		item.outcome.Err = itemError(b.domain, item.NewMailboxItem, failed, out.requestID)
+	var taken []bulkItem
+	for _, failed := range r.Failed {
+		item := b.items[failed.Index]
+		item.outcome.Err = itemError(b.domain, item.NewMailboxItem, failed, call.RequestID)
 		if failed.Code == api.BulkAlreadyExists && b.found[failed.Index] == nil {
-			taken = append(taken, failed.Index)
+			taken = append(taken, item)
 		}
 	}
 	switch {
-	case out.replayed:
+	case call.IsReplayed():
 		b.found = nil // the response is that of the attempt that created them
-	case b.lookedUp && len(taken) > 0:
-		if err := b.lookUp(ctx, started); err != nil {
-			for _, i := range taken {
-				outcome := b.items[i].outcome
-				outcome.Err = &UnknownOutcomeError{
-					Operation: api.CreateMailboxes.ID, Object: b.address(i), Effect: "it may have been created", Check: checkBulk,
-					RequestID: out.requestID, Cause: outcome.Err, Lookup: err,
+	case b.found != nil && len(taken) > 0:
+		if err := b.lookUp(ctx); err != nil {
+			for _, item := range taken {
+				item.outcome.Err = &UnknownOutcomeError{
+					Operation: api.CreateMailboxes.ID, Object: item.LocalPart + "@" + b.domain, Effect: "it may have been created", Check: checkBulk,
+					RequestID: call.RequestID, Cause: item.outcome.Err, Lookup: err,
 				}
 			}
 		}
@@ -198,32 +159,26 @@ func (b *bulkCreate) report(ctx context.Context, out *createOutcome[api.CreatedM
 // isComplete reports whether a response has each item once, with the mailbox of its
 // address.
 func (b *bulkCreate) isComplete(r *api.CreatedMailboxes) bool {
-	reported := make([]bool, len(b.items))
-	report := func(i int) bool {
-		first := i >= 0 && i < len(reported) && !reported[i]
-		if first {
-			reported[i] = true
-		}
-		return first
-	}
+	reported := map[int]bool{}
 	for i := range r.Created {
 		item := &r.Created[i]
-		if !report(item.Index) || item.Mailbox.ID == "" || localPartKey(item.Mailbox.LocalPart) != b.items[item.Index].key {
+		if item.Index < 0 || item.Index >= len(b.items) || item.Mailbox.ID == "" || localPartKey(item.Mailbox.LocalPart) != b.items[item.Index].key {
 			return false
 		}
+		reported[item.Index] = true
 	}
 	for _, item := range r.Failed {
-		if !report(item.Index) {
+		if item.Index < 0 || item.Index >= len(b.items) {
 			return false
 		}
+		reported[item.Index] = true
 	}
-	return len(r.Created)+len(r.Failed) == len(b.items)
+	return len(reported) == len(b.items) && len(r.Created)+len(r.Failed) == len(b.items)
 }
 
 // lookUp adds the mailboxes to b.found that the domain's list has and that this request
 // may have created.
-func (b *bulkCreate) lookUp(ctx context.Context, started time.Time) error {
-	b.lookedUp = true
+func (b *bulkCreate) lookUp(ctx context.Context) error {
 	if b.found == nil {
 		b.found = map[int]*api.Mailbox{}
 	}
@@ -242,14 +197,12 @@ func (b *bulkCreate) lookUp(ctx context.Context, started time.Time) error {
 		// An older mailbox existed before, with the names of the request by chance. The
 		// clock is that of the list's response.
 		offset, known := b.transport.ClockOffset()
-		if created, err := time.Parse(time.RFC3339, m.CreatedAt); !known || err != nil || !created.Before(started.Add(offset-clockSlack)) {
+		if created, err := time.Parse(time.RFC3339, m.CreatedAt); !known || err != nil || !created.Before(b.started.Add(offset-clockSlack)) {
 			b.found[i] = &m
 		}
 	}
 	return nil
 }
-
-func (b *bulkCreate) address(i int) string { return b.items[i].LocalPart + "@" + b.domain }
 
 // localPartKey returns the form of a local part in which mailboxes are compared.
 func localPartKey(localPart string) string {

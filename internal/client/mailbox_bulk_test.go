@@ -140,30 +140,37 @@ func TestBulkThatIsProcessedLate(t *testing.T) {
 }
 
 // TestBulkSplits checks that calls of more items than a request may have are split, also
-// if the API accepts fewer than the contract.
+// if the API accepts fewer than the contract, which is learned once.
 func TestBulkSplits(t *testing.T) {
 	var locals []string
-	for i := range 2500 {
+	for i := range 250 {
 		locals = append(locals, fmt.Sprint("m", i))
 	}
-	f := fakeapi.New()
-	if got := outcomesOf(newClient(t, f).CreateMailboxes(t.Context(), "example.com", bulk(locals...))); strings.Count(got, "created") != 2500 || len(f.Requests) != 3 {
-		t.Errorf("%d requests: %.200s", len(f.Requests), got)
-	}
-	for _, change := range []func(*fakeapi.API){
-		func(f *fakeapi.API) { f.MaxBulkItems = 100 },
-		func(f *fakeapi.API) { f.Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, Status: 413, Times: 3}) },
+	for name, tc := range map[string]struct {
+		change   func(*fakeapi.API, *Client)
+		requests int
+	}{
+		"limit of the contract": {func(_ *fakeapi.API, c *Client) { c.bulkLimit.Store(100) }, 3},
+		"limit of the API":      {func(f *fakeapi.API, _ *Client) { f.MaxBulkItems = 100 }, 7}, // 250, 125, 62 four times, and 2
+		"size of the body": {func(f *fakeapi.API, _ *Client) {
+			f.Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, Status: 413, Times: 2})
+		}, 7},
 	} {
-		f := fakeapi.New()
-		change(f)
-		c := newClient(t, f)
-		if got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk(locals...))); strings.Count(got, "created") != 2500 {
-			t.Errorf("%.200s", got)
-		}
-		before := len(f.Requests)
-		if outcomes := c.CreateMailboxes(t.Context(), "example.org", bulk(locals[:50]...)); outcomes[0].Err != nil || len(f.Requests) != before+1 {
-			t.Errorf("50 more mailboxes took %d requests: %v", len(f.Requests)-before, outcomes[0].Err)
-		}
+		t.Run(name, func(t *testing.T) {
+			f := fakeapi.New()
+			c := newClient(t, f)
+			tc.change(f, c)
+			if got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk(locals...))); strings.Count(got, "created") != len(locals) {
+				t.Errorf("%.200s", got)
+			}
+			before := len(f.Requests)
+			if before != tc.requests {
+				t.Errorf("%d requests, want %d", before, tc.requests)
+			}
+			if outcomes := c.CreateMailboxes(t.Context(), "example.org", bulk(locals[:50]...)); outcomes[0].Err != nil || len(f.Requests) != before+1 {
+				t.Errorf("50 more mailboxes took %d requests: %v", len(f.Requests)-before, outcomes[0].Err)
+			}
+		})
 	}
 }
 
@@ -176,6 +183,10 @@ func TestBulkInterrupted(t *testing.T) {
 	if got := outcomesOf(newClient(t, f).CreateMailboxes(ctx, "example.com", bulk("a", "b"))); got != "created created" {
 		t.Errorf("%s after %v", got, f.Sent())
 	}
+	if f.Requests[1].Key != f.Requests[0].Key {
+		t.Error("the lookup does not name its create")
+	}
+
 }
 
 // TestBulkItemErrors checks that the error of an item is like that of a single create.

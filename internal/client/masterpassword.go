@@ -10,7 +10,7 @@ import (
 // ListMasterPasswords returns the master passwords that match the request's
 // filters.
 func (c *Client) ListMasterPasswords(ctx context.Context, req api.ListMasterPasswordsRequest) iter.Seq2[api.MasterPassword, error] {
-	return list(ctx, c.core, api.ListMasterPasswords, req, masterPasswordKeys.ID)
+	return list(ctx, c, api.ListMasterPasswords, req, masterPasswordKeys.ID)
 }
 
 // GetMasterPassword reads a master password.
@@ -44,7 +44,7 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 	if body.Generate {
 		has = secret
 	}
-	out, err := create(ctx, c.core, api.CreateMasterPassword, &api.CreateMasterPasswordRequest{Body: body}, createSpec[api.CreatedMasterPassword]{
+	p, _, err := create(ctx, c, api.CreateMasterPassword, &api.CreateMasterPasswordRequest{Body: body}, createSpec[api.CreatedMasterPassword]{
 		object:    body.Name + " of " + scope.String(),
 		redact:    []string{value(body.Value)},
 		id:        func(p *api.CreatedMasterPassword) string { return p.ID },
@@ -58,14 +58,14 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 			}
 			return withoutSecret, err
 		},
+		isUnique:   true,
 		invalidate: c.masterPasswords.InvalidateAll,
 		check:      "Check the account's master passwords before trying again.",
 	})
-	if out == nil {
-		return nil, err
+	if p != nil {
+		c.masterPasswords.Put(p.MasterPassword)
 	}
-	c.masterPasswords.Put(out.object.MasterPassword)
-	return out.object, err
+	return p, err
 }
 
 // RenameMasterPassword changes the name of a master password.

@@ -5,23 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// core is what the calls of all kinds of objects share.
-type core struct {
-	transport  *transport.Transport
-	operations sync.Map // *operation, by id
-	known      sync.Map // ids of objects whose secret a create has returned
-	// readers are the operations that read one object, by tag: an API has all
-	// lifecycle operations on one kind of object, or none.
-	readers map[string]reader
-}
-
+// reader reads one object of a kind by the kind's operation.
 type reader struct {
 	op   api.Spec
 	read func(ctx context.Context, id string) error
@@ -42,7 +32,7 @@ const (
 	absent
 )
 
-func (c *core) operation(s api.Spec) *operation {
+func (c *Client) operation(s api.Spec) *operation {
 	o, _ := c.operations.LoadOrStore(s.ID, &operation{finding: newMutex()})
 	return o.(*operation)
 }
@@ -73,7 +63,7 @@ func (m mutex) lock(ctx context.Context) (unlock func(), err error) {
 // call sends a request of an operation whose path names nothing but the account. A
 // 404 of a lifecycle operation therefore says that this API lacks the operation. about
 // is what the request is about, in messages.
-func call[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Resp], req *Req, about string) (*Resp, error) {
+func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, about string) (*Resp, error) {
 	o := c.operation(op.Spec)
 	if o.isAbsent() {
 		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
@@ -83,7 +73,7 @@ func call[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Res
 		return nil, err
 	}
 	call.Object = about
-	v, err := sendConfirmed[Resp](ctx, c, call)
+	v, err := transport.Send[Resp](ctx, call)
 	switch {
 	case err == nil:
 		o.setPresent()
@@ -101,7 +91,7 @@ func call[Req, Resp any](ctx context.Context, c *core, op api.Operation[Req, Res
 // with failure. At a wrong base URL every operation is missing, and a destroy
 // would drop every object from the state: so the API must have sent some response
 // of the contract, or it must have the list of domains.
-func (c *core) confirmAbsent(ctx context.Context, s api.Spec, failure error) error {
+func (c *Client) confirmAbsent(ctx context.Context, s api.Spec, failure error) error {
 	if !c.transport.Confirmed.Load() {
 		err := c.ping(ctx)
 		if e, ok := errors.AsType[*Error](err); ok && (e.Unsupported() || e.Status == http.StatusNotFound) {
@@ -116,20 +106,9 @@ func (c *core) confirmAbsent(ctx context.Context, s api.Spec, failure error) err
 }
 
 // ping requests a list that every API has.
-func (c *core) ping(ctx context.Context) error {
+func (c *Client) ping(ctx context.Context) error {
 	_, err := transport.Do(ctx, c.transport, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: 1}})
 	return err
-}
-
-// sendConfirmed sends a request whose 404 may show that this API lacks the operation. If the
-// response is an error page and the API has not yet sent anything of its own, a proxy may
-// have sent the page, once: the request is resent after a list that every API has.
-func sendConfirmed[Resp any](ctx context.Context, c *core, call *transport.Call) (*Resp, error) {
-	v, err := transport.Send[Resp](ctx, call)
-	if e, ok := errors.AsType[*Error](err); ok && e.IsUnconfirmedPage() && c.ping(ctx) == nil {
-		return transport.Send[Resp](ctx, call)
-	}
-	return v, err
 }
 
 // isAPIRefusal reports whether the API itself, and no proxy, refuses the
@@ -143,7 +122,7 @@ func isAPIRefusal(err error) bool {
 // is, unless the API has turned out to lack that operation or the one that reads
 // the same kind of object. If neither is known yet, Supports reads the object with
 // the id.
-func (c *core) Supports(ctx context.Context, op api.Spec, id string) bool {
+func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 	r := c.readers[op.Tag]
 	o, get := c.operation(op), c.operation(r.op)
 	if !o.isKnown() && !get.isKnown() {

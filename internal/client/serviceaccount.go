@@ -9,7 +9,7 @@ import (
 
 // ListServiceAccounts returns all service accounts, including revoked ones.
 func (c *Client) ListServiceAccounts(ctx context.Context) iter.Seq2[api.ServiceAccount, error] {
-	return list(ctx, c.core, api.ListServiceAccounts, api.ListRequest{}, serviceAccountKeys.ID)
+	return list(ctx, c, api.ListServiceAccounts, api.ListRequest{}, serviceAccountKeys.ID)
 }
 
 // GetServiceAccount reads a service account. Without lifecycle operations it is
@@ -36,11 +36,11 @@ func (c *Client) findServiceAccounts(ctx context.Context, name string) ([]api.Se
 // has no list of service accounts. With a *SecretLostError it returns the service account
 // without its token, if this call has certainly created it.
 func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServiceAccountBody) (*api.CreatedServiceAccount, error) {
-	out, err := create(ctx, c.core, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, createSpec[api.CreatedServiceAccount]{
+	a, _, err := create(ctx, c, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, createSpec[api.CreatedServiceAccount]{
 		object:    body.Name,
 		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
 		createdAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
-		facts:     secret | once,
+		facts:     secret,
 		find: func(ctx context.Context) ([]api.CreatedServiceAccount, error) {
 			found, err := c.findServiceAccounts(ctx, body.Name)
 			withoutToken := make([]api.CreatedServiceAccount, len(found))
@@ -53,11 +53,10 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 		effect:     "the service account may have been created, with a token that nobody knows",
 		check:      "Check the account's service accounts and revoke what is too much before trying again.",
 	})
-	if out == nil {
-		return nil, err
+	if a != nil {
+		c.serviceAccounts.Put(a.ServiceAccount)
 	}
-	c.serviceAccounts.Put(out.object.ServiceAccount)
-	return out.object, err
+	return a, err
 }
 
 // RevokeServiceAccount makes a service account's token stop working.

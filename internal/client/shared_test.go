@@ -3,8 +3,11 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
@@ -44,13 +47,15 @@ func TestSharedReads(t *testing.T) {
 			read(refer, ids, 0, 0)
 			read(single, ids[:1], 1, 0)
 			read(uncached, ids[:1], 1, 0)
+			shared := f.Requests
 			if err := c.DeleteMailbox(t.Context(), goneID); !IsNotFound(err) {
 				t.Errorf("delete: %v", err)
 			}
 			read(refresh, ids[:3], 3, 0) // something of any kind may have changed
-			for _, r := range f.Requests {
-				if domain := r.Query.Get("domain"); domain != "" && domain != "example.com" {
-					t.Errorf("list of the domain %q", domain)
+			inDomain := map[bool]string{true: "example.com"}[slices.Contains([]string{"mailbox", "forwarding", "master password", "dns record"}, name)]
+			for _, r := range shared {
+				if domain := r.Query.Get("domain"); r.Op == l.list && domain != inDomain {
+					t.Errorf("list of the domain %q, want %q", domain, inDomain)
 				}
 			}
 		})
@@ -112,5 +117,50 @@ func TestSharedFind(t *testing.T) {
 	}
 	if _, err := c.FindMailbox(lookup(), "nobody@example.com"); !IsNotFound(err) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestCachedListAfterAnUpdate checks what a read returns after an update, if an API can't read
+// one object: the new object from the cached list or, if the response does not have it or
+// never came, from a new list.
+func TestCachedListAfterAnUpdate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault fakeapi.Fault
+		lists int
+	}{
+		"response":            {fakeapi.Fault{}, 1},
+		"response without it": {fakeapi.Fault{Text: "{}"}, 2},
+		"unknown outcome":     {fakeapi.Fault{DropAfter: true, Times: 99}, 2},
+	} {
+		f := fakeapi.New().PublishedOnly(405)
+		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+		c := newClient(t, f)
+		if _, err := c.GetMailbox(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		tc.fault.Op = "update-mailbox"
+		f.Fail(tc.fault)
+		joan := "Joan"
+		if _, err := c.UpdateMailbox(t.Context(), id, api.UpdateMailboxBody{FirstName: &joan}); (err != nil) != tc.fault.DropAfter {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Clock.Advance(time.Minute) // the outage is over
+		if m, err := c.GetMailbox(t.Context(), id); err != nil || m.FirstName != joan || f.Count("list-mailboxes") != tc.lists {
+			t.Errorf("%s: %+v, %v with %d lists", name, m, err, f.Count("list-mailboxes"))
+		}
+	}
+}
+
+// TestAPITime checks that the API's time is known from its first response, whatever the
+// client's clock.
+func TestAPITime(t *testing.T) {
+	f := fakeapi.New()
+	c := newClient(t, f, func(o *Options) { o.Hooks.Now = func() time.Time { return f.Clock.Now().Add(5 * time.Hour) } })
+	if at := c.APITime(); !at.IsZero() {
+		t.Errorf("%s before any response", at)
+	}
+	_, _ = c.GetMailbox(t.Context(), "m")
+	if at := c.APITime(); !at.Equal(f.Clock.Now().Add(-clockSlack)) {
+		t.Errorf("%s at %s", at, f.Clock.Now())
 	}
 }

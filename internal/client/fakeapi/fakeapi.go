@@ -46,9 +46,10 @@ type API struct {
 	MaxBulkItems int
 	Refuses      map[string]Response // by operation id
 
-	Header http.Header // of every response
-	OnDrop func()      // runs when a response is lost
-	OnList func()      // runs before the response to a list, without the lock
+	Header    http.Header // of every response
+	OnDrop    func()      // runs when a response is lost
+	OnRequest func()      // runs before each request
+	OnList    func()      // runs before the response to a list, without the lock
 
 	mu       sync.Mutex
 	replayed map[string]Response // by Idempotency-Key
@@ -181,6 +182,9 @@ func (f *API) RoundTrip(r *http.Request) (*http.Response, error) {
 	if f.OnList != nil && strings.HasPrefix(spec.ID, "list-") {
 		f.OnList()
 	}
+	if f.OnRequest != nil {
+		f.OnRequest()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Requests = append(f.Requests, Request{
@@ -221,9 +225,10 @@ func (f *API) hit(op string) *Fault {
 
 // do processes a request, once per Idempotency-Key if HonoursKeys is set.
 func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []byte) (Response, http.Header) {
-	key := r.Header.Get("Idempotency-Key")
-	if response, ok := f.replayed[key]; ok && f.HonoursKeys && s.Keyed() {
-		return response, http.Header{"Idempotency-Replayed": {"true"}}
+	key := r.Header.Get(api.IdempotencyKeyHeader)
+	isKnown := f.HonoursKeys && key != ""
+	if response, ok := f.replayed[key]; ok && isKnown && s.Keyed() {
+		return response, http.Header{api.IdempotencyReplayedHeader: {"true"}}
 	}
 	if s.ID == "" || f.Without[s.ID] {
 		return Problem(cmp.Or(f.LackStatus, 404), "not_found", "no such route"), nil
@@ -232,13 +237,13 @@ func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []b
 	if !refused {
 		a = f.handle(s, params, r, body)
 	}
-	if key != "" && a.Status < 300 && s.Keyed() {
+	if s.Keyed() && a.Status < 300 {
 		f.replayed[key] = a
 	}
-	if key == "" || !f.HonoursKeys || s.Keyed() {
-		return a, nil
+	if isKnown && !s.Keyed() { // a lookup
+		return a, http.Header{api.IdempotencyReplayedHeader: {"false"}}
 	}
-	return a, http.Header{api.IdempotencyReplayedHeader: {"false"}}
+	return a, nil
 }
 
 // Problem returns an error response of the contract.

@@ -3,79 +3,107 @@ package transport
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Limits of the bytes that are read of one response.
+// Limits of one attempt.
 const (
 	maxResponse      = 64 << 20
 	maxErrorResponse = 64 << 10
+
+	readTimeout  = 30 * time.Second // until the header of the response to a GET, and between two parts of an export
+	writeTimeout = 90 * time.Second // until the header of another response: a bulk create is slow on some APIs
+	bodyTimeout  = 2 * time.Minute  // for the whole body of a response
 )
 
-// minProgress is how many bytes of a body have to arrive within ReadTimeout. Without it, a
-// connection that delivers a byte now and then would hold up a run for hours.
-const minProgress = 16 << 10
+// Outcome is what is known of an attempt. The values can be combined to sets.
+type Outcome uint
 
-// attempt waits for a permit, sends the request once and records the result in c.Last. It
-// reads the response to its end, so that one that breaks off is a failed attempt.
+// The outcomes; the package comment says which responses have them.
+const (
+	// Succeeded: the API has accepted the request, whatever its response holds.
+	Succeeded Outcome = 1 << iota
+	// Refused: this attempt had no effect, and another one would fail in the same way.
+	Refused
+	// Busy: the API has responded that it has not processed the request.
+	Busy
+	// NotSent: the request did not reach the API.
+	NotSent
+	// Failed: the API has responded, and may have processed the request.
+	Failed
+	// NoResponse: the API may have processed the request, or still do so.
+	NoResponse
+
+	// Unknown are the outcomes after which the request may have taken effect.
+	Unknown = Failed | NoResponse
+)
+
+// In reports whether an outcome is one of a set.
+func (o Outcome) In(set Outcome) bool { return o&set != 0 }
+
+// Attempt is the result of one attempt.
+type Attempt struct {
+	Outcome Outcome
+	Took    time.Duration
+
+	status  int // of the response; 0 without one
+	header  http.Header
+	body    []byte // unless it is an export
+	started time.Time
+	cause   error // why there was no response
+	notSent bool  // the request certainly did not reach the API
+}
+
+// attempt sends the request once and records the result in c.Last. It reads the response to
+// its end, so that one that breaks off is a failed attempt.
 func (c *Call) attempt(r *http.Request) (*http.Response, error) {
-	t, ctx := c.t, r.Context()
-	permit, err := c.permit(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { permit.end(c.spec, c.Last.Status, c.Last.Header) }()
+	t := c.t
 	c.Attempts++
 	c.RequestID = t.Hooks.NewID()
 	c.Last = Attempt{notSent: true, started: t.Hooks.Now()}
-	timer := newStallTimer(ctx, t.Hooks.ReadTimeout)
+	w := newWatchdog(r.Context())
 	// How far the sending came. A RoundTripper that is not traced is assumed to have
 	// sent the request.
 	var traced, written atomic.Bool
-	req := r.Clone(httptrace.WithClientTrace(timer.ctx, &httptrace.ClientTrace{
+	req := r.Clone(httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
 		GetConn:      func(string) { traced.Store(true) },
 		WroteHeaders: func() { written.Store(true) },
 	}))
 	if err := c.complete(req); err != nil {
-		timer.end()
+		w.end()
 		c.Last.cause = c.secrets.redactError(err)
 		return nil, err
 	}
 	started := t.Hooks.Now()
-	if req.Method == http.MethodGet {
-		timer.start()
-	}
+	w.limit(map[bool]time.Duration{true: readTimeout, false: writeTimeout}[req.Method == http.MethodGet])
 	resp, err := t.next.RoundTrip(req)
 	if err == nil {
-		timer.stop()
-		resp.Body = &timedBody{ReadCloser: resp.Body, timer: timer, left: t.Hooks.ReadTimeout}
-		err = buffer(resp, c.spec)
+		err = c.readBody(resp, w)
 	} else {
-		timer.end()
+		err = w.explain(err)
+		w.end()
 	}
 	c.Last.notSent = traced.Load() && !written.Load()
 	c.Last.Took = t.Hooks.Now().Sub(started)
 	if err != nil {
-		err = timer.explain(err)
 		resp, c.Last.cause = nil, c.secrets.redactError(err)
 	} else {
-		c.Last.Status, c.Last.Header = resp.StatusCode, resp.Header
-		c.Last.isForeign = c.isForeign(resp)
+		c.Last.status, c.Last.header = resp.StatusCode, resp.Header
 		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" {
 			t.HonoursKeys.Store(true)
 		}
 	}
-	c.log(ctx, req)
+	c.log(r.Context(), req)
 	return resp, err
 }
 
@@ -87,7 +115,7 @@ func (c *Call) complete(req *http.Request) error {
 		// connection breaks. Without GetBody it can't.
 		req.GetBody = nil
 	} else if key, ok := lookupKey(req.Context()); ok {
-		req.Header.Set(api.IdempotencyKeyHeader, key) // the response shows whether the API honours keys
+		req.Header.Set(api.IdempotencyKeyHeader, key)
 		c.secrets.add(key)
 	}
 	req.Header.Set("X-Request-Id", c.RequestID)
@@ -108,49 +136,44 @@ func (c *Call) complete(req *http.Request) error {
 	return nil
 }
 
-// buffer reads the body of a response into memory. A CSV stream stays as it is.
-func buffer(resp *http.Response, s api.Spec) error {
-	success := isSuccess(resp)
-	if success && isCSV(s) {
+// readBody reads the body of a response into memory. An export stays as it is.
+func (c *Call) readBody(resp *http.Response, w *watchdog) error {
+	success, limit := isSuccess(resp), int64(maxErrorResponse)
+	if success && isCSV(c.spec) {
+		w.limit(readTimeout)
+		resp.Body = &watchedBody{resp.Body, w}
 		return nil
 	}
-	limit := int64(maxErrorResponse)
 	if success {
 		limit = maxResponse
 	}
+	w.limit(bodyTimeout)
+	defer w.end()
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	resp.Body = io.NopCloser(bytes.NewReader(body[:min(int64(len(body)), limit)]))
+	c.Last.body = body[:min(int64(len(body)), limit)]
+	resp.Body = io.NopCloser(bytes.NewReader(c.Last.body))
 	switch {
 	case !success: // the status code is enough
 		return nil
 	case err != nil:
-		return fmt.Errorf("the response broke off: %w", err)
+		return fmt.Errorf("the response broke off: %w", w.explain(err))
 	case int64(len(body)) > limit:
 		return errResponseTooLarge
 	}
 	return nil
 }
 
-// isForeign reports whether something between here and the API has sent or damaged a
-// response: a success that can't be decoded or is one to another request, an error page, or
-// a redirect, which the API does not use. If the base URL has never sent anything of the
-// contract, a page is the response of another server, which stays the same.
-func (c *Call) isForeign(resp *http.Response) bool {
-	confirmed := c.t.Confirmed.Load()
-	switch {
-	case isSuccess(resp) && c.decode != nil:
-		isReadable := c.decode(resp)
-		t := mediaType(resp) // none if nothing arrived
-		return !isReadable && (confirmed || t == "" || strings.HasSuffix(t, "json")) || c.isToAnother(resp)
-	case resp.StatusCode == http.StatusNotFound:
-		return confirmed && (isHTML(resp) || c.isToAnother(resp))
-	case resp.StatusCode >= 400:
-		return confirmed && isHTML(resp)
-	case resp.StatusCode >= 300:
-		return confirmed
+// isPage reports whether something between here and the API has sent the latest response: an
+// HTML page, or a redirect, which the API does not use. A 401 is about the credential, a 405
+// about the operation, and a 429 says by itself when to come back.
+func (c *Call) isPage(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
+		return false
 	}
-	return false
+	isRedirect := resp.StatusCode >= 300 && resp.StatusCode < 400
+	return isRedirect || resp.StatusCode < 500 && mediaType(resp) == "text/html" && !isEmptyJSON(c.Last.body)
 }
 
 // isToAnother reports whether a response does not have the request's id, although responses
@@ -164,7 +187,17 @@ func (c *Call) isToAnother(resp *http.Response) bool {
 	return c.t.returnsIDs.Load() && !c.spec.Keyed()
 }
 
-func isHTML(resp *http.Response) bool { return mediaType(resp) == "text/html" }
+// isDamaged reports whether the body of a success can't be the API's.
+func (c *Call) isDamaged() bool {
+	switch body := c.Last.body; {
+	case isCSV(c.spec), c.spec.Response == noContent:
+		return false
+	case len(body) == 0:
+		return c.spec.Method == http.MethodGet // others may respond without content
+	default:
+		return !isEmptyJSON(body) && !json.Valid(body)
+	}
+}
 
 func mediaType(resp *http.Response) string {
 	t, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -180,15 +213,11 @@ func (c *Call) log(ctx context.Context, req *http.Request) {
 		return
 	}
 	fields := map[string]any{
-		"operation":   c.spec.ID,
-		"method":      req.Method,
-		"path":        req.URL.Path,
-		"attempt":     c.Attempts,
-		"duration_ms": c.Last.Took.Milliseconds(),
-		"request_id":  c.RequestID,
+		"operation": c.spec.ID, "method": req.Method, "path": req.URL.Path,
+		"attempt": c.Attempts, "duration_ms": c.Last.Took.Milliseconds(), "request_id": c.RequestID,
 	}
-	if c.Last.Status != 0 {
-		fields["status"] = c.Last.Status
+	if c.Last.status != 0 {
+		fields["status"] = c.Last.status
 	}
 	if c.Last.cause != nil {
 		fields["error"] = c.Last.cause.Error()
@@ -196,71 +225,58 @@ func (c *Call) log(ctx context.Context, req *http.Request) {
 	c.t.log(ctx, "API request", fields)
 }
 
-// stallTimer cancels an attempt that makes no progress for some time: no response,
-// or no further part of its body. It limits neither the size of a body nor the
-// time of a whole download.
-type stallTimer struct {
+// watchdog cancels an attempt that takes longer than a limit.
+type watchdog struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	limit  time.Duration
 	timer  *time.Timer
-	// hasBegun: a part of the body has arrived.
-	hasBegun atomic.Bool
 }
 
-// newStallTimer returns a timer that is not started. The caller calls end, or
-// closes the body.
-func newStallTimer(ctx context.Context, limit time.Duration) *stallTimer {
-	t := &stallTimer{limit: limit}
-	t.ctx, t.cancel = context.WithCancelCause(ctx)
-	t.timer = time.AfterFunc(limit, func() { t.cancel(&timeoutError{after: limit, isSlow: t.hasBegun.Load()}) })
-	t.timer.Stop()
-	return t
+// newWatchdog returns a watchdog without a limit. The caller calls end.
+func newWatchdog(ctx context.Context) *watchdog {
+	w := &watchdog{timer: time.NewTimer(0)}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	return w
 }
 
-func (t *stallTimer) start() { t.timer.Reset(t.limit) }
-func (t *stallTimer) stop()  { t.timer.Stop() }
-
-func (t *stallTimer) end() {
-	t.stop()
-	t.cancel(nil)
+// limit replaces the limit; it begins now.
+func (w *watchdog) limit(d time.Duration) {
+	w.timer.Stop()
+	w.timer = time.AfterFunc(d, func() { w.cancel(timeoutError(d)) })
 }
 
-// explain replaces the error of an attempt that the timer has cancelled.
-func (t *stallTimer) explain(err error) error {
-	if expired, ok := errors.AsType[*timeoutError](context.Cause(t.ctx)); ok {
+func (w *watchdog) end() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// explain replaces the error of an attempt that the watchdog has cancelled.
+func (w *watchdog) explain(err error) error {
+	if expired, ok := errors.AsType[timeoutError](context.Cause(w.ctx)); ok {
 		return expired
 	}
 	return explainFailure(err)
 }
 
-// timedBody is a body whose reads are timed.
-type timedBody struct {
+// watchedBody is the body of an export: the time between two of its parts is limited, and
+// what the caller does with them takes none of it.
+type watchedBody struct {
 	io.ReadCloser
 
-	timer *stallTimer
-	read  int           // bytes since the time began
-	left  time.Duration // of the time for minProgress bytes; what the caller does with them takes none
+	watchdog *watchdog
 }
 
-func (b *timedBody) Read(p []byte) (int, error) {
-	begun := time.Now()
-	b.timer.timer.Reset(max(b.left, 0))
+func (b *watchedBody) Read(p []byte) (int, error) {
+	b.watchdog.limit(readTimeout)
 	n, err := b.ReadCloser.Read(p)
-	b.timer.stop()
-	b.timer.hasBegun.Store(true)
-	b.read, b.left = b.read+n, b.left-time.Since(begun)
-	if b.read >= minProgress {
-		b.read, b.left = 0, b.timer.limit
-	}
+	b.watchdog.timer.Stop()
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = b.timer.explain(err)
+		err = b.watchdog.explain(err)
 	}
 	return n, err
 }
 
-func (b *timedBody) Close() error {
-	err := b.ReadCloser.Close()
-	b.timer.end()
-	return err
+func (b *watchedBody) Close() error {
+	defer b.watchdog.end()
+	return b.ReadCloser.Close()
 }

@@ -19,12 +19,15 @@ type Error struct {
 	Problems          []Problem // what the API says is wrong
 	Raw               string    // the beginning of a response that is not the API's own, such as a proxy's page
 	Err               error     // the cause if there was no response, or an unreadable one
+	// ExistingID is the object that a create conflicts with, if a search by its natural key
+	// has found it.
+	ExistingID string
 
-	collection bool // the path names no object, so a 404 is not about one
-	notSent    bool // the request certainly did not reach the API
-	incident   *Incident
-
-	isUnconfirmedPage bool
+	// noObject: the path names no object, or a proxy has sent the response, so that a 404 is
+	// not about an object.
+	noObject bool
+	notSent  bool // the request certainly did not reach the API
+	incident *Incident
 }
 
 func (e *Error) Error() string {
@@ -76,17 +79,12 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Is reports a 404 of an operation on an object as ErrNotFound.
 func (e *Error) Is(target error) bool {
-	return target == ErrNotFound && e.Status == http.StatusNotFound && !e.collection
+	return target == ErrNotFound && e.Status == http.StatusNotFound && !e.noObject
 }
 
 // Incident returns the failure of the connection that the error comes from, or
 // nil.
 func (e *Error) Incident() *Incident { return e.incident }
-
-// IsUnconfirmedPage reports that the response is a redirect, or a 4xx with an HTML page, which
-// came before anything of the contract. It may be the response of a server that is not the API's, or
-// that of a proxy before it.
-func (e *Error) IsUnconfirmedPage() bool { return e.isUnconfirmedPage }
 
 // ProblemsAt returns the problems at a place of the request and below it.
 func (e *Error) ProblemsAt(loc ...string) []Problem {

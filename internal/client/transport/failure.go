@@ -28,21 +28,11 @@ var ErrEmbedded = errors.New("the embedded account failed")
 
 var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
 
-// writeTimeout limits the time from the end of a request to the header of its
-// response. A purchase or a bulk create is slow on some APIs.
-const writeTimeout = 90 * time.Second
+// timeoutError is the limit within which an attempt got no response.
+type timeoutError time.Duration
 
-// timeoutError says that an attempt ended without a response.
-type timeoutError struct {
-	after  time.Duration
-	isSlow bool // a part of the response came
-}
-
-func (e *timeoutError) Error() string {
-	if e.isSlow {
-		return fmt.Sprintf("no response within %s: it began, and less than %d KiB of it came in this time", e.after, minProgress>>10)
-	}
-	return fmt.Sprintf("no response within %s", e.after)
+func (e timeoutError) Error() string {
+	return fmt.Sprintf("no complete response within %s", time.Duration(e))
 }
 
 // explainFailure replaces errors of net/http by clearer ones.
@@ -50,11 +40,8 @@ func explainFailure(err error) error {
 	if header, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(header.RecordHeader[:]) == "HTTP/" {
 		return ErrNotTLS
 	}
-	switch text := err.Error(); {
-	case strings.Contains(text, `malformed HTTP response "\x15\x03`): // a TLS alert
+	if strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`) { // a TLS alert
 		return ErrTLSOnly
-	case strings.Contains(text, "timeout awaiting response headers"):
-		return &timeoutError{after: writeTimeout}
 	}
 	return err
 }
@@ -112,19 +99,16 @@ func (e *tokenError) Error() string { return e.msg }
 // interruptedError says that the caller gave up: the run was interrupted, or the
 // time for the operation is over.
 type interruptedError struct {
-	cause error
-	// status is that of the latest response, if the call was waiting to retry.
-	status int
-	// unsent: the call was waiting for its first permit.
-	unsent bool
+	cause    error
+	status   int // of the latest response, if the call was waiting to retry
+	attempts int
 }
 
 // asInterrupted returns the end of a context as an interruptedError, and any other
 // cause unchanged.
-func asInterrupted(cause error, status int) error {
+func (c *Call) asInterrupted(cause error) error {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
-		_, unpermitted := errors.AsType[*unpermittedError](cause)
-		return &interruptedError{cause, status, unpermitted && status == 0}
+		return &interruptedError{cause, c.Last.status, c.Attempts}
 	}
 	return cause
 }
@@ -137,8 +121,8 @@ func (e *interruptedError) Error() string {
 	switch {
 	case e.status != 0:
 		return fmt.Sprintf("%s, while it waited to retry after HTTP %d", text, e.status)
-	case e.unsent:
-		return text + ", while it waited to be sent: the API's rate limit, max_requests_per_minute or max_concurrency allowed no request"
+	case e.attempts == 0:
+		return text + ", while it waited to be sent: max_requests_per_minute allowed no request"
 	}
 	return text + " before the API responded"
 }

@@ -8,7 +8,7 @@ import (
 
 func TestDefaultRoundTripper(t *testing.T) {
 	pool := overNetwork()
-	if pool.MaxIdleConnsPerHost < 16 || pool.DisableKeepAlives || pool.ResponseHeaderTimeout == 0 {
+	if pool.MaxIdleConnsPerHost < 16 || pool.DisableKeepAlives {
 		t.Errorf("%+v", pool)
 	}
 }
@@ -31,9 +31,9 @@ func TestJitterIsBounded(t *testing.T) {
 // TestNotFound checks that only the 404 of an operation with an object in its path means
 // that an object is missing.
 func TestNotFound(t *testing.T) {
-	for _, collection := range []bool{false, true} {
-		if errors.Is(&Error{Status: 404, collection: collection}, ErrNotFound) == collection {
-			t.Errorf("collection %t", collection)
+	for _, noObject := range []bool{false, true} {
+		if errors.Is(&Error{Status: 404, noObject: noObject}, ErrNotFound) == noObject {
+			t.Errorf("no object %t", noObject)
 		}
 	}
 }

@@ -14,55 +14,55 @@ const probeInterval = 15 * time.Second
 
 // outage is the time in which the API can't be reached: it begins when a call ends
 // without a response, and ends with the next response. During an outage calls fail
-// at once, so that a run with thousands of objects ends soon. One call at a time,
-// and none within probeInterval of the last failure, makes a single attempt (the
-// probe) to find out whether the API is back.
+// at once, so that a run with thousands of objects ends soon. One call in each
+// probeInterval makes a single attempt to find out whether the API is back.
 type outage struct {
-	mu      sync.Mutex
-	ongoing bool
-	failed  time.Time // when the latest attempt failed
-	cause   error     // why it failed
-	probing bool
+	mu        sync.Mutex
+	probed    time.Time // when the latest attempt began or failed; zero: there is no outage
+	cause     error     // why the API can't be reached
+	responded time.Time // when the latest response came; zero: never
 }
 
-// begin starts the outage, or extends it after a failed probe.
-func (o *outage) begin(now time.Time, cause error) {
+// begin starts the outage at a time, unless a response came since another time.
+func (o *outage) begin(since, now time.Time, cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.ongoing, o.failed, o.cause, o.probing = true, now, cause, false
+	if !o.responded.After(since) {
+		o.probed, o.cause = now, cause
+	}
 }
 
-func (o *outage) end() {
+func (o *outage) end(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.ongoing, o.probing = false, false
+	o.probed, o.responded = time.Time{}, now
 }
 
 func (o *outage) isOngoing() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.ongoing
+	return !o.probed.IsZero()
 }
 
 // allow returns nil if a call may make an attempt, and otherwise why not.
 func (o *outage) allow(now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.ongoing {
+	switch {
+	case o.probed.IsZero():
 		return nil
-	}
-	if o.probing || now.Sub(o.failed) < probeInterval {
+	case now.Sub(o.probed) < probeInterval:
 		return fmt.Errorf("%w (so failed an earlier request; this one was not sent)", o.cause)
 	}
-	o.probing = true
+	o.probed = now
 	return nil
 }
 
-// cancelProbe lets another call make the probe, because this one's caller gave up.
-func (o *outage) cancelProbe() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.probing = false
+// Reached reports whether there was a response, from whatever server.
+func (t *Transport) Reached() bool {
+	t.outage.mu.Lock()
+	defer t.outage.mu.Unlock()
+	return !t.outage.responded.IsZero()
 }
 
 // Incident is a failure of the connection as a whole: an outage, a refused

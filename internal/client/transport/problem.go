@@ -42,26 +42,15 @@ type problemParser struct{ secrets }
 
 func (p problemParser) parse(body []byte) []Problem {
 	var parsed any
-	if json.Unmarshal(body, &parsed) != nil {
-		return nil
-	}
-	object, ok := parsed.(map[string]any)
-	if !ok {
-		return p.any(parsed)
-	}
-	for _, key := range []string{"detail", "details", "errors", "error", "message", "msg", "title"} {
-		if found := p.any(object[key]); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
+	_ = json.Unmarshal(body, &parsed) // a body that is no JSON has no problems
+	return p.any(parsed)
 }
 
 func (p problemParser) any(v any) []Problem {
 	switch v := v.(type) {
 	case string:
 		if msg := p.text(v); msg != "" {
-			return []Problem{{Msg: msg}}
+			return []Problem{{Msg: api.PlainMessage(msg)}}
 		}
 	case []any:
 		var all []Problem
@@ -70,24 +59,15 @@ func (p problemParser) any(v any) []Problem {
 		}
 		return all
 	case map[string]any:
-		return p.object(v)
-	}
-	return nil
-}
-
-// object reads a problem, or an object that has problems.
-func (p problemParser) object(v map[string]any) []Problem {
-	for _, key := range []string{"msg", "message", "detail", "error", "reason", "title"} {
-		inner, isText := v[key].(string)
-		if !isText {
-			if found := p.any(v[key]); len(found) > 0 {
+		for _, key := range []string{"detail", "details", "errors", "msg", "message", "error", "reason", "title"} {
+			found := p.any(v[key])
+			if _, isText := v[key].(string); isText && len(found) > 0 {
+				typ, _ := v["type"].(string)
+				found[0].Loc, found[0].Type = p.loc(v["loc"]), p.text(typ)
+			}
+			if len(found) > 0 {
 				return found
 			}
-			continue
-		}
-		if msg := p.text(inner); msg != "" {
-			typ, _ := v["type"].(string)
-			return []Problem{{Loc: p.loc(v["loc"]), Msg: api.PlainMessage(msg), Type: p.text(typ)}}
 		}
 	}
 	return nil

@@ -17,64 +17,45 @@ import (
 func after(v string) http.Header { return http.Header{"Retry-After": {v}} }
 
 func TestRetriesByMethod(t *testing.T) {
-	get := func(ctx context.Context, c *client.Client, id string) error {
-		_, err := c.GetMailbox(ctx, id)
-		return err
-	}
-	patch := func(ctx context.Context, c *client.Client, id string) error {
-		_, err := c.UpdateMailbox(ctx, id, api.UpdateMailboxBody{})
-		return err
-	}
-	del := func(ctx context.Context, c *client.Client, id string) error { return c.DeleteMailbox(ctx, id) }
-	post := func(ctx context.Context, c *client.Client, _ string) error {
-		_, err := c.SubmitFeedback(ctx, api.SubmitFeedbackBody{Title: "t"})
-		return err
-	}
-	export := func(ctx context.Context, c *client.Client, _ string) error {
-		_, err := c.ExportMailboxes(ctx, api.ExportMailboxesBody{})
-		return err
-	}
 	for _, tc := range []struct {
 		name, op string
-		do       func(context.Context, *client.Client, string) error
 		fault    fakeapi.Fault
 		want     int // requests of op
 		status   int // status of the error; 0 for success
 	}{
-		{"get lost", "get-mailbox", get, fakeapi.Fault{DropAfter: true}, 2, 0},
-		{"get 500", "get-mailbox", get, fakeapi.Fault{Status: 500}, 2, 0},
-		{"get 429", "get-mailbox", get, fakeapi.Fault{Status: 429}, 2, 0},
-		{"get 408", "get-mailbox", get, fakeapi.Fault{Status: 408}, 2, 0},
-		{"get 421", "get-mailbox", get, fakeapi.Fault{Status: 421}, 2, 0},
-		{"get 511", "get-mailbox", get, fakeapi.Fault{Status: 511}, 2, 0},
-		{"post 421", "submit-feedback", post, fakeapi.Fault{Status: 421}, 2, 0},
-		{"post 425", "submit-feedback", post, fakeapi.Fault{Status: 425}, 2, 0},
-		{"get 501", "list-mailboxes", func(ctx context.Context, c *client.Client, _ string) error {
-			_, err := c.FindMailbox(ctx, "a@b.example")
-			return err
-		}, fakeapi.Fault{Status: 501}, 1, 501},
-		{"get 403", "get-mailbox", get, fakeapi.Fault{Status: 403}, 1, 403},
-		{"get 500 for ever", "get-mailbox", get, fakeapi.Fault{Status: 500, Times: 99}, 9, 500},
-		{"patch lost", "update-mailbox", patch, fakeapi.Fault{DropAfter: true}, 2, 0},
-		{"patch 502", "update-mailbox", patch, fakeapi.Fault{Status: 502}, 2, 0},
-		{"patch 409 with Retry-After", "update-mailbox", patch, fakeapi.Fault{Status: 409, Header: after("1")}, 1, 409},
-		{"delete 500", "delete-mailbox", del, fakeapi.Fault{Status: 500}, 2, 0},
-		{"delete lost, then 404", "delete-mailbox", del, fakeapi.Fault{DropAfter: true}, 2, 0},
-		{"export 500", "export-mailboxes", export, fakeapi.Fault{Status: 500}, 2, 0},
-		{"post 429", "submit-feedback", post, fakeapi.Fault{Status: 429}, 2, 0},
-		{"post 503 with Retry-After", "submit-feedback", post, fakeapi.Fault{Status: 503, Header: after("1")}, 2, 0},
-		{"post 409 still running", "submit-feedback", post, fakeapi.Fault{Status: 409, Header: after("1")}, 2, 0},
-		{"post 409", "submit-feedback", post, fakeapi.Fault{Status: 409}, 1, 409},
-		{"post 503", "submit-feedback", post, fakeapi.Fault{Status: 503}, 1, 503},
-		{"post 500", "submit-feedback", post, fakeapi.Fault{Status: 500}, 1, 500},
-		{"post 422", "submit-feedback", post, fakeapi.Fault{Status: 422}, 1, 422},
+		{"get lost", "get-mailbox", fakeapi.Fault{DropAfter: true}, 2, 0},
+		{"get 500", "get-mailbox", fakeapi.Fault{Status: 500}, 2, 0},
+		{"get 429", "get-mailbox", fakeapi.Fault{Status: 429}, 2, 0},
+		{"get 408", "get-mailbox", fakeapi.Fault{Status: 408}, 2, 0},
+		{"get 421", "get-mailbox", fakeapi.Fault{Status: 421}, 2, 0},
+		{"get 511", "get-mailbox", fakeapi.Fault{Status: 511}, 2, 0},
+		{"list 501", "list-mailboxes", fakeapi.Fault{Status: 501}, 1, 501},
+		{"list 505", "list-mailboxes", fakeapi.Fault{Status: 505}, 1, 505},
+		{"get 403", "get-mailbox", fakeapi.Fault{Status: 403}, 1, 403},
+		{"get 500 for ever", "get-mailbox", fakeapi.Fault{Status: 500, Times: 99}, 9, 500},
+		{"get 429 for longer than attempts count", "get-mailbox", fakeapi.Fault{Status: 429, Times: 15}, 16, 0},
+		{"patch lost", "update-mailbox", fakeapi.Fault{DropAfter: true}, 2, 0},
+		{"patch 502", "update-mailbox", fakeapi.Fault{Status: 502}, 2, 0},
+		{"patch 409 with Retry-After", "update-mailbox", fakeapi.Fault{Status: 409, Header: after("1")}, 1, 409},
+		{"delete 500", "delete-mailbox", fakeapi.Fault{Status: 500}, 2, 0},
+		{"delete lost, then 404", "delete-mailbox", fakeapi.Fault{DropAfter: true}, 2, 0},
+		{"export 403", "export-mailboxes", fakeapi.Fault{Status: 403}, 1, 403},
+		{"export 500", "export-mailboxes", fakeapi.Fault{Status: 500}, 2, 0},
+		{"post 421", "submit-feedback", fakeapi.Fault{Status: 421}, 2, 0},
+		{"post 425", "submit-feedback", fakeapi.Fault{Status: 425}, 2, 0},
+		{"post 429", "submit-feedback", fakeapi.Fault{Status: 429}, 2, 0},
+		{"post 503 with Retry-After", "submit-feedback", fakeapi.Fault{Status: 503, Header: after("1")}, 2, 0},
+		{"post 409 still running", "submit-feedback", fakeapi.Fault{Status: 409, Header: after("1")}, 2, 0},
+		{"post 409", "submit-feedback", fakeapi.Fault{Status: 409}, 1, 409},
+		{"post 503", "submit-feedback", fakeapi.Fault{Status: 503}, 1, 503},
+		{"post 500", "submit-feedback", fakeapi.Fault{Status: 500}, 1, 500},
+		{"post 422", "submit-feedback", fakeapi.Fault{Status: 422}, 1, 422},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := fakeapi.New()
-			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("a", "b.example"))[0]
 			tc.fault.Op = tc.op
-			f.Fail(tc.fault)
-			err := tc.do(t.Context(), newClient(t, f), id)
+			err := call(t.Context(), newClient(t, f.Fail(tc.fault)), tc.op, id)
 			if client.StatusOf(err) != tc.status || tc.status == 0 && err != nil {
 				t.Errorf("error %v, want status %d", err, tc.status)
 			}
@@ -86,63 +67,67 @@ func TestRetriesByMethod(t *testing.T) {
 }
 
 // TestForeignResponses sends responses of something before the API, which are no proof of
-// anything: they are retried once the API has responded, and no change is taken for done.
+// anything: they are retried, also as the first response of all, and no change is taken for done.
 func TestForeignResponses(t *testing.T) {
 	page := http.Header{"Content-Type": {"text/html; charset=utf-8"}}
-	for _, tc := range []struct {
-		name, op string
-		fault    fakeapi.Fault
-		fresh    bool // nothing of the API has responded before
-		want     int  // requests of op
-		fails    bool
-	}{
-		{"get with a page", "get-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
-		{"get without content", "get-mailbox", fakeapi.Fault{Status: 200}, false, 2, false},
-		{"get of damaged JSON", "get-mailbox", fakeapi.Fault{Text: `{"id": "`}, false, 2, false},
-		{"get of damaged JSON at first", "get-mailbox", fakeapi.Fault{Text: `{"id": "`}, true, 2, false},
-		{"get with a page at first", "get-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, true, 1, true},
-		{"get with a page of a 403", "get-mailbox", fakeapi.Fault{Status: 403, Header: page, Text: "<html>"}, false, 2, false},
-		{"get with a page of a 404", "get-mailbox", fakeapi.Fault{Status: 404, Header: page, Text: "<html>"}, false, 2, false},
-		{"get with a page of a 403 for ever", "get-mailbox", fakeapi.Fault{Status: 403, Header: page, Text: "<html>", Times: 99}, false, 4, true},
-		{"get with a page of a 401", "get-mailbox", fakeapi.Fault{Status: 401, Header: page, Text: "<html>"}, false, 1, true},
-		{"get without content at first", "get-mailbox", fakeapi.Fault{Status: 200, Header: http.Header{"Content-Type": nil}}, true, 2, false},
-		{"get with a redirect", "get-mailbox", fakeapi.Fault{Status: 302, Header: page}, false, 2, false},
-		{"get with a redirect at first", "get-mailbox", fakeapi.Fault{Status: 302}, true, 2, false},
-		{"get with a redirect for ever", "get-mailbox", fakeapi.Fault{Status: 302, Times: 99}, false, 4, true},
-		{"patch with a page", "update-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
-		{"delete with a page", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, false, 2, false},
-		{"delete with a page for ever", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>", Times: 99}, false, 9, true},
-		{"delete with a page of a 404 for ever", "delete-mailbox", fakeapi.Fault{Status: 404, Header: page, Text: "<html>", Times: 99}, false, 4, true},
-		{"delete with a page at first", "delete-mailbox", fakeapi.Fault{Status: 200, Header: page, Text: "<html>"}, true, 1, true},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			f := fakeapi.New()
-			ids := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("jim", "example.com"))
-			c := newClient(t, f)
-			if !tc.fresh {
-				if _, err := c.FindMailbox(t.Context(), "jim@example.com"); err != nil {
-					t.Fatal(err)
-				}
-			}
-			tc.fault.Op = tc.op
-			f.Fail(tc.fault)
-			var err error
-			switch tc.op {
-			case "get-mailbox":
-				_, err = c.GetMailbox(t.Context(), ids[0])
-			case "update-mailbox":
-				_, err = c.UpdateMailbox(t.Context(), ids[0], api.UpdateMailboxBody{})
-			default:
-				err = c.DeleteMailbox(t.Context(), ids[0])
-			}
-			if (err != nil) != tc.fails || client.IsNotFound(err) {
-				t.Errorf("error %v", err)
-			}
-			if n := f.Count(tc.op); n != tc.want {
-				t.Errorf("%d requests, want %d", n, tc.want)
-			}
-		})
+	html := func(status, times int) fakeapi.Fault {
+		return fakeapi.Fault{Status: status, Header: page, Text: "<html>", Times: times}
 	}
+	for _, tc := range []struct {
+		name  string
+		fault fakeapi.Fault
+		get   int // requests
+		write int // likewise, of a PATCH or DELETE
+	}{
+		{"200 page", html(200, 1), 2, 2},
+		{"403 page", html(403, 1), 2, 2},
+		{"404 page", html(404, 1), 2, 2},
+		{"200 page for ever", html(200, 99), -4, -4},
+		{"403 page for ever", html(403, 99), -4, -4},
+		{"404 page for ever", html(404, 99), 4, -4}, // a list has the object
+		{"401 page", html(401, 1), -1, -1},
+		{"redirect", fakeapi.Fault{Status: 302}, 2, 2},
+		{"redirect for ever", fakeapi.Fault{Status: 302, Times: 99}, -4, -4},
+		{"no content", fakeapi.Fault{Status: 200}, 2, 1},
+		{"damaged JSON", fakeapi.Fault{Text: `{"id": "`}, 2, 0},
+	} {
+		for op, want := range map[string]int{"get-mailbox": tc.get, "update-mailbox": tc.write, "delete-mailbox": tc.write} {
+			if want == 0 {
+				continue
+			}
+			t.Run(tc.name+"/"+op, func(t *testing.T) {
+				f := fakeapi.New()
+				id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+				tc.fault.Op = op
+				err := call(t.Context(), newClient(t, f.Fail(tc.fault)), op, id)
+				if (err != nil) != (want < 0) || client.IsNotFound(err) {
+					t.Errorf("error %v", err)
+				}
+				if n := f.Count(op); n != max(want, -want) {
+					t.Errorf("%d requests, want %d", n, want)
+				}
+			})
+		}
+	}
+}
+
+// call calls an operation on a mailbox.
+func call(ctx context.Context, c *client.Client, op, id string) (err error) {
+	switch op {
+	case "get-mailbox":
+		_, err = c.GetMailbox(ctx, id)
+	case "update-mailbox":
+		_, err = c.UpdateMailbox(ctx, id, api.UpdateMailboxBody{})
+	case "delete-mailbox":
+		err = c.DeleteMailbox(ctx, id)
+	case "export-mailboxes":
+		_, err = c.ExportMailboxes(ctx, api.ExportMailboxesBody{})
+	case "list-mailboxes":
+		_, err = c.FindMailbox(ctx, "a@b.example")
+	case "submit-feedback":
+		_, err = c.SubmitFeedback(ctx, api.SubmitFeedbackBody{Title: "t"})
+	}
+	return err
 }
 
 // TestEmbeddedFailure checks that nothing is resent to an embedded account that has failed,
@@ -233,35 +218,32 @@ func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
 }
 
 func TestWaits(t *testing.T) {
-	exact := func(o *client.Options) { o.Hooks.RetryWaitMin, o.Hooks.RetryWaitMax = time.Second, 5*time.Second }
 	date := fakeapi.New().Clock.Time.Add(20 * time.Second).Format(http.TimeFormat)
 	for _, tc := range []struct {
-		name   string
-		fault  fakeapi.Fault
-		change func(*client.Options)
-		want   []time.Duration
+		name     string
+		fault    fakeapi.Fault
+		retryMax int
+		want     []time.Duration
 	}{
-		{"doubles up to the cap", fakeapi.Fault{Status: 500, Times: 5}, exact, seconds(1, 2, 4, 5, 5)},
-		{"Retry-After in seconds", fakeapi.Fault{Status: 429, Header: after("30")}, exact, seconds(31)},
-		{"Retry-After as a date", fakeapi.Fault{Status: 429, Header: after(date)}, exact, seconds(21)},
+		{"doubles up to the cap", fakeapi.Fault{Status: 500, Times: 7}, 0, seconds(0.5, 1, 2, 4, 8, 16, 20)},
+		{"Retry-After in seconds", fakeapi.Fault{Status: 429, Header: after("30")}, 0, seconds(30.5)},
+		{"Retry-After as a date", fakeapi.Fault{Status: 429, Header: after(date)}, 0, seconds(20.5)},
 		{"Retry-After by a clock that is ahead", fakeapi.Fault{Status: 429, Header: http.Header{
 			"Retry-After": {"Mon, 02 Jan 2040 15:04:25 GMT"}, "Date": {"Mon, 02 Jan 2040 15:04:05 GMT"},
-		}}, exact, seconds(21)},
-		{"Retry-After of a year", fakeapi.Fault{Status: 429, Header: after("31536000"), Times: 9}, exact, nil},
-		{"Retry-After in the past", fakeapi.Fault{Status: 429, Header: after("Mon, 02 Jan 2006 15:04:05 GMT")}, exact, seconds(1)},
-		{"Retry-After that is none", fakeapi.Fault{Status: 429, Header: after("soon")}, exact, seconds(1)},
-		{"Retry-After beyond the budget", fakeapi.Fault{Status: 429, Header: after("3600"), Times: 9}, exact, nil},
-		{"Retry-After beyond any time", fakeapi.Fault{Status: 429, Header: after("1e300"), Times: 9}, exact, nil},
-		{"budget", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.Hooks.RetryBudget = 8 * time.Second }, seconds(1, 2, 4)},
-		{"number", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { exact(o); o.Hooks.RetryMax = 2 }, seconds(1, 2)},
-		{"none", fakeapi.Fault{Status: 500, Times: 9}, func(o *client.Options) { o.Hooks.RetryMax = -1 }, nil},
+		}}, 0, seconds(20.5)},
+		{"Retry-After in the past", fakeapi.Fault{Status: 429, Header: after("Mon, 02 Jan 2006 15:04:05 GMT")}, 0, seconds(0.5)},
+		{"Retry-After that is none", fakeapi.Fault{Status: 429, Header: after("soon")}, 0, seconds(0.5)},
+		{"Retry-After beyond the budget", fakeapi.Fault{Status: 429, Header: after("3600"), Times: 9}, 0, nil},
+		{"Retry-After beyond any time", fakeapi.Fault{Status: 429, Header: after("1e300"), Times: 9}, 0, nil},
+		{"budget", fakeapi.Fault{Status: 503, Header: after("120"), Times: 9}, 0, seconds(120.5, 120.5)},
+		{"number", fakeapi.Fault{Status: 500, Times: 9}, 2, seconds(0.5, 1)},
+		{"none", fakeapi.Fault{Status: 500, Times: 9}, -1, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := fakeapi.New()
 			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 			tc.fault.Op = "get-mailbox"
-			f.Fail(tc.fault)
-			_, _ = newClient(t, f, tc.change).GetMailbox(t.Context(), id)
+			_, _ = newClient(t, f.Fail(tc.fault), func(o *client.Options) { o.Hooks.RetryMax = tc.retryMax }).GetMailbox(t.Context(), id)
 			if !slices.Equal(f.Clock.Sleeps, tc.want) {
 				t.Errorf("waited %v, want %v", f.Clock.Sleeps, tc.want)
 			}
@@ -269,10 +251,9 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-func seconds(n ...int) []time.Duration {
-	var d []time.Duration
-	for _, s := range n {
-		d = append(d, time.Duration(s)*time.Second)
+func seconds(all ...float64) (d []time.Duration) {
+	for _, s := range all {
+		d = append(d, time.Duration(s*float64(time.Second)))
 	}
 	return d
 }
@@ -297,5 +278,42 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
 	if err == nil || !strings.Contains(err.Error(), "HTTP 503") || len(f.Sent()) != 1 {
 		t.Errorf("%v after %v", err, f.Sent())
+	}
+}
+
+// TestRequestsPerMinute checks that no minute has more requests than allowed, that the wait
+// takes nothing of a call's budget, and that an interruption ends it.
+func TestRequestsPerMinute(t *testing.T) {
+	for _, perMinute := range []int{1, 7, 600} {
+		f := fakeapi.New()
+		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+		var sent []time.Time
+		f.OnRequest = func() { sent = append(sent, f.Clock.Now()) }
+		c := newClient(t, f, func(o *client.Options) { o.RequestsPerMinute = perMinute })
+		for range 3 * perMinute {
+			if _, err := c.GetMailbox(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := perMinute; i < len(sent); i++ {
+			if d := sent[i].Sub(sent[i-perMinute]); d < time.Minute-time.Millisecond {
+				t.Fatalf("%d requests in %s", perMinute+1, d)
+			}
+		}
+		if d := sent[len(sent)-1].Sub(sent[0]); d > 3*time.Minute {
+			t.Errorf("%d requests took %s", len(sent), d)
+		}
+		if perMinute > 1 {
+			continue
+		}
+		f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 4}) // a minute each
+		if _, err := c.GetMailbox(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		f.Clock.OnSleep = cancel
+		if _, err := c.GetMailbox(ctx, id); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "max_requests_per_minute") {
+			t.Errorf("interrupted: %v", err)
+		}
 	}
 }

@@ -11,9 +11,84 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
+
+// Call is one request with all its attempts. It is for one goroutine.
+type Call struct {
+	Object    string    // what the call is about, in messages
+	Key       string    // the Idempotency-Key of a keyed operation
+	Started   time.Time // of the first attempt
+	Attempts  int       // how often the request was sent
+	RequestID string    // of the latest attempt
+	Last      Attempt   // its result
+
+	t          *Transport
+	spec       api.Spec
+	request    *request
+	secrets    secrets
+	wait       time.Duration // before the next attempt
+	counted    int           // attempts that RetryMax limits
+	pages      int           // attempts whose response was a page or a redirect
+	isLookup   bool          // it looks up what a create has done
+	anyUnknown bool          // the outcome of some attempt was Unknown
+}
+
+// NewCall prepares a call. req is a pointer to the request struct; NewCall sets
+// the account in it and, if the operation takes one, a new Idempotency-Key. No
+// message of the call quotes the secrets, which are values of the body.
+func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, error) {
+	c := &Call{t: t, spec: s}
+	c.secrets.add(secrets...)
+	setField(req, "AccountID", t.AccountID)
+	if s.Keyed() {
+		c.Key = t.Hooks.NewID()
+		setField(req, "IdempotencyKey", c.Key)
+		c.secrets.add(c.Key)
+	}
+	var err error
+	if c.request, err = encode(t.baseURL, s, req); err != nil {
+		return nil, err
+	}
+	if c.request.object != t.AccountID {
+		c.Object = c.request.object
+	}
+	return c, nil
+}
+
+// MayBeProcessed reports whether the API may have processed the request: it has
+// accepted it, or the outcome of an attempt is unknown.
+func (c *Call) MayBeProcessed() bool { return c.Last.Outcome == Succeeded || c.anyUnknown }
+
+// AnyUnknown reports whether the outcome of some attempt is unknown.
+func (c *Call) AnyUnknown() bool { return c.anyUnknown }
+
+// IsReplayed reports whether the latest response is that of an earlier attempt.
+func (c *Call) IsReplayed() bool { return c.Last.header.Get(api.IdempotencyReplayedHeader) == "true" }
+
+type optionalKey struct{}
+
+// Optional returns a context for GET requests that the caller can do without. They are
+// resent only if the API has not processed them.
+func Optional(ctx context.Context) context.Context {
+	return context.WithValue(ctx, optionalKey{}, true)
+}
+
+type lookupKeyType struct{}
+
+// ForLookup returns a context for the GET requests that look up what the create
+// with an Idempotency-Key has done. They carry the key, so that an API which honours keys
+// shows it, and they are sent during an outage too.
+func ForLookup(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, lookupKeyType{}, key)
+}
+
+func lookupKey(ctx context.Context) (key string, ok bool) {
+	key, ok = ctx.Value(lookupKeyType{}).(string)
+	return key, ok
+}
 
 // Do sends one request and decodes its response. If the outcome of a keyed
 // request is unknown, Do fails.
@@ -28,45 +103,25 @@ func Do[Req, Resp any](ctx context.Context, t *Transport, op api.Operation[Req, 
 // Send sends the request of a call and decodes its response. A response without
 // content, null or {} is the zero value.
 func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
-	v, isEmpty, failure := new(Resp), false, error(nil)
-	isList := reflect.TypeFor[Resp]().Kind() == reflect.Slice
-	hasContent := reflect.TypeFor[Resp]() != reflect.TypeFor[api.NoContent]()
-	c.decode = func(resp *http.Response) (isReadable bool) {
-		body, err := readAll(resp)
-		v, failure = new(Resp), err
-		// [] is an empty response too, unless the response is a list.
-		isEmpty = err == nil && isEmptyJSON(body) && !isList
-		switch {
-		case err != nil:
-			return false
-		case len(body) == 0:
-			return c.spec.Method != http.MethodGet // others may respond without content
-		case isEmpty:
-			return true
-		case hasContent:
-			failure = json.Unmarshal(body, v)
-			_, isMalformed := errors.AsType[*json.SyntaxError](failure)
-			return !isMalformed
-		case isHTML(resp):
-			failure = errors.New("no content was expected")
-			return false
-		}
-		return true
-	}
 	resp, err := c.send(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if failure != nil {
+	v, body := new(Resp), c.Last.body
+	isList := reflect.TypeFor[Resp]().Kind() == reflect.Slice
+	if c.spec.Response == noContent || isEmptyJSON(body) && !isList { // [] is an empty response too, but for a list
+		return v, nil
+	}
+	if err := json.Unmarshal(body, v); err != nil {
 		e := c.errorFrom(resp)
-		e.Err = errors.New(mismatch(resp, failure))
+		e.Err = errors.New(mismatch(resp, err))
 		return nil, e
 	}
-	if hasContent && !isEmpty {
-		c.t.Confirmed.Store(true)
-	}
+	c.t.Confirmed.Store(true)
 	return v, nil
 }
+
+var noContent = reflect.TypeFor[api.NoContent]()
 
 // Stream sends a request whose response is CSV. The caller closes it, and keeps
 // ctx alive while reading.
@@ -89,35 +144,62 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 		c.t.changes.begin()
 		defer func() { c.t.changes.end(c.anyUnknown) }()
 	}
-	if _, c.isLookup = lookupKey(ctx); !c.isLookup {
-		if err := c.t.outage.allow(c.t.Hooks.Now()); err != nil {
-			c.Last = Attempt{Outcome: NotSent, notSent: true}
-			return nil, c.failed(err)
-		}
+	err := c.awaitRate(ctx)
+	if _, c.isLookup = lookupKey(ctx); err == nil && !c.isLookup {
+		err = c.t.outage.allow(c.t.Hooks.Now())
 	}
-	switch resp, err := c.sendUntilDone(ctx); {
+	if err != nil {
+		c.Last = Attempt{Outcome: NotSent, notSent: true}
+		return nil, c.failed(err)
+	}
+	if c.Attempts == 0 {
+		c.Started = c.t.Hooks.Now()
+	}
+	resp, err := c.sendUntilDone(ctx)
+	switch {
 	case err != nil:
 		return nil, c.failed(err)
-	case !isSuccess(resp):
-		return nil, c.refused(resp)
-	default:
+	case c.Last.Outcome == Succeeded:
 		return resp, nil
+	case isSuccess(resp): // but what something on the way has made of it
+		e := c.errorFrom(resp)
+		e.Err = errors.New(mismatch(resp, nil))
+		return nil, e
 	}
+	return nil, c.refused(resp)
+}
+
+// awaitRate waits until RequestsPerMinute allows an attempt.
+func (c *Call) awaitRate(ctx context.Context) error {
+	t := c.t
+	if t.rate == nil {
+		return nil
+	}
+	now := t.Hooks.Now()
+	reserved := t.rate.ReserveN(now, 1)
+	wait := reserved.DelayFrom(now)
+	if wait == 0 {
+		return nil
+	}
+	err := t.Hooks.Sleep(ctx, wait)
+	if err != nil {
+		reserved.CancelAt(t.Hooks.Now())
+	}
+	return err
 }
 
 // failed returns the error of a call without a response.
 func (c *Call) failed(cause error) *Error {
 	return &Error{
 		Operation: c.spec.ID, Object: c.Object, RequestID: c.RequestID,
-		Err:     asInterrupted(c.secrets.redactError(cause), c.Last.Status),
+		Err:     c.asInterrupted(c.secrets.redactError(cause)),
 		notSent: c.Last.notSent, incident: c.t.incidents.of(cause),
 	}
 }
 
 // refused returns the error of a response that is not a success.
 func (c *Call) refused(resp *http.Response) *Error {
-	e := c.errorFrom(resp)
-	body, _ := readAll(resp)
+	e, body := c.errorFrom(resp), c.Last.body
 	e.Problems = problemParser{c.secrets}.parse(body)
 	if len(e.Problems) == 0 && !isEmptyJSON(body) {
 		e.Raw = clean(c.secrets.redact(string(body)), maxExcerpt)
@@ -138,13 +220,11 @@ func (c *Call) refused(resp *http.Response) *Error {
 // errorFrom returns the error of a response, without its reason.
 func (c *Call) errorFrom(resp *http.Response) *Error {
 	return &Error{
-		Status:     resp.StatusCode,
-		RequestID:  clean(c.secrets.redact(cmp.Or(resp.Header.Get("X-Request-Id"), c.RequestID)), 128),
-		Operation:  c.spec.ID,
-		Object:     c.Object,
-		collection: !namesObject(c.spec),
-
-		isUnconfirmedPage: (isHTML(resp) || resp.StatusCode < 400) && !c.Last.isForeign && mayBePage(resp.StatusCode),
+		Status:    resp.StatusCode,
+		RequestID: clean(c.secrets.redact(cmp.Or(resp.Header.Get("X-Request-Id"), c.RequestID)), 128),
+		Operation: c.spec.ID,
+		Object:    c.Object,
+		noObject:  !namesObject(c.spec) || c.isPage(resp),
 	}
 }
 
@@ -160,12 +240,6 @@ func mismatch(resp *http.Response, err error) string {
 		return fmt.Sprintf("the response is %s, not the API's JSON; is the base URL right?", clean(mediaType, 60))
 	}
 	return "the response is no valid JSON"
-}
-
-// readAll returns the body of a buffered response.
-func readAll(resp *http.Response) ([]byte, error) {
-	defer resp.Body.Close()
-	return io.ReadAll(resp.Body)
 }
 
 // isEmptyJSON reports whether a body says nothing.

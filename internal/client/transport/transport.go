@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/go-cleanhttp"
 	"golang.org/x/oauth2"
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -40,7 +42,7 @@ type Options struct {
 	// use before somebody has repaired that.
 	Embedded          bool
 	UserAgent         string
-	RequestsPerMinute int     // at most; 0: no limit
+	RequestsPerMinute int     // in any minute, at most; 0: no limit
 	Log               LogFunc // nil: no log
 	Hooks             Hooks
 }
@@ -58,13 +60,9 @@ type Hooks struct {
 	// NewID returns a new UUID, for an Idempotency-Key or a request id.
 	NewID func() string
 
-	RetryMax                   int           // attempts after the first that got a connection; negative: none
-	RetryWaitMin, RetryWaitMax time.Duration // ceiling of the random wait before a retry, at least half of it: it doubles from min to max
-	RetryBudget                time.Duration // in which one call begins new attempts
-	// ReadTimeout limits the time from the start of a GET to the header of its
-	// response, and the time between two parts of any response's body.
-	ReadTimeout time.Duration
-
+	// RetryMax is how many attempts may follow the first one, beside those that are Busy or
+	// NotSent; negative: none at all.
+	RetryMax int
 	// Parallel is how many requests of one call are in flight at once.
 	Parallel int
 }
@@ -83,10 +81,6 @@ func (h Hooks) withDefaults() Hooks {
 		h.NewID = uuid.NewString
 	}
 	h.RetryMax = cmp.Or(h.RetryMax, 8)
-	h.RetryWaitMin = cmp.Or(h.RetryWaitMin, 500*time.Millisecond)
-	h.RetryWaitMax = cmp.Or(h.RetryWaitMax, 20*time.Second)
-	h.RetryBudget = cmp.Or(h.RetryBudget, 5*time.Minute)
-	h.ReadTimeout = cmp.Or(h.ReadTimeout, 30*time.Second)
 	h.Parallel = cmp.Or(h.Parallel, 8)
 	return h
 }
@@ -107,25 +101,22 @@ func sleep(ctx context.Context, d time.Duration) error {
 type Transport struct {
 	AccountID string
 	Hooks     Hooks       // with defaults
-	Reached   atomic.Bool // there was a response, from whatever server
 	Confirmed atomic.Bool // there was a response of the contract, so that the base URL is right
-	// HonoursKeys: a header in some response has proved that the API
+	// HonoursKeys: an Idempotency-Replayed header in some response has proved that the API
 	// honours Idempotency-Keys.
 	HonoursKeys atomic.Bool
 
-	baseURL   string
-	embedded  bool
-	userAgent string
-	next      http.RoundTripper
-	tokens    oauth2.TokenSource // nil: no credential
-	log       LogFunc
-	limiter   *limiter
-	outage    outage
-	responded atomic.Pointer[time.Time] // when the latest response came
-	incidents incidents
-	changes   changes
-	// returnsIDs: responses have the X-Request-Id of their request.
-	returnsIDs atomic.Bool
+	returnsIDs atomic.Bool // responses have the X-Request-Id of their request
+	baseURL    string
+	embedded   bool
+	userAgent  string
+	next       http.RoundTripper
+	tokens     oauth2.TokenSource // nil: no credential
+	log        LogFunc
+	rate       *rate.Limiter // nil: no limit
+	outage     outage
+	incidents  incidents
+	changes    changes
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
 	// header of the newest response. Date has whole seconds, so it is up to a second
 	// early.
@@ -153,7 +144,9 @@ func New(o Options) (*Transport, error) {
 	if t.next == nil {
 		t.next = overNetwork()
 	}
-	t.limiter = newLimiter(Limits{RequestsPerMinute: o.RequestsPerMinute}, &t.Hooks, o.Log)
+	if o.RequestsPerMinute > 0 {
+		t.rate = rate.NewLimiter(rate.Every(time.Minute/time.Duration(o.RequestsPerMinute)), 1)
+	}
 	switch {
 	case o.TokenSource != nil:
 		t.tokens = oauth2.ReuseTokenSource(nil, o.TokenSource)
@@ -191,9 +184,41 @@ func checkBaseURL(s string) (string, error) {
 func overNetwork() *http.Transport {
 	t := cleanhttp.DefaultPooledTransport()
 	t.MaxIdleConnsPerHost = idlePerHost
-	t.ResponseHeaderTimeout = writeTimeout
 	// Without pings, all attempts of some minutes would use a connection that has gone dark.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: 2 * pingTimeout}
 	t.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	return t
+}
+
+// changes counts the requests that may change something.
+type changes struct {
+	mu       sync.Mutex
+	version  uint64 // how many have begun and ended
+	inFlight int
+	// anyUnknown: the outcome of some attempt was unknown, so that it may still take effect.
+	anyUnknown bool
+}
+
+func (c *changes) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version++
+	c.inFlight++
+}
+
+func (c *changes) end(anyUnknown bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version++
+	c.inFlight--
+	c.anyUnknown = c.anyUnknown || anyUnknown
+}
+
+// Changes returns how many requests that may change something have begun and ended, and
+// whether all of them have ended with a known outcome.
+func (t *Transport) Changes() (version uint64, settled bool) {
+	c := &t.changes
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version, c.inFlight == 0 && !c.anyUnknown
 }
