@@ -71,7 +71,9 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 		case cause != nil && (!call.MayBeProcessed() || errors.Is(cause, ErrEmbedded)):
 			return nil, call, spec.withExisting(ctx, cause)
 		}
-		mayResend := call.AwaitRetry(ctx)
+		// After a success without the object, only a replay does no harm. That the lookup finds
+		// no object is no reason to repeat what the API calls done.
+		mayResend := call.AwaitRetry(ctx) && (call.Last.Outcome.In(transport.Unknown) || c.transport.HonoursKeys.Load())
 		found, lookupErr := spec.lookUp(ctx, c, call)
 		switch decide(len(found), lookupErr, spec.holds(c, call, mayResend)) {
 		case resend:
@@ -136,18 +138,17 @@ const (
 	slow                     // the latest attempt was so long in flight that it may still arrive
 )
 
-// holds returns the facts of a call after its latest attempt. After a success without the
-// object, only a replay does no harm.
+// holds returns the facts of a call after its latest attempt and its lookup.
 func (spec *createSpec[T]) holds(c *Client, call *transport.Call, mayResend bool) facts {
-	all, isUnknown := spec.facts, call.Last.Outcome.In(transport.Unknown)
+	all := spec.facts
+	if mayResend {
+		all |= retry
+	}
 	if c.transport.HonoursKeys.Load() {
 		all |= keys
 	}
-	if isUnknown && call.Last.Took >= slowAttempt {
+	if call.Last.Outcome.In(transport.Unknown) && call.Last.Took >= slowAttempt {
 		all |= slow
-	}
-	if mayResend && (isUnknown || all&keys != 0) {
-		all |= retry
 	}
 	return all
 }

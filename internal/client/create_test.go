@@ -296,6 +296,19 @@ func TestClaimListsFirst(t *testing.T) {
 	}
 }
 
+// TestEmptySuccessIsNotRepeated checks that a paid request is not resent because the response
+// to it has no object, although the lookup shows that the API honours keys.
+func TestEmptySuccessIsNotRepeated(t *testing.T) {
+	for _, name := range []string{"purchase", "dedicated ip"} {
+		f := fakeapi.New().Fail(fakeapi.Fault{Op: creators[name].op, Status: 200, Text: "{}"})
+		f.HonoursKeys = true
+		_, err := creators[name].do(t.Context(), newClient(t, f))
+		if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok || f.Count(creators[name].op) != 1 {
+			t.Errorf("%s: %v after %v", name, err, f.Sent())
+		}
+	}
+}
+
 // TestLostAfterAResponse checks that the loss of the last attempt is an unknown outcome,
 // even after a 429.
 func TestLostAfterAResponse(t *testing.T) {

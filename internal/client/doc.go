@@ -46,9 +46,9 @@
 //	secret  the response has a secret that the lists do not have: the token of a
 //	        service account, a generated password
 //	paid    a purchase, a claim, a change of plan
-//	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx; with
-//	        keys also a success without the object), and the retry policy and the caller
-//	        allow another attempt
+//	retry   the outcome of the latest attempt is unknown (no response, 408, 5xx; if keys
+//	        held before the lookup, also a success without the object), and the retry
+//	        policy and the caller allow another attempt
 //	keys    some response had an Idempotency-Replayed header, which proves that the API
 //	        honours keys. Lookups carry the key of their create, so that they show it
 //	slow    the latest attempt took 10 seconds or more, and its outcome is unknown: the
