@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -58,9 +59,7 @@ type embeddedFault struct {
 	setUp func(t *testing.T, w *workspace) (mend func(dataDir) error)
 	// after is how many lines about resources an apply has printed when the fault happens;
 	// 0: it happens before the apply.
-	after int
-	// isCrash: the provider is killed at that moment, and the fault follows.
-	isCrash bool
+	after   int
 	inflict func(d dataDir) error
 	// mend repairs what has happened. Nil: the folder is restored from a copy, which was made
 	// before the apply.
@@ -159,7 +158,11 @@ var embeddedFaults = []embeddedFault{
 		inflict: nothing,
 		wants:   []string{"another process has been writing to", "data/mailhost.db", "try again"},
 	},
-	{name: "killed", isCrash: true, after: 30, inflict: nothing, mend: nothing},
+	{
+		name: "touched in mid-apply", after: 30,
+		inflict: func(d dataDir) error { return os.Chtimes(d.path(), time.Time{}, time.Now()) },
+		mend:    nothing,
+	},
 	{
 		name: "moved in mid-apply", after: 30,
 		inflict: func(d dataDir) error { return os.Rename(d.path(), d.file()) },
@@ -178,7 +181,7 @@ var embeddedFaults = []embeddedFault{
 // names the file, what has happened to it, and what to do; it comes soon and once for all
 // objects; and after the repair everything of the state is there, and an apply does the rest.
 func TestEmbeddedFaults(t *testing.T) {
-	needsShell(t, "pgrep")
+	needsShell(t)
 	base := newWorkspace(t)
 	base.write(t, "main.tf", faultConfig)
 	base.set("TF_DATA_DIR", filepath.Join(base.dir, ".terraform"))
@@ -216,17 +219,7 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, data, backup dataDi
 	if f.after == 0 {
 		inflict()
 	}
-	out := w.applyAndKill(t, f.after, func(cli *os.Process) {
-		if f.isCrash {
-			killAll(t, childrenOf(t, cli))
-			return
-		}
-		inflict()
-	})
-	if f.isCrash {
-		inflict()
-		out = w.applyAndKill(t, 0, nil)
-	}
+	out := w.applyAndKill(t, f.after, func(*os.Process) { inflict() })
 	text := unwrapped(out)
 	if complete := strings.Contains(text, "Apply complete!"); complete != (f.wants == nil) {
 		t.Errorf("complete: %t\n%s", complete, out)
