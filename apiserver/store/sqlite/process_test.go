@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	zombiezen "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -77,23 +76,26 @@ func writeMailboxes(path string) error {
 	if err := populate(ctx, s); err != nil {
 		return err
 	}
-	var group errgroup.Group
+	const clients = 8
+	var all sync.WaitGroup
+	errs := make(chan error, clients+1)
 	ended := make(chan struct{})
 	repeat := func(do func(n int) error) {
-		group.Go(func() error {
+		all.Go(func() {
 			for n := 0; ; n++ {
 				select {
 				case <-ended:
-					return nil
+					return
 				default:
 				}
 				if err := do(n); err != nil {
-					return err
+					errs <- err
+					return
 				}
 			}
 		})
 	}
-	for client := range 8 {
+	for client := range clients {
 		repeat(func(n int) error {
 			m := newMailbox(fmt.Sprintf("%s-%d-%d", os.Args[2], client, n))
 			err := s.Update(ctx, func(tx store.Tx) error {
@@ -126,7 +128,12 @@ func writeMailboxes(path string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin) // which is a pipe
 		close(ended)
 	}()
-	return errors.Join(group.Wait(), s.Close())
+	all.Wait()
+	close(errs)
+	for failure := range errs {
+		err = errors.Join(err, failure)
+	}
+	return errors.Join(err, s.Close())
 }
 
 // maintain does what may be done to a file that is in use, in a random order, until stopped
