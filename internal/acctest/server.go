@@ -179,6 +179,7 @@ func (s *Server) WithoutKeys(t testing.TB) string {
 func (s *Server) Front(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-Id", r.Header.Get("X-Request-Id")) // as every response of the API
 		handle(w, r, s.Config.Handler)
 	}))
 	t.Cleanup(front.Close)
@@ -198,7 +199,9 @@ func Rewrite(w http.ResponseWriter, r *http.Request, next http.Handler, edit fun
 // Refuse sends an error response in the API's format. loc separates its steps by dots.
 func Refuse(w http.ResponseWriter, status int, loc, msg string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Request-Id", "refused-by-test")
+	if status != http.StatusNotFound { // that of another request is taken for a proxy's
+		w.Header().Set("X-Request-Id", "refused-by-test")
+	}
 	w.WriteHeader(status)
 	steps := strings.Split(loc, ".")
 	for i := range steps {
