@@ -42,6 +42,7 @@ func TestSecretIsReplayed(t *testing.T) {
 			"once":        {{DropAfter: true}},
 			"three times": {{DropAfter: true, Times: 3}},
 			"500 after":   {{DropAfter: true}, {Status: 500}},
+			"damaged":     {{Text: `{"id": "`}},
 		} {
 			t.Run(name+"/"+fate, func(t *testing.T) {
 				f := fakeapi.New()
@@ -67,10 +68,11 @@ func TestSecretIsReplayed(t *testing.T) {
 func TestSecretIsLost(t *testing.T) {
 	for name, create := range secretCreators {
 		for fate, faults := range map[string][]fakeapi.Fault{
-			"at first":        {{DropAfter: true}},
-			"on a retry":      {{DropBefore: true}, {DropAfter: true}},
-			"and refused":     {{DropAfter: true, Times: 9}},
-			"after a timeout": {{Status: 504}, {DropAfter: true}},
+			"at first":               {{DropAfter: true}},
+			"on a retry":             {{DropBefore: true}, {DropAfter: true}},
+			"and refused":            {{DropAfter: true, Times: 9}},
+			"after a timeout":        {{Status: 504}, {DropAfter: true}},
+			"with an empty response": {{Text: "{}"}},
 		} {
 			t.Run(name+"/"+fate, func(t *testing.T) {
 				f := fakeapi.New()
@@ -133,38 +135,5 @@ func TestSecretWithoutAList(t *testing.T) {
 		if unknown == honours || honours == (token == "") || IsUnsupported(err) || len(f.Stored["auth/service-accounts"]) != 1 {
 			t.Errorf("it honours keys: %v; token %q, %v after %v", honours, token, err, f.Sent())
 		}
-	}
-}
-
-// TestSecretInAnEmptyResponse checks that a request is not resent after an empty success,
-// whose secret is lost.
-func TestSecretInAnEmptyResponse(t *testing.T) {
-	for name, create := range secretCreators {
-		f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, Text: "{}"})
-		_, _, err := create.do(t.Context(), newClient(t, f))
-		gone, ok := errors.AsType[*SecretLostError](err)
-		if !ok || len(gone.IDs) != 1 || f.Count(create.op) != 1 {
-			t.Errorf("%s: %v after %v", name, err, f.Sent())
-		}
-	}
-}
-
-// TestSecretInADamagedResponse checks that a damaged success is like a lost one.
-func TestSecretInADamagedResponse(t *testing.T) {
-	for name, create := range secretCreators {
-		f := fakeapi.New().Fail(fakeapi.Fault{Op: create.op, Text: `{"id": "`})
-		f.HonoursKeys = true
-		if _, secret, err := create.do(t.Context(), newClient(t, f)); err != nil || secret == "" {
-			t.Errorf("%s: %v after %v", name, err, f.Sent())
-		}
-	}
-}
-
-// TestOwnPasswordIsTaken checks that a password that the caller has chosen is not lost
-// with the response.
-func TestOwnPasswordIsTaken(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-master-password", DropAfter: true})
-	if _, err := creators["master password"].do(t.Context(), newClient(t, f)); err != nil || f.Count("create-master-password") != 1 {
-		t.Errorf("%v after %v", err, f.Sent())
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +224,9 @@ func TestCancelledCreateIsLookedUp(t *testing.T) {
 		if committed != (id != "") || committed == (unknown != nil) || f.Count("create-mailbox") != 1 {
 			t.Errorf("committed %v: %q, %v after %v", committed, id, err, f.Sent())
 		}
+		if f.Requests[0].Key == "" || f.Requests[0].Key != f.Requests[1].Key {
+			t.Error("the lookup does not carry the key of its create")
+		}
 	}
 }
 
@@ -378,26 +380,6 @@ func TestCreateTakesNothingOlder(t *testing.T) {
 }
 
 var jane = api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane", FirstName: "Jane", LastName: "Doe"}
-
-// TestLookupNamesItsCreate checks that a lookup after a lost response carries the create's
-// Idempotency-Key, also if the run was interrupted.
-func TestLookupNamesItsCreate(t *testing.T) {
-	for _, interrupted := range []bool{false, true} {
-		f := fakeapi.New()
-		f.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		if interrupted {
-			f.OnDrop = cancel
-		}
-		if _, err := newClient(t, f).CreateMailbox(ctx, jane); err != nil {
-			t.Error(err)
-		}
-		if sent := f.Sent(); !slices.Equal(sent, []string{"create-mailbox", "list-mailboxes"}) || f.Requests[0].Key == "" || f.Requests[0].Key != f.Requests[1].Key {
-			t.Errorf("sent %q: %v", sent, f.Requests)
-		}
-	}
-}
 
 // TestLostRefusalIsRetriedUnderOneKey checks that after a lost refusal only the same key
 // is sent, for paid and free operations.

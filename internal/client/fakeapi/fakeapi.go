@@ -46,10 +46,9 @@ type API struct {
 	MaxBulkItems int
 	Refuses      map[string]Response // by operation id
 
-	Header    http.Header // of every response
-	OnDrop    func()      // runs when a response is lost
-	OnRequest func()      // runs before each request
-	OnList    func()      // runs before the response to a list, without the lock
+	OnDrop    func() // runs when a response is lost
+	OnRequest func() // runs before each request
+	OnList    func() // runs before the response to a list, without the lock
 
 	mu       sync.Mutex
 	replayed map[string]Response // by Idempotency-Key
@@ -208,7 +207,6 @@ func (f *API) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.Body = hit.Text
 	}
 	resp := httpResponse(r, a, header)
-	maps.Copy(resp.Header, f.Header)
 	resp.Header.Set("Date", f.Clock.Now().UTC().Format(http.TimeFormat))
 	return resp, nil
 }
