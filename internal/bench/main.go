@@ -40,6 +40,7 @@ type options struct {
 	set, single int           // mailboxes in a set, and as single resources
 	large, many int           // mailboxes of the large accounts
 	load        time.Duration // of each load on a server
+	null        string        // a build of hashicorp/null
 	offline     bool
 }
 
@@ -73,6 +74,7 @@ func main() {
 	flag.IntVar(&o.large, "large", 100_000, "mailboxes of the large account")
 	flag.IntVar(&o.many, "many", 1_000_000, "mailboxes of the very large account")
 	flag.DurationVar(&o.load, "load", 3*time.Second, "duration of each load on a server")
+	flag.StringVar(&o.null, "null", "", "a build of hashicorp/null to use; without it one is built")
 	flag.BoolVar(&o.offline, "offline", false, "build nothing from Go's module proxy")
 	cli := flag.String("cli", "terraform", "Terraform or OpenTofu")
 	var names []string

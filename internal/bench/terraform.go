@@ -100,10 +100,13 @@ func (b *bench) compareSet(ctx context.Context) error {
 // compareNull compares an empty plan of single mailboxes with one of as many null resources,
 // and with one of null resources whose states are as long as those of mailboxes.
 func (b *bench) compareNull(ctx context.Context) error {
-	if err := b.fetch(ctx, "null", nullModule, nullVersion, nil); err != nil {
-		return err
+	if b.null == "" {
+		b.null = b.path("null")
+		if err := b.fetch(ctx, "null", nullModule, nullVersion, nil); err != nil {
+			return err
+		}
 	}
-	if err := localcli.Add(b.path("mirror"), "hashicorp/null", version, b.path("null")); err != nil {
+	if err := localcli.Add(b.path("mirror"), "hashicorp/null", version, b.null); err != nil {
 		return err
 	}
 	applied := func(configuration string) (func() ([]float64, error), error) {

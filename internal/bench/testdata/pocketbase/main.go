@@ -51,7 +51,7 @@ func run(dir, listen string) error {
 		return err
 	}
 	fmt.Println(token, domain)
-	return apis.Serve(app, apis.ServeConfig{HttpAddr: listen})
+	return apis.Serve(app, apis.ServeConfig{HttpAddr: listen, ShowStartBanner: true})
 }
 
 // connect opens a database as PocketBase does, but durably. The auxiliary database has
