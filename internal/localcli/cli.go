@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/go-version"
 )
 
-// Oldest is the oldest version of each product that the provider works with.
-var Oldest = map[string]*version.Version{
+// oldest is the oldest version of each product that the provider works with.
+var oldest = map[string]*version.Version{
 	"Terraform": version.Must(version.NewVersion("1.8.0")),
 	"OpenTofu":  version.Must(version.NewVersion("1.7.0")),
 }
@@ -29,8 +29,8 @@ func ParseVersion(out string) (product, number string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if v.Core().LessThan(Oldest[product]) {
-		return "", "", fmt.Errorf("%s %s is too old; install %[1]s %[3]s or later, or name another CLI in TF_CLI", product, number, Oldest[product])
+	if v.Core().LessThan(oldest[product]) {
+		return "", "", fmt.Errorf("%s %s is too old; install %[1]s %[3]s or later, or name another CLI in TF_CLI", product, number, oldest[product])
 	}
 	return product, number, nil
 }

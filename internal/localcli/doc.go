@@ -3,6 +3,6 @@
 // environment in which the CLI looks nowhere else and sees none of the user's own
 // settings.
 //
-// It is for the demo, the benchmarks, and tests that run a CLI as users do, on its
+// It is for the benchmarks and for tests that run a CLI as users do, on its
 // init and without the plugin-testing framework. It imports nothing of the provider.
 package localcli
