@@ -107,3 +107,18 @@ func TestPendingPayment(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// TestPurchaseThatIsProcessedLate checks that a domain counts as bought if the API processes
+// the first request only after its lookups, and refuses the second one.
+func TestPurchaseThatIsProcessedLate(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "purchase-domains", DropBefore: true})
+	f.OnRequest = func() {
+		if f.Count("purchase-domains") == 1 && f.Count("list-domains") == 1+paidLookups && len(f.Stored["domains"]) == 0 {
+			f.Add("domains", fakeapi.Object{"name": "example.com"})
+		}
+	}
+	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	if err != nil || d.Adopted || d.ID == "" || d.Status != api.PurchasePurchased || f.Count("purchase-domains") != 2 {
+		t.Errorf("%+v, %v after %v", d, err, f.Sent())
+	}
+}

@@ -281,8 +281,8 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestRequestsPerMinute checks that no minute has more requests than allowed, that the wait
-// takes nothing of a call's budget, and that an interruption ends it.
+// TestRequestsPerMinute checks that no minute has more requests than allowed, that an
+// interruption ends the wait, and that the next call takes its turn.
 func TestRequestsPerMinute(t *testing.T) {
 	for _, perMinute := range []int{1, 7, 600} {
 		f := fakeapi.New()
@@ -314,6 +314,11 @@ func TestRequestsPerMinute(t *testing.T) {
 		f.Clock.OnSleep = cancel
 		if _, err := c.GetMailbox(ctx, id); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "max_requests_per_minute") {
 			t.Errorf("interrupted: %v", err)
+		}
+		f.Clock.OnSleep = nil
+		begun := f.Clock.Now()
+		if _, err := c.GetMailbox(t.Context(), id); err != nil || f.Clock.Now().Sub(begun) > time.Minute {
+			t.Errorf("after an interruption: %v after %s", err, f.Clock.Now().Sub(begun))
 		}
 	}
 }
