@@ -92,7 +92,7 @@ func (dialect) Freeze(tables []string) string {
 
 // ContinueIDs implements sqlstore.Dialect.
 func (dialect) ContinueIDs(table string) string {
-	if table != "audit_entries" && table != "list_blocks" {
+	if table != "audit_entries" {
 		return ""
 	}
 	return `SELECT setval(pg_get_serial_sequence('` + table + `', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM ` + table + `), false)`

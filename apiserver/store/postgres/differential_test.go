@@ -28,7 +28,7 @@ func TestSameAsSQLite(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer theirs.Close()
-		ours, err := postgres.Open(context.Background(), postgrestest.URL(rt)+"&default_query_exec_mode=cache_describe", postgres.Options{}.WithBlockRows(3))
+		ours, err := postgres.Open(context.Background(), postgrestest.URL(rt)+"&default_query_exec_mode=cache_describe", postgres.Options{})
 		if err != nil {
 			rt.Fatal(err)
 		}

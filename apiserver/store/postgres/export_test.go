@@ -8,12 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// WithBlockRows sets the number of rows of a new block of a list.
-func (o Options) WithBlockRows(n int) Options {
-	o.blockRows = n
-	return o
-}
-
 // WithTracer sets what sees each statement.
 func (o Options) WithTracer(tracer pgx.QueryTracer) Options {
 	o.tracer = tracer

@@ -42,8 +42,7 @@ type Options struct {
 	// ReadOnly opens an existing store and does not migrate it. Update returns ErrReadOnly.
 	ReadOnly bool
 
-	// Tests set small numbers, and the migrations of another version.
-	blockRows  int
+	// Tests set the migrations of another version.
 	migrations fs.FS
 	tracer     pgx.QueryTracer
 	// acquireTimeout is how long a view or an update waits for a connection, and then for
@@ -90,7 +89,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		pool.Close()
 		return nil, openError(err)
 	}
-	return &Store{Store: sqlstore.New(e, d, opts.blockRows), engine: e}, nil
+	return &Store{Store: sqlstore.New(e, d), engine: e}, nil
 }
 
 // modeParameter is the parameter of a URL that selects how pgx runs statements.

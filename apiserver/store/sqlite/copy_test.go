@@ -34,7 +34,7 @@ func dump(t *testing.T, s *Store) map[string][]string {
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) store.Store{
-		"SQLite": func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{blockRows: 7}) },
+		"SQLite": func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{}) },
 		"PostgreSQL": func(t *testing.T) store.Store {
 			s := postgrestest.Open(t, postgres.Options{})
 			t.Cleanup(func() {
@@ -48,7 +48,7 @@ func TestCopy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range 3 {
-				source := openStore(t, newPath(t), Options{blockRows: 7})
+				source := openStore(t, newPath(t), Options{})
 				storetest.FillRandomly(t, source, seed)
 				want := dump(t, source)
 				for table, rows := range want {
@@ -56,7 +56,7 @@ func TestCopy(t *testing.T) {
 						t.Errorf("%s is empty; let storetest.FillRandomly add to it", table)
 					}
 				}
-				between, target := open(t), openStore(t, newPath(t), Options{blockRows: 7})
+				between, target := open(t), openStore(t, newPath(t), Options{})
 				copyStore(t, source, between)
 				copyStore(t, between, target)
 				got := dump(t, target)

@@ -218,7 +218,7 @@ const tables = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT
 // it references, so that Clear violates no foreign key; and that storetest.Fill adds a row to
 // each, because other tests rely on a store without empty tables.
 func TestTables(t *testing.T) {
-	s := openStore(t, newPath(t), Options{blockRows: 1})
+	s := openStore(t, newPath(t), Options{})
 	storetest.Fill(t, s)
 	known := sqlstore.Tables()
 	if want := column(t, s, tables); !slices.Equal(slices.Sorted(slices.Values(known)), slices.Sorted(slices.Values(want))) {

@@ -29,9 +29,9 @@ type Options struct {
 
 	// Tests set small numbers, the migrations of another version, and that no commit
 	// waits for the disk, because only a power cut shows the difference.
-	maxGroup, checkpointFrames, blockRows int
-	unsynced                              bool
-	migrations                            fs.FS
+	maxGroup, checkpointFrames int
+	unsynced                   bool
+	migrations                 fs.FS
 }
 
 // Store is a store.Store in an SQLite file.
@@ -55,7 +55,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Store: sqlstore.New(e, opts.dialect(), opts.blockRows), engine: e}, nil
+	return &Store{Store: sqlstore.New(e, opts.dialect()), engine: e}, nil
 }
 
 func (o Options) withDefaults() Options {

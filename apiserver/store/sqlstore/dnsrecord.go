@@ -12,7 +12,7 @@ var dnsRecords = newTable(table[store.DNSRecord]{
 	derived: func(r *store.DNSRecord) []any { return []any{"purpose", purposeOf(r)} },
 	fixed:   []string{"domain_id", "name", "type", "system_managed"},
 	unique:  sameDNSRecord,
-	visible: func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(facetDomain, `t.domain_id`) },
+	visible: func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(`t.domain_id`) },
 })
 
 func (r *reader) DNSRecord(accountID string, id int64) (store.DNSRecord, error) {

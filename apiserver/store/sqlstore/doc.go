@@ -11,9 +11,8 @@
 // transaction's observer. The methods of reader and tx are
 // documented in package store, in the file of the same name.
 //
-// The list of a table with facets has blocks, which count, filter and search rows
-// without reading them. blocks.go explains and keeps them, select.go reads pages with
-// them.
+// A list is read with COUNT, LIMIT and OFFSET: the indexes of the schema have its order, and
+// a search compares a column with the text in one form (see searchText).
 //
 // The package imports the standard library, packages store and vocab, and the
 // packages for the forms in which names are searched (text, domainname) and records

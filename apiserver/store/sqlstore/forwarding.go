@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -17,37 +16,8 @@ var forwardingRules = newTable(table[store.Forwarding]{
 	unique: func(w *where, f *store.Forwarding) *where {
 		return w.and(`t.account_id = ?`, f.AccountID).scope(f.Scope).and(`t.target_email = ?`, f.TargetEmail)
 	},
-	visible: func(w *where) *where { return w.outsideUnpaid(facetScope, `t.scope_id`) },
-	facets:  forwardingFacets,
+	visible: func(w *where) *where { return w.outsideUnpaid(`t.scope_id`) },
 })
-
-func forwardingFacets(f *store.Forwarding) ([]facet, string) {
-	return []facet{scopeFacet(f.Scope), verificationFacet(f)}, namesText(f.TargetEmail)
-}
-
-// verificationFacet has all that a state depends on beside the time of a request.
-func verificationFacet(f *store.Forwarding) facet {
-	state := f.VerificationState(time.Time{})
-	if state == vocab.VerificationPending && !f.ExpiresAt.IsZero() {
-		state = strconv.FormatInt(f.ExpiresAt.UnixMicro(), 10)
-	}
-	return facet{facetStatus, state}
-}
-
-// verificationIs matches the facets of a state at a time.
-func verificationIs(state string, now time.Time) matcher {
-	return func() (func(string) bool, error) {
-		return func(v string) bool {
-			if expires, err := strconv.ParseInt(v, 10, 64); err == nil {
-				v = vocab.VerificationPending
-				if expires <= now.UnixMicro() {
-					v = vocab.VerificationExpired
-				}
-			}
-			return v == state
-		}, nil
-	}
-}
 
 func (r *reader) Forwarding(accountID, id string) (store.Forwarding, error) {
 	return get(r, forwardingRules, accountID, id)
@@ -64,7 +34,7 @@ func (r *reader) ForwardingRules(accountID string, f store.ForwardingFilter, s s
 	w := r.inAccount(accountID).scoped(f.ScopedFilter).searchNames(`t.search_text`, f.Search)
 	if f.VerificationState != "" {
 		// The same cases as in store.Forwarding.VerificationState.
-		w.andFacet(facetStatus, verificationIs(f.VerificationState, f.Now), `CASE WHEN t.internal THEN '`+vocab.VerificationInternal+`'
+		w.and(`CASE WHEN t.internal THEN '`+vocab.VerificationInternal+`'
 			WHEN t.verified_at <> 0 THEN '`+vocab.VerificationVerified+`'
 			WHEN t.expires_at <> 0 AND t.expires_at <= ? THEN '`+vocab.VerificationExpired+`'
 			ELSE '`+vocab.VerificationPending+`' END = ?`, f.Now, f.VerificationState)

@@ -10,8 +10,7 @@ var mailboxes = newTable(table[store.Mailbox]{
 	name:    "mailboxes",
 	derived: func(m *store.Mailbox) []any { return []any{"search_text", mailboxSearchText(m)} },
 	fixed:   []string{"domain_id", "local_part", "aliases"},
-	visible: func(w *where) *where { return w.outsideUnpaid(facetDomain, `t.domain_id`) },
-	facets:  mailboxFacets,
+	visible: func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
 	joined:  map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
 	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
 })
@@ -22,20 +21,11 @@ func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
 
 func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (store.Mailbox, error) {
 	return one(r, mailboxes, r.inAccount(accountID).and(`t.id = (SELECT a.mailbox_id FROM addresses a JOIN domains ad ON ad.id = a.domain_id
-		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).outsideUnpaid(facetDomain, `t.domain_id`))
+		WHERE ad.name = ? AND a.local_part = ?)`, domainName, localPart).outsideUnpaid(`t.domain_id`))
 }
 
 func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slice) ([]store.Mailbox, int, error) {
-	w := r.mailboxesWhere(accountID, f)
-	if f.DomainID != "" {
-		in := r.inAccount(accountID).and(`t.domain_id = ?`, f.DomainID)
-		beyond, err := column[string](r, `SELECT t.id FROM mailboxes t`+in.text+inOrder+` LIMIT 1 OFFSET `+in.bind(r.blockRows), in.args...)
-		if err != nil {
-			return nil, 0, err
-		}
-		w.few = len(beyond) == 0
-	}
-	return page(r, mailboxes, w, s)
+	return page(r, mailboxes, r.mailboxesWhere(accountID, f), s)
 }
 
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.
@@ -48,10 +38,10 @@ func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(st
 func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where {
 	w := r.inAccount(accountID)
 	if f.DomainID != "" {
-		w.andFacet(facetDomain, oneOf(f.DomainID), `t.domain_id = ?`, f.DomainID)
+		w.and(`t.domain_id = ?`, f.DomainID)
 	}
 	if f.WorkspaceID != "" {
-		w.andFacet(facetDomain, r.domainsOf(accountID, f.WorkspaceID), `t.domain_id IN (SELECT id FROM domains WHERE account_id = ? AND workspace_id = ?)`,
+		w.and(`t.domain_id IN (SELECT id FROM domains WHERE account_id = ? AND workspace_id = ?)`,
 			accountID, f.WorkspaceID)
 	}
 	if f.IDs != nil {
@@ -82,7 +72,7 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 		}
 	}
 	report(t, nil, m)
-	return extendBlocks(t, mailboxes, m)
+	return nil
 }
 
 func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) error) (store.Mailbox, error) {
@@ -100,10 +90,6 @@ func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 		addresses = append(addresses, a.Alias)
 	}
 	return t.releaseForwarding(accountID, addresses, at)
-}
-
-func mailboxFacets(m *store.Mailbox) ([]facet, string) {
-	return []facet{{facetDomain, m.DomainID}, statusFacet(m.State)}, mailboxSearchText(m)
 }
 
 // mailboxSearchText returns the text that a search matches. A domain's name never

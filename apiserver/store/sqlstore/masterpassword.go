@@ -9,7 +9,7 @@ var masterPasswords = newTable(table[store.MasterPassword]{
 	unique: func(w *where, p *store.MasterPassword) *where {
 		return w.and(`t.account_id = ?`, p.AccountID).scope(p.Scope).and(`t.folded_name = ?`, searchText(p.Name))
 	},
-	visible: func(w *where) *where { return w.outsideUnpaid(facetScope, `t.scope_id`) },
+	visible: func(w *where) *where { return w.outsideUnpaid(`t.scope_id`) },
 })
 
 func (r *reader) MasterPassword(accountID, id string) (store.MasterPassword, error) {

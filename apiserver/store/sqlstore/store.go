@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,21 +10,19 @@ import (
 
 // Store is a store.Store in an engine's database, which has the current schema.
 type Store struct {
-	engine    Engine
-	dialect   Dialect
-	blockRows int
+	engine  Engine
+	dialect Dialect
 }
 
 var _ store.Store = (*Store)(nil)
 
-// New returns the store in an engine's database. blockRows is the number of rows of a new
-// block of a list; 0: maxBlockRows. Tests set a small one.
-func New(e Engine, d Dialect, blockRows int) *Store {
-	return &Store{engine: e, dialect: d, blockRows: cmp.Or(blockRows, maxBlockRows)}
+// New returns the store in an engine's database.
+func New(e Engine, d Dialect) *Store {
+	return &Store{engine: e, dialect: d}
 }
 
 func (s *Store) reader(ctx context.Context, q Querier) *reader {
-	return &reader{ctx: ctx, q: q, dialect: s.dialect, blockRows: s.blockRows}
+	return &reader{ctx: ctx, q: q, dialect: s.dialect}
 }
 
 // View implements store.Store.
@@ -67,8 +64,6 @@ type reader struct {
 	memo    *memo  // nil unless it is an update
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time
-	// blockRows is the number of rows of a new block.
-	blockRows int
 }
 
 // tx is a store.Tx.
@@ -128,7 +123,6 @@ func Tables() []string {
 		mailQueue.name, tokenBuckets.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,
 		auditEntries.name, idempotencyRecords.name,
-		"list_facets", "list_blocks", "list_totals",
 	}
 }
 

@@ -40,9 +40,6 @@ type table[T any] struct {
 	// visible leaves out the rows that readers don't see, such as those that HideUnpaid
 	// hides. get, page and each apply it.
 	visible func(*where) *where
-	// facets returns what filters select an object by, and the text that is searched. Its
-	// list has blocks, unless it is nil.
-	facets func(*T) ([]facet, string)
 	// shared means that updates need not lock the account of a row that they change.
 	shared bool
 
@@ -219,14 +216,7 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 	if err := w.resolveUnpaid(); err != nil {
 		return nil, 0, err
 	}
-	if tbl.facets == nil || w.few {
-		return pageOfRows(r, tbl, tbl.visible(w), s)
-	}
-	return pageOfBlocks(r, tbl, tbl.visible(w), s)
-}
-
-// pageOfRows is page for few rows: it reads each.
-func pageOfRows[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
+	w = tbl.visible(w)
 	items, err := first(r, tbl, w, s)
 	if err != nil {
 		return nil, 0, err
@@ -333,7 +323,7 @@ func create[T any](t *tx, tbl *table[T], v *T) error {
 		return err
 	}
 	report(t, nil, v)
-	return extendBlocks(t, tbl, v)
+	return nil
 }
 
 // insert inserts an object after it has set its creation time. It returns an
@@ -418,7 +408,7 @@ func write[T any](t *tx, tbl *table[T], before, after *T, fields ...string) erro
 		return err
 	}
 	report(t, before, after, fields...)
-	return changeFacets(t, tbl, before, after)
+	return nil
 }
 
 // remove deletes the rows that w selects, reports the objects and returns them.
@@ -432,9 +422,6 @@ func remove[T any](t *tx, tbl *table[T], w *where) ([]T, error) {
 	}
 	for i := range items {
 		report(t, &items[i], nil)
-		if err := leaveBlock(t, tbl, &items[i]); err != nil {
-			return nil, err
-		}
 	}
 	return items, nil
 }

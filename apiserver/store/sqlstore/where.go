@@ -20,12 +20,6 @@ type where struct {
 	accountID string
 	text      string
 	args      []any
-	// criteria are the conditions that blocks know of. If there are others, partial is
-	// set: blocks then don't suffice to tell whether a row is selected.
-	criteria []criterion
-	partial  bool
-	// few means that an index finds the few rows that may be selected, in any list.
-	few bool
 	// unpaid are the domains that unpaidBefore hides, if resolved is set.
 	unpaid   []string
 	resolved bool
@@ -34,7 +28,7 @@ type where struct {
 // inAccount starts the conditions of a query in an account.
 func (r *reader) inAccount(accountID string) *where {
 	r.lockAccount(accountID)
-	w := r.inAllAccounts().add(`t.account_id = ?`, accountID)
+	w := r.inAllAccounts().and(`t.account_id = ?`, accountID)
 	w.accountID = accountID
 	return w
 }
@@ -52,24 +46,6 @@ func (w *where) bind(value any) string {
 
 // and adds a condition in which question marks are placeholders of the values.
 func (w *where) and(condition string, values ...any) *where {
-	w.partial = true
-	return w.add(condition, values...)
-}
-
-// andFacet is and for a condition that selects the objects with a matching facet.
-func (w *where) andFacet(kind facetKind, m matcher, condition string, values ...any) *where {
-	w.criteria = append(w.criteria, criterion{kind: kind, matcher: m})
-	return w.add(condition, values...)
-}
-
-// andText is and for a condition that selects the objects whose text contains one of
-// some terms.
-func (w *where) andText(terms []string, condition string, values ...any) *where {
-	w.criteria = append(w.criteria, criterion{kind: facetGram, terms: terms})
-	return w.add(condition, values...)
-}
-
-func (w *where) add(condition string, values ...any) *where {
 	if w.text == "" {
 		w.text = " WHERE "
 	} else {
@@ -98,7 +74,7 @@ func unstorable(value any) bool {
 // clone returns a copy, to which conditions can be added.
 func (w *where) clone() *where {
 	c := *w
-	c.args, c.criteria = slices.Clip(c.args), slices.Clip(c.criteria)
+	c.args = slices.Clip(c.args)
 	return &c
 }
 
@@ -120,11 +96,6 @@ func (w *where) in(column string, values []string) string {
 	return column + ` IN (` + w.r.dialect.Elements(w.bind(jsonArray(values))) + `)`
 }
 
-// inNumbers is in for integers.
-func (w *where) inNumbers(column string, values []int64) string {
-	return column + ` IN (SELECT CAST(e.value AS BIGINT) FROM (` + w.r.dialect.Elements(w.bind(jsonArray(values))) + `) e)`
-}
-
 // maxSearch is longer than any searched text. Engines limit the length of a pattern
 // and return an error for a longer one.
 const maxSearch = 10_000
@@ -138,7 +109,7 @@ func (w *where) search(column, term string) *where {
 	case !searchable(term):
 		return w.and(`1 = 0`)
 	}
-	return w.andText([]string{searchText(term)}, w.like(column, pattern(term)))
+	return w.and(w.like(column, pattern(term)))
 }
 
 // searchNames is search in a column that holds a namesText. It also matches the ASCII
@@ -146,7 +117,7 @@ func (w *where) search(column, term string) *where {
 func (w *where) searchNames(column, term string) *where {
 	if searchable(term) {
 		if ascii, ok := asciiName(term); ok {
-			return w.andText([]string{searchText(term), searchText(ascii)}, `(`+w.like(column, pattern(term))+` OR `+w.like(column, pattern(ascii))+`)`)
+			return w.and(`(` + w.like(column, pattern(term)) + ` OR ` + w.like(column, pattern(ascii)) + `)`)
 		}
 	}
 	return w.search(column, term)
@@ -210,7 +181,7 @@ func (w *where) state(status string, now time.Time) *where {
 	if status == "" {
 		return w
 	}
-	return w.andFacet(facetStatus, statusIs(status, now), `CASE WHEN t.state_ready_at > ? THEN t.state_until ELSE t.state_status END = ?`, now, status)
+	return w.and(`CASE WHEN t.state_ready_at > ? THEN t.state_until ELSE t.state_status END = ?`, now, status)
 }
 
 // withoutUnpaid leaves out the domains that are hidden by HideUnpaid.
@@ -222,13 +193,13 @@ func (w *where) withoutUnpaid() *where {
 }
 
 // outsideUnpaid leaves out the objects in domains of the account that HideUnpaid
-// hides. The column holds a domain's id, and so do the facets of a kind.
-func (w *where) outsideUnpaid(kind facetKind, column string) *where {
+// hides. The column holds a domain's id.
+func (w *where) outsideUnpaid(column string) *where {
 	switch {
 	case w.r.unpaidBefore.IsZero(), w.resolved && len(w.unpaid) == 0:
 		return w
 	case w.resolved:
-		return w.andFacet(kind, noneOf(w.unpaid), column+` NOT IN (`+w.r.dialect.Elements(w.bind(jsonArray(w.unpaid)))+`)`)
+		return w.and(column + ` NOT IN (` + w.r.dialect.Elements(w.bind(jsonArray(w.unpaid))) + `)`)
 	}
 	return w.and(column+` NOT IN (SELECT id FROM domains WHERE `+unpaid+` AND account_id = ? AND created_at <= ?)`,
 		w.accountID, w.r.unpaidBefore)
@@ -243,7 +214,7 @@ func (w *where) withinDomains(column string, within store.Within) *where {
 	if !within.Restricted {
 		return w
 	}
-	return w.andFacet(facetDomain, w.r.domainsWithin(w.accountID, within), `(`+w.inDomains(column, within)+`)`)
+	return w.and(`(` + w.inDomains(column, within) + `)`)
 }
 
 func (w *where) inDomains(column string, within store.Within) string {
@@ -254,7 +225,7 @@ func (w *where) inDomains(column string, within store.Within) string {
 
 // scope selects by a scope.
 func (w *where) scope(s store.Scope) *where {
-	return w.andFacet(facetScope, oneOf(scopeFacet(s).value), `t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
+	return w.and(`t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
 }
 
 // scoped selects by the fields of a store.ScopedFilter except Search.
@@ -266,11 +237,23 @@ func (w *where) scoped(f store.ScopedFilter) *where {
 		w.scope(store.Scope{Type: vocab.ScopeWorkspace, ID: f.WorkspaceID})
 	}
 	if f.ScopeType != "" {
-		w.andFacet(facetScope, scopeTypeIs(f.ScopeType), `t.scope_type = ?`, f.ScopeType)
+		w.and(`t.scope_type = ?`, f.ScopeType)
 	}
 	if !f.Within.Restricted {
 		return w
 	}
-	return w.andFacet(facetScope, w.r.scopesWithin(w.accountID, f.Within), `(t.scope_type = '`+vocab.ScopeDomain+`' AND (`+w.inDomains(`t.scope_id`, f.Within)+`)`+
-		` OR t.scope_type = '`+vocab.ScopeWorkspace+`' AND `+w.in(`t.scope_id`, f.Within.Workspaces)+`)`)
+	return w.and(`(t.scope_type = '` + vocab.ScopeDomain + `' AND (` + w.inDomains(`t.scope_id`, f.Within) + `)` +
+		` OR t.scope_type = '` + vocab.ScopeWorkspace + `' AND ` + w.in(`t.scope_id`, f.Within.Workspaces) + `)`)
+}
+
+// resolveUnpaid reads which domains of the account HideUnpaid hides. There are mostly
+// none, and then a query of objects in domains has no condition for them.
+func (w *where) resolveUnpaid() (err error) {
+	if w.r.unpaidBefore.IsZero() || w.accountID == "" {
+		return nil
+	}
+	hidden := w.r.inAccount(w.accountID).and(`t.`+unpaid).and(`t.created_at <= ?`, w.r.unpaidBefore)
+	w.unpaid, err = column[string](w.r, `SELECT t.id FROM domains t`+hidden.text, hidden.args...)
+	w.resolved = err == nil
+	return err
 }
