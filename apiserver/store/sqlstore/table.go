@@ -183,7 +183,10 @@ func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
 }
 
 // inOrder is the order of every list.
-const inOrder = ` ORDER BY t.created_at, t.id`
+const (
+	inOrder   = ` ORDER BY t.created_at, t.id`
+	backwards = ` ORDER BY t.created_at DESC, t.id DESC`
+)
 
 // get returns the object of an account with an id.
 func get[T any](r *reader, tbl *table[T], accountID string, id any) (T, error) {
@@ -211,20 +214,33 @@ func all[T any](r *reader, tbl *table[T], w *where) ([]T, error) {
 	return collect(r, tbl, w, inOrder)
 }
 
-// page returns a slice of the objects that w selects, and how many it selects.
+// page returns a slice of the objects that w selects, and how many it selects. A slice in the
+// second half is read from the end, so that few rows are skipped.
 func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
 	if err := w.resolveUnpaid(); err != nil {
 		return nil, 0, err
 	}
 	w = tbl.visible(w)
-	items, err := first(r, tbl, w, s)
-	if err != nil {
-		return nil, 0, err
-	}
-	if n := len(items); n > 0 && n < s.Limit {
-		return items, s.Offset + n, nil // the last page: its end is the total
+	if s.Offset == 0 {
+		items, err := first(r, tbl, w, inOrder, s)
+		if n := len(items); err != nil || 0 < n && n < s.Limit {
+			return items, n, err // the only page: its length is the total
+		}
+		total, err := count(r, tbl, w)
+		return items, total, err
 	}
 	total, err := count(r, tbl, w)
+	if err != nil || s.Offset >= total {
+		return nil, total, err
+	}
+	if s.Offset <= total/2 {
+		items, err := first(r, tbl, w, inOrder, s)
+		return items, total, err
+	}
+	s.Limit = min(s.Limit, total-s.Offset)
+	s.Offset = total - s.Offset - s.Limit
+	items, err := first(r, tbl, w, backwards, s)
+	slices.Reverse(items)
 	return items, total, err
 }
 
@@ -233,18 +249,18 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
-// first returns a slice of the objects that w selects. One with an offset is cut before
+// first returns a slice of the objects that w selects, in an order. One with an offset is cut before
 // the joins, so that a skipped row costs one step in the index. The limit is
 // hidden from SQLite's planner, which would prepare the statement anew for each one.
-func first[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
+func first[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
 	w = w.clone()
-	end := inOrder + ` LIMIT ` + r.dialect.Hidden(w.bind(s.Limit))
+	end := order + ` LIMIT ` + r.dialect.Hidden(w.bind(s.Limit))
 	if s.Offset == 0 {
 		return collect(r, tbl, w, end)
 	}
 	from := tbl.name + ` t` + w.text + end + ` OFFSET ` + w.bind(s.Offset)
 	if tbl.joins != "" {
-		from = `(SELECT * FROM ` + from + `) t` + tbl.joins + inOrder
+		from = `(SELECT * FROM ` + from + `) t` + tbl.joins + order
 	}
 	return query(r, tbl, from, w.args)
 }
@@ -254,7 +270,7 @@ func first[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error
 func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
 	w = tbl.visible(w)
 	for rest := w; ; {
-		items, err := first(r, tbl, rest, store.Slice{Limit: chunk})
+		items, err := first(r, tbl, rest, inOrder, store.Slice{Limit: chunk})
 		if err != nil {
 			return err
 		}
