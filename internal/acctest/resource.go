@@ -81,13 +81,15 @@ func (p *Protocol) PlanReplacement(typeName string, config map[string]any, prior
 	return second, diags
 }
 
-// Apply plans a configuration in a new walk and applies the plan. An error in the plan
-// ends the test. It returns the diagnostics of the apply.
+// Apply plans a configuration in a new walk and applies the plan. It returns the diagnostics
+// of the apply, or of a plan with errors, which is not applied.
 func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	p.Walk()
 	plan, diags := p.Plan(typeName, config, prior)
-	p.NoErrors(diags)
+	if hasError(diags) {
+		return &Object{State: p.Null(typeName)}, diags
+	}
 	return p.ApplyPlan(ctx, typeName, config, prior, plan)
 }
 

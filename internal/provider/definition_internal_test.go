@@ -23,8 +23,8 @@ func TestDefinitions(t *testing.T) {
 		if len(keys) < 2 || keys[0].Name != "id" {
 			t.Errorf("%s: the keys are not the id and a natural key: %v", name, keys)
 		}
-		if d.FieldByName("Key").IsZero() != d.FieldByName("Canonical").IsZero() {
-			t.Errorf("%s has one of Key and Canonical", name)
+		if member(d, "NaturalKeys").IsZero() && !member(d, "IsValuable").IsZero() {
+			t.Errorf("%s is valuable, and has no natural key by which a plan could protect it", name)
 		}
 		model := member(d, "Listing.Imported").Type().In(0).Elem()
 		if _, isScoped := model.FieldByName("Scope"); isScoped != member(d, "Find.isScoped").Bool() {

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,11 +69,12 @@ func TestTerraformTest(t *testing.T) {
 	}
 }
 
-// TestTwoResourcesWithOneObject checks that a plan in which one resource releases an
-// object that another one uses is an error, in both orders and for each resource. Such
-// plans come from a rename of an imported object without a moved block, a duplicate in the
-// state, and a deposed duplicate.
-func TestTwoResourcesWithOneObject(t *testing.T) {
+// isValuable has the resources whose objects hold mail or money. A set has its own tests.
+var isValuable = map[string]bool{"mailhost_domain": true, "mailhost_mailbox": true, "mailhost_dns_zone": true}
+
+// TestOneObjectForEachResource goes through the plans that would create, destroy or replace an
+// object that another resource has, or the resource itself, in both orders of core's calls.
+func TestOneObjectForEachResource(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
@@ -80,32 +82,153 @@ func TestTwoResourcesWithOneObject(t *testing.T) {
 		p := s.Protocol(t, "")
 		o, diags := p.Apply(t.Context(), typeName, config[0], nil)
 		p.NoErrors(diags)
-		keep := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, config[1], o); return d }
-		keepToo := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, config[0], o); return d }
+		type call = func() []*tfprotov6.Diagnostic
+		read := func() []*tfprotov6.Diagnostic { _, d := p.Read(typeName, o); return d }
+		create := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, config[0], nil); return d }
+		keep := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, config[0], o); return d }
 		destroy := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, nil, o); return d }
 		replace := func() []*tfprotov6.Diagnostic { _, d := p.PlanReplacement(typeName, config[0], o); return d }
-		for name, calls := range map[string][2]func() []*tfprotov6.Diagnostic{
-			"keep, destroy": {keep, destroy}, "destroy, keep": {destroy, keep},
-			"replace, keep": {replace, keep}, "keep, replace": {keep, replace},
+		for name, c := range map[string]struct {
+			calls []call
+			// valuable says that only an object with mail or money is protected.
+			valuable bool
+		}{
+			"-replace":                         {[]call{replace}, true},
+			"-replace after a refresh":         {[]call{read, replace}, true},
+			"tainted":                          {[]call{read, create}, true},
+			"renamed, the orphan first":        {[]call{read, destroy, create}, true},
+			"renamed, the orphan last":         {[]call{create, destroy}, true},
+			"a second address, the create":     {[]call{keep, create}, true},
+			"a second address, the kept":       {[]call{create, keep}, true},
+			"a second address, the refreshed":  {[]call{create, read}, true},
+			"at two addresses, one is kept":    {[]call{keep, destroy}, false},
+			"at two addresses, one is removed": {[]call{destroy, keep}, false},
 		} {
-			if (typeName == "mailhost_domain" || typeName == "mailhost_dns_zone") && (name == "replace, keep" || name == "keep, replace") {
-				continue // neither is replaced by itself
-			}
 			p.Together()
-			p.NoErrors(calls[0]())
-			t.Log(typeName, name)
-			acctest.Expect(t, calls[1](), "ERROR: Two resources have the ", o.Text("id"), "moved block", "removed block with lifecycle { destroy = false }", "deposed")
+			var all []*tfprotov6.Diagnostic
+			for _, call := range c.calls {
+				all = append(all, call()...)
+			}
+			switch refused := acctest.Errors(all) > 0; {
+			case c.valuable && !isValuable[typeName]:
+				// That a record or a rule exists is another error, for the create before its refresh.
+				if text := acctest.Render(all); strings.Contains(text, "in the state already") || strings.Contains(text, "Two resources have") || strings.HasPrefix(name, "-replace") && refused {
+					t.Errorf("%s, %s: %s", typeName, name, text)
+				}
+			case !refused:
+				t.Errorf("%s, %s: nothing is refused", typeName, name)
+			default:
+				acctest.Expect(t, all, "ERROR", "terraform untaint", "-replace", "moved block", "removed block with lifecycle { destroy = false }", "import block", "for_each", "two applies")
+			}
 		}
-		p.Together()
-		p.NoErrors(keepToo())
-		for _, d := range keepToo() { // Terraform may plan a resource twice
-			t.Errorf("%s: the same plan again: %s: %s", typeName, d.Summary, d.Detail)
+		// What a correct user does.
+		for name, calls := range map[string][]call{
+			"kept": {read, keep, keep}, "destroyed": {read, destroy}, "kept without a refresh": {keep},
+		} {
+			p.Together()
+			for _, call := range calls {
+				if diags := call(); acctest.Errors(diags) > 0 {
+					t.Errorf("%s, %s: %s", typeName, name, acctest.Render(diags))
+				}
+			}
 		}
-		acctest.Expect(t, keep(), "WARNING: Two resources manage the ", o.Text("id"))
 		if gone, _ := p.Walk().Read(typeName, o); gone.Gone() {
 			t.Errorf("%s was deleted", typeName)
 		}
 	}
+}
+
+// TestCreatedTwice plans the creates of one key in two resources.
+func TestCreatedTwice(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	type config = map[string]any
+	set := func(key string) config {
+		return config{"domain": "EXAMPLE.com", "mailboxes": config{key: config{"first_name": "Jane", "last_name": "Doe"}}}
+	}
+	mailbox := config{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
+	record := config{"domain": d.ID, "name": "www", "type": "A", "value": "192.0.2.1"}
+	sameRecord := config{"domain": strings.ToUpper(d.ID), "name": "WWW", "type": "A", "value": "192.0.2.1"}
+	rule := config{"domain": "example.com", "target_email": "Jane@example.org"}
+	zone := config{"domain": "example.com", "records": config{"www A": config{"values": []string{"192.0.2.9"}}}}
+	for _, c := range []struct {
+		types   [2]string
+		configs [2]config
+		refused bool
+	}{
+		{[2]string{"mailhost_mailbox", "mailhost_mailbox"}, [2]config{mailbox, mailbox}, true},
+		{[2]string{"mailhost_mailbox", "mailhost_mailbox_set"}, [2]config{mailbox, set("Jane")}, true},
+		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("JANE")}, true},
+		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("joan")}, false},
+		{[2]string{"mailhost_dns_record", "mailhost_dns_record"}, [2]config{record, sameRecord}, true},
+		{[2]string{"mailhost_dns_record", "mailhost_dns_zone"}, [2]config{{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}, zone}, true},
+		{[2]string{"mailhost_forwarding", "mailhost_forwarding"}, [2]config{rule, {"domain": "Example.com", "target_email": "jane@EXAMPLE.org"}}, true},
+		{[2]string{"mailhost_forwarding", "mailhost_forwarding"}, [2]config{rule, {"target_email": "jane@example.org"}}, false},
+		{[2]string{"mailhost_dns_zone", "mailhost_dns_zone"}, [2]config{zone, {"domain": d.ID, "records": config{}}}, true},
+	} {
+		for _, order := range [][2]int{{0, 1}, {1, 0}} {
+			p := s.Protocol(t, "").Together()
+			var all []*tfprotov6.Diagnostic
+			for _, i := range order {
+				_, diags := p.Plan(c.types[i], c.configs[i], nil)
+				all = append(all, diags...)
+			}
+			if got := acctest.Errors(all) > 0; got != c.refused {
+				t.Errorf("%v %v: refused %t\n%s", c.types, c.configs, got, acctest.Render(all))
+			}
+		}
+	}
+}
+
+// TestOnExisting creates what exists: refused by default, before anything is changed, with an
+// import block; adopted if the configuration says so, with an empty plan after it.
+func TestOnExisting(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		for typeName, config := range kinds(s.AccountID) {
+			if !slices.Contains([]string{"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_forwarding"}, typeName) {
+				continue
+			}
+			p := s.Protocol(t, "")
+			o, diags := p.Apply(t.Context(), typeName, config[0], nil)
+			p.NoErrors(diags)
+			plan, diags := p.Walk().Plan(typeName, config[0], nil)
+			if typeName == "mailhost_dns_record" && s.PublishedOnly { // only the apply can know it
+				p.NoErrors(diags)
+				_, diags = p.ApplyPlan(t.Context(), typeName, config[0], nil, plan)
+				acctest.Expect(t, diags, "ERROR", "on_existing")
+			} else {
+				acctest.Expect(t, diags, "ERROR: The ", " exists already", o.Text("id"), "import {", typeName+".<name>", "on_existing = \"adopt\"")
+			}
+			adopting := maps.Clone(config[0])
+			adopting["on_existing"] = "adopt"
+			plan, diags = p.Walk().Plan(typeName, adopting, nil)
+			p.NoErrors(diags)
+			if typeName != "mailhost_dns_record" || !s.PublishedOnly {
+				acctest.Expect(t, diags, "WARNING", "The plan adopts the ", o.Text("id"), "a destroy deletes it")
+			}
+			adopted, diags := p.ApplyPlan(t.Context(), typeName, adopting, nil, plan)
+			p.NoErrors(diags)
+			if adopted.Text("id") != o.Text("id") {
+				t.Errorf("%s: adopted %s, want %s", typeName, adopted.Text("id"), o.Text("id"))
+			}
+			refreshed, diags := p.Walk().Read(typeName, adopted)
+			p.NoErrors(diags)
+			if again, diags := p.Plan(typeName, adopting, refreshed); acctest.Errors(diags) > 0 || !again.State.Equal(refreshed.State) {
+				t.Errorf("%s: the next plan is not empty: %s\n%s", typeName, again.State, acctest.Render(diags))
+			}
+			// The state of another address has it.
+			p.Together()
+			_, diags = p.Read(typeName, refreshed)
+			p.NoErrors(diags)
+			_, diags = p.Plan(typeName, adopting, nil)
+			if isValuable[typeName] {
+				acctest.Expect(t, diags, "ERROR", "is in the state already", "moved block")
+			}
+		}
+	})
 }
 
 // TestDeleteOfAcquired checks that a run does not delete an object that it acquired: a
@@ -120,10 +243,10 @@ func TestDeleteOfAcquired(t *testing.T) {
 		p.NoErrors(diags)
 		o, diags := p.ApplyPlan(t.Context(), typeName, config[0], nil, plan)
 		p.NoErrors(diags)
-		destroy, _ := p.Plan(typeName, nil, o)
+		destroy := &acctest.Object{State: p.Null(typeName), Private: o.Private, Identity: o.Identity}
 		kept, diags := p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
 		t.Log(typeName)
-		acctest.Expect(t, diags, "ERROR: The ", " was not deleted", "Nothing was deleted", o.Text("id"), "create_before_destroy")
+		acctest.Expect(t, diags, "ERROR: The ", " was not deleted", "Nothing was deleted", o.Text("id"), "deposed")
 		if kept.Gone() {
 			t.Errorf("%s: the state lost it", typeName)
 		}
@@ -132,5 +255,33 @@ func TestDeleteOfAcquired(t *testing.T) {
 		}
 		_, diags = p.Apply(t.Context(), typeName, nil, o) // another run may delete it
 		p.NoErrors(diags)
+	}
+}
+
+// TestLeftOver plans creates of what has no natural key while the account has one that the
+// state lacks, as after an apply that was killed, and one that the state has.
+func TestLeftOver(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	for typeName, want := range map[string]string{
+		"mailhost_service_account": "An active service account \"ci\" exists that the state does not have",
+		"mailhost_dedicated_ip":    "which the state does not have",
+	} {
+		config := kinds(s.AccountID)[typeName][0]
+		p := s.Protocol(t, "")
+		_, diags := p.Walk().Plan(typeName, config, nil)
+		if strings.Contains(acctest.Render(diags), "the state does not have") {
+			t.Errorf("%s: there is none: %s", typeName, acctest.Render(diags))
+		}
+		o, diags := p.Apply(t.Context(), typeName, config, nil)
+		p.NoErrors(diags)
+		_, diags = p.Walk().Plan(typeName, config, nil)
+		acctest.Expect(t, diags, "WARNING", want, o.Text("id"))
+		p.Together()
+		_, diags = p.Read(typeName, o)
+		p.NoErrors(diags)
+		if _, diags = p.Plan(typeName, config, nil); strings.Contains(acctest.Render(diags), "the state does not have") {
+			t.Errorf("%s: the state has it: %s", typeName, acctest.Render(diags))
+		}
 	}
 }

@@ -113,12 +113,6 @@ type (
 	Conflict = session.Conflict
 )
 
-// KeptByOther is the conflict of a plan that keeps an object which another one keeps too.
-const KeptByOther = session.Kept
-
-// DestroyedByOther is the conflict of a plan that keeps an object which another one destroys.
-const DestroyedByOther = session.Destroyed
-
 // Ephemeral is the base of every ephemeral resource: it has the account's client.
 type Ephemeral struct{ connection }
 

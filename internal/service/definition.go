@@ -111,10 +111,12 @@ type Managing struct {
 	// Shared means that several resources may have the same object, such as two sets of
 	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
 	Shared bool
-	// Key, if set, is the attribute by which a create finds and adopts an existing
-	// object, and Canonical returns its value in the API's spelling.
-	Key       string
-	Canonical func(string) string
+	// NaturalKeys returns the natural keys of an object in the API's spelling. attribute
+	// returns an attribute of a plan or a state, "" if it is unknown. See [DomainKeys].
+	NaturalKeys func(attribute func(name string) string) []string
+	// IsValuable means that an object holds mail or money: no plan deletes it for a new
+	// object with the same key.
+	IsValuable bool
 }
 
 // Deletion is what a destroy does. Resources with a Delete of their own have none.

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"hash/maphash"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -29,7 +28,7 @@ type embedsResource interface {
 	base() *connection
 	typeName() string
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
-	naturalKey(object tftypes.Value) string
+	object(raw tftypes.Value) session.Object
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
 	shared() bool
 }
@@ -81,33 +80,15 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 	case req.Plan.Raw.IsNull():
 		conflict = walk.PlanDestroy(o)
 	case !req.State.Raw.IsNull():
-		config := maphash.String(seed, req.Config.Raw.String())
-		if resp.Private != nil {
-			resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, firstPlanKey, firstPlan{ID: o.ID, Config: config})...)
-		}
-		conflict = walk.PlanUpdate(o, config)
-		if conflict == session.Kept {
-			warnShared(&resp.Diagnostics, m.label(ctx, get), o.ID)
-			conflict = session.NoConflict
-		}
+		conflict = walk.PlanKeep(o)
 	default:
 		o, get = m.object(req.Plan.Raw), req.Plan.Get
-		if first, ok := firstPlanOf(ctx, req); ok {
-			o.ID = first.ID
-			conflict = walk.PlanReplacement(o, first.Config)
-		} else {
-			o.ID = ""
-			conflict = walk.PlanCreate(o)
-		}
+		conflict = walk.PlanCreate(o)
 	}
-	switch conflict {
-	case session.NoConflict:
+	if conflict == session.NoConflict {
 		return true
-	case session.KeptInSet:
-		if walk.FirstSetConflict() {
-			addKeptInSet(&resp.Diagnostics, m.label(ctx, get))
-		}
-	default:
+	}
+	if walk.MayReport() {
 		AddConflict(&resp.Diagnostics, m.label(ctx, get), o.ID, conflict)
 	}
 	return false
@@ -124,8 +105,8 @@ func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 
 func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	walk, o := m.walk(), m.object(req.Plan.Raw)
-	if walk.Create(o) != session.NoConflict {
-		addManaged(&resp.Diagnostics, m.label(ctx, req.Plan.Get), "")
+	if conflict := walk.Create(o); conflict != session.NoConflict {
+		AddConflict(&resp.Diagnostics, m.label(ctx, req.Plan.Get), "", conflict)
 		return
 	}
 	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
@@ -136,12 +117,12 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 		walk.Abandon(o)
 		return
 	}
-	if walk.Acquire(o) != session.NoConflict {
+	if conflict := walk.Acquire(o); conflict != session.NoConflict {
 		// Nothing was created. An object in the state after an error would be tainted,
 		// and the next apply would delete it for the other resource.
 		resp.State.RemoveResource(ctx)
 		resp.Diagnostics = nil
-		addManaged(&resp.Diagnostics, m.label(ctx, req.Plan.Get), o.ID)
+		AddConflict(&resp.Diagnostics, m.label(ctx, req.Plan.Get), o.ID, conflict)
 	}
 }
 
@@ -154,7 +135,7 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 		case resp.State.Raw.IsNull():
 			walk.Gone(o)
 		default:
-			if conflict := walk.Refreshed(o); conflict != session.NoConflict {
+			if conflict := walk.Refreshed(o); conflict != session.NoConflict && walk.MayReport() {
 				AddConflict(&resp.Diagnostics, m.label(ctx, resp.State.Get), o.ID, conflict)
 			}
 			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
@@ -179,10 +160,6 @@ func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.
 func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Update(ctx, req, resp)
-		if resp.Private != nil {
-			resp.Diagnostics.Append(resp.Private.SetKey(ctx, firstPlanKey, nil)...)
-		}
-		m.walk().Updated(m.object(req.State.Raw))
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
@@ -198,13 +175,13 @@ func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 
 func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	walk, o := m.walk(), m.object(req.State.Raw)
-	if walk.Delete(o) != session.NoConflict {
+	if walk.IsAcquired(o) {
 		addNotDeleted(&resp.Diagnostics, m.label(ctx, req.State.Get), o.ID)
 		return
 	}
 	m.Managed.Delete(ctx, req, resp)
 	if !resp.Diagnostics.HasError() {
-		walk.Deleted(o, attribute(req.State.Raw, "status"))
+		walk.Gone(o)
 	}
 }
 
@@ -215,34 +192,6 @@ func (m *managed) ImportState(ctx context.Context, req resource.ImportStateReque
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
-}
-
-// object identifies the object of a plan or a state in the walk.
-func (m *managed) object(raw tftypes.Value) session.Object {
-	return session.Object{Type: m.typeName(), ID: attribute(raw, "id"), Key: m.naturalKey(raw)}
-}
-
-// seed is that of the fingerprints by which the walk distinguishes configurations.
-var seed = maphash.MakeSeed()
-
-// firstPlanKey is the key of [firstPlan] in a plan's private state.
-const firstPlanKey = "replaces"
-
-// firstPlan is what the plan of an existing object stores for the plan of its
-// replacement. Core requests that one with no prior state and with the private state
-// of the first plan. Nothing else connects the two.
-type firstPlan struct {
-	ID     string `json:"id"`
-	Config uint64 `json:"config,string"`
-}
-
-// firstPlanOf returns the first plan of a replacement, in its second plan.
-func firstPlanOf(ctx context.Context, req resource.ModifyPlanRequest) (p firstPlan, ok bool) {
-	if !req.State.Raw.IsNull() || req.Private == nil {
-		return p, false
-	}
-	data, _ := req.Private.GetKey(ctx, firstPlanKey)
-	return p, data != nil && json.Unmarshal(data, &p) == nil && p.ID != ""
 }
 
 // PrivateState is the provider's part of a resource's private state.

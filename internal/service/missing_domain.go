@@ -48,7 +48,6 @@ func (c *connection) WarnMissingDomainRef(ctx context.Context, ref string, diags
 
 // domainLookup is the result of looking up a domain that plans refer to.
 type domainLookup struct {
-	done       chan struct{} // closed when the lookup has ended
 	isMissing  bool
 	similar    string // the name of a domain that the reference may mean, or ""
 	isReported atomic.Bool
@@ -63,35 +62,24 @@ const lookupTimeout = 10 * time.Second
 // domainLookup returns the lookup of a domain, or nil if there is nothing to look up.
 func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup {
 	name, err := customtype.DomainRef.Normalize(ref)
-	if c.session == nil || ref == "" || err != nil || c.Walk().IsExpected(domainObject(name)) {
+	if c.session == nil || ref == "" || err != nil || c.Walk().IsExpected(session.Named("mailhost_domain", name)) {
 		return nil
 	}
-	note, found := c.Notes().LoadOrStore(lookedUp{name}, &domainLookup{done: make(chan struct{})})
-	d := note.(*domainLookup)
-	if found {
-		select {
-		case <-d.done:
+	d, _ := Once(ctx, c.Notes(), lookedUp{name}, func() *domainLookup {
+		d := &domainLookup{}
+		account := c.ClientForWarning(ctx)
+		if account == nil {
 			return d
-		case <-ctx.Done():
-			return nil
 		}
-	}
-	defer close(d.done)
-	account := c.ClientForWarning(ctx)
-	if account == nil {
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+		defer cancel()
+		_, err := account.GetDomain(c.session.ForLookup(ctx), name)
+		if d.isMissing = client.IsNotFound(err); d.isMissing && uuid.Validate(name) != nil {
+			d.similar = c.similarDomain(ctx, account, name)
+		}
 		return d
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	_, err = account.GetDomain(c.session.ForLookup(ctx), name)
-	if d.isMissing = client.IsNotFound(err); d.isMissing && uuid.Validate(name) != nil {
-		d.similar = c.similarDomain(ctx, account, name)
-	}
+	})
 	return d
-}
-
-func domainObject(name string) session.Object {
-	return session.Object{Type: "mailhost_domain", Key: name}
 }
 
 // similarDomain returns the domain of the account or of the plan whose name differs least,
@@ -115,4 +103,11 @@ func (c *connection) similarDomain(ctx context.Context, account *client.Client, 
 		compare(strings.ToLower(d.Name))
 	}
 	return similar
+}
+
+// CreatesDomain reports whether the walk creates the domain that a reference names, so that
+// it has nothing yet.
+func (c *connection) CreatesDomain(ref string) bool {
+	name, err := customtype.DomainRef.Normalize(ref)
+	return err == nil && c.Walk().IsExpected(session.Named("mailhost_domain", name))
 }

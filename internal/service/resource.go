@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -15,6 +16,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is the base of a resource. It implements everything but Create and
@@ -167,16 +170,29 @@ func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context
 	return m.String()
 }
 
-// naturalKey returns the natural key of an object in the API's spelling, or "" if it
-// has none or it is unknown.
-func (r *Resource[T, M]) naturalKey(object tftypes.Value) string {
-	if r.Key == "" {
-		return ""
+// object identifies the object of a plan or a state in the walk.
+func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
+	o := session.Object{Type: r.typeName(), ID: attribute(raw, "id"), IsValuable: r.IsValuable}
+	if r.NaturalKeys != nil {
+		o.Keys = r.NaturalKeys(func(name string) string { return attribute(raw, name) })
 	}
-	if key := attribute(object, r.Key); key != "" {
-		return r.Canonical(key)
+	return o
+}
+
+// DomainKeys returns a natural key for each form in which an object names its domain: by
+// its name, by its id, and as configured. prefix is the rest of the key.
+func DomainKeys(attribute func(string) string, prefix string) (keys []string) {
+	for _, name := range []string{"domain_name", "domain_id", "domain"} {
+		if ref := attribute(name); ref != "" {
+			if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
+				ref = canonical
+			}
+			if !slices.Contains(keys, prefix+ref) {
+				keys = append(keys, prefix+ref)
+			}
+		}
 	}
-	return ""
+	return keys
 }
 
 // attribute returns a string attribute of an object, or "".

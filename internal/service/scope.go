@@ -122,12 +122,6 @@ func (r *Resource[T, M]) PlanScope(ctx context.Context, req resource.ModifyPlanR
 		if c == nil {
 			return "", nil
 		}
-		// An apply deletes a domain before it updates what referred to it.
-		if key, err := customtype.DomainName.Normalize(name); err == nil {
-			if d := r.Walk().WasDeleted(Object{Type: "mailhost_domain", Key: key}); d != nil {
-				return d.ID, nil
-			}
-		}
 		return domainIDOf(ctx, c, name)
 	})
 	if err != nil {

@@ -6,416 +6,298 @@ import (
 	"sync"
 )
 
-// Walk records which objects the resources use in one walk of Terraform's core (a
-// plan or an apply). It finds two resources that have the same object before one of
-// them deletes it for the other.
+// Walk records which objects and natural keys the resources of one walk of Terraform's core
+// (a plan or an apply) have. It finds what would delete mail or spend money by mistake:
 //
-// Core sends neither resource addresses nor lifecycle settings. A walk sees these
-// calls only:
+//   - Two creates of one key are a conflict.
+//   - A create of a key that the state has is a conflict too if the object holds mail or
+//     money, because the object would be deleted for it: a replacement by itself, a tainted
+//     object, a block renamed without moved, a second address.
+//   - An object that the plan keeps at one address is not destroyed at another one.
+//   - A process deletes no object that it has itself created or adopted.
 //
-//	plan walk   Read for each object in the state (none with -refresh=false), then
-//	            Plan(prior, config)  the object is kept or replaced
+// Core sends neither resource addresses nor lifecycle settings. A walk sees these calls:
+//
+//	plan walk   Read for each object of the state (none with -refresh=false), then
+//	            Plan(prior, config)  the object is kept, or the first plan of a replacement
 //	            Plan(null, config)   a create, the second plan of a replacement, or a tainted object
 //	            Plan(prior, null)    the object is destroyed: an orphan or a deposed object
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
 //
-// The calls of two resources come in any order, so each method compares with the
-// calls before it and reports a conflict to the later one. The first plan of a
-// replacement stores data in the private state by which the second is recognized.
-// With create_before_destroy, the create comes while the old object exists, and the
-// delete follows without a plan.
-//
-// A walk covers one provider configuration in one process. It does not see the
-// objects of another alias or process that manages the same account.
+// Calls of different resources come in any order, so that each method compares with the
+// calls before it. A walk covers one provider configuration in one process.
 //
 // The zero value is ready to use. All methods are safe for concurrent use.
 type Walk struct {
 	mu       sync.Mutex
-	objects  map[Object]*objectState
-	keys     map[Object]*keyState
-	zones    zones
 	disabled bool
-	// setConflict means that a conflict of a set of mailboxes was reported.
-	setConflict bool
+	keys     map[key]*keyState
+	objects  map[key]*objectState
+	zones    zones
+	// conflicts counts the calls of MayReport.
+	conflicts int
 }
 
-// Object identifies an object by its resource type and its id, its natural key in
-// the API's spelling, or both.
-type Object struct{ Type, ID, Key string }
-
-// objectState is what the walk knows of an object with an id.
-type objectState struct {
-	inState   bool
-	inSet     bool             // a set of mailboxes keeps it
-	destroyed bool             // planned
-	adopted   bool             // planned
-	acquired  bool             // created, adopted or resumed in this walk
-	refreshes int              // once for each address that has it in the state, or imports it
-	uses      map[uint64]usage // by the fingerprint of the configuration
+// Object identifies an object by its resource type and its id, by its natural keys in the
+// API's spelling, or by both. It has several keys if its domain may be named by name or id.
+type Object struct {
+	Type string
+	ID   string
+	Keys []string
+	// IsValuable means that the object holds mail or money.
+	IsValuable bool
 }
 
-// usage counts what plans with one configuration do with an object.
-type usage struct{ keeps, replaces int }
+// Named returns an object of which only a natural key is known.
+func Named(resourceType, key string) Object { return Object{Type: resourceType, Keys: []string{key}} }
 
-// keyState is what the walk knows of a natural key.
+// key is a natural key or an id of a type of object.
+type key struct{ resourceType, name string }
+
 type keyState struct {
-	planned  bool      // a create of it is planned
-	replaces bool      // the second plan of a replacement has it
-	claimed  bool      // a create of it is running or done
-	gone     bool      // a refresh found that its object no longer exists
-	deleted  *Deletion // of its object by the walk
+	isInState, isPlanned bool
+	wasGone              bool // a refresh found that the object no longer exists
+	isClaimed            bool // a create of it is running or done
 }
 
-// Deletion describes an object that the walk deleted.
-type Deletion struct{ ID, Status string }
+type objectState struct {
+	isInState, isKept, isDestroyed bool
+	isPromised                     bool // the plan adopts it
+	isAcquired                     bool // created or adopted by this process
+}
 
-// Conflict is the use of an object by another resource of the walk.
+// Conflict is why a resource can't have an object.
 type Conflict int
 
 // The conflicts.
 const (
 	NoConflict Conflict = iota
-	// Kept means that another resource keeps or updates the object.
-	Kept
-	// KeptInSet means that a set of mailboxes keeps the object.
-	KeptInSet
-	// Replaced means that another resource replaces the object, which deletes it.
-	Replaced
-	// Destroyed means that the plan destroys the object at another address, or as a
-	// deposed object.
-	Destroyed
-	// Adopted means that the plan adopts the object for another resource.
-	Adopted
-	// Created means that another resource creates an object with this natural key.
+	// Created means that another resource creates or adopts it.
 	Created
-	// Acquired means that another resource created, adopted or resumed the object in
-	// this walk.
-	Acquired
-	// InState means that the object is in the state at another address.
+	// InState means that the state has it.
 	InState
+	// Kept means that another resource keeps it.
+	Kept
+	// Destroyed means that the plan destroys it at another address, or as a deposed object.
+	Destroyed
 )
+
+// mostConflicts is how many conflicts of a walk are worth an error: they often have one cause.
+const mostConflicts = 20
+
+// MayReport reports whether another conflict of the walk is worth an error. The walk fails in
+// any case.
+func (w *Walk) MayReport() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conflicts++
+	return w.conflicts <= mostConflicts
+}
 
 // Disable makes the walk record nothing and find no conflicts, for a session that serves
 // several walks, whose calls can't be distinguished. Call it before any other method.
 func (w *Walk) Disable() { w.disabled = true }
 
-// object returns the state of the object with o's id; w.mu must be held.
-func (w *Walk) object(o Object) *objectState {
+// lock returns the states of an object and of its keys. Changes of the state of an object
+// without an id, and of a disabled walk, have no effect.
+func (w *Walk) lock(o Object) (object *objectState, keys []*keyState) {
+	w.mu.Lock()
+	object = &objectState{}
 	if w.disabled {
-		return &objectState{}
+		return object, nil
 	}
-	n := byID(o)
-	if w.objects == nil {
-		w.objects = map[Object]*objectState{}
+	if o.ID != "" {
+		object = at(&w.objects, key{o.Type, strings.ToLower(o.ID)})
 	}
-	if w.objects[n] == nil {
-		w.objects[n] = &objectState{}
+	for _, name := range o.Keys {
+		keys = append(keys, at(&w.keys, key{o.Type, name}))
 	}
-	return w.objects[n]
+	return object, keys
 }
 
-func byID(o Object) Object { return Object{Type: o.Type, ID: strings.ToLower(o.ID)} }
-
-// key returns the state of o's natural key; w.mu must be held. Without a known key,
-// changes of the result have no effect.
-func (w *Walk) key(o Object) *keyState {
-	n := Object{Type: o.Type, Key: o.Key}
-	if o.Key == "" || w.disabled {
-		return &keyState{}
+func at[T any](m *map[key]*T, k key) *T {
+	if *m == nil {
+		*m = map[key]*T{}
 	}
-	if w.keys == nil {
-		w.keys = map[Object]*keyState{}
+	if (*m)[k] == nil {
+		(*m)[k] = new(T)
 	}
-	if w.keys[n] == nil {
-		w.keys[n] = &keyState{}
-	}
-	return w.keys[n]
+	return (*m)[k]
 }
 
-// Refreshed records that an object of the state exists. It returns [Adopted] if the plan
-// adopts the object for another resource: the plan of a tainted object does not name it,
-// so that the refresh is the last call to find that.
+// Refreshed records that the state has an object.
 func (w *Walk) Refreshed(o Object) Conflict {
-	w.mu.Lock()
+	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	s := w.object(o)
-	s.inState = true
-	s.refreshes++
-	if s.adopted {
-		return Adopted
-	}
-	return NoConflict
+	return o.enter(object, keys)
 }
 
-// Gone records that a refresh dropped an object from the state.
+// enter records that the state has an object.
+func (o Object) enter(object *objectState, keys []*keyState) (conflict Conflict) {
+	object.isInState = true
+	if object.isPromised {
+		conflict = Created
+	}
+	for _, k := range keys {
+		k.isInState = true
+		if o.IsValuable && k.isPlanned {
+			conflict = Created
+		}
+	}
+	return conflict
+}
+
+// Gone records that a refresh dropped an object from the state, or that it was deleted.
 func (w *Walk) Gone(o Object) {
-	w.mu.Lock()
+	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	delete(w.objects, byID(o))
-	w.key(o).gone = true
+	*object = objectState{}
+	for _, k := range keys {
+		k.isInState, k.wasGone = false, true
+	}
 }
 
-// WasGone reports whether a refresh dropped the object with o's natural key.
+// WasGone reports whether a refresh dropped the object with one of the keys, or this process
+// has deleted it.
 func (w *Walk) WasGone(o Object) bool {
-	w.mu.Lock()
+	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return w.key(o).gone
+	return slices.ContainsFunc(keys, func(k *keyState) bool { return k.wasGone })
 }
 
-// InState reports whether the state has the object.
-func (w *Walk) InState(o Object) bool {
-	w.mu.Lock()
+// PlanKeep records a plan that keeps or updates an object.
+func (w *Walk) PlanKeep(o Object) Conflict {
+	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return w.object(o).inState
-}
-
-// WasAcquired reports whether the walk created or adopted the object. Only an apply does.
-func (w *Walk) WasAcquired(o Object) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.object(o).acquired
-}
-
-// PlanUpdate records a plan for an object that has a configuration. The fingerprint
-// of the configuration identifies the resource, because core may plan it more than
-// once, unless the object was refreshed for several addresses. Kept alone loses
-// nothing: two resources agree on keeping the object.
-func (w *Walk) PlanUpdate(o Object, config uint64) Conflict {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := w.object(o)
-	s.inState = true
-	isKept, isReplaced := s.otherUse(config, false)
-	s.use(config, usage{keeps: 1})
-	switch {
-	case s.destroyed:
+	object.isKept = true
+	if object.isDestroyed {
 		return Destroyed
-	case s.adopted:
-		return Adopted
-	case w.key(o).planned:
-		return Created
-	case isReplaced:
-		return Replaced
-	case isKept:
-		return Kept
 	}
-	return NoConflict
-}
-
-// KeepInSet records that a set of mailboxes keeps an object.
-func (w *Walk) KeepInSet(o Object) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.object(o).inSet = true
-}
-
-// FirstSetConflict reports whether it is the first call in this walk. A set may have
-// thousands of conflicts for one reason, and one error is enough to refuse the plan.
-func (w *Walk) FirstSetConflict() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	first := !w.setConflict
-	w.setConflict = true
-	return first || w.disabled
-}
-
-// PlanReplacement records that the plan of [Walk.PlanUpdate] for the configuration
-// is a replacement, which deletes the object.
-func (w *Walk) PlanReplacement(o Object, config uint64) Conflict {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := w.object(o)
-	w.key(o).replaces = true
-	s.use(config, usage{keeps: -1}) // the first plan
-	isKept, _ := s.otherUse(config, true)
-	s.use(config, usage{replaces: 1})
-	if isKept {
-		return Kept
-	}
-	return NoConflict // nobody else has it, or both delete it
+	return o.enter(object, keys)
 }
 
 // PlanDestroy records a plan that destroys an object.
 func (w *Walk) PlanDestroy(o Object) Conflict {
-	w.mu.Lock()
+	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	s := w.object(o)
-	s.inState, s.destroyed = true, true
-	switch {
-	case s.inSet && s.anyUse() == Kept:
-		return KeptInSet
-	case len(s.uses) > 0:
-		return s.anyUse()
-	case s.adopted:
-		return Adopted
-	case w.key(o).planned:
-		return Created
+	object.isDestroyed = true
+	if object.isKept {
+		return Kept
 	}
-	return NoConflict
+	return o.enter(object, keys)
 }
 
-// PlanCreate records a plan that creates an object with a natural key, and is not
-// the second plan of a replacement.
+// PlanCreate records a plan that creates an object.
 func (w *Walk) PlanCreate(o Object) Conflict {
-	w.mu.Lock()
+	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	k := w.key(o)
-	if k.planned || k.claimed {
-		return Created
-	}
-	k.planned = true
-	return NoConflict
-}
-
-// IsExpected reports whether the walk creates an object with o's natural key, or may do so.
-func (w *Walk) IsExpected(o Object) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.disabled || w.key(o).isExpected()
-}
-
-// Expected returns the natural keys of the objects of a type that the walk creates.
-func (w *Walk) Expected(resourceType string) (keys []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for o, k := range w.keys {
-		if o.Type == resourceType && k.isExpected() {
-			keys = append(keys, o.Key)
+	conflict := NoConflict
+	for _, k := range keys {
+		switch {
+		case k.isPlanned || k.isClaimed:
+			return Created
+		case k.isInState && o.IsValuable:
+			conflict = InState
 		}
 	}
-	slices.Sort(keys)
-	return keys
+	if conflict == NoConflict {
+		for _, k := range keys {
+			k.isPlanned = true
+		}
+	}
+	return conflict
 }
-
-func (k *keyState) isExpected() bool { return k.planned || k.replaces || k.claimed }
 
 // PlanAdoption records a plan that adopts an existing object.
 func (w *Walk) PlanAdoption(o Object) Conflict {
-	w.mu.Lock()
+	object, _ := w.lock(o)
 	defer w.mu.Unlock()
-	s := w.object(o)
-	if conflict := s.owner(); conflict != NoConflict {
-		return conflict
+	switch {
+	case object.isDestroyed:
+		return Destroyed
+	case object.isPromised, object.isAcquired:
+		return Created
+	case object.isInState:
+		return InState
 	}
-	s.adopted = true
+	object.isPromised = true
 	return NoConflict
 }
 
-// Create claims a natural key for a create that is about to start. Call
-// [Walk.Acquire] or [Walk.Abandon] when it ends.
+// Create claims the natural keys of an object that is about to be created or adopted.
+// Call [Walk.Acquire] or [Walk.Abandon] when that has ended.
 func (w *Walk) Create(o Object) Conflict {
-	w.mu.Lock()
+	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	k := w.key(o)
-	if k.claimed {
-		return Created
+	for _, k := range keys {
+		if k.isClaimed {
+			return Created
+		}
 	}
-	k.claimed = true
+	for _, k := range keys {
+		*k = keyState{isClaimed: true}
+	}
 	return NoConflict
 }
 
 // Abandon ends a create that got no object.
 func (w *Walk) Abandon(o Object) {
-	w.mu.Lock()
+	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	*w.key(o) = keyState{}
+	for _, k := range keys {
+		*k = keyState{}
+	}
 }
 
-// Acquire ends a create that got an object: a new, adopted or resumed one. After a
-// conflict, the object belongs to another resource.
+// Acquire records that this process has created or adopted an object. After a conflict, the
+// object belongs to another resource.
 func (w *Walk) Acquire(o Object) Conflict {
-	w.mu.Lock()
+	object, _ := w.lock(o)
 	defer w.mu.Unlock()
-	*w.key(o) = keyState{claimed: true}
-	s := w.object(o)
-	if conflict := s.owner(); conflict != NoConflict {
-		return conflict
-	}
-	*s = objectState{acquired: true, inState: true}
-	return NoConflict
-}
-
-// Updated ends an update.
-func (w *Walk) Updated(o Object) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.object(o).uses = nil
-}
-
-// Delete returns [Acquired] if the walk acquired the object that is to be deleted.
-func (w *Walk) Delete(o Object) Conflict {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.object(o).acquired {
-		return Acquired
-	}
-	return NoConflict
-}
-
-// Deleted records that an object was deleted, and its status in the state.
-func (w *Walk) Deleted(o Object, status string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.objects, byID(o))
-	*w.key(o) = keyState{deleted: &Deletion{ID: o.ID, Status: status}}
-}
-
-// WasDeleted returns the deletion of the object with o's natural key by this walk, or
-// nil. Only an apply deletes.
-func (w *Walk) WasDeleted(o Object) *Deletion {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.key(o).deleted
-}
-
-func (s *objectState) use(config uint64, change usage) {
-	if s.uses == nil {
-		s.uses = map[uint64]usage{}
-	}
-	now := s.uses[config]
-	s.uses[config] = usage{now.keeps + change.keeps, now.replaces + change.replaces}
-}
-
-// otherUse returns the conflict with the uses by other resources: those with another
-// configuration, and those with the same one if several addresses have the object. Two
-// that keep it with the same configuration agree, unless one is about to replace it.
-func (s *objectState) otherUse(config uint64, isReplacing bool) (isKept, isReplaced bool) {
-	for other, u := range s.uses {
-		isSame := other == config
-		if isSame && s.refreshes < 2 {
-			continue
-		}
-		isReplaced = isReplaced || u.replaces > 0
-		isKept = isKept || u.keeps > 0 && (!isSame || isReplacing)
-	}
-	return isKept, isReplaced
-}
-
-// anyUse returns the conflict with the uses by resources.
-func (s *objectState) anyUse() Conflict {
-	switch isKept, isReplaced := s.otherUse(0, false); {
-	case isReplaced:
-		return Replaced
-	case isKept:
-		return Kept
-	}
-	return NoConflict
-}
-
-// owner returns the conflict with the resource that has the object, for a resource
-// that does not have it yet.
-func (s *objectState) owner() Conflict {
 	switch {
-	case s.acquired:
-		return Acquired
-	case s.destroyed:
+	case object.isAcquired:
+		return Created
+	case object.isDestroyed:
 		return Destroyed
-	case s.inSet && s.anyUse() == Kept:
-		return KeptInSet
-	case len(s.uses) > 0:
-		return s.anyUse()
-	case s.inState:
+	case object.isInState:
 		return InState
 	}
+	*object = objectState{isInState: true, isAcquired: true}
 	return NoConflict
 }
+
+// IsAcquired reports whether this process has created or adopted an object.
+func (w *Walk) IsAcquired(o Object) bool {
+	object, _ := w.lock(o)
+	defer w.mu.Unlock()
+	return object.isAcquired
+}
+
+// IsInState reports whether the state has the object with an id.
+func (w *Walk) IsInState(o Object) bool {
+	object, _ := w.lock(o)
+	defer w.mu.Unlock()
+	return object.isInState
+}
+
+// IsExpected reports whether the walk creates the object with one of the keys, or may do so.
+func (w *Walk) IsExpected(o Object) bool {
+	_, keys := w.lock(o)
+	defer w.mu.Unlock()
+	return w.disabled || slices.ContainsFunc(keys, (*keyState).isExpected)
+}
+
+// Expected returns the natural keys of the objects of a type that the walk creates.
+func (w *Walk) Expected(resourceType string) (names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for k, state := range w.keys {
+		if k.resourceType == resourceType && state.isExpected() {
+			names = append(names, k.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (k *keyState) isExpected() bool { return k.isPlanned || k.isClaimed }

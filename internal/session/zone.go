@@ -22,16 +22,15 @@ type PlannedRecord struct {
 // PlannedZone is a plan for all DNS records of a domain.
 type PlannedZone struct {
 	Domain
-	// Has reports whether the zone has the records of a name and type, or removes them.
-	Has func(name, recordType string) bool
-	// IsDestroyed means that the plan destroys the zone.
-	IsDestroyed bool
+	// Keeps reports whether the zone keeps the records of a name and type, and Removes
+	// whether it removes the ones that it does not have.
+	Keeps, Removes func(name, recordType string) bool
 }
 
-// isAtOdds reports whether the plans for a zone and for a record of its own can't both be
-// applied: at least one of them keeps what the other one changes or deletes.
-func (z PlannedZone) isAtOdds(r PlannedRecord) bool {
-	return !(z.IsDestroyed && r.IsDestroyed) && z.is(r.Domain) && z.Has(r.Name, r.Type)
+// contradicts reports whether the plans for a zone and for a record of its own can't both be
+// applied: one of them keeps what the other one changes or deletes.
+func (z PlannedZone) contradicts(r PlannedRecord) bool {
+	return z.is(r.Domain) && (z.Keeps(r.Name, r.Type) || !r.IsDestroyed && z.Removes(r.Name, r.Type))
 }
 
 // zones are the plans of a walk for DNS records.
@@ -40,9 +39,9 @@ type zones struct {
 	records map[PlannedRecord]bool
 }
 
-// PlanRecord records the plan for a DNS record, and reports whether the plan for a zone is
-// at odds with it.
-func (w *Walk) PlanRecord(r PlannedRecord) (atOdds bool) {
+// PlanRecord records the plan for a DNS record, and reports whether the plan for a zone
+// contradicts it.
+func (w *Walk) PlanRecord(r PlannedRecord) (isContradicted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.disabled {
@@ -53,16 +52,15 @@ func (w *Walk) PlanRecord(r PlannedRecord) (atOdds bool) {
 	}
 	w.zones.records[r] = true
 	for _, z := range w.zones.zones {
-		if z.isAtOdds(r) {
+		if z.contradicts(r) {
 			return true
 		}
 	}
 	return false
 }
 
-// PlanZone records the plan for a zone, and returns the records whose plans are at odds
-// with it.
-func (w *Walk) PlanZone(z PlannedZone) (atOdds []PlannedRecord) {
+// PlanZone records the plan for a zone, and returns the records whose plans contradict it.
+func (w *Walk) PlanZone(z PlannedZone) (contradicting []PlannedRecord) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.disabled {
@@ -70,9 +68,9 @@ func (w *Walk) PlanZone(z PlannedZone) (atOdds []PlannedRecord) {
 	}
 	w.zones.zones = append(w.zones.zones, z)
 	for r := range w.zones.records {
-		if z.isAtOdds(r) {
-			atOdds = append(atOdds, r)
+		if z.contradicts(r) {
+			contradicting = append(contradicting, r)
 		}
 	}
-	return atOdds
+	return contradicting
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -17,6 +19,7 @@ const releaseConsequence = "The address is released together with the reputation
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
 		r.requireOption(ctx, req, resp)
+		r.warnUnassigned(ctx, resp)
 	} else {
 		r.warnRelease(ctx, req, resp)
 	}
@@ -33,6 +36,46 @@ func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanReq
 	}
 	if c := r.Client(ctx, &resp.Diagnostics); c != nil {
 		addOptionMissing(ctx, c, &resp.Diagnostics)
+	}
+}
+
+// listed is the key of the account's list in the walk's notes.
+type listed struct{}
+
+// warnUnassigned warns in the plan of a claim that the account has an address of the option's
+// country that no domain uses and the state does not have, for instance after an apply that
+// was killed. The API does not return the option of an address.
+func (r *Resource) warnUnassigned(ctx context.Context, resp *resource.ModifyPlanResponse) {
+	var plan model
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	c := r.ClientForWarning(ctx)
+	if resp.Diagnostics.HasError() || c == nil || plan.OptionID.IsUnknown() {
+		return
+	}
+	country := ""
+	for o, err := range c.ListDedicatedIPOptions(ctx) {
+		if err == nil && customtype.UUID.Same(o.ID, plan.OptionID.ValueString()) {
+			country = o.CountryCode
+		}
+	}
+	isAssigned := map[string]bool{}
+	for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
+		if err != nil {
+			return
+		}
+		if d.DedicatedIPID != nil {
+			isAssigned[*d.DedicatedIPID] = true
+		}
+	}
+	found := service.FindListed(ctx, r.Notes(), listed{}, c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}),
+		func(*api.DedicatedIP) string { return "" }, "", func(ip *api.DedicatedIP) bool {
+			return !isAssigned[ip.ID] && ip.Status != vocab.DedicatedIPReleasing && (country == "" || ip.CountryCode == nil || *ip.CountryCode == country) &&
+				!r.Walk().IsInState(service.Object{Type: "mailhost_dedicated_ip", ID: ip.ID})
+		})
+	if found != nil {
+		resp.Diagnostics.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state does not have",
+			"The apply claims and pays for another one. No domain uses the existing one, whose id is "+found.ID+". If an earlier apply has claimed it and lost it, use it instead:\n\n"+
+				service.ImportAdvice("mailhost_dedicated_ip", found.ID))
 	}
 }
 

@@ -3,11 +3,8 @@ package dnsrecord
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
-
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -21,21 +18,35 @@ var (
 	namedID = regexp.MustCompile(`(?i)\bid\b[ :=#"']*(\d{1,16})\b`)
 )
 
-// adopt returns the identical record that a conflict names, or nil.
-//
-// It is for an API without lifecycle operations, where the record can't be imported,
-// and a later destroy only drops it from the state. The published API has no field for
-// the id of an existing object; its message contains the id if the credential may see
-// the record.
-func adopt(ctx context.Context, c *client.Client, refusal error, plan model) *api.DNSRecord {
-	id := ExistingID(refusal)
-	if id == 0 || c.Supports(ctx, api.DeleteDNSRecord.Spec, strconv.FormatInt(id, 10)) {
-		return nil
+// adopt returns the identical record that a create met, or nil: the record that the lists
+// have or, on an API that can't list records, the one that the conflict names. The published
+// API has no field for the id of an existing object; its message contains the id if the
+// credential may see the record.
+func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, plan model, in zone) (*api.DNSRecord, error) {
+	found, err := plan.naturalKey().recordsIn(ctx, c, in)
+	for _, record := range found {
+		if !plan.isSame(&record) {
+			continue
+		}
+		if plan.TTL.IsUnknown() || record.TTL == plan.TTL.ValueInt64() {
+			return &record, nil
+		}
+		return c.UpdateDNSRecord(ctx, record.ID, api.UpdateDNSRecordBody{TTL: plan.TTL.ValueInt64Pointer()})
 	}
-	return &api.DNSRecord{
-		ID: id, Name: plan.Name.ValueString(), Type: plan.Type.ValueString(), Value: plan.Value.ValueString(),
-		TTL: plan.TTL.ValueInt64(), Priority: plan.Priority.ValueInt64Pointer(),
+	if id := ExistingID(refusal); id != 0 && errors.Is(err, client.ErrReadUnsupported) {
+		return &api.DNSRecord{
+			ID: id, Name: plan.Name.ValueString(), Type: plan.Type.ValueString(), Value: plan.Value.ValueString(),
+			TTL: plan.TTL.ValueInt64(), Priority: plan.Priority.ValueInt64Pointer(),
+		}, nil
 	}
+	return nil, nil
+}
+
+// isSame reports whether an existing record is the planned one, which the customer may have.
+func (m model) isSame(r *api.DNSRecord) bool {
+	priority := m.Priority.ValueInt64Pointer()
+	return !r.IsSystemManaged && r.Type == m.Type.ValueString() && m.sameValue(r.Value, m.Value.ValueString()) &&
+		(priority == nil || r.Priority == nil || *priority == *r.Priority)
 }
 
 // ExistingID returns the id of the identical record that a conflict names, or 0.
@@ -54,12 +65,4 @@ func ExistingID(err error) int64 {
 		return 0
 	}
 	return id
-}
-
-// warnAdopted warns that the record existed before.
-func warnAdopted(diags *diag.Diagnostics, plan model, id int64) {
-	diags.AddWarning(fmt.Sprintf("The %s existed already", plan),
-		fmt.Sprintf("Nothing was created. An identical record exists, with the id %d, and this API can neither import nor delete it, so this resource manages it from now on. "+
-			"Its ttl is unknown and may differ from the configured one.\n\n"+
-			"If another resource manages the record, remove one of the two. If it was created with the domain, like the DKIM record, it needs no resource: remove this one.", id))
 }

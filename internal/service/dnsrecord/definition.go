@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -58,6 +59,10 @@ var Definition = &service.Definition[located, model]{
 	},
 	Managing: service.Managing{
 		ResourceDescription: description,
+		Settings: func() map[string]schema.Attribute {
+			return map[string]schema.Attribute{"on_existing": service.OnExisting("an identical record", "sets its ttl")}
+		},
+		NaturalKeys: naturalKeys,
 	},
 	Deletion: service.Deletion[model]{
 		Delete: func(c *client.Client, ctx context.Context, id string) error {

@@ -23,7 +23,7 @@ const systemManagedAdvice = "It needs no resource and can't have one. Remove the
 func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
-		return "This API can neither list nor import DNS records. If the record is a DKIM record that was created with the domain, remove this resource from the configuration. " +
+		return "This API can neither list nor import DNS records. If the record is yours, set on_existing = \"adopt\": the resource then manages the identical record that the API names. If the record is a DKIM record that was created with the domain, remove this resource from the configuration. " +
 			"A name has one SPF and one DMARC record, and one MX record if it accepts no mail: merge the values into one record. " +
 			"Otherwise remove the record in the service's own control panel and run apply again, or keep the record and remove this resource."
 	}
@@ -34,8 +34,7 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) 
 		if record.IsSystemManaged {
 			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and exists as long as the domain. %s", record.ID, systemManagedAdvice)
 		}
-		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ImportAdvice("mailhost_dns_record", plan.importID()) +
-			"\n\nIf another resource manages it, remove one of the two."
+		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ExistingAdvice("mailhost_dns_record", plan.importID())
 	}
 	if kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString()); kind != nil {
 		return fmt.Sprintf("Merge the values into one %s record: import the existing one and change its value, or remove it first.", kind.noun)

@@ -1,6 +1,7 @@
 package dnsrecord
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 type model struct {
@@ -24,6 +26,7 @@ type model struct {
 	DomainID        types.String      `tfsdk:"domain_id"`
 	DomainName      types.String      `tfsdk:"domain_name"`
 	FQDN            types.String      `tfsdk:"fqdn"`
+	OnExisting      types.String      `tfsdk:"on_existing"`
 }
 
 // String names the record in messages.
@@ -37,6 +40,22 @@ func (m model) String() string {
 // naturalKey returns the record's natural key as configured.
 func (m model) naturalKey() recordKey {
 	return recordKey{domain: m.Domain.ValueString(), recordType: m.Type.ValueString(), name: m.Name.ValueString(), value: m.Value.ValueString()}
+}
+
+// naturalKeys returns the keys of a record in the walk: its name, type and value in each form
+// of its domain.
+func naturalKeys(attribute func(string) string) []string {
+	name, recordType, value := attribute("name"), attribute("type"), attribute("value")
+	if name == "" || recordType == "" || value == "" {
+		return nil
+	}
+	if relative, err := dnsdata.NormalizeName(name, cmp.Or(attribute("domain_name"), ZoneName(attribute("domain")))); err == nil {
+		name = relative
+	}
+	if canonical, err := dnsdata.NormalizeValue(recordType, value); err == nil {
+		value = canonical
+	}
+	return service.DomainKeys(attribute, name+" "+recordType+" "+value+" ")
 }
 
 // importID returns the natural key as an import id.

@@ -2,12 +2,14 @@ package dnsrecord
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -18,7 +20,41 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	r.checkZone(ctx, req, resp)
 	r.WarnOrphaned(ctx, req, resp, "domain", "name", "type")
 	r.checkSecondPolicy(ctx, req, resp)
+	r.planExisting(ctx, req, resp)
 	r.warnNoUpdate(ctx, req, resp)
+}
+
+// listed is the key of a domain's list in the walk's notes.
+type listed struct{ domain string }
+
+// planExisting reports in the plan of a new record that an identical one exists.
+func (r *Resource) planExisting(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var plan model
+	if !req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	domain := plan.Domain.ValueString()
+	c := r.ClientForWarning(ctx)
+	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || plan.Type.IsUnknown() || plan.Value.IsUnknown() || r.CreatesDomain(domain) {
+		return
+	}
+	key := func(name, recordType string) string {
+		if relative, err := dnsdata.NormalizeName(name, ZoneName(domain)); err == nil {
+			name = relative
+		}
+		return name + " " + recordType
+	}
+	found := service.FindListed(ctx, r.Notes(), listed{domain}, c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: domain}),
+		func(found *api.DNSRecord) string { return key(found.Name, found.Type) }, key(plan.Name.ValueString(), plan.Type.ValueString()), plan.isSame)
+	if found == nil {
+		return
+	}
+	e := service.Existing{Label: plan.String(), Type: "mailhost_dns_record", ID: strconv.FormatInt(found.ID, 10), ImportKey: plan.importID()}
+	if !plan.TTL.IsUnknown() {
+		e.Changes = service.Change("ttl", found.TTL, plan.TTL.ValueInt64())
+	}
+	r.PlanExisting(&resp.Diagnostics, plan.OnExisting, e)
 }
 
 // warnNoUpdate warns in a plan that changes the record, if the API can't. It is no

@@ -3,6 +3,7 @@ package dnsrecord
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -10,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is mailhost_dns_record.
@@ -45,9 +47,17 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if err == nil && created.IsSystemManaged {
 		err = errSystemManaged // found by the lookup after a lost response
 	}
-	if existing := adopt(ctx, c, err, plan); existing != nil {
-		created, err = existing, nil
-		warnAdopted(&resp.Diagnostics, plan, existing.ID)
+	if service.Adopts(plan.OnExisting) && client.IsConflict(err) {
+		existing, failure := r.adopt(ctx, c, err, plan, in)
+		switch {
+		case failure != nil:
+			err = failure
+		case existing != nil && r.Walk().IsInState(service.Object{Type: "mailhost_dns_record", ID: strconv.FormatInt(existing.ID, 10)}):
+			service.AddConflict(&resp.Diagnostics, plan.String(), strconv.FormatInt(existing.ID, 10), session.InState)
+			return
+		case existing != nil:
+			created, err = existing, nil
+		}
 	}
 	switch {
 	case errors.Is(err, errSystemManaged):

@@ -18,7 +18,6 @@ package dnszone
 
 import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -39,12 +38,7 @@ var definition = &service.Definition[api.Domain, model]{
 		ResourceDescription: description,
 		Settings:            settings,
 		Volatile:            []string{"purged"},
-		Key:                 "domain",
-		Canonical: func(ref string) string {
-			if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
-				return canonical
-			}
-			return ref
-		},
+		NaturalKeys:         func(attribute func(string) string) []string { return service.DomainKeys(attribute, "") },
+		IsValuable:          true,
 	},
 }

@@ -78,8 +78,8 @@ func addSystemManaged(diags *diag.Diagnostics, want []entry, system map[record]b
 	}
 }
 
-// addAtOdds adds the error of a plan that has resources for single records of the zone.
-func addAtOdds(diags *diag.Diagnostics, domain string, records []session.PlannedRecord) {
+// addContradicting adds the error of a plan that has resources for single records of the zone.
+func addContradicting(diags *diag.Diagnostics, domain string, records []session.PlannedRecord) {
 	if len(records) == 0 {
 		return
 	}

@@ -71,7 +71,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	}
 	entries := entriesOf(config.Records, z.name)
 	check(entries, config.Ignore, z.name, diags)
-	r.checkResources(z, config.Ignore, diags)
+	r.checkResources(z, entries, config.Ignore, diags)
 	if z.id == "" || diags.HasError() || !isFirst(z, diags) {
 		return
 	}
@@ -93,36 +93,45 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 // configuration refers to it by its id: the plan did not know the domain then, so that it
 // has not named any record.
 func (r *Resource) wasUnknown(ref string, z zone) bool {
-	return uuid.Validate(ref) == nil && r.Walk().WasAcquired(service.Object{Type: "mailhost_domain", ID: z.id})
+	return uuid.Validate(ref) == nil && r.Walk().IsAcquired(service.Object{Type: "mailhost_domain", ID: z.id})
 }
 
 // isFirst reports whether no other resource of the walk has the zone, and adds an error if
 // one has.
 func (r *Resource) isFirst(z zone, diags *diag.Diagnostics) bool {
-	o := service.Object{Type: typeName, ID: z.id}
-	// The natural key is the domain as configured, by name or UUID; this one is the UUID.
-	isSecond := r.Walk().PlanAdoption(o) != session.NoConflict || r.Walk().PlanCreate(service.Object{Type: typeName + " by id", Key: z.id}) != session.NoConflict
-	if isSecond {
+	// One zone may name the domain by its name, and another one by its id.
+	if r.Walk().PlanCreate(session.Named(typeName+" by id", z.id)) != session.NoConflict {
 		addSecondZone(diags, z.name)
+		return false
 	}
-	return !isSecond
+	return true
 }
 
-// checkResources adds an error if the walk has resources for records of the zone.
-func (r *Resource) checkResources(z zone, ignore types.List, diags *diag.Diagnostics) {
+// checkResources adds an error if the walk has resources for records of the zone, or for
+// others that it removes.
+func (r *Resource) checkResources(z zone, entries []entry, ignore types.List, diags *diag.Diagnostics) {
 	ignored, isKnown := patternsOf(ignore, z.name)
-	if !isKnown {
-		return // any record may be ignored
+	keys := map[recordKey]bool{}
+	for _, e := range entries {
+		keys[e.key] = true
 	}
-	has := func(name, recordType string) bool {
-		name, err := dnsdata.NormalizeName(name, z.name)
-		return err == nil && !ignored.match(recordKey{name, recordType})
-	}
-	addAtOdds(diags, z.name, r.Walk().PlanZone(session.PlannedZone{Domain: z.domain(), Has: has}))
+	addContradicting(diags, z.name, r.Walk().PlanZone(session.PlannedZone{
+		Domain:  z.domain(),
+		Keeps:   z.matching(func(k recordKey) bool { return keys[k] }),
+		Removes: z.matching(func(k recordKey) bool { return isKnown && !ignored.match(k) }), // unknown patterns may match any record
+	}))
 }
 
-// planPurge returns the attribute purged: the records that the domain has, and neither the
-// configuration nor the state. It warns of them, and adds an error if unknown values decide
+// matching returns a function for names as configured, in full or relative to the domain.
+func (z zone) matching(match func(recordKey) bool) func(name, recordType string) bool {
+	return func(name, recordType string) bool {
+		name, err := dnsdata.NormalizeName(name, z.name)
+		return err == nil && match(recordKey{name, recordType})
+	}
+}
+
+// planPurge returns the value of `purged`: records of the domain that are in neither
+// configuration nor state, and that the apply will delete. It warns of them, and adds an error if unknown values decide
 // what they are.
 func planPurge(z zone, has content, config model, entries []entry, prior map[record]int64, diags *diag.Diagnostics) types.List {
 	ignored, isKnown := patternsOf(config.Ignore, z.name)
@@ -175,7 +184,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	z := zone{client: r.ClientForWarning(ctx), id: state.ID.ValueString(), name: name}
 	entries, prior := entriesOf(config.Records, name), state.entries()
 	check(entries, config.Ignore, name, diags)
-	r.checkResources(z, config.Ignore, diags)
+	r.checkResources(z, entries, config.Ignore, diags)
 	plan.Records, plan.Purged = keepSpelling(config.Records, entries, state.Records, prior), state.Purged
 	if diags.HasError() || config.Records.IsUnknown() {
 		return
@@ -231,11 +240,11 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 	for _, d := range deleted {
 		keys[d.recordKey] = true
 	}
-	has := func(name, recordType string) bool {
-		name, err := dnsdata.NormalizeName(name, z.name)
-		return err == nil && keys[recordKey{name, recordType}]
-	}
-	addAtOdds(&resp.Diagnostics, z.name, r.Walk().PlanZone(session.PlannedZone{Domain: z.domain(), Has: has, IsDestroyed: true}))
+	addContradicting(&resp.Diagnostics, z.name, r.Walk().PlanZone(session.PlannedZone{
+		Domain:  z.domain(),
+		Keeps:   func(string, string) bool { return false },
+		Removes: z.matching(func(k recordKey) bool { return keys[k] }),
+	}))
 	switch {
 	case resp.Diagnostics.HasError():
 	case len(deleted) > 0 && z.client != nil && !z.canList(ctx):

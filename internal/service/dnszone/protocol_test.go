@@ -205,7 +205,7 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	o, diags := p.Apply(t.Context(), typeName, byID, nil)
 	p.NoErrors(diags)
 	_, diags = p.Walk().PlanReplacement(typeName, byID, o)
-	acctest.Expect(t, diags, "ERROR: The zone of example.com is in the state already", "terraform untaint")
+	acctest.Expect(t, diags, "ERROR", "is in the state already", "terraform untaint")
 	if plan, diags := p.Walk().Plan(typeName, byName, o); len(diags) > 0 || !plan.State.Equal(o.State) {
 		t.Errorf("by name in place of the UUID: %s\n%s", plan.State, acctest.Render(diags))
 	}

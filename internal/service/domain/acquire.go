@@ -9,6 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // acquisition is a create in progress. It buys or adopts the domain as planned (if the
@@ -83,7 +84,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 			return
 		}
 	}
-	if _, err := a.applySettings(ctx); err != nil {
+	if err := a.applySettings(ctx); err != nil {
 		warnUnset(diags, a.plan, err)
 	}
 	a.await(ctx, diags)
@@ -101,42 +102,43 @@ func (a *acquisition) workspace(ctx context.Context) string {
 	return api.DefaultWorkspaceID(a.client.AccountID())
 }
 
-// adopt adopts a domain that the account owns, unless it is in the state.
+// adopt adopts a domain that the account owns, if on_existing says so and it is not in the
+// state.
 func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
 	switch {
-	case a.walk.InState(service.Object{Type: typeName, ID: owned.ID}):
-		addInState(diags, a.plan, owned.ID)
+	case !service.Adopts(a.plan.OnExisting):
+		service.AddExisting(diags, a.plan.existing(*owned))
 		return
-	case a.plan.OnExisting.ValueString() == onExistingError:
-		addExists(diags, a.plan, owned.ID)
+	case a.walk.IsInState(service.Object{Type: typeName, ID: owned.ID}):
+		service.AddConflict(diags, a.plan.String(), owned.ID, session.InState)
 		return
 	}
+	before := *owned
 	a.domain, a.adopted = owned, true
 	if a.refused(diags) {
 		return
 	}
-	body, err := a.applySettings(ctx)
-	if err != nil {
+	if err := a.applySettings(ctx); err != nil {
 		a.domain = nil
 		service.AddError(diags, err, "Can't adopt the domain "+a.plan.display()+", which the account owns already", service.Fields{})
 		return
 	}
 	a.await(ctx, diags)
 	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan has shown the warning
-		warnAdopted(diags, a.plan, *owned, body)
+		service.WarnAdopted(diags, a.plan.existing(before))
 	}
 }
 
-// applySettings updates the domain to its planned settings, and returns the changes.
-func (a *acquisition) applySettings(ctx context.Context) (api.UpdateDomainBody, error) {
+// applySettings updates the domain to its planned settings.
+func (a *acquisition) applySettings(ctx context.Context) error {
 	var now model
 	now.flatten(a.domain)
 	body := a.plan.changes(now)
 	if body == (api.UpdateDomainBody{}) {
-		return body, nil
+		return nil
 	}
 	_, err := a.client.UpdateDomain(ctx, a.domain.ID, body)
-	return body, err
+	return err
 }
 
 // await waits until the registry has registered the domain, and reports its last

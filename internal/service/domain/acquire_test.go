@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -111,7 +112,7 @@ func TestContactMissing(t *testing.T) {
 	config["name"] = acctest.Unknown
 	_, diags = p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	config["name"] = "example.com"
+	config["name"], config["on_existing"] = "example.com", "adopt"
 	s.Domain(t, "example.com")
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
@@ -209,7 +210,7 @@ func TestOutcomeUnknown(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	acctest.Expect(t, diags, "ERROR: Can't buy the domain example.com\n", "outcome is unknown", "Check the account's domains and its payments", "it is adopted and not bought a second time")
+	acctest.Expect(t, diags, "ERROR: Can't buy the domain example.com\n", "outcome is unknown", "Check the account's domains and its payments", "it is not bought a second time")
 	if sent.Load() != 1 || !o.Gone() {
 		t.Errorf("sent %d times", sent.Load())
 	}
@@ -241,7 +242,9 @@ func TestSettingsRefused(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Apply(t.Context(), domainType, config, refreshed)
 	acctest.Expect(t, diags, `ERROR at AttributeName("redirect_url"): Can't update the domain example.com`)
-	adopted, diags := p.Apply(t.Context(), domainType, config, nil)
+	adopting := maps.Clone(config)
+	adopting["on_existing"] = "adopt"
+	adopted, diags := p.Apply(t.Context(), domainType, adopting, nil)
 	acctest.Expect(t, diags, `ERROR at AttributeName("redirect_url"): Can't adopt the domain example.com, which the account owns already`)
 	if !adopted.Gone() {
 		t.Error("an adoption that failed is in the state")
@@ -273,11 +276,11 @@ func TestAdopted(t *testing.T) {
 		next.ServeHTTP(w, r)
 	})
 	p := s.Protocol(t, url)
-	config := attributes("EXAMPLE.com", nil)
+	config := attributes("EXAMPLE.com", map[string]any{"on_existing": "adopt"})
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan adopts a domain that the account owns`, "EXAMPLE.com", "nothing is bought", "a destroy deletes it", "contact_info is not sent",
-		"auto_renew from true to false, redirect_url from https://old.example.com/ to null", "on_existing")
+	acctest.Expect(t, diags, `WARNING at AttributeName("on_existing"): The plan adopts the domain EXAMPLE.com`, "nothing is created", "a destroy deletes it", "contact_info is not sent",
+		"auto_renew from true to false", "redirect_url from https://old.example.com/ to null")
 	if plan.Text("acquisition") != "adopt" {
 		t.Errorf("planned %s", plan.State)
 	}
@@ -288,23 +291,23 @@ func TestAdopted(t *testing.T) {
 	if purchases.Load() != 0 || updates.Load() != 1 || o.Text("id") != owned.ID {
 		t.Errorf("%d purchases, %d updates, %s", purchases.Load(), updates.Load(), o.Text("id"))
 	}
-	if _, diags = p.Plan(domainType, attributes("example.com", nil), nil); strings.Contains(acctest.Render(diags), "The adoption changes") {
+	if _, diags = p.Plan(domainType, attributes("example.com", map[string]any{"on_existing": "adopt"}), nil); strings.Contains(acctest.Render(diags), "The adoption changes") {
 		t.Errorf("nothing differs, but: %s", acctest.Render(diags))
 	}
-	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"auto_renew": acctest.Unknown, "redirect_url": acctest.Unknown}), nil)
+	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"auto_renew": acctest.Unknown, "redirect_url": acctest.Unknown, "on_existing": "adopt"}), nil)
 	acctest.Expect(t, diags, "auto_renew from false to a value that is known after the apply")
 
 	// The apply warns if the plan had an unknown name.
-	plan, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "auto_renew": true}), nil)
+	plan, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "auto_renew": true, "on_existing": "adopt"}), nil)
 	p.NoErrors(diags)
 	if plan.Text("acquisition") != "(unknown)" {
 		t.Errorf("planned %s", plan.State)
 	}
-	config = attributes("example.com", map[string]any{"auto_renew": true})
+	config = attributes("example.com", map[string]any{"auto_renew": true, "on_existing": "adopt"})
 	plan.State = p.With(domainType, plan, "name", "example.com").State
 	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, plan)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was bought", "auto_renew from false to true")
+	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was created", "auto_renew from false to true")
 	if o.Text("acquisition") != "adopt" {
 		t.Errorf("state %s", o.State)
 	}
@@ -322,7 +325,7 @@ func TestOwnedAfterAll(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	acctest.Expect(t, diags, "ERROR", "The account owns the domain example.com by now", "Nothing was bought, changed or deleted", "plan again", "create_before_destroy", "moved block", "for_each")
+	acctest.Expect(t, diags, "ERROR", "The account owns the domain example.com by now", "Nothing was bought, changed or deleted", "plan again", "moved block", "for_each")
 	if !o.Gone() {
 		t.Errorf("state %s", o.State)
 	}

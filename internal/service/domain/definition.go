@@ -46,8 +46,8 @@ var Definition = &service.Definition[api.Domain, model]{
 		ResourceDescription: description,
 		Settings:            settings,
 		CreateTimeout:       30 * time.Minute,
-		Key:                 "name",
-		Canonical:           canonical,
+		NaturalKeys:         naturalKeys,
+		IsValuable:          true,
 	},
 	Deletion: service.Deletion[model]{
 		Delete:          (*client.Client).DeleteDomain,

@@ -30,7 +30,7 @@ func addContactMissing(diags *diag.Diagnostics, plan model) {
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, and a purchase needs the registrant.\n\n"+
 			"Add contact_info = { first_name, last_name, organization, email, phone, address_1, zip, city, state, country }. "+
 			"If the account should own the domain already, check the spelling of the name and the provider's account_id. "+
-			"A domain that you hold at another registrar can't be bought: ask your mail host to add it to the account, and this resource adopts it.", plan.display()))
+			"A domain that you hold at another registrar can't be bought: ask your mail host to add it to the account, and import it or set on_existing = \"adopt\".", plan.display()))
 }
 
 // nameAdvice explains which names can be bought.
@@ -60,7 +60,7 @@ func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	switch {
 	case unknown:
 		service.AddErrorWithAdvice(diags, err, summary, nil,
-			"Run apply again. If the domain is in the account by then, it is adopted and not bought a second time. If there is neither a domain nor a payment, nothing was bought, and the apply buys it.")
+			"Run apply again. If the domain is in the account by then, the plan says so, and with on_existing = \"adopt\" it is adopted; it is not bought a second time. If there is neither a domain nor a payment, nothing was bought, and the apply buys it.")
 	case len(refusals) > 0 && client.StatusOf(err) == api.PurchaseDomains.Status:
 		service.AddErrorWithAdvice(diags, err, summary, purchaseFields, purchaseAdvice(refusals[0].Type))
 	case plan.WorkspaceID.IsUnknown() && len(client.ProblemsAt(err, "body", "workspace_id")) > 0:
@@ -91,13 +91,13 @@ func purchaseAdvice(code string) string {
 	case api.PurchaseInvalidDomain:
 		next = nameAdvice
 	case api.PurchaseUnsupportedTLD:
-		next = "Choose a name under another top-level domain. If the domain is registered elsewhere, add it to the account in the service's own control panel; the next apply adopts it."
+		next = "Choose a name under another top-level domain. If the domain is registered elsewhere, add it to the account in the service's own control panel, and set on_existing = \"adopt\"."
 	case api.PurchaseUnavailable:
-		next = "Choose another name. If the domain is yours, transfer it to the account in the service's own control panel; the next apply adopts it."
+		next = "Choose another name. If the domain is yours, transfer it to the account in the service's own control panel, and set on_existing = \"adopt\"."
 	case api.PurchasePremiumDomain:
-		next = "Choose another name, or buy this one in the service's own control panel; the next apply adopts it."
+		next = "Choose another name, or buy this one in the service's own control panel and set on_existing = \"adopt\"."
 	case api.PurchaseAlreadyOwned:
-		next = "The account's list does not include the domain yet. Run apply again later: it is adopted, and nothing is bought."
+		next = "The account's list does not include the domain yet. Set on_existing = \"adopt\" and run apply again later: it is adopted, and nothing is bought."
 	case "":
 		return "Nothing was bought. Run apply again. If it fails again, send the request id to the API's operator."
 	default:
@@ -109,7 +109,7 @@ func purchaseAdvice(code string) string {
 // addNotListed adds the error of a bought domain whose id is unknown.
 func addNotListed(diags *diag.Diagnostics, plan model, err error) {
 	service.AddErrorWithAdvice(diags, err, "The "+plan.String()+" was bought, but can't be found yet", nil,
-		"The API accepted the purchase without returning the domain's id. Run apply again later: the domain is adopted, and not bought a second time.")
+		"The API accepted the purchase without returning the domain's id. Set on_existing = \"adopt\" and run apply again later: the domain is adopted, and not bought a second time.")
 }
 
 // warnUnset warns that a bought domain lacks its settings.
@@ -145,32 +145,16 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 // changedSince explains what happens if another run changes the account after the plan.
 const changedSince = "If any of that has changed when the plan is applied, the apply stops before it buys or changes anything, with an \"inconsistent final plan\": plan again."
 
-// warnAdopted warns after an apply whose plan did not know the name that the domain was
-// adopted, and lists the changes.
-func warnAdopted(diags *diag.Diagnostics, plan model, before api.Domain, body api.UpdateDomainBody) {
-	detail := "The account owned it already, so nothing was bought. Terraform manages it from now on: a destroy deletes it."
-	if !plan.ContactInfo.IsNull() {
-		detail += " contact_info was not sent; the registrant stays the same."
-	}
-	if changed := changedSettings(plan, before, body); len(changed) > 0 {
-		detail += "\n\nThe adoption changed " + strings.Join(changed, ", ") + "."
-	}
-	diags.AddWarning("The "+plan.String()+" was adopted", detail)
-}
-
-// warnAdoption warns in the plan that a domain will be adopted. The summary
-// is the same for all domains, so that Terraform shows them as one warning.
-func warnAdoption(diags *diag.Diagnostics, plan model, before api.Domain) {
-	detail := "The account owns " + plan.display() + " already, so nothing is bought. Terraform manages it after the apply: a destroy deletes it."
-	if !plan.ContactInfo.IsNull() {
-		detail += " contact_info is not sent; the registrant stays the same."
+// existing describes a domain that the account owns.
+func (m model) existing(owned api.Domain) service.Existing {
+	e := service.Existing{Label: m.String(), Type: typeName, ID: owned.ID, ImportKey: owned.Name, IsValuable: true}
+	if !m.ContactInfo.IsNull() {
+		e.Note = "contact_info is not sent; the registrant stays the same."
 	}
 	var now model
-	now.flatten(&before)
-	if changed := changedSettings(plan, before, plan.changes(now)); len(changed) > 0 {
-		detail += "\n\nThe adoption changes " + strings.Join(changed, ", ") + ". To keep a setting, set its current value in the configuration."
-	}
-	diags.AddAttributeWarning(path.Root("name"), "The plan adopts a domain that the account owns", detail+"\n\n"+changedSince+" To make an adoption an error, set on_existing = \"error\".")
+	now.flatten(&owned)
+	e.Changes = changedSettings(m, owned, m.changes(now))
+	return e
 }
 
 // changedSettings describes the changes of an update.
@@ -247,7 +231,7 @@ func warnUndecided(diags *diag.Diagnostics, plan model, reason string) {
 		return
 	}
 	diags.AddAttributeWarning(path.Root("name"), "The plan may buy a domain",
-		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it; otherwise the apply buys it, at a price that the plan can't show. There is no refund.\n\n"+
+		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\", and otherwise fails; if not, the apply buys it, at a price that the plan can't show. There is no refund.\n\n"+
 			"Plan again when this is known. So that the apply buys nothing, remove contact_info.", cmp.Or(plan.display(), "the domain"), reason))
 }
 
@@ -259,7 +243,7 @@ func warnNotLookedUp(diags *diag.Diagnostics, plan model, err error) {
 		return
 	}
 	diags.AddAttributeWarning(path.Root("name"), "The plan could not look up a domain",
-		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it; otherwise the apply fails, because it can't buy a domain without contact_info.\n\n"+
+		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\"; otherwise the apply fails, because it can't buy a domain without contact_info.\n\n"+
 			"Remove the cause and plan again.", plan.display(), err))
 }
 
@@ -283,30 +267,12 @@ func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailab
 			plan.display(), cmp.Or(value(offer.Error), code, "it returns no reason"), purchaseAdvice(code)))
 }
 
-// addExists adds the error of on_existing = "error".
-func addExists(diags *diag.Diagnostics, plan model, id string) {
-	diags.AddAttributeError(path.Root("on_existing"), "The account owns the "+plan.String()+" already",
-		fmt.Sprintf("on_existing is \"error\", so it is not adopted. Nothing was bought or changed. Its id is %s.\n\n"+
-			"To manage it with this resource, import it, or set on_existing = \"adopt\". Otherwise choose another name.", id))
-}
-
-// addInState adds the error of a create of a domain that is in the state.
-func addInState(diags *diag.Diagnostics, plan model, id string) {
-	diags.AddAttributeError(path.Root("name"), "The "+plan.String()+" is in the state already",
-		fmt.Sprintf("The account owns it, and it is in Terraform's state with the id %s. This plan creates it again, which would replace the domain by itself: delete it and buy the same name again or, with create_before_destroy, adopt the domain and delete it afterwards. "+
-			"%s Nothing was bought or deleted.\n\n"+
-			"- If -replace or replace_triggered_by replaces it, remove that. If it is tainted, run terraform untaint with its address. To buy it again anyway, remove the resource, apply, and add it again.\n"+
-			"- If the resource was renamed or moved, add a moved block with its old and its new address.\n"+
-			"- If two blocks, or two keys of for_each, describe the domain, remove one of them.", id, deleteConsequence))
-}
-
 // addOwnedMeanwhile adds the error of a planned purchase of a domain that the account
 // owns by now.
 func addOwnedMeanwhile(diags *diag.Diagnostics, plan model, id string) {
 	diags.AddAttributeError(path.Root("name"), "The account owns the "+plan.String()+" by now",
 		fmt.Sprintf("The plan was to buy it, but the account owns it, id %s. Nothing was bought, changed or deleted.\n\n"+
-			"- If it was added to the account after the plan, plan again: the new plan adopts it.\n"+
-			"- If this resource replaces itself with create_before_destroy, set here or on a resource that depends on it, it would adopt the domain that is deleted afterwards: leave the name as it is, and run terraform untaint if the resource is tainted.\n"+
+			"- If it was added to the account after the plan, plan again: the new plan says how to manage it.\n"+
 			"- If the resource was renamed or moved, add a moved block with its old and its new address.\n"+
 			"- If two blocks, or two keys of for_each, describe the domain, remove one of them.", id))
 }

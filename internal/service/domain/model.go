@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -48,6 +49,15 @@ func canonical(name string) string {
 		return name // the API reports what is wrong with it
 	}
 	return normal
+}
+
+// naturalKeys returns the name of a domain. A domain that the registry has refused may be
+// deleted and bought again.
+func naturalKeys(attribute func(string) string) []string {
+	if name := attribute("name"); name != "" && attribute("status") != vocab.DomainFailed {
+		return []string{canonical(name)}
+	}
+	return nil
 }
 
 // flatten sets the model from a response. The response to a purchase has only a few

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // deleteConsequence describes the loss of a deleted domain.
@@ -91,8 +92,7 @@ type plannedCreate struct {
 // an "inconsistent final plan" if the two differ. So the acquisition must depend only
 // on the domains of the account: if another run buys or deletes the domain between
 // the plans, nothing is bought. Nor is it at another price, or in another account, which has
-// another workspace. A domain of the state that would be replaced by itself is an error,
-// because its own replacement changes the acquisition.
+// another workspace.
 func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) plannedCreate {
 	unknown := plannedCreate{types.StringUnknown(), types.StringUnknown(), plan.WorkspaceID}
 	adopted := plannedCreate{types.StringValue(acquisitionAdopt), types.StringNull(), plan.WorkspaceID}
@@ -109,8 +109,6 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	owned, err := c.GetDomain(ctx, plan.canonicalName())
 	switch {
-	case client.IsNotFound(err) && r.deletedUnseen(plan):
-		return adopted // as in the first plan; the create fails
 	case client.IsNotFound(err):
 		return r.purchased(ctx, c, req.Config, plan, r.planPurchase(ctx, c, plan, diags), diags)
 	case err != nil && c.IsExcluded(ctx, err):
@@ -123,25 +121,15 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		warnNotLookedUp(diags, plan, err)
 		return unknown
 	}
-	object := service.Object{Type: typeName, ID: owned.ID}
-	inState := r.Walk().InState(object)
-	switch {
-	case inState && owned.Status == vocab.DomainFailed && req.State.Raw.IsNull():
+	switch isInState := r.Walk().IsInState(service.Object{Type: typeName, ID: owned.ID}); {
+	case isInState && owned.Status == vocab.DomainFailed && req.State.Raw.IsNull():
 		offer, err := r.offer(ctx, c, plan)
 		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
 		return r.purchased(ctx, c, req.Config, plan, offer, diags)
-	case inState:
-		addInState(diags, plan, owned.ID)
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
-	case plan.OnExisting.ValueString() == onExistingError:
-		addExists(diags, plan, owned.ID)
 	default:
-		if conflict := r.Walk().PlanAdoption(object); conflict != 0 {
-			service.AddConflict(diags, plan.String(), owned.ID, conflict)
-			break
-		}
-		warnAdoption(diags, plan, *owned)
+		r.PlanExisting(diags, plan.OnExisting, plan.existing(*owned))
 	}
 	return adopted
 }
@@ -179,14 +167,6 @@ func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) custo
 	return id
 }
 
-// deletedUnseen reports whether this apply deleted the domain because it was tainted,
-// although its plan was to adopt it: with -refresh=false a plan does not see the domain
-// in the state. A plan that sees it allows only the replacement of a failed domain.
-func (r *Resource) deletedUnseen(plan model) bool {
-	d := r.Walk().WasDeleted(service.Object{Type: typeName, Key: plan.canonicalName()})
-	return d != nil && d.Status != vocab.DomainFailed
-}
-
 // planPurchase adds an error to the plan if the domain can't be bought, and
 // otherwise a warning with the price. It returns what offer does.
 func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) *api.DomainAvailability {
@@ -208,7 +188,7 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 		return offer
 	}
 	because := ""
-	if r.Walk().WasGone(service.Object{Type: typeName, Key: plan.canonicalName()}) {
+	if r.Walk().WasGone(session.Named(typeName, plan.canonicalName())) {
 		because = "It was in the state, but the account no longer has it: it was deleted outside Terraform, or its registration ended. "
 	}
 	warnPurchase(diags, plan, because, offer, err)

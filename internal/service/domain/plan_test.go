@@ -126,10 +126,10 @@ func TestNotRegistrable(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"example.org", "MAIL.stocked.com"} {
-			_, diags := p.Plan(domainType, attributes(name, nil), nil)
+			_, diags := p.Plan(domainType, attributes(name, map[string]any{"on_existing": "adopt"}), nil)
 			p.NoErrors(diags)
 		}
-		_, diags := p.Plan(domainType, attributes("mail.stocked.com", map[string]any{"contact_info": nil}), nil)
+		_, diags := p.Plan(domainType, attributes("mail.stocked.com", map[string]any{"contact_info": nil, "on_existing": "adopt"}), nil)
 		p.NoErrors(diags) // an adoption needs no contact_info
 		if _, diags := p.Plan(domainType, map[string]any{"name": acctest.Unknown}, nil); len(diags) > 0 {
 			t.Errorf("an unknown name: %s", acctest.Render(diags))
@@ -263,7 +263,7 @@ func TestPriceOutage(t *testing.T) {
 	_, diags := p.Plan(domainType, attributes("acme.com", map[string]any{"contact_info": nil}), nil)
 	acctest.Expect(t, diags, `ERROR: Can't look up the domain acme.com`, "has to show whether the account owns it. Plan again")
 	at.Store("/availability")
-	_, diags = p.Plan(domainType, attributes(owned, nil), nil)
+	_, diags = p.Plan(domainType, attributes(owned, map[string]any{"on_existing": "adopt"}), nil)
 	p.NoErrors(diags)
 
 	_, diags = s.ProtocolOfUnknownToken(t, false).Plan(domainType, config, nil)

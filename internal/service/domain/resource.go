@@ -12,12 +12,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// The values of acquisition and on_existing.
+// The values of acquisition.
 const (
 	acquisitionPurchase = "purchase"
 	acquisitionAdopt    = "adopt"
-	onExistingAdopt     = "adopt"
-	onExistingError     = "error"
 )
 
 // typeName is the name of the resource type.

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -26,13 +25,7 @@ const description = "A domain of the account. Creating it **buys** the domain. I
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"contact_info": contactAttribute(),
-		"on_existing": schema.StringAttribute{
-			Optional:   true,
-			Validators: []validator.String{stringvalidator.OneOf(onExistingAdopt, onExistingError)},
-			MarkdownDescription: "What a create does with a domain that the account owns already: `adopt` manages it without buying anything, `error` makes the plan fail. Default: `adopt`. " +
-				"A domain that a killed apply of this configuration has bought is managed in either case. " +
-				"It has no effect on a domain that is in the state.",
-		},
+		"on_existing":  service.OnExisting("the domain in the account", "changes its settings, without buying anything"),
 		"acquisition": service.ComputedString("How Terraform got the domain: `purchase`, or `adopt` for a domain that the account owned already, including an imported one. The plan of a new domain shows it if the `name` is known, " +
 			"and the apply does nothing else. Null for a domain that an earlier version of the provider created."),
 		"purchase_price": service.ComputedString("The price that the plan of the purchase has shown, such as `12.00 USD`. If it is another one when the plan is applied, the apply stops before it buys anything. " +

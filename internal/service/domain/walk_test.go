@@ -8,127 +8,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestNotReplacedByItself checks that a domain in the state is not created again: with
-// Terraform's calls for -replace and replace_triggered_by, for a tainted domain, and for a
-// block that is renamed or repeated, with and without a refresh.
-func TestNotReplacedByItself(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		p := s.Protocol(t, "")
-		config, other := attributes("acme.com", nil), attributes("ACME.com.", nil)
-		o, diags := p.Apply(t.Context(), domainType, config, nil)
-		p.NoErrors(diags)
-		expect := []string{"ERROR", "The domain ", " is in the state already", "create_before_destroy", "its mail stops", "Nothing was bought or deleted", "-replace", "terraform untaint", "moved block", "for_each"}
-		for name, refresh := range map[string]bool{"refreshed": true, "-refresh=false": false} {
-			read := func() {
-				p.Together()
-				if refresh {
-					_, diags := p.Read(domainType, o)
-					p.NoErrors(diags)
-				}
-			}
-			t.Log(name)
-			read()
-			_, diags = p.PlanReplacement(domainType, config, o)
-			acctest.Expect(t, diags, expect...)
-
-			if refresh { // otherwise Terraform does not pass the tainted object
-				read()
-				_, diags = p.Plan(domainType, config, nil)
-				acctest.Expect(t, diags, expect...)
-			}
-
-			read() // renamed without a moved block: the orphan comes first
-			_, diags = p.Plan(domainType, nil, o)
-			p.NoErrors(diags)
-			_, diags = p.Plan(domainType, config, nil)
-			acctest.Expect(t, diags, "ERROR", "acme.com", "moved block")
-
-			read() // or the orphan comes last
-			_, before := p.Plan(domainType, config, nil)
-			_, after := p.Plan(domainType, nil, o)
-			if acctest.Errors(before)+acctest.Errors(after) == 0 {
-				t.Errorf("a rename without moved: %s%s", acctest.Render(before), acctest.Render(after))
-			}
-
-			read() // two blocks, one of them new
-			_, diags = p.Plan(domainType, config, o)
-			p.NoErrors(diags)
-			_, diags = p.Plan(domainType, other, nil)
-			acctest.Expect(t, diags, "ERROR", "ACME.com.", "for_each")
-			read()
-			_, before = p.Plan(domainType, other, nil)
-			_, after = p.Plan(domainType, config, o)
-			if acctest.Errors(before)+acctest.Errors(after) == 0 {
-				t.Errorf("written twice: %s%s", acctest.Render(before), acctest.Render(after))
-			}
-		}
-		if get(t, s, "acme.com").ID != o.Text("id") {
-			t.Error("it is another domain")
-		}
-	})
-}
-
-// TestTaintedUnseen checks a plan with -refresh=false, which can't see a tainted domain
-// and plans its create as an adoption. With create_before_destroy the destroy that follows
-// deletes nothing, and the next plan explains the next step.
-func TestTaintedUnseen(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	config := attributes("acme.com", nil)
-	o, diags := p.Apply(t.Context(), domainType, config, nil)
-	p.NoErrors(diags)
-
-	p.Together() // the apply
-	plan, diags := p.Plan(domainType, config, nil)
-	p.NoErrors(diags)
-	current, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
-	p.NoErrors(diags)
-	destroy, _ := p.Plan(domainType, nil, o)
-	deposed, diags := p.ApplyPlan(t.Context(), domainType, nil, o, destroy)
-	acctest.Expect(t, diags, "ERROR: The domain acme.com was not deleted", "create_before_destroy", "terraform state rm")
-	if deposed.Gone() || get(t, s, "acme.com").ID != o.Text("id") {
-		t.Error("it was deleted")
-	}
-
-	p.Together() // the next plan
-	_, diags = p.Plan(domainType, nil, deposed)
-	p.NoErrors(diags)
-	_, diags = p.Plan(domainType, config, current)
-	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com", "deposed", "import the object again")
-}
-
-// TestDeletedUnseen checks that, if the destroy comes first, nothing is bought that the
-// plan did not announce. The plan of a refused domain announces a purchase.
-func TestDeletedUnseen(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	config := attributes("acme.com", nil)
-	o, diags := p.Apply(t.Context(), domainType, config, nil)
-	p.NoErrors(diags)
-	for _, test := range [][2]string{{"active", "adopt"}, {"failed", "purchase"}} {
-		status, want := test[0], test[1]
-		p.Together()
-		tainted := p.With(domainType, o, "status", status)
-		destroy, _ := p.Plan(domainType, nil, tainted)
-		_, diags = p.ApplyPlan(t.Context(), domainType, nil, tainted, destroy)
-		p.NoErrors(diags)
-		plan, diags := p.Plan(domainType, config, nil)
-		p.NoErrors(diags)
-		if got := plan.Text("acquisition"); got != want {
-			t.Errorf("%s: planned %s in the apply, which is inconsistent with %s", status, got, want)
-		}
-		_, diags = p.ApplyPlan(t.Context(), domainType, config, nil, plan)
-		if status == "active" {
-			acctest.Expect(t, diags, "ERROR", "does not own the domain acme.com any more", "Nothing was bought")
-		} else {
-			p.NoErrors(diags)
-		}
-	}
-}
-
 // TestWrittenTwice checks that a domain in two blocks is bought once: the plan refuses the
 // second, and so does the apply if the names were unknown in the plan.
 func TestWrittenTwice(t *testing.T) {
@@ -153,7 +32,7 @@ func TestWrittenTwice(t *testing.T) {
 	a, diags := p.ApplyPlan(t.Context(), domainType, first, nil, p.With(domainType, unknown, "name", "Acme.com"))
 	p.NoErrors(diags)
 	b, diags := p.ApplyPlan(t.Context(), domainType, second, nil, p.With(domainType, unknown, "name", "acme.com."))
-	acctest.Expect(t, diags, "ERROR: Another resource of this configuration manages the domain acme.com.", "for_each")
+	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com.", "for_each")
 	if a.Gone() || !b.Gone() || purchases.Load() != 1 || a.Text("acquisition") != "purchase" {
 		t.Errorf("%d purchases: %s, %s", purchases.Load(), a.State, b.State)
 	}
@@ -176,6 +55,7 @@ func TestSavedPlan(t *testing.T) {
 	if !o.Gone() {
 		t.Errorf("state %s", o.State)
 	}
+	config["on_existing"] = "adopt"
 	adopt, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
 	if err := s.Client.DeleteDomain(t.Context(), owned.ID); err != nil {
@@ -186,31 +66,6 @@ func TestSavedPlan(t *testing.T) {
 	if !o.Gone() {
 		t.Errorf("state %s", o.State)
 	}
-}
-
-func TestOnExisting(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		p := s.Protocol(t, "")
-		config := attributes("acme.com", map[string]any{"on_existing": "error"})
-		owned := s.Domain(t, "acme.com")
-		_, diags := p.Plan(domainType, config, nil)
-		acctest.Expect(t, diags, `ERROR at AttributeName("on_existing"): The account owns the domain acme.com already`, owned.ID, "import it", `on_existing = "adopt"`)
-		unknown, diags := p.Plan(domainType, attributes("", map[string]any{"name": acctest.Unknown, "on_existing": "error"}), nil)
-		p.NoErrors(diags)
-		o, diags := p.Walk().ApplyPlan(t.Context(), domainType, config, nil, p.With(domainType, unknown, "name", "acme.com"))
-		acctest.Expect(t, diags, "ERROR", "The account owns the domain acme.com already")
-		if !o.Gone() {
-			t.Errorf("state %s", o.State)
-		}
-		bought, diags := p.Apply(t.Context(), domainType, attributes("acme.net", map[string]any{"on_existing": "error"}), nil)
-		p.NoErrors(diags)
-		plan, diags := p.Plan(domainType, attributes("acme.net", nil), bought) // only on_existing changes
-		if len(diags) > 0 || plan.Text("acquisition") != "purchase" || !plan.State.IsFullyKnown() {
-			t.Errorf("%s: %s", plan.State, acctest.Render(diags))
-		}
-		acctest.Expect(t, p.Validate(domainType, attributes("acme.com", map[string]any{"on_existing": "buy"})), "ERROR", "on_existing")
-	})
 }
 
 // TestPurchaseIsAnnounced checks that the plan of a purchase shows the price, and

@@ -5,6 +5,7 @@ package forwarding
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -39,6 +40,10 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	},
 	Managing: service.Managing{
 		ResourceDescription: description,
+		Settings: func() map[string]schema.Attribute {
+			return map[string]schema.Attribute{"on_existing": service.OnExisting("a rule of this scope to this target", "switches it as `active` says, without a new verification message")}
+		},
+		NaturalKeys: naturalKeys,
 		Volatile: []string{
 			"verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 		},

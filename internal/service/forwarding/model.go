@@ -21,6 +21,7 @@ type model struct {
 	VerificationVerifiedAt types.String      `tfsdk:"verification_verified_at"`
 	CreatedAt              types.String      `tfsdk:"created_at"`
 	UpdatedAt              types.String      `tfsdk:"updated_at"`
+	OnExisting             types.String      `tfsdk:"on_existing"`
 }
 
 // String names the rule in messages.
@@ -29,6 +30,22 @@ func (m model) String() string {
 		return "forwarding rule " + m.ID.ValueString()
 	}
 	return "forwarding rule to " + m.TargetEmail.ValueString() + " of " + m.Expand().String()
+}
+
+// naturalKeys returns the keys of a rule in the walk: its target in each form of its scope.
+func naturalKeys(attribute func(string) string) []string {
+	target, err := customtype.EmailAddress.Normalize(attribute("target_email"))
+	if err != nil {
+		return nil
+	}
+	prefix := target + " in "
+	if id := attribute("scope_id"); id != "" {
+		return append(service.DomainKeys(attribute, prefix), prefix+id)
+	}
+	if keys := service.DomainKeys(attribute, prefix); keys != nil {
+		return keys
+	}
+	return nil
 }
 
 // stillForwards describes the consequence of a rule that can't be stopped.

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -19,11 +20,43 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 	r.WarnMissingDomain(ctx, req, resp)
 	r.WarnOrphaned(ctx, req, resp)
+	r.planExisting(ctx, req, resp)
 	warnWhole(ctx, req, resp)
 	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
 		return
 	}
 	r.planUpdate(ctx, req, resp)
+}
+
+// listed is the key of the account's list of rules in the walk's notes.
+type listed struct{}
+
+// planExisting reports in the plan of a new rule that its scope has one for the target.
+func (r *Resource) planExisting(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var plan model
+	if !req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	c := r.ClientForWarning(ctx)
+	if c == nil || plan.TargetEmail.IsUnknown() || plan.Domain.IsUnknown() || plan.WorkspaceID.IsUnknown() || r.CreatesDomain(plan.Domain.ValueString()) {
+		return
+	}
+	address := func(s string) string { canonical, _ := customtype.EmailAddress.Normalize(s); return canonical }
+	target := plan.TargetEmail.ValueString()
+	if service.FindListed(ctx, r.Notes(), listed{}, c.ListForwarding(ctx, api.ListForwardingRequest{}),
+		func(f *api.Forwarding) string { return address(f.TargetEmail) }, address(target), func(*api.Forwarding) bool { return true }) == nil {
+		return
+	}
+	found, err := c.FindForwarding(ctx, target, plan.Expand()) // in this scope
+	if err != nil {
+		return
+	}
+	e := service.Existing{Label: plan.String(), Type: "mailhost_forwarding", ID: found.ID, ImportKey: plan.ImportKey(target)}
+	if !plan.Active.IsUnknown() && confirmed(found.VerificationState) {
+		e.Changes = service.Change("active", found.Active, plan.Active.ValueBool())
+	}
+	r.PlanExisting(&resp.Diagnostics, plan.OnExisting, e)
 }
 
 // warnWhole warns about a plan that gives an address the mail of a whole scope. People expect

@@ -354,5 +354,5 @@ func TestDuplicateInUnpaidDomain(t *testing.T) {
 	_, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
 	_, diags = p.Walk().Apply(t.Context(), typeName, config, nil)
-	acctest.Expect(t, diags, "ERROR: Can't create the forwarding rule", "already by the rule", "import it")
+	acctest.Expect(t, diags, "ERROR: The forwarding rule", "exists already", "import it")
 }

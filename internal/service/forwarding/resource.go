@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is mailhost_forwarding.
@@ -31,10 +32,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	created, err := c.CreateForwarding(ctx, api.CreateForwardingBody{
-		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
-	})
+	created, err := r.create(ctx, c, plan, &resp.Diagnostics)
 	switch {
+	case resp.Diagnostics.HasError():
+		return
 	case tooManyMessages(err):
 		addError(&resp.Diagnostics, err, "Can't create the "+plan.String())
 		return
@@ -55,10 +56,28 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 }
 
+// create creates the rule or, if on_existing says so, adopts the rule that exists.
+func (r *Resource) create(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) (*api.Forwarding, error) {
+	if service.Adopts(plan.OnExisting) {
+		switch found, err := c.FindForwarding(ctx, plan.TargetEmail.ValueString(), plan.Expand()); {
+		case err == nil && r.Walk().IsInState(service.Object{Type: "mailhost_forwarding", ID: found.ID}):
+			service.AddConflict(diags, plan.String(), found.ID, session.InState)
+			return nil, nil
+		case err == nil && plan.Active.ValueBool() && !found.Active && confirmed(found.VerificationState):
+			return c.SetForwardingActive(ctx, found.ID, true)
+		case !client.IsNotFound(err):
+			return found, err
+		}
+	}
+	return c.CreateForwarding(ctx, api.CreateForwardingBody{
+		TargetEmail: plan.TargetEmail.ValueString(), Domain: plan.Domain.ValueStringPointer(), WorkspaceID: plan.WorkspaceID.ValueStringPointer(),
+	})
+}
+
 // conflictAdvice returns what to do about the rule that exists.
 func (m model) conflictAdvice() string {
-	return "A scope has one rule for a target. " + service.ImportAdvice("mailhost_forwarding", m.ImportKey(m.TargetEmail.ValueString())) +
-		"\n\nIf another resource manages it, remove one of the two. For another rule, change target_email, domain or workspace_id."
+	return "A scope has one rule for a target. " + service.ExistingAdvice("mailhost_forwarding", m.ImportKey(m.TargetEmail.ValueString())) +
+		" For another rule, change target_email, domain or workspace_id."
 }
 
 // addError reports an error of a request that may send a verification message.

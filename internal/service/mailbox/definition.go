@@ -43,7 +43,16 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	Managing: service.Managing{
 		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost.",
 		Volatile:            []string{"updated_at"},
-		CreateTimeout:       20 * time.Minute,
+		Settings:            settings,
+		NaturalKeys: func(attribute func(string) string) []string {
+			part, err := customtype.LocalPart.Normalize(attribute("local_part"))
+			if err != nil {
+				return nil
+			}
+			return service.DomainKeys(attribute, part+"@")
+		},
+		IsValuable:    true,
+		CreateTimeout: 20 * time.Minute,
 	},
 	Deletion: service.Deletion[model]{
 		Delete:          (*client.Client).DeleteMailbox,

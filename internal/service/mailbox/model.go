@@ -25,6 +25,7 @@ type model struct {
 	WorkspaceName types.String      `tfsdk:"workspace_name"`
 	CreatedAt     types.String      `tfsdk:"created_at"`
 	UpdatedAt     types.String      `tfsdk:"updated_at"`
+	OnExisting    types.String      `tfsdk:"on_existing"`
 	Timeouts      timeouts.Value    `tfsdk:"timeouts"`
 }
 

@@ -4,7 +4,11 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -13,12 +17,56 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	service.DropEmptyUpdate(req, resp)
 	r.WarnMissingDomain(ctx, req, resp)
 	switch {
-	case r.WarnOrphaned(ctx, req, resp, "domain", "local_part") || req.State.Raw.IsNull():
+	case req.State.Raw.IsNull():
+		r.planCreate(ctx, resp)
+	case r.WarnOrphaned(ctx, req, resp, "domain", "local_part"):
 	case resp.Plan.Raw.IsNull():
 		warnDestroy(ctx, req, resp)
 	default:
 		warnReplace(ctx, req, resp)
 	}
+}
+
+// planCreate reports in the plan of a new mailbox that its address has one.
+func (r *Resource) planCreate(ctx context.Context, resp *resource.ModifyPlanResponse) {
+	var plan model
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() || plan.Domain.IsUnknown() || plan.LocalPart.IsUnknown() || r.CreatesDomain(plan.Domain.ValueString()) {
+		return
+	}
+	if c := r.ClientForWarning(ctx); c != nil {
+		if found := r.find(ctx, c, plan); found != nil {
+			r.PlanExisting(&resp.Diagnostics, plan.OnExisting, plan.existing(found))
+		}
+	}
+}
+
+// listed is the key of a domain's list in the walk's notes.
+type listed struct{ domain string }
+
+// find returns the mailbox with the planned address, or nil. All mailboxes that a plan
+// creates in a domain share one list.
+func (r *Resource) find(ctx context.Context, c *client.Client, plan model) *api.Mailbox {
+	domain := plan.Domain.ValueString()
+	localPart := func(s string) string { part, _ := customtype.LocalPart.Normalize(s); return part }
+	return service.FindListed(ctx, r.Notes(), listed{domain}, c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: domain}),
+		func(m *api.Mailbox) string { return localPart(m.LocalPart) }, localPart(plan.LocalPart.ValueString()),
+		func(m *api.Mailbox) bool { return customtype.RefersTo(domain, m.DomainID, m.DomainName) }) // an API may ignore the filter
+}
+
+// existing describes the mailbox that has the planned address.
+func (m model) existing(found *api.Mailbox) service.Existing {
+	return service.Existing{
+		Label: "mailbox " + found.PrimaryEmail, Type: "mailhost_mailbox", ID: found.ID, ImportKey: found.PrimaryEmail, IsValuable: true,
+		Changes: append(change("first_name", found.FirstName, m.FirstName), change("last_name", found.LastName, m.LastName)...),
+	}
+}
+
+func change(attribute, from string, to types.String) []string {
+	if to.IsUnknown() {
+		return []string{attribute + " to a value that is known after the apply"}
+	}
+	return service.Change(attribute, from, to.ValueString())
 }
 
 // warnDestroy warns in a plan that destroys the mailbox. The summary is the same for

@@ -145,7 +145,7 @@ func TestWaitEndsEarly(t *testing.T) {
 	s.Domain(t, "example.com")
 	ctx, interrupt := context.WithCancel(t.Context())
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/mailboxes") {
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/mailboxes/") {
 			interrupt()
 		}
 		acctest.Rewrite(w, r, next, func(body string) string {

@@ -3,12 +3,14 @@ package mailbox
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is mailhost_mailbox.
@@ -27,7 +29,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	created, err := c.CreateMailbox(ctx, plan.expandCreate())
+	created, err := r.create(ctx, c, plan, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	if err != nil {
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), service.Fields{},
 			func() string { return conflictAdvice(ctx, c, plan) })
@@ -42,6 +47,39 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	plan.flatten(ready)
 	r.SetCreated(ctx, resp, c, &plan)
+}
+
+// create creates the mailbox or, if on_existing says so, adopts the mailbox that has its
+// address.
+func (r *Resource) create(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) (*api.Mailbox, error) {
+	if !service.Adopts(plan.OnExisting) {
+		return c.CreateMailbox(ctx, plan.expandCreate())
+	}
+	found, err := findIn(ctx, c, plan)
+	switch {
+	case client.IsNotFound(err):
+		return c.CreateMailbox(ctx, plan.expandCreate())
+	case err != nil:
+		return nil, err
+	case r.Walk().IsInState(service.Object{Type: "mailhost_mailbox", ID: found.ID}):
+		service.AddConflict(diags, plan.String(), found.ID, session.InState)
+		return nil, nil
+	}
+	var before model
+	before.flatten(found)
+	if body := plan.expandUpdate(before); body != (api.UpdateMailboxBody{}) {
+		return c.UpdateMailbox(ctx, found.ID, body)
+	}
+	return found, nil
+}
+
+// findIn finds the mailbox with the planned address by its domain's name or id.
+func findIn(ctx context.Context, c *client.Client, plan model) (*api.Mailbox, error) {
+	d, err := c.GetDomain(ctx, plan.Domain.ValueString())
+	if err != nil {
+		return nil, err
+	}
+	return c.FindMailbox(ctx, plan.LocalPart.ValueString()+"@"+d.Name)
 }
 
 // Update implements resource.Resource.
@@ -78,6 +116,5 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model) string {
 	case err != nil:
 		return "Choose another local_part, or remove what the API names, and run apply again."
 	}
-	return "The mailbox exists. " + service.ImportAdvice("mailhost_mailbox", address) +
-		"\n\nIf another resource manages it, remove one of the two. For another mailbox, choose another local_part."
+	return "The mailbox exists. " + service.ExistingAdvice("mailhost_mailbox", address) + " For another mailbox, choose another local_part."
 }

@@ -63,3 +63,8 @@ func attributes() map[string]schema.Attribute {
 		"updated_at":     service.ComputedString("When the mailbox was last changed (RFC 3339)."),
 	}
 }
+
+// settings returns the attributes that the API does not have.
+func settings() map[string]schema.Attribute {
+	return map[string]schema.Attribute{"on_existing": service.OnExisting("a mailbox with this address", "sets its names")}
+}

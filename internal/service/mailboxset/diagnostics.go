@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 var mailboxesPath = path.Root("mailboxes")
@@ -50,7 +51,7 @@ const (
 		"to keep all of them and only end their management, remove the set with a removed block with lifecycle { destroy = false } and import what is left."
 	destroyRefused = "To delete them, set max_deletions in the configuration to at least their number and apply, and then destroy the set: for a destroy the value in the state counts. " +
 		"To keep them, remove the set from the state with a removed block with lifecycle { destroy = false }, or with terraform state rm."
-	replacementRefused = "The plan replaces the set, because its domain changes, or because of -replace, replace_triggered_by or a tainted state (terraform untaint). " +
+	replacementRefused = "The plan replaces the set, because its domain changes. " +
 		"To delete the mailboxes, set max_deletions to at least their number and apply that first: for a replacement the value in the state counts too. To keep them, undo the change, or remove the set from the state with a removed block with lifecycle { destroy = false } and add another set."
 	unknownDomainRefused = "Only the apply will know the domain, and until then that counts as a change, which replaces the set. " +
 		"Set domain to a value that the plan knows. To delete the mailboxes anyway, set max_deletions to at least their number and apply that first."
@@ -59,9 +60,6 @@ const (
 // addTooMany refuses a plan that deletes more mailboxes than allowed.
 func addTooMany(diags *diag.Diagnostics, set model, addresses []string, allowed int64, next string) {
 	summary := fmt.Sprintf("The plan would delete %s, and max_deletions is %d", mailboxes(len(addresses)), allowed)
-	if len(addresses) == 0 { // their names are not known any more
-		summary = fmt.Sprintf("The plan would delete more mailboxes than max_deletions, which is %d", allowed)
-	}
 	diags.AddAttributeError(path.Root("max_deletions"), summary,
 		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, service.FirstBullets(addresses), next))
 }
@@ -99,50 +97,40 @@ func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
 	}
 	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), exist),
 		"The domain has these mailboxes, and this set does not manage them:"+service.FirstBullets(lines)+
-			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
+			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\", or import the domain into the set; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.")
 }
 
-// addManaged refuses a plan that would adopt mailboxes of other resources.
-func addManaged(diags *diag.Diagnostics, keys []string, existing map[string]*api.Mailbox) {
-	var lines []string
-	for _, key := range keys {
-		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
-	}
-	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(keys))+" that the set would adopt",
-		"They are in the state of other resources, or this plan creates, adopts or destroys them there:"+service.FirstBullets(lines)+
-			"\n\nNothing was changed. To move them to this set, import the domain into the set, and remove the other resources with removed blocks with lifecycle { destroy = false } in the same plan. "+
-			"Otherwise remove their entries here.")
+// addInState refuses a plan that would create or adopt mailboxes that the state has.
+func (r *Resource) addInState(diags *diag.Diagnostics, keys []string) {
+	diags.AddAttributeError(mailboxesPath, mailboxes(len(keys))+" to be created or adopted are in the state already",
+		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(keys)+
+			"\n\nNothing was changed.\n\n"+
+			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+
+			"- If the set was renamed or moved, add a moved block with its old and its new address.\n"+
+			"- To take them over from other resources, remove those from the state with removed blocks with lifecycle { destroy = false }, and import the domain into the set, in the same plan.\n"+
+			"- Otherwise remove the entries here.")
 }
 
-// addConflicts refuses a plan in which another resource would lose mailboxes.
-func (r *Resource) addConflicts(diags *diag.Diagnostics, c *contents, conflicts map[string]service.Conflict) {
-	var destroyed []string
-	for _, key := range sortedKeys(conflicts) {
-		if conflicts[key] == service.DestroyedByOther {
-			destroyed = append(destroyed, c.addresses[key].Value)
-			delete(conflicts, key)
-		}
-	}
-	if len(destroyed) > 0 && r.Walk().FirstSetConflict() {
-		diags.AddAttributeError(mailboxesPath, "Two resources have the mailboxes of the set", fmt.Sprintf(
-			"The set keeps %s, but the same plan destroys them at other addresses:%s\n\nNothing was changed. %s", mailboxes(len(destroyed)), service.FirstBullets(destroyed), service.ToSetAdvice))
+// addCreatedTwice refuses a plan whose mailboxes another resource creates too.
+func addCreatedTwice(diags *diag.Diagnostics, keys []string) {
+	diags.AddAttributeError(mailboxesPath, "Another resource creates "+mailboxes(len(keys))+" of the set",
+		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+service.FirstBullets(keys)+
+			"\n\nNothing was changed. Remove them from one of the two.")
+}
+
+// addConflicts refuses a plan in which another resource creates or loses mailboxes of the set.
+func (r *Resource) addConflicts(diags *diag.Diagnostics, c *contents, conflicts map[string]session.Conflict) {
+	if len(conflicts) == 0 {
+		return
 	}
 	keys := sortedKeys(conflicts)
-	const most = 20 // errors; the first ones explain the rest
-	for _, key := range keys[:min(len(keys), most)] {
-		service.AddConflict(diags, "mailbox "+c.addresses[key].Value, c.ids[key].Value, conflicts[key])
-	}
-	if len(keys) > most {
-		diags.AddError(fmt.Sprintf("%d further mailboxes have two resources", len(keys)-most), "They are:"+service.FirstBullets(c.addressList(keys[most:])))
-	}
-}
-
-// warnShared warns about mailboxes that the set and another resource keep.
-func warnShared(diags *diag.Diagnostics, addresses []string) {
-	diags.AddAttributeWarning(mailboxesPath, "Two resources manage "+mailboxes(len(addresses)),
-		"The state has them in this set and in another resource: each apply changes them to one of the two, and a destroy of either deletes them for both."+service.FirstBullets(addresses)+
-			"\n\nRemove the other resource with a removed block with lifecycle { destroy = false } (or terraform state rm).")
+	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(keys))+" of the set",
+		"The same plan creates or adopts them for other resources, or destroys them there although the set keeps them:"+service.FirstBullets(c.addressList(keys))+
+			"\n\nNothing was changed.\n\n"+
+			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
+			"- To keep them in the set, remove the other resources from the state with removed blocks with lifecycle { destroy = false }:\n\n"+
+			"removed {\n  from = mailhost_mailbox.NAME\n\n  lifecycle {\n    destroy = false\n  }\n}")
 }
 
 // warnAdoption warns in a plan that adopts mailboxes. Those that it changes come first,
@@ -162,17 +150,7 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.
 	}
 	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing)),
 		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+service.Bullets(changed)+service.FirstBullets(same)+
-			"\n\nTo make that an error, set on_existing = \"error\".")
-}
-
-// warnContinued warns in a plan that continues with mailboxes of an earlier apply.
-func warnContinued(diags *diag.Diagnostics, own map[string]*api.Mailbox) {
-	var lines []string
-	for _, key := range sortedKeys(own) {
-		lines = append(lines, own[key].PrimaryEmail)
-	}
-	diags.AddAttributeWarning(mailboxesPath, "The plan continues with "+mailboxes(len(own))+" of an earlier apply",
-		"That apply requested them, and could not find out whether they were created. They exist now, with the names of the map, so the set manages them after this apply:"+service.FirstBullets(lines))
+			"\n\nTo make that an error, remove on_existing.")
 }
 
 // quoted returns a name for a message.

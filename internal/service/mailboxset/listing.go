@@ -76,13 +76,6 @@ func (l *listing) existing(keys []string) map[string]*api.Mailbox {
 	return found
 }
 
-// others returns what existing has and own does not.
-func others(existing, own map[string]*api.Mailbox) map[string]*api.Mailbox {
-	left := maps.Clone(existing)
-	maps.DeleteFunc(left, func(key string, _ *api.Mailbox) bool { return own[key] != nil })
-	return left
-}
-
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 // refreshed is the key of the listing of a refresh in the walk's notes, which the plan of
@@ -102,4 +95,6 @@ func canonicalDomain(ref string) string {
 
 // object identifies the mailbox of an entry in the walk, as the resource mailhost_mailbox
 // does.
-func object(id string) service.Object { return service.Object{Type: "mailhost_mailbox", ID: id} }
+func object(id string) service.Object {
+	return service.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true}
+}

@@ -37,8 +37,6 @@ func (m model) String() string {
 	return "mailbox set of " + cmp.Or(m.DomainName.ValueString(), m.Domain.ValueString(), m.ID.ValueString())
 }
 
-func (m model) adopts() bool { return m.OnExisting.ValueString() == onExistingAdopt }
-
 // entry is an element of mailboxes.
 type entry struct {
 	FirstName compact.Text `json:"first_name"`

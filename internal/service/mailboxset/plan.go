@@ -2,8 +2,6 @@ package mailboxset
 
 import (
 	"context"
-	"encoding/json"
-	"hash/maphash"
 	"slices"
 
 	"github.com/google/uuid"
@@ -18,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // keepDomain keeps the prior reference to a domain if the configuration refers to the same
@@ -29,27 +28,10 @@ var keepDomain = service.KeepPrior(func(ctx context.Context, req planmodifier.St
 	return customtype.RefersTo(config, id.ValueString(), name.ValueString()), diags
 })
 
-// Keys of the private state.
-const (
-	// importedKey is set from an import until the first update. Entries of the state that
-	// the configuration lacks were never this configuration's until then.
-	importedKey = "imported"
-	// deletionsKey has the [deletions] of a plan that may replace the set.
-	deletionsKey = "deletions"
-)
-
-// deletions is what the first plan of an existing set keeps for the second plan of its
-// replacement, and the plan of a destroy for the delete. The addresses are in the walk's
-// notes, because the private state would store them in every plan.
-type deletions struct {
-	ID    string `json:"id"`
-	Count int    `json:"count"`
-	// Allowed is max_deletions of the state.
-	Allowed int64 `json:"allowed"`
-}
-
-// replaced is the key of the addresses of a set in the walk's notes.
-type replaced struct{ domainID string }
+// importedKey is the key of the private state that is set from an import until the first
+// update. Entries of the state that the configuration lacks were never this
+// configuration's until then.
+const importedKey = "imported"
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -68,7 +50,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		r.planDestroy(ctx, state, resp)
 		return
 	case req.State.Raw.IsNull():
-		r.planSecond(ctx, req, resp, plan)
 		r.planCreate(ctx, &plan, &resp.Diagnostics)
 	case !plan.Domain.Equal(state.Domain):
 		r.planReplacement(ctx, plan, state, resp)
@@ -100,8 +81,11 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 			plan.DomainName = types.StringValue(name)
 		}
 	}
+	if diags.HasError() || !r.recordCreates(plan.objects(c), diags) {
+		return
+	}
 	client := r.ClientForWarning(ctx)
-	if domain == "" || client == nil || diags.HasError() {
+	if domain == "" || client == nil {
 		return
 	}
 	l, err := list(ctx, client, domain)
@@ -112,10 +96,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	if len(l.byID) == 0 && len(c.entries) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
 		r.WarnMissingDomainRef(ctx, domain, diags)
 	}
-	existing := l.existing(c.keys())
-	own := unknownCreates{}.own(c, existing)
-	r.checkExisting(*plan, others(existing, own), diags)
-	r.checkContinued(own, diags)
+	r.checkExisting(*plan, l.existing(c.keys()), diags)
 }
 
 func address(key, domainName string) compact.Text {
@@ -125,13 +106,51 @@ func address(key, domainName string) compact.Text {
 	return compact.Text{Value: localPart(key) + "@" + domainName}
 }
 
+// objects returns the mailboxes of the entries in the walk, by key.
+func (m model) objects(c *contents) map[string]service.Object {
+	domains := service.DomainKeys(func(name string) string {
+		return map[string]string{"domain_name": m.DomainName.ValueString(), "domain_id": m.ID.ValueString(), "domain": m.Domain.ValueString()}[name]
+	}, "@")
+	all := make(map[string]service.Object, len(c.entries))
+	for key := range c.entries {
+		o := object(c.ids[key].Value)
+		for _, domain := range domains {
+			o.Keys = append(o.Keys, localPart(key)+domain)
+		}
+		all[key] = o
+	}
+	return all
+}
+
+// recordCreates records the creates of mailboxes in the walk. It adds an error and returns
+// false if other resources have some, or the set itself that the plan replaces.
+func (r *Resource) recordCreates(objects map[string]service.Object, diags *diag.Diagnostics) bool {
+	var inState, created []string
+	for _, key := range sortedKeys(objects) {
+		switch r.Walk().PlanCreate(objects[key]) {
+		case session.NoConflict:
+		case session.InState:
+			inState = append(inState, key)
+		default:
+			created = append(created, key)
+		}
+	}
+	if len(inState) > 0 {
+		r.addInState(diags, inState)
+	}
+	if len(created) > 0 {
+		addCreatedTwice(diags, created)
+	}
+	return len(inState)+len(created) == 0
+}
+
 // checkExisting adds an error to a plan whose new keys have mailboxes already, or a
 // warning if the set adopts them.
 func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, diags *diag.Diagnostics) {
 	if len(existing) == 0 {
 		return
 	}
-	if !plan.adopts() {
+	if !service.Adopts(plan.OnExisting) {
 		addExisting(diags, existing)
 		return
 	}
@@ -140,24 +159,17 @@ func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, d
 	}
 }
 
-// checkContinued warns in a plan of mailboxes that an earlier apply has created.
-func (r *Resource) checkContinued(own map[string]*api.Mailbox, diags *diag.Diagnostics) {
-	if len(own) > 0 && r.planAdoption(own, diags) {
-		warnContinued(diags, own)
-	}
-}
-
 // planAdoption records the adoption of mailboxes in the walk. It adds an error and returns
 // false if other resources have some.
 func (r *Resource) planAdoption(existing map[string]*api.Mailbox, diags *diag.Diagnostics) bool {
 	var managed []string
 	for _, key := range sortedKeys(existing) {
-		if r.Walk().PlanAdoption(object(existing[key].ID)) != 0 {
+		if r.Walk().PlanAdoption(object(existing[key].ID)) != session.NoConflict {
 			managed = append(managed, key)
 		}
 	}
 	if len(managed) > 0 {
-		addManaged(diags, managed, existing)
+		r.addInState(diags, managed)
 	}
 	return len(managed) == 0
 }
@@ -166,7 +178,6 @@ func (r *Resource) planAdoption(existing map[string]*api.Mailbox, diags *diag.Di
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan *model, state model, resp *resource.ModifyPlanResponse) {
 	diags := &resp.Diagnostics
 	prior := state.contents(diags)
-	r.keepDeletions(ctx, state, prior, resp)
 	imported := isImported(ctx, req.Private)
 	if plan.Mailboxes.IsUnknown() {
 		plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
@@ -186,14 +197,11 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	plan.Addresses, plan.IDs = compact.Encode(c.addresses), compact.Encode(c.ids)
 	plan.setUnmanaged(plannedUnmanaged(prior, c, ch, imported))
-	if diags.HasError() || !r.recordUpdate(prior, ch, imported, req.Config.Raw.String(), diags) {
+	if diags.HasError() || !r.recordUpdate(state, prior, *plan, c, ch, imported, diags) {
 		return
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
-		existing := l.(*listing).existing(ch.added)
-		own := unknownCreatesOf(ctx, req.Private).own(c, existing)
-		r.checkExisting(*plan, others(existing, own), diags)
-		r.checkContinued(own, diags)
+		r.checkExisting(*plan, l.(*listing).existing(ch.added), diags)
 	}
 	switch {
 	case len(ch.removed) == 0:
@@ -219,40 +227,30 @@ func plannedUnmanaged(prior, plan *contents, ch changes, imported bool) []string
 	return all
 }
 
-var seed = maphash.MakeSeed()
-
-// recordUpdate records in the walk what a plan does with each mailbox of the state. It adds
-// an error and returns false if another resource would lose one.
-func (r *Resource) recordUpdate(prior *contents, ch changes, imported bool, config string, diags *diag.Diagnostics) bool {
-	walk, fingerprint := r.Walk(), maphash.String(seed, config)
-	conflicts, kept := map[string]service.Conflict{}, []string{}
-	for _, before := range ch.kept {
-		walk.KeepInSet(object(prior.ids[before].Value))
-		switch conflict := walk.PlanUpdate(object(prior.ids[before].Value), fingerprint); conflict {
-		case 0:
-		case service.KeptByOther:
-			kept = append(kept, before)
-		default:
-			conflicts[before] = conflict
-		}
-	}
-	for _, key := range ch.removed {
-		if imported {
-			continue
-		}
-		if conflict := walk.PlanDestroy(object(prior.ids[key].Value)); conflict != 0 {
+// recordUpdate records in the walk what a plan does with each mailbox. It adds an error and
+// returns false if another resource has one.
+func (r *Resource) recordUpdate(state model, prior *contents, plan model, c *contents, ch changes, imported bool, diags *diag.Diagnostics) bool {
+	walk, had, has := r.Walk(), state.objects(prior), plan.objects(c)
+	conflicts := map[string]session.Conflict{}
+	note := func(key string, conflict session.Conflict) {
+		if conflict != session.NoConflict {
 			conflicts[key] = conflict
 		}
 	}
-	if len(kept) > 0 {
-		slices.Sort(kept)
-		warnShared(diags, prior.addressList(kept))
+	for _, before := range ch.kept {
+		note(before, walk.PlanKeep(had[before]))
 	}
-	if len(conflicts) == 0 {
-		return true
+	for _, key := range ch.removed {
+		if !imported {
+			note(key, walk.PlanDestroy(had[key]))
+		}
 	}
 	r.addConflicts(diags, prior, conflicts)
-	return false
+	added := map[string]service.Object{}
+	for _, key := range ch.added {
+		added[key] = has[key]
+	}
+	return r.recordCreates(added, diags) && len(conflicts) == 0
 }
 
 // checkDeletions adds an error to a plan that deletes more mailboxes than allowed, and
@@ -282,14 +280,13 @@ func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool
 // planDestroy plans the destruction of the set.
 func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.ModifyPlanResponse) {
 	c := state.contents(&resp.Diagnostics)
-	conflicts := map[string]service.Conflict{}
-	for key, id := range c.ids {
-		if conflict := r.Walk().PlanDestroy(object(id.Value)); conflict != 0 {
+	conflicts := map[string]session.Conflict{}
+	for key, o := range state.objects(c) {
+		if conflict := r.Walk().PlanDestroy(o); conflict != session.NoConflict {
 			conflicts[key] = conflict
 		}
 	}
-	if len(conflicts) > 0 {
-		r.addConflicts(&resp.Diagnostics, c, conflicts)
+	if r.addConflicts(&resp.Diagnostics, c, conflicts); len(conflicts) > 0 {
 		return
 	}
 	addresses, allowed := c.addressList(c.keys()), state.MaxDeletions.ValueInt64()
@@ -304,13 +301,12 @@ func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.
 	}
 }
 
-// planReplacement is the first plan of a replacement that a change of the domain causes.
-// The second one is [Resource.planSecond]. The value in the state counts too: with
-// create_before_destroy, core plans the delete once more in the apply, without this plan.
+// planReplacement is the first plan of a replacement that a change of the domain causes. The
+// value in the state counts too: with create_before_destroy, core plans the delete once more
+// in the apply, without this plan.
 func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
 	c := state.contents(&resp.Diagnostics)
 	addresses, allowed := c.addressList(c.keys()), min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64())
-	r.keepDeletions(ctx, state, c, resp)
 	r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
 	switch {
 	case len(addresses) == 0:
@@ -325,38 +321,6 @@ func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp 
 	default:
 		warnDeletions(&resp.Diagnostics, addresses, true)
 	}
-}
-
-// planSecond checks the deletions of a replacement in its second plan, which is the only
-// one that knows of -replace and replace_triggered_by. Core passes it the private state of
-// the first plan.
-func (r *Resource) planSecond(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, plan model) {
-	first, ok := deletionsOf(ctx, req.Private)
-	if !ok {
-		return
-	}
-	prior := newContents()
-	if c, ok := r.Notes().Load(replaced{first.ID}); ok {
-		prior = c.(*contents)
-	}
-	addresses, allowed := prior.addressList(prior.keys()), min(plan.MaxDeletions.ValueInt64(), first.Allowed)
-	if int64(first.Count) > allowed && r.deletes(ctx, prior, prior.keys()) {
-		addTooMany(&resp.Diagnostics, plan, addresses, allowed, replacementRefused)
-		return
-	}
-}
-
-// keepDeletions stores the deletions of a set in the private state of a plan.
-func (r *Resource) keepDeletions(ctx context.Context, state model, c *contents, resp *resource.ModifyPlanResponse) {
-	r.Notes().Store(replaced{state.ID.ValueString()}, c)
-	if resp.Private != nil {
-		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, deletionsKey, deletions{state.ID.ValueString(), len(c.entries), state.MaxDeletions.ValueInt64()})...)
-	}
-}
-
-func deletionsOf(ctx context.Context, private service.PrivateState) (d deletions, ok bool) {
-	data, _ := private.GetKey(ctx, deletionsKey)
-	return d, data != nil && json.Unmarshal(data, &d) == nil
 }
 
 func isImported(ctx context.Context, private service.PrivateState) bool {

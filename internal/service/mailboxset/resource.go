@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is mailhost_mailbox_set.
@@ -60,6 +61,13 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.set(now)
 		state.DomainName = types.StringValue(name)
 		state.Domain = customtype.KeepDomainRef(state.Domain, id, name)
+		conflicts := map[string]session.Conflict{}
+		for key, o := range state.objects(now) {
+			if conflict := r.Walk().Refreshed(o); conflict != session.NoConflict {
+				conflicts[key] = conflict
+			}
+		}
+		r.addConflicts(&resp.Diagnostics, now, conflicts)
 		return nil
 	})
 }
@@ -83,15 +91,6 @@ func (r *Resource) refresh(state *model, l *listing, diags *diag.Diagnostics) *c
 		}
 	}
 	now.unmanaged = l.without(now)
-	conflicts := map[string]service.Conflict{}
-	for key, id := range now.ids {
-		if conflict := r.Walk().Refreshed(object(id.Value)); conflict != 0 {
-			conflicts[key] = conflict
-		}
-	}
-	if len(conflicts) > 0 {
-		r.addConflicts(diags, now, conflicts)
-	}
 	return now
 }
 
@@ -109,18 +108,14 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	existing := l.existing(want.keys())
-	if len(existing) > 0 && !plan.adopts() {
-		if foreign := others(existing, unknownCreates{}.own(want, existing)); len(foreign) > 0 {
-			addExisting(&resp.Diagnostics, foreign)
-			return
-		}
+	if len(existing) > 0 && !service.Adopts(plan.OnExisting) {
+		addExisting(&resp.Diagnostics, existing)
+		return
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents(), known: l.any()}
-	since := c.APITime()
 	a.adopt(ctx, want, existing)
 	a.create(ctx, want, without(want.keys(), existing))
-	unknown := a.unknown(unknownCreates{}, since)
-	if len(a.failures) > 0 && len(a.result.entries) == 0 && len(unknown.LocalParts) == 0 {
+	if len(a.failures) > 0 && len(a.result.entries) == 0 {
 		addFailures(&resp.Diagnostics, a.failures, false)
 		return
 	}
@@ -138,7 +133,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	a.result.unmanaged = l.without(a.result)
 	created.set(a.result)
 	r.SetCreated(ctx, resp, c, &created)
-	resp.Diagnostics.Append(unknown.store(ctx, resp.Private)...)
 	if len(a.failures) > 0 {
 		warnIncomplete(&resp.Diagnostics, len(a.failures), len(want.entries))
 		addFailures(&resp.Diagnostics, a.failures, true)
@@ -184,7 +178,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		}
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
-	since, earlier := c.APITime(), unknownCreatesOf(ctx, req.Private)
 	if !imported {
 		a.delete(ctx, prior, ch.removed, l)
 	}
@@ -194,12 +187,10 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	a.rename(ctx, prior, want, ch)
 	if len(ch.added) > 0 {
 		existing := l.existing(ch.added)
-		if plan.adopts() {
+		if service.Adopts(plan.OnExisting) {
 			a.adopt(ctx, want, existing)
 		} else {
-			own := earlier.own(want, existing)
-			a.adopt(ctx, want, own)
-			for key, m := range others(existing, own) {
+			for key, m := range existing {
 				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice)
 			}
 		}
@@ -214,13 +205,8 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	diags.Append(resp.State.Set(ctx, &updated)...)
 	addFailures(diags, a.failures, false)
 	a.report(diags)
-	for _, key := range []string{importedKey, deletionsKey} {
-		if resp.Private != nil {
-			diags.Append(resp.Private.SetKey(ctx, key, nil)...)
-		}
-	}
 	if resp.Private != nil {
-		diags.Append(a.unknown(earlier, since).store(ctx, resp.Private)...)
+		diags.Append(resp.Private.SetKey(ctx, importedKey, nil)...)
 	}
 }
 
@@ -307,7 +293,7 @@ func (a *apply) create(ctx context.Context, want *contents, keys []string) {
 			a.fail(key, summary, outcome.Err, adoptAdvice)
 		case outcome.Err != nil:
 			a.fail(key, summary, service.CreateError(ctx, outcome.Err), "")
-		case a.walk.Acquire(object(outcome.Mailbox.ID)) != 0:
+		case a.walk.Acquire(object(outcome.Mailbox.ID)) != session.NoConflict:
 			a.fail(key, summary, errors.New("another resource of this run manages it, id "+outcome.Mailbox.ID), "Remove one of the two.")
 		default:
 			a.put(key, want.entries[key], outcome.Mailbox)
@@ -324,7 +310,7 @@ func isExisting(err error) bool {
 func (a *apply) adopt(ctx context.Context, want *contents, existing map[string]*api.Mailbox) {
 	client.Parallel(a.client, sortedKeys(existing), func(key string) {
 		m, e := existing[key], want.entries[key]
-		if a.walk.Acquire(object(m.ID)) != 0 {
+		if a.walk.Acquire(object(m.ID)) != session.NoConflict {
 			a.fail(key, "Can't adopt the mailbox "+m.PrimaryEmail, errors.New("another resource of this run manages it, id "+m.ID), "Remove one of the two.")
 			return
 		}
@@ -368,9 +354,6 @@ func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
 			a.result.keep(key, prior.entries[before], prior, before)
 		}
 	})
-	for _, before := range ch.kept {
-		a.walk.Updated(object(prior.ids[before].Value))
-	}
 }
 
 // delete deletes mailboxes of the state that still have the address of their key. One that
@@ -388,14 +371,14 @@ func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *l
 			return // it is gone
 		}
 		var err error
-		if a.walk.Delete(object(id)) != 0 {
+		if a.walk.IsAcquired(object(id)) {
 			err = errors.New("this run has just adopted it for another resource")
 		} else {
 			err = a.client.DeleteMailbox(ctx, id)
 		}
 		switch {
 		case err == nil || client.IsNotFound(err):
-			a.walk.Deleted(object(id), "")
+			a.walk.Gone(object(id))
 		case errors.Is(err, client.ErrDeleteUnsupported):
 			a.mu.Lock()
 			a.remaining = append(a.remaining, address)

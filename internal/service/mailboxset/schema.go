@@ -2,7 +2,6 @@ package mailboxset
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -12,12 +11,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-)
-
-// The values of on_existing.
-const (
-	onExistingAdopt = "adopt"
-	onExistingError = "error"
 )
 
 var (
@@ -62,12 +55,8 @@ func settings() map[string]schema.Attribute {
 		"max_deletions": schema.Int64Attribute{
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
-			MarkdownDescription: "How many mailboxes a plan may delete. A plan that deletes more is an error that names them. For a destroy or a replacement of the set, the value of the last apply counts: change it in an apply of its own first. Default: `0`.",
+			MarkdownDescription: "How many mailboxes a plan may delete. A plan that deletes more is an error that names them. For a destroy of the set or a change of `domain`, the value of the last apply counts: change it in an apply of its own first. Default: `0`.",
 		},
-		"on_existing": schema.StringAttribute{
-			Optional:            true,
-			Validators:          []validator.String{stringvalidator.OneOf(onExistingAdopt, onExistingError)},
-			MarkdownDescription: "What happens if a mailbox to be created exists already: `adopt` manages it from now on and sets its names, with a warning in the plan that names it; `error` makes the plan fail, or the apply if the plan could not know it. Default: `error`.",
-		},
+		"on_existing": service.OnExisting("a mailbox", "sets its names"),
 	}
 }

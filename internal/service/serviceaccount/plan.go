@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -30,10 +31,33 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
 	}
+	r.warnSameName(ctx, plan, &resp.Diagnostics)
 	// A replacement is planned as a create too.
 	if isSet(plan.ExpiresAt.StringValue) && past(plan.ExpiresAt, r.serverNow(ctx)) {
 		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be expired when it is created",
 			fmt.Sprintf("expires_at is %s, which is in the past. Set a time in the future, or remove expires_at: then the token expires with the provider's own credential, or never.", plan.ExpiresAt.ValueString()))
+	}
+}
+
+// listed is the key of the account's list in the walk's notes.
+type listed struct{}
+
+// warnSameName warns in the plan of a new service account that an active one of its name
+// exists and is not in the state, for instance after an apply that was killed: names are not
+// unique, so that nothing else shows that its token is left over.
+func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	c := r.ClientForWarning(ctx)
+	if c == nil || plan.Name.IsUnknown() {
+		return
+	}
+	found := service.FindListed(ctx, r.Notes(), listed{}, c.ListServiceAccounts(ctx),
+		func(a *api.ServiceAccount) string { return a.Name }, plan.Name.ValueString(), func(a *api.ServiceAccount) bool {
+			return a.RevokedAt == nil && !r.Walk().IsInState(service.Object{Type: "mailhost_service_account", ID: a.ID})
+		})
+	if found != nil {
+		diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("An active %s exists that the state does not have", plan.String()),
+			fmt.Sprintf("Its id is %s, it was created at %s, and its token ends in %s. The apply creates another one with the same name.\n\n"+
+				"If an earlier apply has created it and lost it, revoke it: nobody may have its token, but whoever has can use it.", found.ID, found.CreatedAt, found.TokenLast4))
 	}
 }
 

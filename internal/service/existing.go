@@ -1,0 +1,154 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// The values of on_existing, which decides what happens if the object to be created exists.
+const (
+	adoptExisting  = "adopt"
+	refuseExisting = "error"
+)
+
+// OnExisting returns the attribute on_existing. what names the object that may exist, such
+// as "the mailbox", and sets what an adoption changes, such as "sets its names".
+func OnExisting(what, sets string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional:   true,
+		Validators: []validator.String{stringvalidator.OneOf(adoptExisting, refuseExisting)},
+		MarkdownDescription: fmt.Sprintf("What happens if %s exists already: `error` makes the plan fail, or the apply if only that can know it, before anything is bought or changed, and prints the `import` block; "+
+			"`adopt` manages it from now on and %s, and the plan says what will be changed. Default: `error`.", what, sets),
+	}
+}
+
+// Adopts reports whether on_existing is "adopt".
+func Adopts(onExisting types.String) bool { return onExisting.ValueString() == adoptExisting }
+
+// Existing is an object that a create would make a second time.
+type Existing struct {
+	// Label names the object, as in "mailbox jane@example.com".
+	Label string
+	// Type is the resource type, and ID the object's id.
+	Type, ID string
+	// ImportKey is an import id for people.
+	ImportKey string
+	// Changes describe what an adoption changes, such as "first_name from Jane to Joan".
+	Changes []string
+	// Note is a sentence about the adoption, or "".
+	Note string
+	// IsValuable is that of the kind's [Managing].
+	IsValuable bool
+}
+
+// PlanExisting reports in a plan that the object to be created exists: a warning if
+// on_existing adopts it, and otherwise an error with its import block. An object that
+// another resource of the state or of the plan has is an error in any case.
+func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
+	o := session.Object{Type: e.Type, ID: e.ID}
+	if !e.IsValuable && c.Walk().IsInState(o) {
+		return // a replacement deletes it first
+	}
+	if !Adopts(onExisting) {
+		AddExisting(diags, e)
+		return
+	}
+	if conflict := c.Walk().PlanAdoption(o); conflict != session.NoConflict {
+		AddConflict(diags, e.Label, e.ID, conflict)
+		return
+	}
+	detail := "It exists already, with the id " + e.ID + ", so nothing is created. This resource manages it after the apply: a destroy deletes it."
+	if e.Note != "" {
+		detail += " " + e.Note
+	}
+	if len(e.Changes) > 0 {
+		detail += "\n\nThe adoption changes:" + Bullets(e.Changes) + "\n\nTo keep a value, set it in the configuration."
+	}
+	diags.AddAttributeWarning(path.Root("on_existing"), fmt.Sprintf("The plan adopts the %s", e.Label), detail)
+}
+
+// WarnAdopted warns after an apply that an object was adopted, if no plan could say so.
+func WarnAdopted(diags *diag.Diagnostics, e Existing) {
+	detail := paragraphs("It existed already, with the id "+e.ID+", so nothing was created. This resource manages it from now on: a destroy deletes it.", e.Note)
+	if len(e.Changes) > 0 {
+		detail += "\n\nThe adoption changed:" + Bullets(e.Changes)
+	}
+	diags.AddWarning(fmt.Sprintf("The %s was adopted", e.Label), detail)
+}
+
+// AddExisting adds the error of a create of an object that exists.
+func AddExisting(diags *diag.Diagnostics, e Existing) {
+	diags.AddError(fmt.Sprintf("The %s exists already", e.Label),
+		paragraphs(fmt.Sprintf("This resource would create it, but it exists, with the id %s. Nothing was bought, created or changed.", e.ID), ExistingAdvice(e.Type, e.ImportKey)))
+}
+
+// ExistingAdvice explains how to manage an object that exists.
+func ExistingAdvice(resourceType, importKey string) string {
+	return ImportAdvice(resourceType, importKey) +
+		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed. " +
+		"If another resource of the configuration manages it, remove one of the two; if that one was renamed, add a moved block."
+}
+
+// Change describes a changed attribute for [Existing], or returns nothing if the two values
+// are equal.
+func Change(attribute string, from, to any) []string {
+	if from == to {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s from %v to %v", attribute, from, to)}
+}
+
+// Once returns what fn returned for the first caller with a key in this walk, which notes
+// are of. Others wait for it; ok is false if ctx ends before.
+func Once[T any](ctx context.Context, notes *sync.Map, key any, fn func() T) (result T, ok bool) {
+	type call struct {
+		done   chan struct{}
+		result T
+	}
+	note, found := notes.LoadOrStore(key, &call{done: make(chan struct{})})
+	one := note.(*call)
+	if found {
+		select {
+		case <-one.done:
+			return one.result, true
+		case <-ctx.Done():
+			return result, false
+		}
+	}
+	defer close(one.done)
+	one.result = fn()
+	return one.result, true
+}
+
+// FindListed returns the first object of a list that matches, among the objects whose bucket
+// is key, or nil. The list is read once in a walk for all creates with the same list key. A
+// list that can't be read has no objects: the create reports why.
+func FindListed[T any](ctx context.Context, notes *sync.Map, listKey any, list iter.Seq2[T, error], bucket func(*T) string, key string, match func(*T) bool) *T {
+	buckets, _ := Once(ctx, notes, listKey, func() map[string][]T {
+		all := map[string][]T{}
+		for v, err := range list {
+			if err != nil {
+				return nil
+			}
+			all[bucket(&v)] = append(all[bucket(&v)], v)
+		}
+		return all
+	})
+	for _, v := range buckets[key] {
+		if match(&v) {
+			return &v
+		}
+	}
+	return nil
+}
