@@ -16,7 +16,7 @@ var schema embed.FS
 
 // compatibleWith is the oldest schema version whose program works with the current schema,
 // so that replicas can be upgraded one by one. A migration that only adds keeps it.
-const compatibleWith = 1
+const compatibleWith = 2
 
 // dialect is PostgreSQL's sqlstore.Dialect.
 type dialect struct {

@@ -44,7 +44,7 @@ func TestPlans(t *testing.T) {
 			return s
 		})
 	})
-	if len(statements) < 100 {
+	if len(statements) < 120 {
 		t.Errorf("only %d statements were found", len(statements))
 	}
 	s := openStore(t, Memory, Options{})

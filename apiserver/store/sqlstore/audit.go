@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -76,15 +77,12 @@ func lowerASCII(s string) string {
 }
 
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
-	at, err := t.creationTime(auditEntries.name, e.AccountID, e.CreatedAt)
-	if err != nil {
-		return err
-	}
-	e.CreatedAt = at
+	t.lockAccount(e.AccountID)
 	columns := auditEntries.names[1:] // the database assigns the id
-	if _, err := t.exec(insertion(auditEntries.name, columns), auditEntries.written(e)[1:]...); err != nil {
+	created, err := only(column[time.Time](&t.reader, insertion(auditEntries.name, columns)+` RETURNING created_at`, auditEntries.written(e)[1:]...))
+	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
-	t.created(auditEntries.name, e.AccountID, at)
+	e.CreatedAt = created
 	return nil
 }

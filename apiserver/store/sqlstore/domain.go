@@ -23,7 +23,7 @@ func (r *reader) Domain(accountID, id string) (store.Domain, error) {
 
 func (r *reader) DomainByName(accountID, name string) (store.Domain, error) {
 	w := r.inAccount(accountID).and(`t.name = ?`, name).withoutUnpaid()
-	return remembered(r, domains.name+w.text, w.args, func() (store.Domain, error) { return one(r, domains, w) })
+	return one(r, domains, w)
 }
 
 func (r *reader) DomainTaken(name string) (bool, error) {
@@ -52,25 +52,19 @@ func (r *reader) DomainsOfPurchase(batchID string) ([]store.Domain, error) {
 func (r *reader) HideUnpaid(before time.Time) { r.unpaidBefore = before }
 
 func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]store.Domain, error) {
-	if accountID != "" && name == "" && r.memo != nil {
-		first, err := r.firstUnpaid(accountID)
-		if err != nil || first.IsZero() || first.After(before) {
-			return nil, err
-		}
-	}
 	return all(r, domains, (&where{r: r}).and(`t.`+unpaid).and(`t.created_at <= ?`, before).
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
 }
 
-// firstUnpaid returns when the first unpaid domain of an account was created, or no time if
-// there is none.
-func (r *reader) firstUnpaid(accountID string) (time.Time, error) {
-	w := r.inAccount(accountID).and(`t.` + unpaid)
-	query := `SELECT t.created_at FROM domains t` + w.text + ` ORDER BY t.created_at LIMIT 1`
-	return remembered(r, query, w.args, func() (time.Time, error) {
-		at, err := only(column[time.Time](r, query, w.args...))
-		return at, ignoreNotFound(err)
-	})
+// hasUnpaid reports whether HideUnpaid hides a domain of an account. There is mostly none, and
+// then a list is counted without a look at the domain of each row.
+func (r *reader) hasUnpaid(accountID string) (bool, error) {
+	if r.unpaidBefore.IsZero() {
+		return false, nil
+	}
+	w := r.inAccount(accountID).and(`t.`+unpaid).and(`t.created_at <= ?`, r.unpaidBefore)
+	found, err := column[string](r, `SELECT t.id FROM domains t`+w.text+` LIMIT 1`, w.args...)
+	return len(found) > 0, err
 }
 
 func (t *tx) CreateDomain(d *store.Domain) error {

@@ -7,11 +7,7 @@ package sqlstore
 
 // lockAccount locks an account, and reports whether the update had not locked it before.
 func (r *reader) lockAccount(id string) bool {
-	if r.locker == nil || id == "" || !r.locker.LockAccount(r.ctx, id) {
-		return false
-	}
-	r.memo.clear() // it may be outdated too
-	return true
+	return r.locker != nil && id != "" && r.locker.LockAccount(r.ctx, id)
 }
 
 // lockAccounts locks the list of accounts.

@@ -36,10 +36,7 @@ func (r *reader) EachMailbox(accountID string, f store.MailboxFilter, fn func(st
 }
 
 func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where {
-	w := r.inAccount(accountID)
-	if f.DomainID != "" {
-		w.and(`t.domain_id = ?`, f.DomainID)
-	}
+	w := r.inAccount(accountID).equal(`t.domain_id`, f.DomainID)
 	if f.WorkspaceID != "" {
 		w.and(`t.domain_id IN (SELECT id FROM domains WHERE account_id = ? AND workspace_id = ?)`,
 			accountID, f.WorkspaceID)
@@ -106,9 +103,6 @@ type mailboxDomain struct {
 // mailboxDomain returns the domain in which a mailbox is created.
 func (t *tx) mailboxDomain(accountID, id string) (mailboxDomain, error) {
 	in := domains.byID(&t.reader, accountID, id)
-	query := `SELECT t.name, w.id, w.name FROM domains t JOIN workspaces w ON w.id = t.workspace_id` + in.text
-	return remembered(&t.reader, query, in.args, func() (mailboxDomain, error) {
-		return only(scan(&t.reader, query, in.args,
-			func(d *mailboxDomain) []any { return []any{&d.name, &d.workspaceID, &d.workspaceName} }))
-	})
+	return only(scan(&t.reader, `SELECT t.name, w.id, w.name FROM domains t JOIN workspaces w ON w.id = t.workspace_id`+in.text, in.args,
+		func(d *mailboxDomain) []any { return []any{&d.name, &d.workspaceID, &d.workspaceName} }))
 }

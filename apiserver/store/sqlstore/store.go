@@ -17,9 +17,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // New returns the store in an engine's database.
-func New(e Engine, d Dialect) *Store {
-	return &Store{engine: e, dialect: d}
-}
+func New(e Engine, d Dialect) *Store { return &Store{engine: e, dialect: d} }
 
 func (s *Store) reader(ctx context.Context, q Querier) *reader {
 	return &reader{ctx: ctx, q: q, dialect: s.dialect}
@@ -37,7 +35,6 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
 		reader := *s.reader(ctx, q)
 		reader.locker, _ = q.(Locker)
-		reader.memo = newMemo()
 		return fn(&tx{reader: reader})
 	})
 }
@@ -61,7 +58,6 @@ type reader struct {
 	q       Querier
 	dialect Dialect
 	locker  Locker // nil unless it is an update that runs at the same time as others
-	memo    *memo  // nil unless it is an update
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time
 }
@@ -74,46 +70,6 @@ type tx struct {
 }
 
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
-
-// list identifies the objects among which creation times ascend.
-type list struct {
-	table, accountID string
-}
-
-// creationTime returns the creation time of a new object: the wanted one, or just
-// after the newest of its list. The transaction reads that once, because no other
-// creates objects in the account meanwhile. created reports that the object was created.
-func (t *tx) creationTime(table, accountID string, wanted time.Time) (time.Time, error) {
-	if table == accountsTable {
-		t.lockAccounts()
-	} else {
-		t.lockAccount(accountID)
-	}
-	l := list{table, accountID}
-	newest, known := t.memo.newest[l]
-	if !known {
-		var err error
-		if newest, err = t.newestOf(l); err != nil {
-			return time.Time{}, err
-		}
-		t.memo.newest[l] = newest
-	}
-	return time.UnixMicro(max(wanted.UnixMicro(), newest+1)).UTC(), nil
-}
-
-// created notes the creation time of a new object.
-func (t *tx) created(table, accountID string, at time.Time) {
-	t.memo.newest[list{table, accountID}] = at.UnixMicro()
-}
-
-func (t *tx) newestOf(l list) (int64, error) {
-	w := t.inAllAccounts().equal(`t.account_id`, l.accountID)
-	newest, err := column[int64](&t.reader, `SELECT t.created_at FROM `+l.table+` t`+w.text+` ORDER BY t.created_at DESC LIMIT 1`, w.args...)
-	if len(newest) == 0 || err != nil {
-		return 0, err
-	}
-	return newest[0], nil
-}
 
 // Tables returns the tables that Clear empties, each before those to which it refers.
 func Tables() []string {
@@ -131,7 +87,6 @@ func (t *tx) Clear() error {
 	if err != nil {
 		return err
 	}
-	t.memo.clear()
 	for _, table := range Tables() {
 		if _, err := t.exec(`DELETE FROM ` + table); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)

@@ -77,7 +77,7 @@ func newTable[T any](t table[T]) *table[T] {
 			written = append(written, derived[i].(string))
 		}
 	}
-	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING`
+	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING RETURNING created_at`
 	fixed := append(slices.Clip(t.fixed), "id", "account_id", "created_at")
 	var set, excluded []string
 	for i, c := range written {
@@ -99,12 +99,22 @@ func newTable[T any](t table[T]) *table[T] {
 	return &t
 }
 
+// insertion returns a statement that inserts a row. Its creation time is the given one, or just
+// after the newest of the account, and so is the time of its last update, which is no argument.
 func insertion(table string, columns []string) string {
-	placeholders := make([]string, len(columns))
-	for i := range placeholders {
-		placeholders[i] = "$" + strconv.Itoa(i+1)
+	given := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == "updated_at" })
+	placeholder := func(column string) string { return "$" + strconv.Itoa(slices.Index(given, column)+1) }
+	values := make([]string, len(columns))
+	for i, c := range columns {
+		if values[i] = placeholder(c); c == "created_at" || c == "updated_at" {
+			in := ""
+			if slices.Contains(columns, "account_id") {
+				in = ` WHERE account_id = ` + placeholder("account_id")
+			}
+			values[i] = `(SELECT MAX(c.at) FROM (SELECT CAST(` + placeholder("created_at") + ` AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM ` + table + in + `) c)`
+		}
 	}
-	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + strings.Join(placeholders, ", ") + `)`
+	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + strings.Join(values, ", ") + `)`
 }
 
 // tableColumn is a column with the index of its field.
@@ -185,7 +195,7 @@ func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
 // inOrder is the order of every list.
 const (
 	inOrder   = ` ORDER BY t.created_at, t.id`
-	backwards = ` ORDER BY t.created_at DESC, t.id DESC`
+	inReverse = ` ORDER BY t.created_at DESC, t.id DESC`
 )
 
 // get returns the object of an account with an id.
@@ -214,45 +224,42 @@ func all[T any](r *reader, tbl *table[T], w *where) ([]T, error) {
 	return collect(r, tbl, w, inOrder)
 }
 
-// page returns a slice of the objects that w selects, and how many it selects. A slice in the
-// second half is read from the end, so that few rows are skipped.
+// page returns a slice of the objects that w selects, and how many it selects.
 func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, error) {
-	if err := w.resolveUnpaid(); err != nil {
+	hidden, err := r.hasUnpaid(w.accountID)
+	if err != nil {
 		return nil, 0, err
 	}
+	w.nothingUnpaid = !hidden
 	w = tbl.visible(w)
+	var items []T
 	if s.Offset == 0 {
-		items, err := first(r, tbl, w, inOrder, s)
-		if n := len(items); err != nil || 0 < n && n < s.Limit {
-			return items, n, err // the only page: its length is the total
+		if items, err = slice(r, tbl, w, inOrder, s); err != nil {
+			return nil, 0, err
 		}
-		total, err := count(r, tbl, w)
-		return items, total, err
+		if n := len(items); n < s.Limit {
+			return items, n, nil // the only page
+		}
 	}
-	total, err := count(r, tbl, w)
-	if err != nil || s.Offset >= total {
-		return nil, total, err
-	}
-	if s.Offset <= total/2 {
-		items, err := first(r, tbl, w, inOrder, s)
+	total, err := only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
+	if err != nil || s.Offset == 0 || s.Offset >= total {
 		return items, total, err
 	}
 	s.Limit = min(s.Limit, total-s.Offset)
-	s.Offset = total - s.Offset - s.Limit
-	items, err := first(r, tbl, w, backwards, s)
-	slices.Reverse(items)
+	if s.Offset < total/2 {
+		items, err = slice(r, tbl, w, inOrder, s)
+	} else {
+		s.Offset = total - s.Offset - s.Limit
+		items, err = slice(r, tbl, w, inReverse, s)
+		slices.Reverse(items)
+	}
 	return items, total, err
 }
 
-// count returns how many rows w selects. It reads each of them.
-func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
-	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
-}
-
-// first returns a slice of the objects that w selects, in an order. One with an offset is cut before
-// the joins, so that a skipped row costs one step in the index. The limit is
+// slice returns a slice of the objects that w selects in an order. One with an offset is cut
+// before the joins, so that a skipped row costs one step in the index. The limit is
 // hidden from SQLite's planner, which would prepare the statement anew for each one.
-func first[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
+func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
 	w = w.clone()
 	end := order + ` LIMIT ` + r.dialect.Hidden(w.bind(s.Limit))
 	if s.Offset == 0 {
@@ -270,7 +277,7 @@ func first[T any](r *reader, tbl *table[T], w *where, order string, s store.Slic
 func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
 	w = tbl.visible(w)
 	for rest := w; ; {
-		items, err := first(r, tbl, rest, inOrder, store.Slice{Limit: chunk})
+		items, err := slice(r, tbl, rest, inOrder, store.Slice{Limit: chunk})
 		if err != nil {
 			return err
 		}
@@ -342,34 +349,36 @@ func create[T any](t *tx, tbl *table[T], v *T) error {
 	return nil
 }
 
-// insert inserts an object after it has set its creation time. It returns an
+// insert inserts an object and sets its creation time. It returns an
 // *store.ExistsError if a row has its id or its unique values.
 func insert[T any](t *tx, tbl *table[T], v *T) error {
 	values, accountID := tbl.written(v), ""
 	if tbl.account >= 0 {
 		accountID = *values[tbl.account].(*string)
 	}
-	created := values[tbl.createdAt].(micros).at
-	at, err := t.creationTime(tbl.name, accountID, *created)
-	if err != nil {
-		return err
+	if tbl.name == accountsTable {
+		t.lockAccounts()
+	} else {
+		t.lockAccount(accountID)
 	}
-	*created = at
 	if tbl.updatedAt >= 0 {
-		*values[tbl.updatedAt].(micros).at = at
+		values = slices.Delete(values, tbl.updatedAt, tbl.updatedAt+1)
 	}
-	n, err := t.exec(tbl.insertion, values...)
+	created, err := column[time.Time](&t.reader, tbl.insertion, values...)
 	if err != nil {
 		return fmt.Errorf("create in %s: %w", tbl.name, err)
 	}
-	if n == 1 {
-		t.created(tbl.name, accountID, at)
+	if len(created) == 1 {
+		*tbl.fields(v)[tbl.createdAt].(micros).at = created[0]
+		if tbl.updatedAt >= 0 {
+			*tbl.fields(v)[tbl.updatedAt].(micros).at = created[0]
+		}
 		return nil
 	}
 	if err := tbl.checkUnique(t, v); err != nil {
 		return err
 	}
-	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(values[tbl.id]).Elem())}
+	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(tbl.fields(v)[tbl.id]).Elem())}
 }
 
 // put inserts a row, or replaces the one with the same key. It reports nothing.
@@ -465,7 +474,6 @@ func report[T any](t *tx, before, after *T, fields ...string) {
 
 // exec runs a statement and returns how many rows it changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	t.memo.wrote(query)
 	return t.q.ExecContext(t.ctx, query, storedAll(args)...)
 }
 

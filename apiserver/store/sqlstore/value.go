@@ -101,8 +101,8 @@ func textOf(src any) (string, error) {
 	return "", fmt.Errorf("a text is a %T", src)
 }
 
-// jsonArray returns strings or numbers as a JSON array.
-func jsonArray[T string | int64](values []T) string {
+// jsonArray returns strings as a JSON array.
+func jsonArray(values []string) string {
 	if len(values) == 0 {
 		return "[]"
 	}

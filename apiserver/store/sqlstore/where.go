@@ -20,9 +20,8 @@ type where struct {
 	accountID string
 	text      string
 	args      []any
-	// unpaid are the domains that unpaidBefore hides, if resolved is set.
-	unpaid   []string
-	resolved bool
+	// nothingUnpaid means that HideUnpaid hides nothing in the account.
+	nothingUnpaid bool
 }
 
 // inAccount starts the conditions of a query in an account.
@@ -195,11 +194,8 @@ func (w *where) withoutUnpaid() *where {
 // outsideUnpaid leaves out the objects in domains of the account that HideUnpaid
 // hides. The column holds a domain's id.
 func (w *where) outsideUnpaid(column string) *where {
-	switch {
-	case w.r.unpaidBefore.IsZero(), w.resolved && len(w.unpaid) == 0:
+	if w.r.unpaidBefore.IsZero() || w.nothingUnpaid {
 		return w
-	case w.resolved:
-		return w.and(column + ` NOT IN (` + w.r.dialect.Elements(w.bind(jsonArray(w.unpaid))) + `)`)
 	}
 	return w.and(column+` NOT IN (SELECT id FROM domains WHERE `+unpaid+` AND account_id = ? AND created_at <= ?)`,
 		w.accountID, w.r.unpaidBefore)
@@ -244,16 +240,4 @@ func (w *where) scoped(f store.ScopedFilter) *where {
 	}
 	return w.and(`(t.scope_type = '` + vocab.ScopeDomain + `' AND (` + w.inDomains(`t.scope_id`, f.Within) + `)` +
 		` OR t.scope_type = '` + vocab.ScopeWorkspace + `' AND ` + w.in(`t.scope_id`, f.Within.Workspaces) + `)`)
-}
-
-// resolveUnpaid reads which domains of the account HideUnpaid hides. There are mostly
-// none, and then a query of objects in domains has no condition for them.
-func (w *where) resolveUnpaid() (err error) {
-	if w.r.unpaidBefore.IsZero() || w.accountID == "" {
-		return nil
-	}
-	hidden := w.r.inAccount(w.accountID).and(`t.`+unpaid).and(`t.created_at <= ?`, w.r.unpaidBefore)
-	w.unpaid, err = column[string](w.r, `SELECT t.id FROM domains t`+hidden.text, hidden.args...)
-	w.resolved = err == nil
-	return err
 }

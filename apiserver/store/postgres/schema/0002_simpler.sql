@@ -5,7 +5,10 @@ ALTER TABLE idempotency_records DROP COLUMN interrupted_request;
 ALTER TABLE idempotency_records DROP COLUMN interrupted_id;
 ALTER TABLE idempotency_records DROP COLUMN delivered;
 
--- Lists are read with COUNT, LIMIT and OFFSET from the indexes of their order.
+-- Lists are counted, filtered and searched with plain indexes. That of a domain's mailboxes
+-- has the columns of their status, so that filters count in it.
 DROP TABLE list_facets;
 DROP TABLE list_totals;
 DROP TABLE list_blocks;
+DROP INDEX mailboxes_of_domain;
+CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at, id, state_ready_at, state_until, state_status);

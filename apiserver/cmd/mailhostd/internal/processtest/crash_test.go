@@ -414,8 +414,7 @@ func each[T any](as *apitest.Client, path string, fn func(T)) {
 	}
 }
 
-// verifyTotals checks the totals and the last page of lists with and without a search,
-// which come from the counters of the list's blocks.
+// verifyTotals checks the totals and the last page of lists with and without a search.
 func (c *crashRun) verifyTotals(found objects) {
 	as := c.server.As(c.T, c.owner)
 	for _, search := range []string{"", "c3", "7", "5-1", "c2-11"} {

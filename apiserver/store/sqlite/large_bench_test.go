@@ -58,7 +58,7 @@ func fill(b testing.TB, s *Store, n int) {
 	}
 }
 
-var largest = flag.Int("largest", 1_000_000, "the number of mailboxes of BenchmarkLarge")
+var largest = flag.Int("largest", 100_000, "the number of mailboxes of BenchmarkLarge")
 
 // The names of the mailboxes of BenchmarkLarge.
 var (
@@ -66,9 +66,10 @@ var (
 	lastNames  = strings.Fields("Allen Dijkstra Hamilton Hopper Johnson Knuth Kovalevskaya Liskov Lovelace Öztürk Perlman Ritchie Shannon Turing Wirth")
 )
 
-// BenchmarkLarge reads the first and the last page of lists of an account with many mailboxes.
+// BenchmarkLarge reads the first, the middle and the last page of lists of an account with many
+// mailboxes.
 func BenchmarkLarge(b *testing.B) {
-	large := openLarge(b, *largest)
+	s := openLarge(b, *largest)
 	for _, c := range []struct {
 		name   string
 		filter store.MailboxFilter
@@ -89,22 +90,17 @@ func BenchmarkLarge(b *testing.B) {
 		{"search m999", store.MailboxFilter{Search: "m999"}, 100},
 		{"search example", store.MailboxFilter{Search: "example"}, 100},
 	} {
-		// read returns the shortest of a few times that a page takes, the first or the last one.
-		read := func(last bool) (best time.Duration) {
-			for range 5 {
+		// read returns the shortest of a few times that a page takes, and the total. The page
+		// begins after a part of the list.
+		read := func(before float64, all int) (best time.Duration, total int) {
+			for range 3 {
 				var took time.Duration
-				if err := large.View(b.Context(), func(r store.Reader) error {
+				if err := s.View(b.Context(), func(r store.Reader) error {
 					r.HideUnpaid(time.Now())
-					page := store.Slice{Limit: c.limit}
-					if last {
-						_, total, err := r.Mailboxes(accountID, c.filter, page)
-						if err != nil {
-							return err
-						}
-						page.Offset = max(total-c.limit, 0)
-					}
+					page := store.Slice{Offset: int(before * float64(max(all-c.limit, 0))), Limit: c.limit}
 					start := time.Now()
-					_, _, err := r.Mailboxes(accountID, c.filter, page)
+					_, n, err := r.Mailboxes(accountID, c.filter, page)
+					total = n
 					took = time.Since(start)
 					return err
 				}); err != nil {
@@ -114,15 +110,18 @@ func BenchmarkLarge(b *testing.B) {
 					best = took
 				}
 			}
-			return best
+			return best, total
 		}
 		b.Run(c.name, func(b *testing.B) {
-			var first, last time.Duration
 			for b.Loop() {
-				first, last = read(false), read(true)
+				first, total := read(0, 0)
+				middle, _ := read(0.5, total)
+				last, _ := read(1, total)
+				b.ReportMetric(first.Seconds()*1e3, "first-ms")
+				b.ReportMetric(middle.Seconds()*1e3, "middle-ms")
+				b.ReportMetric(last.Seconds()*1e3, "last-ms")
+				b.ReportMetric(float64(total), "rows")
 			}
-			b.ReportMetric(first.Seconds()*1e3, "first-ms")
-			b.ReportMetric(last.Seconds()*1e3, "last-ms")
 		})
 	}
 }
