@@ -33,7 +33,6 @@ const (
 	TypeValue            = "value_error"
 
 	TypeUnsupportedMedia = "unsupported_media_type"
-	TypeExpectation      = "expectation_failed"
 	TypeNotAuthenticated = "not_authenticated"
 	TypeInvalidToken     = "invalid_token"
 	TypeTokenExpired     = "token_expired"
@@ -173,12 +172,6 @@ func PermissionDenied(c vocab.Capability) *Error {
 		return NewError(http.StatusForbidden, TypePermissionDenied, "the credential is not one of this account").At("header", "Authorization")
 	}
 	return NewError(http.StatusForbidden, TypePermissionDenied, "the credential lacks the capability %s", c).At("header", "Authorization")
-}
-
-// ExpectationFailed is the response to a request whose Expect header names something
-// other than 100-continue (RFC 9110, section 10.1.1).
-func ExpectationFailed() *Error {
-	return NewError(http.StatusExpectationFailed, TypeExpectation, "the only expectation that this server can meet is 100-continue").At("header", "Expect")
 }
 
 // MethodNotAllowed is the 405 for a method that a path does not have; allow lists the

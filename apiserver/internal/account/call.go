@@ -198,25 +198,8 @@ func objects[Entity, Object any](entities []Entity, object func(Entity) Object) 
 	return out
 }
 
-// timestamp returns a time in api.TimestampLayout. A page of a list has hundreds, and
-// time.Time.Format reads the layout for each.
-func timestamp(t time.Time) string {
-	t = t.UTC()
-	year, month, day := t.Date()
-	if year < 0 || year > 9999 {
-		return t.Format(api.TimestampLayout)
-	}
-	hour, minute, second := t.Clock()
-	text := [len(api.TimestampLayout)]byte([]byte(api.TimestampLayout))
-	for _, part := range [...]struct{ value, end int }{
-		{year, 4}, {int(month), 7}, {day, 10}, {hour, 13}, {minute, 16}, {second, 19}, {t.Nanosecond() / 1000, 26},
-	} {
-		for i, v := part.end-1, part.value; i >= 0 && text[i] >= '0' && text[i] <= '9'; i, v = i-1, v/10 {
-			text[i] = byte('0' + v%10)
-		}
-	}
-	return string(text[:])
-}
+// timestamp returns a time as responses have it.
+func timestamp(t time.Time) string { return t.UTC().Format(api.TimestampLayout) }
 
 // optionalTimestamp returns null for the zero time.
 func optionalTimestamp(t time.Time) *string {

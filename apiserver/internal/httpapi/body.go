@@ -1,123 +1,84 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"io"
-	"sync"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 const (
-	// freeBody is the part of each body that no budget counts, so that an ordinary
-	// request is never refused: as much as net/http buffers of each connection.
+	// freeBody is the size of a body that is never refused for want of memory: as much as
+	// net/http buffers of each connection.
 	freeBody = 4 << 10
 	// decodeFactor is about how many times its size a body takes while it is decoded
 	// and validated.
 	decodeFactor = 4
 )
 
-// receivedBody is a request body as far as it has arrived.
-type receivedBody struct {
-	budget     *bodyBudget
-	credential string
-	data       []byte
-	taken      int
-}
-
-// read reads the body until its end, or until it is larger than any operation
-// accepts. It fails as the reader does, or as bodyBudget.take does.
-func (b *receivedBody) read(r io.Reader) error {
-	const enough = api.MaxBodyBytes + 1 // one byte more shows that a body is too large
-	for len(b.data) < enough {
-		if len(b.data) == cap(b.data) {
-			if err := b.grow(min(max(freeBody, 2*cap(b.data)), enough)); err != nil {
-				return err
-			}
+// receive reads the body of a request that must be JSON. A large one takes its part of the
+// memory for bodies until release is called.
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (data []byte, release func(), err error) {
+	release = func() {}
+	if r.ContentLength != 0 {
+		if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
+			return nil, release, unsupported("Content-Type", "the request body must be sent as Content-Type: application/json")
 		}
-		n, err := r.Read(b.data[len(b.data):cap(b.data)])
-		b.data = b.data[:len(b.data)+n]
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
+		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+			return nil, release, unsupported("Content-Encoding", "the request body must be sent as it is, without a Content-Encoding").With("Accept-Encoding", "identity")
 		}
 	}
-	if len(b.data) <= freeBody {
-		return nil
-	}
-	return b.take(decodeFactor * len(b.data))
-}
-
-// grow replaces the buffer by one of n bytes.
-func (b *receivedBody) grow(n int) error {
-	before := b.taken
-	if n > freeBody {
-		if err := b.take(n); err != nil {
-			return err
+	in := http.MaxBytesReader(w, r.Body, api.MaxBodyBytes)
+	begin, err := io.ReadAll(io.LimitReader(in, freeBody+1))
+	body := bytes.NewBuffer(begin)
+	if err == nil && len(begin) > freeBody {
+		weight := decodeFactor * r.ContentLength
+		if r.ContentLength < 0 || r.ContentLength > api.MaxBodyBytes {
+			weight = decodeFactor * api.MaxBodyBytes
 		}
+		if !h.bodies.TryAcquire(weight) {
+			return nil, release, api.Unavailable("too many large requests are in flight; try again").At("body")
+		}
+		release = func() { h.bodies.Release(weight) }
+		_, err = body.ReadFrom(in)
 	}
-	b.data = append(make([]byte, 0, n), b.data...)
-	b.budget.release(b.credential, before) // of the buffer that was copied
-	b.taken -= before
-	return nil
-}
-
-func (b *receivedBody) take(n int) error {
-	err := b.budget.take(b.credential, n)
-	if err == nil {
-		b.taken += n
-	}
-	return err
-}
-
-func (b *receivedBody) release() { b.budget.release(b.credential, b.taken) }
-
-// bodyBudget bounds the memory of all request bodies together. A credential may hold
-// as much as is left free (a dynamic threshold): alone it gets half of the budget,
-// together with n others a share of 1/(n+2), and as much always stays free for the
-// next one. It is safe for concurrent use.
-type bodyBudget struct {
-	mu    sync.Mutex
-	limit int
-	used  int
-	held  map[string]int // by credential, in bytes; none is zero
-}
-
-func newBodyBudget(limit int) *bodyBudget {
-	return &bodyBudget{limit: limit, held: map[string]int{}}
-}
-
-var (
-	// errBudgetSpent reports that other credentials hold the memory.
-	errBudgetSpent = errors.New("the memory for request bodies is used up")
-	// errShareSpent reports that the credential itself holds its share.
-	errShareSpent = errors.New("the credential's share of the memory for request bodies is used up")
-)
-
-// take reserves n bytes for a credential.
-func (b *bodyBudget) take(credential string, n int) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	free := b.limit - b.used
+	tooLarge, _ := errors.AsType[*http.MaxBytesError](err)
+	timeout, _ := errors.AsType[net.Error](err)
 	switch {
-	case n > free:
-		return errBudgetSpent
-	case b.held[credential]+n > free:
-		return errShareSpent
+	case tooLarge != nil:
+		err = api.NewError(http.StatusRequestEntityTooLarge, api.TypePayloadTooLarge, "the request body is larger than this operation accepts").At("body")
+	case timeout != nil && timeout.Timeout():
+		err = api.NewError(http.StatusRequestTimeout, api.TypeRequestTimeout, "the request body did not arrive in time").At("body")
+	case err != nil: // it is cut off, or its chunks are malformed
+		err = api.Unprocessable(notJSON())
+	default:
+		// net/http goes on reading to notice a disconnect: the deadline of the body would end
+		// the request.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
-	b.used += n
-	b.held[credential] += n
-	return nil
+	return body.Bytes(), release, err
 }
 
-// release returns n bytes that a credential has taken.
-func (b *bodyBudget) release(credential string, n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.used -= n
-	if b.held[credential] -= n; b.held[credential] == 0 {
-		delete(b.held, credential)
-	}
+// unsupported is the 415 for a header of the body (RFC 9110, section 15.5.16).
+func unsupported(header, msg string) *api.Error {
+	return api.NewError(http.StatusUnsupportedMediaType, api.TypeUnsupportedMedia, "%s", msg).At("header", header)
+}
+
+// patient is a response that a client may read as slowly as it likes, as long as it reads:
+// each write has a deadline of its own.
+type patient struct{ http.ResponseWriter }
+
+// writeTimeout is the time that a client has for each part of a response that is streamed.
+const writeTimeout = time.Minute
+
+// Write implements io.Writer.
+func (w patient) Write(b []byte) (int, error) {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported in process
+	return w.ResponseWriter.Write(b)
 }

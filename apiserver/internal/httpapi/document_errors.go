@@ -27,7 +27,6 @@ var errorTypes = []struct {
 	{http.StatusConflict, []string{api.TypeConflict}, "The object exists, or its state forbids the request. The message has the id of an existing object.", "Use the existing object."},
 	{http.StatusRequestEntityTooLarge, []string{api.TypePayloadTooLarge}, "The body is larger than 1 MiB.", "Split the request."},
 	{http.StatusUnsupportedMediaType, []string{api.TypeUnsupportedMedia}, "The body is not declared as JSON, or is compressed.", "Send `Content-Type: application/json`."},
-	{http.StatusExpectationFailed, []string{api.TypeExpectation}, "The `Expect` header is not `100-continue`.", "Remove the header."},
 	{http.StatusUnprocessableEntity, []string{api.TypeJSONInvalid}, "The body is not JSON.", "Correct the body."},
 	{http.StatusUnprocessableEntity, []string{
 		api.TypeMissing, api.TypeString, api.TypeStringTooShort, api.TypeStringTooLong, api.TypePattern, api.TypeUUID, api.TypeInt,

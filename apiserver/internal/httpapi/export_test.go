@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -12,11 +14,16 @@ import (
 // Bind returns a handler that decodes and validates the requests of one operation and
 // calls fn with the valid ones, without authentication or a store.
 func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handler {
-	h := &Handler{Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
+	h := &Handler{bodies: semaphore.NewWeighted(defaultBodyMemory), Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
 	o := &operation{h, account.Operation{Spec: op.Spec}, func() input { return newInput(op.Spec) }}
 	mux := http.NewServeMux()
 	mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-		request, err := o.read(r, &receivedBody{budget: newBodyBudget(defaultBodyMemory)})
+		var request any
+		body, release, err := h.receive(w, r)
+		defer release()
+		if err == nil {
+			request, err = o.read(r, body)
+		}
 		if err != nil {
 			err.(*api.Error).Write(w)
 			return

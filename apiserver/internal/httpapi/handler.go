@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
@@ -58,7 +60,7 @@ type Options struct {
 type Handler struct {
 	Options
 	http.Handler
-	bodies             *bodyBudget
+	bodies             *semaphore.Weighted
 	router             *router
 	retiring, draining atomic.Bool
 	drained            chan struct{} // closed with draining
@@ -78,7 +80,7 @@ var inputs = func() map[string]func() input {
 // New returns a Handler.
 func New(o Options) *Handler {
 	h := &Handler{
-		Options: o, bodies: newBodyBudget(cmp.Or(o.BodyMemory, defaultBodyMemory)), router: newRouter(), drained: make(chan struct{}),
+		Options: o, bodies: semaphore.NewWeighted(int64(cmp.Or(o.BodyMemory, defaultBodyMemory))), router: newRouter(), drained: make(chan struct{}),
 	}
 	for _, op := range account.Operations() {
 		if !o.PublishedOnly || !op.Lifecycle() {

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -48,9 +46,8 @@ func inputOf(request reflect.Type, schemas huma.Registry) input {
 }
 
 // read returns a pointer to a valid request in canonical form. Its error is an *api.Error;
-// a 422 lists all problems of the request at once. The body's memory is counted until
-// it is released.
-func (o *operation) read(r *http.Request, body *receivedBody) (any, error) {
+// a 422 lists all problems of the request at once.
+func (o *operation) read(r *http.Request, body []byte) (any, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, api.Unprocessable(api.Invalid("the query can't be decoded; write %% as %%25 and ; as %%3B").At("query"))
@@ -60,10 +57,7 @@ func (o *operation) read(r *http.Request, body *receivedBody) (any, error) {
 	o.readParameters(&v, request.Elem(), r, query)
 	var sent any
 	if o.input().body != nil {
-		if err := receive(r, body); err != nil {
-			return nil, err
-		}
-		sent = o.readBody(&v, request.Elem().FieldByName("Body"), body.data)
+		sent = o.readBody(&v, request.Elem().FieldByName("Body"), body)
 	}
 	canonicalIDs(request.Elem())
 	return request.Interface(), o.invalid(r, request.Interface(), sent, v.found)
@@ -99,39 +93,6 @@ func (o *operation) readParameters(v *validator, request reflect.Value, r *http.
 			v.report(api.TypeInt, "Input should be a valid integer, unable to parse string as an integer")
 		}
 	}
-}
-
-// receive reads the body of a request that must be JSON.
-func receive(r *http.Request, body *receivedBody) error {
-	if r.ContentLength != 0 {
-		if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
-			return unsupported("Content-Type", "the request body must be sent as Content-Type: application/json")
-		}
-		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-			return unsupported("Content-Encoding", "the request body must be sent as it is, without a Content-Encoding").With("Accept-Encoding", "identity")
-		}
-	}
-	err := body.read(r.Body)
-	timeout, _ := errors.AsType[net.Error](err)
-	switch {
-	case errors.Is(err, errShareSpent):
-		return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-			"this credential has too many large requests in flight; wait for some of them to end, or try again").At("body").RetryAfter(1)
-	case errors.Is(err, errBudgetSpent):
-		return api.Unavailable("too many large requests are in flight; try again").At("body")
-	case len(body.data) > api.MaxBodyBytes:
-		return api.NewError(http.StatusRequestEntityTooLarge, api.TypePayloadTooLarge, "the request body is larger than this operation accepts").At("body")
-	case timeout != nil && timeout.Timeout():
-		return api.NewError(http.StatusRequestTimeout, api.TypeRequestTimeout, "the request body did not arrive in time").At("body")
-	case err != nil: // it is cut off, or its chunks are malformed
-		return api.Unprocessable(notJSON())
-	}
-	return nil
-}
-
-// unsupported is the 415 for a header of the body (RFC 9110, section 15.5.16).
-func unsupported(header, msg string) *api.Error {
-	return api.NewError(http.StatusUnsupportedMediaType, api.TypeUnsupportedMedia, "%s", msg).At("header", header)
 }
 
 func notJSON() *api.Problem {

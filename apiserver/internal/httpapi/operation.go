@@ -31,12 +31,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
 	}
 	ctx := auth.WithCaller(r.Context(), who)
-	body := &receivedBody{budget: o.bodies, credential: who.Credential()}
-	defer body.release()
-	request, err := o.read(r.WithContext(ctx), body)
-	if err == nil {
-		err = o.respond(ctx, w, request)
-	}
+	err = o.serve(ctx, w, r.WithContext(ctx))
 	if err == nil {
 		return
 	}
@@ -44,6 +39,24 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = refused
 	}
 	o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
+}
+
+// serve reads a request, runs the operation and writes the response unless there is an error.
+func (o *operation) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+	var body []byte
+	if o.input().body != nil {
+		data, release, err := o.receive(w, r)
+		defer release()
+		if err != nil {
+			return err
+		}
+		body = data
+	}
+	request, err := o.read(r, body)
+	if err != nil {
+		return err
+	}
+	return o.respond(ctx, w, request)
 }
 
 // respond runs the operation under the request's Idempotency-Key, and writes the response
@@ -98,7 +111,7 @@ func (o *operation) writeCSV(ctx context.Context, w http.ResponseWriter, file *a
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Filename+`"`)
 	w.WriteHeader(o.Status)
-	if err := file.Write(w); err != nil {
+	if err := file.Write(patient{w}); err != nil {
 		o.Log.Warn("export cut off", "request_id", requestID(ctx), "error", err)
 		panic(http.ErrAbortHandler)
 	}

@@ -76,23 +76,10 @@ func (h *Handler) refuse(p *progress, r *http.Request) *api.Error {
 		return api.MethodNotAllowed(r.Method, p.allow)
 	case p.Route == "":
 		return api.NewError(http.StatusNotFound, api.TypeNotFound, "the API has no such path").At("path")
-	case !expectsContinue(r.Header):
-		return api.ExpectationFailed()
 	case h.draining.Load() && !strings.HasPrefix(r.URL.Path, HealthPath):
 		return api.Unavailable("the service is shutting down; try again")
 	}
 	return nil
-}
-
-// expectsContinue reports whether a request has no expectation but 100-continue.
-// Over HTTP/1.1 net/http refuses the others before a handler is called.
-func expectsContinue(h http.Header) bool {
-	for _, expectation := range h.Values("Expect") {
-		if !strings.EqualFold(expectation, "100-continue") {
-			return false
-		}
-	}
-	return true
 }
 
 // responseTo returns the response to an error of an operation. The cause of an internal

@@ -18,24 +18,21 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/malformed"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
 
 // connectionLimits are the timeouts of a connection.
 type connectionLimits struct {
-	header, body, idle time.Duration
-	response           minrate.Limits
+	header, body, response, idle time.Duration
 }
 
 var defaultConnectionLimits = connectionLimits{
 	header:   10 * time.Second,
-	body:     time.Minute, // at most 1 MiB
+	body:     time.Minute,     // at most 1 MiB
+	response: 3 * time.Minute, // from the request's header on; an export has a minute for each part
 	idle:     2 * time.Minute,
-	response: minrate.Limits{Grace: 30 * time.Second, Rate: 16 << 10, MaxCredit: 5 * time.Minute},
 }
 
 const maxHeaderBytes = 64 << 10
@@ -185,15 +182,12 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 	if s.MaxConnections > 0 {
 		l = netutil.LimitListener(l, s.MaxConnections)
 	}
-	if s.certificate == nil {
-		l = malformed.Listener(l)
-	} else {
-		server.TLSConfig = malformed.Config(s.certificate.Config()) // so that Serve sets up HTTP/2
-		server.ConnContext = malformed.ConnContext
-		server.Handler = malformed.Handler(server.Handler)
-		l = malformed.TLSListener(l, server.TLSConfig, s.limits.header, server.ErrorLog)
+	serve := func() error { return server.Serve(l) }
+	if s.certificate != nil {
+		server.TLSConfig = s.certificate.Config()
+		serve = func() error { return server.ServeTLS(l, "", "") }
 	}
-	inBackground(func() error { return server.Serve(l) }, failed)
+	inBackground(serve, failed)
 	return server
 }
 
@@ -227,14 +221,14 @@ func inBackground(serve func() error, failed chan<- error) {
 
 func (s *server) newServer(requests context.Context, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           minrate.Handler(h, s.limits.response),
+		Handler:           h,
 		ReadHeaderTimeout: s.limits.header,
 		ReadTimeout:       s.limits.body,
-		WriteTimeout:      s.limits.response.Grace, // for responses of net/http itself; see minrate
+		WriteTimeout:      s.limits.response,
 		IdleTimeout:       s.limits.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		// The deadline of a stream only works while its connection accepts writes.
-		HTTP2:       &http.HTTP2Config{WriteByteTimeout: s.limits.response.Grace},
+		HTTP2:       &http.HTTP2Config{WriteByteTimeout: s.limits.response},
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return requests },
 		// OPTIONS * gets the same 404 as any unknown path.

@@ -20,7 +20,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/minrate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -149,7 +148,7 @@ func TestSlowBodyOverHTTP2(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	l := defaultConnectionLimits
-	l.response = minrate.Limits{Grace: 50 * time.Millisecond, Rate: 1 << 30, MaxCredit: 50 * time.Millisecond}
+	l.response = 50 * time.Millisecond
 	listener, err := listen(t.Context(), "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

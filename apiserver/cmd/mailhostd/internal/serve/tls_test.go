@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"crypto/tls"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -48,30 +47,6 @@ func TestTLS(t *testing.T) {
 		t.Errorf("outbox: %+v", outbox)
 	}
 
-	// A request over plain HTTP gets an error that names the cause.
-	plain, err := http.Get("http" + strings.TrimPrefix(s.URL, "https") + "/healthz/live")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Body.Close()
-	if plain.StatusCode != http.StatusBadRequest || plain.Header.Get("X-Request-Id") == "" {
-		t.Errorf("plain HTTP: %s, %v", plain.Status, plain.Header)
-	}
-
-	// HTTP/2 returns the same error for an unknown expectation as HTTP/1.1.
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/healthz/live", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Expect", "foo")
-	unmet, err := c.HTTP.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unmet.Body.Close()
-	if text, err := io.ReadAll(unmet.Body); err != nil || unmet.StatusCode != http.StatusExpectationFailed || !strings.Contains(string(text), `"type":"expectation_failed"`) {
-		t.Errorf("Expect: foo: %s %s, %v", unmet.Status, text, err)
-	}
 	if code := s.End(t); code != cli.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
