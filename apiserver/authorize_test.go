@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -119,37 +118,6 @@ func (s *interruptedStore) loseBeforeRead(lose func()) {
 		}
 	}
 	s.beforeView.Store(&before)
-}
-
-// TestPresumedCaller checks that a cached credential that has lost its permissions gets
-// the error for that, whatever else is wrong with its request.
-func TestPresumedCaller(t *testing.T) {
-	t.Parallel()
-	workspace := func(name string) func(*apitest.Client) *apitest.Response {
-		return func(c *apitest.Client) *apitest.Response { return c.Post("/workspaces", obj{"name": name}) }
-	}
-	for name, send := range map[string]func(*apitest.Client) *apitest.Response{
-		"valid":             workspace("new"),
-		"invalid":           workspace(""),
-		"conflict":          workspace("taken"),
-		"undecodable query": func(c *apitest.Client) *apitest.Response { return c.Post("/workspaces?x=%", obj{"name": "new"}) },
-		"not JSON":          func(c *apitest.Client) *apitest.Response { return c.Post("/workspaces", strings.NewReader("{")) },
-		"unknown domain": func(c *apitest.Client) *apitest.Response {
-			return c.Post("/mailboxes", obj{"domain": "unknown.com", "local_part": "a", "first_name": "A"})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := apitest.New(t)
-			h.Workspace("taken")
-			for _, loss := range losses {
-				id, c := h.ServiceAccount(h.Client, obj{"name": "x", "expires_at": h.Clock.Now().Add(time.Minute)})
-				c.Get("/workspaces").Want(200)
-				loss.lose(h, id)
-				send(c).Refused(loss.status, loss.problem)
-			}
-		})
-	}
 }
 
 // twoProcesses starts two services that share a database file, each with its own store.

@@ -8,9 +8,6 @@
 // of an account, a service account or a grant by any process has a new version, so that a
 // revocation takes effect at once. What depends on the time, such as an expiry, is
 // evaluated each time.
-//
-// Most requests need no snapshot on arrival: Presume takes the caller from the cache
-// whatever its version. Until Authorize has confirmed that, no response may depend on it.
 package auth
 
 import (
@@ -117,37 +114,6 @@ func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string,
 		return Caller{}, err
 	}
 	return who, who.mayUse(spec)
-}
-
-// Presume returns the caller of a request as Identify and Enter returned it at some time,
-// if they would have let it use the operation and it has a service account's token or
-// needs no credential. The operation must call Authorize before it does anything, and an
-// error that comes from elsewhere may be returned only after Identify and Enter succeed.
-func (a *Authenticator) Presume(ctx context.Context, authorization []string, accountID string, spec api.Spec) (Caller, bool) {
-	who, known := Trusted(ctx)
-	if !known && len(authorization) == 1 {
-		if token, ok := parseToken(bearer(authorization)); ok {
-			who, known = a.presumed(Caller{publicID: token.PublicID, secretHash: token.Hash()})
-		}
-	}
-	if !known {
-		return Caller{}, false
-	}
-	who, err := who.enter(accountID, spec)
-	if err == nil && !who.IsServiceAccount() {
-		who, known = a.presumed(who)
-	}
-	return who, known && err == nil && who.mayUse(spec) == nil
-}
-
-// presumed returns the caller as it is in the cache.
-func (a *Authenticator) presumed(who Caller) (Caller, bool) {
-	e, cached := a.cache.latest(who.key())
-	if !cached {
-		return Caller{}, false
-	}
-	who, err := who.evaluate(e, a.now())
-	return who, err == nil
 }
 
 // Authorize returns the caller as it is in r, or a 401 or 403 if the credential no longer

@@ -39,7 +39,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (data []byte, 
 	body := bytes.NewBuffer(begin)
 	if err == nil && len(begin) > freeBody {
 		weight := decodeFactor * r.ContentLength
-		if r.ContentLength < 0 || r.ContentLength > api.MaxBodyBytes {
+		if r.ContentLength <= freeBody || r.ContentLength > api.MaxBodyBytes { // the length is unknown, or wrong
 			weight = decodeFactor * api.MaxBodyBytes
 		}
 		if !h.bodies.TryAcquire(weight) {

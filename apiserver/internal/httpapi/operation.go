@@ -32,13 +32,9 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := auth.WithCaller(r.Context(), who)
 	err = o.serve(ctx, w, r.WithContext(ctx))
-	if err == nil {
-		return
+	if err != nil {
+		o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
 	}
-	if refused := o.confirm(r, o.Spec); refused != nil {
-		err = refused
-	}
-	o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
 }
 
 // serve reads a request, runs the operation and writes the response unless there is an error.

@@ -58,19 +58,20 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 			internalError().Write(rec)
 		}
 	}()
-	refusal := h.limit(rec, r)
-	if refusal == nil {
-		refusal = h.refuse(progressOf(r.Context()), r)
+	err := h.limit(rec, r)
+	if err == nil {
+		err = h.unrouted(progressOf(r.Context()), r)
 	}
-	if refusal != nil {
-		refusal.Write(rec)
+	if err != nil {
+		err.Write(rec)
 		return
 	}
 	h.router.ServeHTTP(rec, r)
 }
 
-// refuse returns the response to a request that is not routed, or nil.
-func (h *Handler) refuse(p *progress, r *http.Request) *api.Error {
+// unrouted returns the error for a request without a route, and for every request while the
+// service shuts down; otherwise nil.
+func (h *Handler) unrouted(p *progress, r *http.Request) *api.Error {
 	switch {
 	case p.allow != "":
 		return api.MethodNotAllowed(r.Method, p.allow)

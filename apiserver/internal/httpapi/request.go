@@ -75,11 +75,8 @@ type progress struct {
 	Request
 	// allow lists the methods of the path if there is no route for the request's method.
 	allow string
-	// identified returns the caller that the request's credential names, or why it names
-	// none. It is nil until the credential has been evaluated.
+	// identified caches the result of identify: the caller, or the authentication error.
 	identified func() (auth.Caller, error)
-	// presumed means that the caller was taken from a cache and nothing has confirmed it.
-	presumed bool
 	// decoded is the request to the operation, and remoteAddress the host that it came from.
 	decoded       any
 	remoteAddress string
