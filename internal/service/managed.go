@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -29,6 +30,7 @@ type embedsResource interface {
 	typeName() string
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	object(raw tftypes.Value) session.Object
+	plannedKeys(plan tftypes.Value) []string
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
 	shared() bool
 }
@@ -68,7 +70,9 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	if (req.State.Raw.IsNull() || m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics)) && m.recordPlan(ctx, req, resp) {
 		m.Managed.ModifyPlan(ctx, req, resp)
 	}
-	reportOnce(&resp.Diagnostics, true)
+	// A create that was planned without a lookup may differ from the first plan, which core
+	// reports as a bug of the provider. So its error is never dropped.
+	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
 }
 
 // recordPlan records a plan in the walk, and adds an error and returns false if
@@ -78,6 +82,8 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 	var conflict session.Conflict
 	switch {
 	case req.Plan.Raw.IsNull():
+		conflict = walk.PlanDestroy(o)
+	case m.replaces(o, req.Plan.Raw):
 		conflict = walk.PlanDestroy(o)
 	case !req.State.Raw.IsNull():
 		conflict = walk.PlanKeep(o)
@@ -92,6 +98,12 @@ func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest
 		AddConflict(&resp.Diagnostics, m.label(ctx, get), o.ID, conflict)
 	}
 	return false
+}
+
+// replaces reports whether a plan gives an object another natural key, which deletes it.
+func (m *managed) replaces(o session.Object, plan tftypes.Value) bool {
+	return o.IsValuable && o.ID != "" && len(o.Keys) > 0 &&
+		!slices.ContainsFunc(m.plannedKeys(plan), func(key string) bool { return slices.Contains(o.Keys, key) })
 }
 
 // Create implements resource.Resource.

@@ -179,6 +179,17 @@ func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
 	return o
 }
 
+// plannedKeys returns the natural keys of a plan by its arguments alone: its computed
+// attributes may be those of the object that it replaces.
+func (r *Resource[T, M]) plannedKeys(plan tftypes.Value) []string {
+	return r.NaturalKeys(func(name string) string {
+		if name == "domain_name" || name == "domain_id" || name == "status" {
+			return ""
+		}
+		return attribute(plan, name)
+	})
+}
+
 // DomainKeys returns a natural key for each form in which an object names its domain: by
 // its name, by its id, and as configured. prefix is the rest of the key.
 func DomainKeys(attribute func(string) string, prefix string) (keys []string) {

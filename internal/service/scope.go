@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Scope is what an object applies to: a domain, a workspace or, without either, the
@@ -121,6 +122,12 @@ func (r *Resource[T, M]) PlanScope(ctx context.Context, req resource.ModifyPlanR
 		c := r.Client(ctx, &resp.Diagnostics)
 		if c == nil {
 			return "", nil
+		}
+		// An apply deletes a domain before it updates what referred to it.
+		if key, err := customtype.DomainName.Normalize(name); err == nil {
+			if id := r.Walk().Dropped(session.Named("mailhost_domain", key)); id != "" {
+				return id, nil
+			}
 		}
 		return domainIDOf(ctx, c, name)
 	})

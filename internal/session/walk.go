@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -56,8 +57,8 @@ type key struct{ resourceType, name string }
 
 type keyState struct {
 	isInState, isPlanned bool
-	wasGone              bool // a refresh found that the object no longer exists
-	isClaimed            bool // a create of it is running or done
+	gone                 string // the id of its object, which a refresh or this process dropped
+	isClaimed            bool   // a create of it is running or done
 }
 
 type objectState struct {
@@ -153,16 +154,19 @@ func (w *Walk) Gone(o Object) {
 	defer w.mu.Unlock()
 	*object = objectState{}
 	for _, k := range keys {
-		k.isInState, k.wasGone = false, true
+		k.isInState, k.gone = false, o.ID
 	}
 }
 
-// WasGone reports whether a refresh dropped the object with one of the keys, or this process
-// has deleted it.
-func (w *Walk) WasGone(o Object) bool {
+// Dropped returns the id of the object with one of the keys if a refresh has dropped it from the
+// state, or if this process has deleted it; "" otherwise.
+func (w *Walk) Dropped(o Object) (id string) {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(keys, func(k *keyState) bool { return k.wasGone })
+	for _, k := range keys {
+		id = cmp.Or(id, k.gone)
+	}
+	return id
 }
 
 // PlanKeep records a plan that keeps or updates an object.

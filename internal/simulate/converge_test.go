@@ -90,7 +90,9 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"The account has no domain", "the configuration names a domain that it does not manage"},
 	{"If this configuration has the domain, refer to its resource", "the same"},
 	{"Two resources have the", "the user has to choose one resource with moved or removed"},
-	{"is in the state already", "a tainted domain that is registered has to be untainted"},
+	{"is in the state already", "the user has to choose one resource with moved or removed"},
+	{"are in the state already", "the same"},
+	{"Another resource creates", "the same"},
 	{"cannot import non-existent remote object", "the object of an import block was deleted"},
 	{"Check the spelling, and that account_id is the account that has the object", "the same"},
 	{"No such DNS record in this account", "the same"},
@@ -103,7 +105,7 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"Invalid target", "the configuration changed a record's type, and its value does not fit"},
 	{errCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
 	{"or delete one of the two rules", "two forwarding rules exchange their targets"},
-	{"that the set would adopt", "the plan takes a mailbox from another resource, which has to be applied first"},
+	{"of the set", "the plan takes a mailbox from another resource, which has to be applied first"},
 	{"the account has reached its limit of", "the account's quota"},
 	{"The account has reached its limit of", "the same"},
 	{"excludes other records at its name", "the configuration wants a CNAME beside other records"},
@@ -119,9 +121,8 @@ func errorText(err error) string {
 	return strings.ReplaceAll(err.Error(), "to be created exists already", existAlready)
 }
 
-// existAlready is in the conflict of a set. A fault does not cause it, because a set
-// continues with what a lost response has created.
-const existAlready = "to be created exist already"
+// existAlready is in the conflict of a set, and existsAlready in the conflict of one object.
+const existAlready, existsAlready = "to be created exist already", "exists already"
 
 // acceptable returns the reason why an error may prevent a stack from converging. Any
 // other error is a finding.
@@ -135,7 +136,7 @@ func (h *history) acceptable(s *stack, err error) string {
 		return "one object written twice"
 	}
 	for _, text := range conflictErrors {
-		if strings.Contains(errorText(err), text) && h.mayHaveUnmanagedObjects(s, text) {
+		if strings.Contains(errorText(err), text) && h.mayHaveUnmanagedObjects(s) {
 			return "the user has to import an unmanaged object"
 		}
 	}
@@ -146,8 +147,8 @@ func (h *history) acceptable(s *stack, err error) string {
 // mayHaveUnmanagedObjects reports whether the service may have objects that are not in
 // the stack's state, or whether the stack creates a second object before it deletes the
 // first.
-func (h *history) mayHaveUnmanagedObjects(s *stack, conflict string) bool {
-	if s.incomplete || h.foreign || h.faulted > 0 && conflict != existAlready || h.publishedOnly || len(h.stacks) > 1 {
+func (h *history) mayHaveUnmanagedObjects(s *stack) bool {
+	if s.incomplete || h.foreign || h.faulted > 0 || h.publishedOnly || len(h.stacks) > 1 {
 		return true
 	}
 	for _, b := range s.config.blocks {
@@ -162,8 +163,7 @@ func (h *history) context() context.Context { return context.Background() }
 
 // conflictAdvices are in the errors about two resources with one object.
 var conflictAdvices = []string{
-	"Two resources have the", "Another resource of this configuration manages",
-	"that the set would adopt", existAlready, "Resources of their own manage DNS records", "The zone of",
+	"Two resources have the", "in the state already", "of the set", existAlready, existsAlready, "Resources of their own manage DNS records", "The zone of",
 }
 
 // forgetSingles ends the management of single objects without a block, which may belong to
@@ -186,10 +186,10 @@ func (h *history) forgetSingles(s *stack) (changed bool) {
 	return changed
 }
 
-// untaint untaints resources with many objects, which are not replaced by themselves.
+// untaint untaints what holds mail or money, which is not replaced by itself.
 func (h *history) untaint(s *stack) bool {
 	for _, addr := range s.state.addresses() {
-		if o := s.state[addr].current; o != nil && o.tainted && slices.Contains(collectionTypes, typeOf(addr)) {
+		if o := s.state[addr].current; o != nil && o.tainted && slices.Contains(valuableTypes, typeOf(addr)) {
 			h.report.logf("advice: untaint %s", addr)
 			untainted := *o
 			untainted.tainted = false
@@ -209,10 +209,10 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	if says("max_deletions is") && h.raiseMaxDeletions(s, err) {
 		return true
 	}
-	if (says("that the set would adopt") || says("Resources of their own manage DNS records")) && h.forgetSingles(s) {
+	if (says("of the set") || says("in the state already") || says("Resources of their own manage DNS records")) && h.forgetSingles(s) {
 		return true
 	}
-	if says(existAlready) && h.adoptMailboxes(s) {
+	if (says(existAlready) || says(existsAlready)) && h.adopt(s) {
 		return true
 	}
 	if !slices.ContainsFunc(conflictAdvices, says) {
@@ -220,6 +220,10 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	}
 	s.state = s.state.clone()
 	if h.untaint(s) {
+		return true
+	}
+	if says("in the state already") && s.config.withoutTriggers() {
+		h.report.logf("advice: no replace_triggered_by")
 		return true
 	}
 	for _, addr := range s.state.addresses() {
@@ -258,14 +262,28 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	return false
 }
 
-// names reports whether a block has the name of an object in the state. It is true only
-// for domains, which are adopted by name, and for what belongs to one domain.
+// withoutTriggers removes replace_triggered_by of what is not replaced by itself.
+func (c *configuration) withoutTriggers() (changed bool) {
+	for _, b := range c.blocks {
+		if len(b.replaceTriggeredBy) > 0 && slices.Contains(valuableTypes, typeOf(b.addr)) {
+			b.replaceTriggeredBy, changed = nil, true
+		}
+	}
+	return changed
+}
+
+// names reports whether a block has the name of an object in the state that holds mail or
+// money.
 func (c *configuration) names(b *block, o *object) bool {
 	if o == nil {
 		return false
 	}
 	if slices.Contains(collectionTypes, typeOf(b.addr)) {
 		return c.domainOf(b.arguments["domain"]) == text(o.value, "domain_name")
+	}
+	if typeOf(b.addr) == "mailhost_mailbox" {
+		part, _ := b.arguments["local_part"].(string)
+		return c.domainOf(b.arguments["domain"]) == text(o.value, "domain_name") && strings.EqualFold(part, text(o.value, "local_part"))
 	}
 	if typeOf(b.addr) != "mailhost_domain" {
 		return false

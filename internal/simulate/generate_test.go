@@ -27,6 +27,12 @@ var resourceTypes = []string{
 // collectionTypes are the types of resources with many objects.
 var collectionTypes = []string{setType, setType, setType, zoneType, zoneType}
 
+// valuableTypes hold mail or money, and adoptingTypes have on_existing.
+var (
+	valuableTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, zoneType}
+	adoptingTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, "mailhost_dns_record", "mailhost_forwarding"}
+)
+
 // generator generates configurations for an account.
 type generator struct {
 	rand    *rand.Rand
@@ -61,6 +67,9 @@ func (d *generator) add(c *configuration, typeName string) {
 		if addr := typeName + "." + name; c.block(addr) == nil {
 			b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
 			d.repairZone(b)
+			if slices.Contains(adoptingTypes, typeName) && chance(d.rand, 30) {
+				b.arguments["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
+			}
 			b.typedMap = typeName == setType && chance(d.rand, 40)
 			d.avoidMoves(c, addr)
 			c.blocks = append(c.blocks, b)

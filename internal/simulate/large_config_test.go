@@ -101,7 +101,7 @@ func (c *largeConfiguration) domains(s sizes) {
 		n++
 	}
 	for i := range n {
-		arguments := map[string]any{"name": domainName(i), "contact_info": contact, "auto_renew": i%2 == 0}
+		arguments := map[string]any{"name": domainName(i), "contact_info": contact, "auto_renew": i%2 == 0, "on_existing": "adopt"}
 		url := ""
 		if c.changed() && i%3 == 0 {
 			url = "https://www.example.net/"

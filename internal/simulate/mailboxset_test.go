@@ -21,9 +21,6 @@ func (d *generator) setArguments(c *configuration) map[string]any {
 	if chance(d.rand, 60) {
 		out["max_deletions"] = pick(d.rand, []int{0, 1, 2, 10})
 	}
-	if chance(d.rand, 40) {
-		out["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
-	}
 	return out
 }
 
@@ -150,7 +147,7 @@ func (w *environment) checkMailboxes(e effects, outcomes []outcome) {
 	}
 	for _, m := range e.updated {
 		if m.Type == "mailbox" && !has(func(c *change) bool {
-			adopts := typeOf(c.addr) == setType && text(c.after, "on_existing") == "adopt" && c.wants(localPart(m.Name))
+			adopts := text(c.after, "on_existing") == "adopt" && c.wants(localPart(m.Name))
 			return adopts || c.before != nil && slices.Contains(managed(c.addr, c.before), "mailbox "+m.ID)
 		}) {
 			w.report.fail("unplanned change", "the mailbox %s (%s) was changed, and no plan has it", m.Name, m.ID)
@@ -240,17 +237,16 @@ func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 	return changed
 }
 
-// adoptMailboxes follows the advice of a plan whose new mailboxes exist. It leaves half of
-// the sets as they are.
-func (h *history) adoptMailboxes(s *stack) bool {
+// adopt follows the advice of a plan whose new objects exist. It leaves some of the blocks as
+// they are.
+func (h *history) adopt(s *stack) (changed bool) {
 	for _, b := range s.config.blocks {
-		if typeOf(b.addr) == setType && b.arguments["on_existing"] != "adopt" && b.arguments["max_deletions"] != 1 {
-			b.arguments["on_existing"] = "adopt"
+		if slices.Contains(adoptingTypes, typeOf(b.addr)) && b.arguments["on_existing"] != "adopt" && b.arguments["max_deletions"] != 1 {
+			b.arguments["on_existing"], changed = "adopt", true
 			h.report.logf("advice: on_existing = adopt of %s", b.addr)
-			return true
 		}
 	}
-	return false
+	return changed
 }
 
 // externalMailbox creates a mailbox outside Terraform.

@@ -188,7 +188,7 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 		return offer
 	}
 	because := ""
-	if r.Walk().WasGone(session.Named(typeName, plan.canonicalName())) {
+	if r.Walk().Dropped(session.Named(typeName, plan.canonicalName())) != "" {
 		because = "It was in the state, but the account no longer has it: it was deleted outside Terraform, or its registration ended. "
 	}
 	warnPurchase(diags, plan, because, offer, err)

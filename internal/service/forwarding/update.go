@@ -100,7 +100,7 @@ func (u *update) finish(ctx context.Context, plan model, active types.Bool) {
 	if !plan.Active.IsUnknown() {
 		u.now.Active = plan.Active
 	}
-	u.now.TargetEmail = plan.TargetEmail
+	u.now.TargetEmail, u.now.OnExisting = plan.TargetEmail, plan.OnExisting
 	u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
 	u.resp.Diagnostics.Append(u.known.store(ctx, u.resp.Private)...)
 	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)

@@ -280,13 +280,7 @@ func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool
 // planDestroy plans the destruction of the set.
 func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.ModifyPlanResponse) {
 	c := state.contents(&resp.Diagnostics)
-	conflicts := map[string]session.Conflict{}
-	for key, o := range state.objects(c) {
-		if conflict := r.Walk().PlanDestroy(o); conflict != session.NoConflict {
-			conflicts[key] = conflict
-		}
-	}
-	if r.addConflicts(&resp.Diagnostics, c, conflicts); len(conflicts) > 0 {
+	if !r.recordDestroys(state, c, &resp.Diagnostics) {
 		return
 	}
 	addresses, allowed := c.addressList(c.keys()), state.MaxDeletions.ValueInt64()
@@ -301,11 +295,27 @@ func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.
 	}
 }
 
+// recordDestroys records in the walk that a plan destroys all mailboxes of the state. It adds
+// an error and returns false if another resource has one.
+func (r *Resource) recordDestroys(state model, c *contents, diags *diag.Diagnostics) bool {
+	conflicts := map[string]session.Conflict{}
+	for key, o := range state.objects(c) {
+		if conflict := r.Walk().PlanDestroy(o); conflict != session.NoConflict {
+			conflicts[key] = conflict
+		}
+	}
+	r.addConflicts(diags, c, conflicts)
+	return len(conflicts) == 0
+}
+
 // planReplacement is the first plan of a replacement that a change of the domain causes. The
 // value in the state counts too: with create_before_destroy, core plans the delete once more
 // in the apply, without this plan.
 func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
 	c := state.contents(&resp.Diagnostics)
+	if !r.recordDestroys(state, c, &resp.Diagnostics) {
+		return
+	}
 	addresses, allowed := c.addressList(c.keys()), min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64())
 	r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
 	switch {
