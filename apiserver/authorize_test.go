@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -118,6 +120,29 @@ func (s *interruptedStore) loseBeforeRead(lose func()) {
 		}
 	}
 	s.beforeView.Store(&before)
+}
+
+// grantlessStore fails to read grants.
+type grantlessStore struct{ store.Store }
+
+type grantlessReader struct{ store.Reader }
+
+func (grantlessReader) GrantsOf(string, []store.Subject) ([]store.Authorization, error) {
+	return nil, errors.New("the disk is broken")
+}
+
+func (s grantlessStore) View(ctx context.Context, fn func(store.Reader) error) error {
+	return s.Store.View(ctx, func(r store.Reader) error { return fn(grantlessReader{r}) })
+}
+
+// TestGrantsCantBeRead checks that a fault of the store is not taken for missing grants, which
+// would make a client believe that its objects are gone.
+func TestGrantsCantBeRead(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, func(o *apiserver.Options) {
+		o.Store, o.Logger = grantlessStore{newStore(t)}, slog.New(slog.DiscardHandler)
+	})
+	h.Get("/mailboxes").Want(500)
 }
 
 // twoProcesses starts two services that share a database file, each with its own store.

@@ -29,8 +29,9 @@ func TestCancelPlanImmediately(t *testing.T) {
 			if pending {
 				h.Post("/billing/cancel-plan", obj{}).Want(200)
 			}
-			h.Post("/billing/cancel-plan", body).Want(200).Is("account_status", "cancelled", "effective_at", "2026-03-14T15:09:26.535897Z", "eligible", true)
-			h.Get("").Is("status", "cancelled")
+			h.Clock.Advance(time.Minute)
+			h.Post("/billing/cancel-plan", body).Want(200).Is("account_status", "cancelled", "effective_at", "2026-03-14T15:10:26.535897Z", "eligible", true)
+			h.Get("").Is("status", "cancelled", "updated_at", "2026-03-14T15:10:26.535897Z")
 		}
 	}
 }

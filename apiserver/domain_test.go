@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 func TestPurchase(t *testing.T) {
@@ -25,6 +26,23 @@ func TestPurchase(t *testing.T) {
 		"dedicated_ip_id", nil, "inbound_tenant_id", nil, "inbound_tenant_external_id", nil, "inbound_tenant_name", nil, "inbound_tenant_type", nil,
 		"redirect_mode", nil, "redirect_url", nil, "tags.0", nil, "created_at", "2026-03-14T15:09:26.535897Z",
 	)
+}
+
+// TestOutboundRouting checks that a domain that is active need not be ready to send mail.
+func TestOutboundRouting(t *testing.T) {
+	s := newStore(t)
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
+	id := h.Domain("example.com")
+	if err := s.Update(t.Context(), func(tx store.Tx) error {
+		_, err := tx.UpdateDomain(accountID, id, func(d *store.Domain) error {
+			d.OutboundRoutingReady = false
+			return nil
+		})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h.Get("/domains/"+id).Is("status", "active", "outbound_routing_ready", false)
 }
 
 func TestPurchaseRefusals(t *testing.T) {

@@ -60,7 +60,10 @@ func TestServiceAccountInheritsGrants(t *testing.T) {
 	creator := h.Limited(t, apitest.Grant{Capability: "service_account.create"}, apitest.GrantOn("mailbox.view", "domain", domain))
 	child := creator.Post("/auth/service-accounts", obj{"name": "child"}).Want(201)
 	c := h.As(child.Str("token"))
-	c.Get("/mailboxes").Want(200)
+	h.Domain("other.com")
+	h.Mailbox("example.com", "seen")
+	h.Mailbox("other.com", "hidden")
+	c.Get("/mailboxes").Want(200).Is("total", 1, "items.0.local_part", "seen") // the grant keeps its restriction
 	c.Get("/domains").Refused(403, "header.Authorization permission_denied")
 	c.Post("/auth/service-accounts", obj{"name": "grandchild"}).Want(201)
 	grants := h.Get("/auth/authorizations?subject_id="+child.Str("id")).Want(200).Is("2", nil)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,6 +234,16 @@ func TestDecodeText(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v; want %v", value, got, want)
+		}
+	}
+}
+
+// TestTruncatedEscape checks that nothing is read beyond a body that ends within an escape.
+func TestTruncatedEscape(t *testing.T) {
+	const body = `"\ud83d\ude00`
+	for n := range len(body) {
+		if got, want := httpapi.IsUnicode(slices.Clip([]byte(body[:n]))), n < len(`"\ud83d`); got != want {
+			t.Errorf("%s: %t", body[:n], got)
 		}
 	}
 }
