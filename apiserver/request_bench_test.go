@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,15 +14,41 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// newBenchmark returns a service on a file with the domain example.com, and a function
+// engines are the databases that benchmarks compare. Each commit waits for the disk.
+var engines = []struct {
+	name string
+	open func(b *testing.B) (store.Store, error)
+}{
+	{"SQLite", openSQLite},
+	{"PostgreSQL", func(b *testing.B) (store.Store, error) {
+		cluster, err := postgrestest.New()
+		if errors.Is(err, postgrestest.ErrMissing) {
+			b.Skip(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.Cleanup(func() { _ = cluster.Close() })
+		return postgres.Open(b.Context(), cluster.URL("postgres", "postgres"), postgres.Options{})
+	}},
+}
+
+func openSQLite(b *testing.B) (store.Store, error) {
+	return sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "mailhost.db"), sqlite.Options{})
+}
+
+// newBenchmark returns a service on a database with the domain example.com, and a function
 // that sends a POST in process. The function fails the benchmark unless the request
 // succeeds.
-func newBenchmark(b *testing.B) (svc *apiserver.Service, post func(path, body string)) {
+func newBenchmark(b *testing.B, open func(*testing.B) (store.Store, error)) (svc *apiserver.Service, post func(path, body string)) {
 	b.Helper()
-	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "mailhost.db"), sqlite.Options{})
+	db, err := open(b)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,29 +79,31 @@ func newBenchmark(b *testing.B) (svc *apiserver.Service, post func(path, body st
 
 // BenchmarkCreateMailbox creates one mailbox with each request, durably.
 func BenchmarkCreateMailbox(b *testing.B) {
-	for _, clients := range []int{1, 32} {
-		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
-			_, post := newBenchmark(b)
-			b.ResetTimer()
-			var next atomic.Int64
-			var all sync.WaitGroup
-			for range clients {
-				all.Go(func() {
-					for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
-						post("/mailboxes", fmt.Sprintf(`{"domain":"example.com","local_part":"m%d","first_name":"A","last_name":"B"}`, n))
-					}
-				})
-			}
-			all.Wait()
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
-		})
+	for _, engine := range engines {
+		for _, clients := range []int{1, 32} {
+			b.Run(fmt.Sprintf("%s/clients=%d", engine.name, clients), func(b *testing.B) {
+				_, post := newBenchmark(b, engine.open)
+				b.ResetTimer()
+				var next atomic.Int64
+				var all sync.WaitGroup
+				for range clients {
+					all.Go(func() {
+						for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+							post("/mailboxes", fmt.Sprintf(`{"domain":"example.com","local_part":"m%d","first_name":"A","last_name":"B"}`, n))
+						}
+					})
+				}
+				all.Wait()
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
+			})
+		}
 	}
 }
 
 // BenchmarkRead sends requests with a service account's token: one mailbox, and a page of
 // a hundred.
 func BenchmarkRead(b *testing.B) {
-	svc, post := newBenchmark(b)
+	svc, post := newBenchmark(b, openSQLite)
 	items := make([]string, 200)
 	for i := range items {
 		items[i] = fmt.Sprintf(`{"local_part":"m%d","first_name":"A","last_name":"B"}`, i)
@@ -101,15 +130,19 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkCreateMailboxes creates the maximum number of mailboxes with each request.
 func BenchmarkCreateMailboxes(b *testing.B) {
-	_, post := newBenchmark(b)
-	n := 0
-	for b.Loop() {
-		items := make([]string, api.MaxBulkItems)
-		for i := range items {
-			n++
-			items[i] = fmt.Sprintf(`{"local_part":"m%d","first_name":"A","last_name":"B"}`, n)
-		}
-		post("/mailboxes/bulk", `{"domain":"example.com","items":[`+strings.Join(items, ",")+`]}`)
+	for _, engine := range engines {
+		b.Run(engine.name, func(b *testing.B) {
+			_, post := newBenchmark(b, engine.open)
+			n := 0
+			for b.Loop() {
+				items := make([]string, api.MaxBulkItems)
+				for i := range items {
+					n++
+					items[i] = fmt.Sprintf(`{"local_part":"m%d","first_name":"A","last_name":"B"}`, n)
+				}
+				post("/mailboxes/bulk", `{"domain":"example.com","items":[`+strings.Join(items, ",")+`]}`)
+			}
+			b.ReportMetric(float64(b.N*api.MaxBulkItems)/b.Elapsed().Seconds(), "mailboxes/s")
+		})
 	}
-	b.ReportMetric(float64(b.N*api.MaxBulkItems)/b.Elapsed().Seconds(), "mailboxes/s")
 }

@@ -21,17 +21,19 @@ const (
 type connection struct {
 	session
 	pooled *pgxpool.Conn
+	// begun is the result of the last statement that began the transaction.
+	begun pgconn.CommandTag
 }
 
 // acquire returns a connection in a new transaction. A connection that turns out to be
 // lost is replaced, because a restart of the server ends all that are idle.
-func (e *engine) acquire(ctx context.Context, begin string) (*connection, error) {
+func (e *engine) acquire(ctx context.Context, begin string, timeout time.Duration) (*connection, error) {
 	for attempt := 1; ; attempt++ {
 		c, err := e.connect(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if err = c.execWithin(e.opts.acquireTimeout, begin); err == nil {
+		if c.begun, err = c.execWithin(timeout, begin); err == nil {
 			return c, nil
 		}
 		lost := c.conn.IsClosed()
@@ -41,7 +43,7 @@ func (e *engine) acquire(ctx context.Context, begin string) (*connection, error)
 		}
 		e.pool.Reset()
 		if pgconn.Timeout(err) { // the next connection would wait for as long
-			return nil, unavailable(fmt.Errorf("begin a transaction: no response in %s; a pooler may have too few connections: %w", e.opts.acquireTimeout, err))
+			return nil, unavailable(fmt.Errorf("begin a transaction: no response in %s; a pooler may have too few connections: %w", timeout, err))
 		}
 	}
 }
@@ -60,7 +62,7 @@ func (e *engine) connect(ctx context.Context) (*connection, error) {
 		return nil, unavailable(err)
 	}
 	conn := pooled.Conn()
-	return &connection{session{conn: conn, mode: execMode(conn), patience: e.opts.StatementTimeout + connectTimeout}, pooled}, nil
+	return &connection{session: session{conn: conn, mode: execMode(conn), patience: e.opts.StatementTimeout + connectTimeout}, pooled: pooled}, nil
 }
 
 // release returns the connection to the pool, which closes it if it is in a transaction.

@@ -19,7 +19,7 @@ var _ sqlstore.Locker = (*updating)(nil)
 // LockAccount implements sqlstore.Locker. An account that does not exist has no row, so
 // that the list of accounts is locked until it is known whether somebody else creates it.
 func (u *updating) LockAccount(ctx context.Context, id string) bool {
-	key := "account " + id
+	key := accountLock(id)
 	if u.locked[key] {
 		return false
 	}
@@ -31,6 +31,8 @@ func (u *updating) LockAccount(ctx context.Context, id string) bool {
 	u.locked[key] = u.failed == nil
 	return u.failed == nil
 }
+
+func accountLock(id string) string { return "account " + id }
 
 // Lock implements sqlstore.Locker.
 func (u *updating) Lock(ctx context.Context, name string) {

@@ -77,7 +77,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	d := dialect{opts.migrations}
 	e := &engine{pool: pool, opts: opts, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
 	for i := range e.queues {
-		e.queues[i] = make(chan struct{}, 1)
+		e.queues[i] = queue{make(chan struct{}, 1), make(chan *sqlstore.Turn[*updating])}
 	}
 	if opts.Exclusive {
 		err = e.requireUnused(ctx)
@@ -203,8 +203,7 @@ type engine struct {
 	inFlight sync.RWMutex
 	closed   bool
 
-	// queues have an element while an update of one of their accounts runs.
-	queues [256]chan struct{}
+	queues [256]queue
 }
 
 var _ sqlstore.Engine = (*engine)(nil)

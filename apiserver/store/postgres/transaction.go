@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -28,14 +29,16 @@ type session struct {
 }
 
 // exec runs a script without arguments.
-func (s *session) exec(script string) error { return s.execWithin(s.patience, script) }
+func (s *session) exec(script string) error {
+	_, err := s.execWithin(s.patience, script)
+	return err
+}
 
 // execWithin is exec with a timeout of its own. A timeout closes the connection.
-func (s *session) execWithin(timeout time.Duration, script string) error {
+func (s *session) execWithin(timeout time.Duration, script string) (pgconn.CommandTag, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	_, err := s.conn.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol)
-	return err
+	return s.conn.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol)
 }
 
 // transaction is the sqlstore.Querier of one View or Update.

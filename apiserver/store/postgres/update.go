@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,12 +18,34 @@ import (
 // machine that has lost its network does not keep an account locked.
 const idleTimeout = 15 * time.Second
 
-// beginUpdate begins a transaction in which each statement sees what was committed before.
-func (o Options) beginUpdate() string {
-	return fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d;
+// beginUpdate begins a transaction in which each statement sees what was committed before, and
+// locks the account, unless that is "" or has to be quoted.
+func (o Options) beginUpdate(account string) string {
+	begin := fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d;
 		SET LOCAL idle_in_transaction_session_timeout = %d; `+planSettings,
 		milliseconds(o.LockTimeout), milliseconds(o.StatementTimeout), milliseconds(idleTimeout))
+	if !plainID.MatchString(account) {
+		return begin
+	}
+	return begin + `; SELECT 1 FROM accounts WHERE id = '` + account + `' FOR NO KEY UPDATE`
 }
+
+var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
+
+// queue lets one update of an account begin a transaction, which others join meanwhile: while
+// each waited for the account's row, it would keep a connection from other accounts, and each
+// commit waits for the disk. Accounts that share a queue only wait for each other.
+type queue struct {
+	running chan struct{} // has an element while a transaction runs
+	joining chan *sqlstore.Turn[*updating]
+}
+
+const (
+	// maxGroup and maxGroupTime bound how long the first update of a transaction waits for the
+	// commit.
+	maxGroup     = 64
+	maxGroupTime = 25 * time.Millisecond
+)
 
 // Update implements sqlstore.Engine.
 func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
@@ -34,44 +57,48 @@ func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	if e.opts.ReadOnly {
 		return ErrReadOnly
 	}
-	account := store.AccountOf(ctx)
-	leave, err := e.enter(ctx, account)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	for attempt := 1; ; attempt++ {
-		err := e.updateOnce(ctx, account, fn)
+		err := e.enter(ctx, attempt == 1, fn)
 		if _, again := errors.AsType[*retryError](err); !again || attempt == attempts {
 			return e.note(err)
 		}
 	}
 }
 
-// enter waits until no other update of the account runs in this process: while it waited for
-// the account's row, it would keep a connection from other accounts. Accounts that share
-// one of the queues only wait for each other.
-func (e *engine) enter(ctx context.Context, account string) (leave func(), err error) {
+// enter runs an update in the transaction of another one of its account, if it may share one,
+// or waits until no other update of the account runs in this process.
+func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context, sqlstore.Querier) error) error {
+	account := store.AccountOf(ctx)
 	if account == "" {
-		return func() {}, nil
+		return e.updateOnce(ctx, account, nil, fn)
 	}
-	queue := e.queues[uint64(advisoryKey(account))%uint64(len(e.queues))]
+	q := e.queues[uint64(advisoryKey(account))%uint64(len(e.queues))]
+	if !share {
+		q.joining = nil
+	}
 	timeout := time.NewTimer(e.opts.acquireTimeout)
 	defer timeout.Stop()
+	turn := sqlstore.NewTurn[*updating]()
 	select {
-	case queue <- struct{}{}:
-		return func() { <-queue }, nil
+	case q.running <- struct{}{}:
+		defer func() { <-q.running }()
+		return e.updateOnce(ctx, account, q.joining, fn)
+	case q.joining <- turn:
+		return turn.Await(ctx, func(ctx context.Context, tx *updating) error {
+			tx.LockAccount(ctx, account) // of the same queue, but perhaps another one
+			return fn(ctx, tx)
+		})
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	case <-timeout.C:
-		return nil, unavailable(fmt.Errorf("other updates of the account ran for %s", e.opts.acquireTimeout))
+		return unavailable(fmt.Errorf("other updates of the account ran for %s", e.opts.acquireTimeout))
 	}
 }
 
-// updateOnce runs an update in a transaction that has locked the account, unless that is "".
-// An update that has begun is not cancelled.
-func (e *engine) updateOnce(ctx context.Context, account string, fn func(context.Context, sqlstore.Querier) error) error {
-	c, err := e.acquire(ctx, e.opts.beginUpdate())
+// updateOnce runs an update in a transaction that has locked the account, unless that is "",
+// and then those that wait to join it. An update that has begun is not cancelled.
+func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan *sqlstore.Turn[*updating], fn func(context.Context, sqlstore.Querier) error) error {
+	c, err := e.acquire(ctx, e.opts.beginUpdate(account), e.opts.acquireTimeout+e.opts.LockTimeout)
 	if err != nil {
 		return err
 	}
@@ -79,6 +106,7 @@ func (e *engine) updateOnce(ctx context.Context, account string, fn func(context
 	ctx = context.WithoutCancel(ctx)
 	tx := &updating{transaction: transaction{session: &c.session}, locked: map[string]bool{}}
 	if account != "" {
+		tx.locked[accountLock(account)] = c.begun.String() == "SELECT 1"
 		tx.LockAccount(ctx, account)
 	}
 	if err = tx.failed; err == nil {
@@ -87,11 +115,39 @@ func (e *engine) updateOnce(ctx context.Context, account string, fn func(context
 	if tx.failed != nil && (err == nil || retryable(tx.failed, tx.conn)) {
 		err = tx.failed
 	}
-	if err == nil && tx.wrote {
-		return c.commit()
+	if err != nil || !tx.wrote {
+		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
+		return tx.explain(err)
 	}
-	_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
-	return tx.explain(err)
+	group, ok := tx.runWaiting(joining)
+	if ok {
+		err = c.commit()
+	} else {
+		_ = c.exec(`ROLLBACK`)
+		err = &retryError{errors.New("another update of the transaction failed")}
+	}
+	for _, u := range group {
+		u.Finish(err)
+	}
+	return err
+}
+
+// runWaiting runs the updates that wait to join a transaction. It reports whether the
+// transaction can be committed. An update that fails before it writes leaves it as it was.
+func (u *updating) runWaiting(joining <-chan *sqlstore.Turn[*updating]) (group []*sqlstore.Turn[*updating], ok bool) {
+	for end := time.Now().Add(maxGroupTime); len(group) < maxGroup && time.Now().Before(end); {
+		select {
+		case turn := <-joining:
+			group = append(group, turn)
+			u.wrote = false
+			if turn.Begin() && !turn.Run(u) && u.wrote || u.failed != nil {
+				return group, false
+			}
+		default:
+			return group, true
+		}
+	}
+	return group, true
 }
 
 // commit commits the transaction. The server's response to the commit of a transaction that

@@ -26,7 +26,7 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	c, err := e.acquire(ctx, e.opts.beginView())
+	c, err := e.acquire(ctx, e.opts.beginView(), e.opts.acquireTimeout)
 	if err != nil {
 		return err
 	}
