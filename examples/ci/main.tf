@@ -21,8 +21,9 @@ variable "role_mailboxes" {
 # An unattended job must not buy anything: without contact_info it adopts a domain that
 # the account owns, or fails.
 resource "mailhost_domain" "main" {
-  name       = var.domain
-  auto_renew = true
+  name        = var.domain
+  auto_renew  = true
+  on_existing = "adopt"
 
   lifecycle {
     prevent_destroy = true

@@ -4,9 +4,9 @@ resource "mailhost_domain" "main" {
   auto_renew   = true
   redirect_url = "https://www.example.net/"
 
-  # Fails the plan if the account owns the domain already. The default, "adopt",
-  # manages the existing domain and buys nothing.
-  on_existing = "error"
+  # Manages a domain that the account owns already, and buys nothing then. The default,
+  # "error", makes the plan fail and shows the import block.
+  on_existing = "adopt"
 
   # The registrant; needed only to buy the domain.
   contact_info = {

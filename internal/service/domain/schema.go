@@ -13,11 +13,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-const description = "A domain of the account. Creating it **buys** the domain. If the account owns the domain already, it is adopted and nothing is bought. The plan shows which of the two will happen, the price if the API returns one, and the settings that an adoption changes. " +
+const description = "A domain of the account. Creating it **buys** the domain. If the account owns the domain already, the plan fails, or adopts it with `on_existing = \"adopt\"`, and nothing is bought. The plan shows the price if the API returns one, and the settings that an adoption changes. " +
 	"A plan of a new domain fails while the domain or its price can't be looked up because of an outage, so that no saved plan buys what it has not shown.\n\n" +
 	"Destroying it deletes the domain with its DNS records. The API refuses that while the domain has mailboxes, and there is no refund. " +
 	"Use `lifecycle { prevent_destroy = true }` for a domain that matters.\n\n" +
-	"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (except for a domain that the registry refused), because they would delete the domain and buy the same name again or, with `create_before_destroy`, adopt the domain and then delete it. " +
+	"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (except for a domain that the registry refused), because they would delete the domain and buy the same name again. " +
 	"If you rename the resource, add a `moved` block. " +
 	"If you apply a saved plan after the domain was added to or removed from the account, the apply stops before it buys anything: plan again."
 

@@ -11,6 +11,9 @@ resource "mailhost_domain" "this" {
   contact_info = var.contact_info
   auto_renew   = var.auto_renew
   redirect_url = var.redirect_url
+
+  # Without a registrant nothing can be bought, so the account has to own the domain.
+  on_existing = var.contact_info == null ? "adopt" : "error"
 }
 
 resource "mailhost_mailbox_set" "this" {

@@ -2,12 +2,12 @@
 # Shows the main job: builds the provider, installs it for this demo only, applies a copy of
 # examples/quickstart to an embedded account, and checks that a second plan is empty.
 #
-#   scripts/demo.sh apply VERSION   applies, with the provider installed as this version
-#   scripts/demo.sh destroy         destroys what was applied, and removes .demo
+#   internal/demo/demo.sh apply VERSION   applies, with the provider installed as this version
+#   internal/demo/demo.sh destroy         destroys what was applied, and removes .demo
 #
 # Everything is in .demo, which git ignores. Your own CLI settings are neither read nor changed.
 set -eo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 demo=$PWD/.demo
 config=$demo/quickstart
@@ -35,7 +35,7 @@ outcomes() { awk '/^(╷|│|╵)/ || / complete after / && !/: Read complete / 
 
 open_cli() {
 	heading "Terraform or OpenTofu"
-	cli=$(scripts/cli.sh)
+	cli=$(internal/demo/cli.sh)
 	name=$(basename "$cli")
 	mkdir -p "$config" "$demo/home"
 	say "$(run version | head -1): $cli"

@@ -2,7 +2,7 @@
 # Prints the path of the CLI to use: the one that TF_CLI names, else terraform or tofu on
 # PATH, else the Terraform in .demo/bin, which is installed if it is missing.
 set -eo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 fail() { printf '\nFailed: %s\n' "$*" >&2; exit 1; }
 
@@ -13,7 +13,7 @@ elif ! cli=$(command -v terraform || command -v tofu || command -v "$bin/terrafo
 	echo "Neither terraform nor tofu is on PATH. Installing Terraform from releases.hashicorp.com into .demo/bin ..." >&2
 	mkdir -p "$bin"
 	echo '*' >.demo/.gitignore
-	cli=$(go run ./internal/installcli "$bin") || fail "Terraform can't be installed.
+	cli=$(go run ./internal/demo "$bin") || fail "Terraform can't be installed.
 Install one of these, so that it is on PATH, and run the same command again:
   Terraform 1.8 or later: https://developer.hashicorp.com/terraform/install
   OpenTofu 1.7 or later: https://opentofu.org/docs/intro/install/

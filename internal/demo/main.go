@@ -1,5 +1,5 @@
-// Command installcli installs the newest Terraform into a folder and prints its path, for a
-// machine without a CLI. It checks the signature of the release.
+// Command demo installs the newest Terraform into a folder and prints its path, for a
+// machine without a CLI. demo.sh and cli.sh beside it are make demo. It checks the signature of the release.
 package main
 
 import (
