@@ -202,7 +202,7 @@ func TestAdopt(t *testing.T) {
 		}
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
 			{
-				Config: config(s, "Example.com", `redirect_url = "https://new.example.com"`),
+				Config: config(s, "Example.com", `redirect_url = "https://new.example.com"`, `on_existing = "adopt"`),
 				ConfigStateChecks: []statecheck.StateCheck{
 					value("id", text(owned.ID)), value("name", text("Example.com")), value("auto_renew", knownvalue.Bool(false)),
 					value("redirect_url", text("https://new.example.com")), value("redirect_mode", text("301")), value("contact_info", knownvalue.Null()),
@@ -233,7 +233,7 @@ func TestDisappears(t *testing.T) {
 			},
 			{
 				PreConfig:        func() { remove(); back = s.Domain(t, "example.com").ID },
-				Config:           config(s, "example.com", contactInfo("+4930123456")),
+				Config:           config(s, "example.com", contactInfo("+4930123456"), `on_existing = "adopt"`),
 				ConfigPlanChecks: create,
 				Check: func(state *terraform.State) error {
 					if id := state.RootModule().Resources[address].Primary.ID; id != back {

@@ -239,7 +239,7 @@ func TestRefused(t *testing.T) {
 		fails(`Both domain and workspace_id`, `target_email = "jane@example.org"`, `domain = "example.com"`, fmt.Sprintf("workspace_id = %q", s.WorkspaceID)),
 		fails(`domain = "example.net"(?s:.*)The account has no domain "example.net"(?s:.*)refer to it`, `target_email = "jane@example.org"`, `domain = "example.net"`),
 		fails(`workspace_id = "7f0c1c1e-(?s:.*)The account has no workspace`, `target_email = "jane@example.org"`, `workspace_id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"`),
-		fails(`by the rule `+f.ID+`(?s:.*)id = "example.com/Jane@example.org"`, `target_email = "Jane@example.org"`, `domain = "example.com"`),
+		fails(`exists already(?s:.*)`+f.ID+`(?s:.*)id = "example.com/Jane@example.org"`, `target_email = "Jane@example.org"`, `domain = "example.com"`),
 		{
 			Config: rule(s, `target_email = "jane@example.org"`), ResourceName: address, ImportState: true, ImportStateId: "example.com/joe@example.org",
 			ExpectError: regexp.MustCompile(`Forwarding\s+rule\s+to\s+joe@example.org\s+of\s+domain\s+example.com:\s+not\s+found`),

@@ -149,7 +149,7 @@ func TestRefused(t *testing.T) {
 		"domain":         {mailbox(s, "exa mple", "jane", "Jane"), `domain must be`},
 		"no name":        {mailbox(s, "example.com", "jane", ""), `first_name must be 1 to 100 characters`},
 		"unknown domain": {mailbox(s, "missing.example", "jane", "Jane"), `(?s)domain += "missing.example".*has no domain`},
-		"taken":          {mailbox(s, "example.com", "Jane", "Jane"), `(?s)Can't create the mailbox .*import it`},
+		"taken":          {mailbox(s, "example.com", "Jane", "Jane"), `(?s)mailbox jane@example.com exists already.*import it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{Config: c.config, ExpectError: regexp.MustCompile(c.want)}}})
