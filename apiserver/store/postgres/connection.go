@@ -25,15 +25,20 @@ type connection struct {
 	begun pgconn.CommandTag
 }
 
-// acquire returns a connection in a new transaction. A connection that turns out to be
+// acquire returns a connection in a new transaction, which begins with the settings between
+// two parts of a script. A connection that turns out to be
 // lost is replaced, because a restart of the server ends all that are idle.
-func (e *engine) acquire(ctx context.Context, begin string, timeout time.Duration) (*connection, error) {
+func (e *engine) acquire(ctx context.Context, begin, then string, timeout time.Duration) (*connection, error) {
 	for attempt := 1; ; attempt++ {
 		c, err := e.connect(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if c.begun, err = c.execWithin(timeout, begin); err == nil {
+		script := begin + e.opts.settings() + then
+		if isDirect(c.conn) {
+			script = begin + then
+		}
+		if c.begun, err = c.execWithin(timeout, script); err == nil {
 			return c, nil
 		}
 		lost := c.conn.IsClosed()

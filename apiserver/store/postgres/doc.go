@@ -10,7 +10,9 @@
 // wait for each other. The list of accounts has a lock of its own (pg_advisory_xact_lock).
 // Domain names and addresses of dedicated IPs are unique in all accounts by constraints.
 // In a process, an update that names its account (store.InAccount) waits for the others of
-// the account before it takes a connection.
+// the account before it takes a connection, or joins their transaction: those that wait at the
+// same time have one commit. There are no savepoints: if one of them fails after it has written,
+// the transaction is rolled back and each runs again alone.
 //
 // The function of an update runs again after a deadlock, after a unique value that another
 // account has taken in the meantime, and after a connection that was lost before the commit.
@@ -30,8 +32,8 @@
 //
 // # Poolers
 //
-// Nothing outlives a transaction: settings are SET LOCAL, and advisory locks are those of
-// the transaction. PgBouncer in transaction mode therefore works. A connection that ends
+// At a pooler nothing outlives a transaction: settings are SET LOCAL, and advisory locks are those
+// of the transaction. PgBouncer in transaction mode therefore works. A connection that ends
 // at a pooler is recognized by its process id, which is not the server's. It gets no named
 // prepared statements, which PgBouncer knows since 1.21 only; direct connections do.
 // The parameter default_query_exec_mode of the URL overrides that: cache_statement for a

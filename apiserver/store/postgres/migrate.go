@@ -12,7 +12,7 @@ import (
 // migrate brings the schema up to date. Only one process at a time does; the others, which
 // may be replicas that start at the same time, wait for it and find nothing to do.
 func (e *engine) migrate(ctx context.Context, d dialect) (err error) {
-	c, err := e.acquire(ctx, `BEGIN`, e.opts.acquireTimeout)
+	c, err := e.acquire(ctx, `BEGIN`, "", e.opts.acquireTimeout)
 	if err != nil {
 		return err
 	}

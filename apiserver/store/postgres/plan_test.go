@@ -75,7 +75,7 @@ func testPlans(t *testing.T, run *statements) {
 		_, err := conn.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
-	if err := script(strings.ReplaceAll(postgres.PlanSettings, "SET LOCAL", "SET")); err != nil {
+	if err := script(strings.TrimPrefix(strings.ReplaceAll(postgres.PlanSettings, "SET LOCAL", "SET"), ";")); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range slices.Sorted(maps.Keys(run.all)) {

@@ -120,7 +120,7 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	config.ConnConfig.Tracer = opts.tracer
 	if !strings.Contains(url, modeParameter) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-		config.AfterConnect = prepareIfDirect
+		config.AfterConnect = opts.prepareIfDirect
 	}
 	switch config.ConnConfig.DefaultQueryExecMode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
@@ -129,20 +129,22 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepareIfDirect lets a connection keep prepared statements unless it ends at a pooler,
+// prepareIfDirect lets a connection keep prepared statements and settings unless it ends at a pooler,
 // which may use another connection to the server for each transaction. A pooler's
 // connection has a process id that it made up.
-func prepareIfDirect(ctx context.Context, conn *pgx.Conn) error {
+func (o Options) prepareIfDirect(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, acquireTimeout) // pgxpool sets none
 	defer cancel()
 	var pid uint32
 	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()::bigint`).Scan(&pid); err != nil {
 		return err
 	}
-	if pid == conn.PgConn().PID() {
-		setDirect(conn)
+	if pid != conn.PgConn().PID() {
+		return nil
 	}
-	return nil
+	setDirect(conn)
+	_, err := conn.Exec(ctx, strings.TrimPrefix(strings.ReplaceAll(o.settings(), "SET LOCAL", "SET"), ";"), pgx.QueryExecModeSimpleProtocol)
+	return err
 }
 
 // directKey marks the connections that keep prepared statements.

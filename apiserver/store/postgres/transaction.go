@@ -15,7 +15,13 @@ import (
 // planSettings keep the plans of prepared statements: planning takes longer than most
 // statements run. Each is a search in an index, also where the plan was made while a table
 // was small. Starting workers would take longer than any of them.
-const planSettings = `SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off`
+const planSettings = `; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off`
+
+// settings returns what each transaction sets after BEGIN, unless its connection has done so
+// before.
+func (o Options) settings() string {
+	return fmt.Sprintf(`; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d`, milliseconds(o.LockTimeout), milliseconds(o.StatementTimeout)) + planSettings
+}
 
 // session is a connection while a transaction runs on it.
 type session struct {

@@ -18,16 +18,15 @@ import (
 // machine that has lost its network does not keep an account locked.
 const idleTimeout = 15 * time.Second
 
-// beginUpdate begins a transaction in which each statement sees what was committed before, and
-// locks the account, unless that is "" or has to be quoted.
-func (o Options) beginUpdate(account string) string {
-	begin := fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d;
-		SET LOCAL idle_in_transaction_session_timeout = %d; `+planSettings,
-		milliseconds(o.LockTimeout), milliseconds(o.StatementTimeout), milliseconds(idleTimeout))
+// beginUpdate begins a transaction in which each statement sees what was committed before.
+var beginUpdate = fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = %d`, milliseconds(idleTimeout))
+
+// lockFirst locks an account in the round trip of BEGIN, unless the id is "" or has to be quoted.
+func lockFirst(account string) string {
 	if !plainID.MatchString(account) {
-		return begin
+		return ""
 	}
-	return begin + `; SELECT 1 FROM accounts WHERE id = '` + account + `' FOR NO KEY UPDATE`
+	return `; SELECT 1 FROM accounts WHERE id = '` + account + `' FOR NO KEY UPDATE`
 }
 
 var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
@@ -98,7 +97,7 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 // updateOnce runs an update in a transaction that has locked the account, unless that is "",
 // and then those that wait to join it. An update that has begun is not cancelled.
 func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan *sqlstore.Turn[*updating], fn func(context.Context, sqlstore.Querier) error) error {
-	c, err := e.acquire(ctx, e.opts.beginUpdate(account), e.opts.acquireTimeout+e.opts.LockTimeout)
+	c, err := e.acquire(ctx, beginUpdate, lockFirst(account), e.opts.acquireTimeout+e.opts.LockTimeout)
 	if err != nil {
 		return err
 	}

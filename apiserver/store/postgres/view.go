@@ -2,16 +2,12 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // beginView begins one snapshot. Its reader may wait for a slow client between statements.
-func (o Options) beginView() string {
-	return fmt.Sprintf(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = 0; `+planSettings,
-		milliseconds(o.StatementTimeout))
-}
+const beginView = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0`
 
 // View implements sqlstore.Engine.
 func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
@@ -26,7 +22,7 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	c, err := e.acquire(ctx, e.opts.beginView(), e.opts.acquireTimeout)
+	c, err := e.acquire(ctx, beginView, "", e.opts.acquireTimeout)
 	if err != nil {
 		return err
 	}
