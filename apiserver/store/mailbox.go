@@ -72,6 +72,9 @@ type MailboxWriter interface {
 	// the mailbox or of an alias, and an *ExistsError with the id of the mailbox
 	// that has one of the addresses already.
 	CreateMailbox(m *Mailbox) error
+	// CreateMailboxes creates mailboxes of one domain without aliases, in order and at most
+	// limit of them, and leaves out each whose address exists. It returns which it created.
+	CreateMailboxes(mailboxes []*Mailbox, limit int) (created map[*Mailbox]bool, err error)
 	// UpdateMailbox must leave the domain, the local part and the aliases alone.
 	UpdateMailbox(accountID, id string, change func(*Mailbox) error) (Mailbox, error)
 	// DeleteMailbox deletes a mailbox with its aliases. The internal forwarding

@@ -24,11 +24,19 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 	if err != nil {
 		return nil, err
 	}
-	m, err := c.addMailbox(tx, d, &left, store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName})
+	m := store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
+	c.complete(&m, d)
+	if left > 0 {
+		err := tx.CreateMailbox(&m)
+		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
+			return new(c.mailbox(m)), err
+		}
+	}
+	err = c.notCreated(tx, d, m)
 	if refused, ok := errors.AsType[*mailboxError](err); ok {
 		return nil, api.Conflict("%s", refused.message)
 	}
-	return m, err
+	return nil, err
 })
 
 // An item that fails does not stop the others.
@@ -43,19 +51,35 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 	}
 	out := &api.CreatedMailboxes{Created: []api.CreatedMailboxItem{}, Failed: []api.FailedMailboxItem{}}
 	earlier := map[string]bool{} // local parts
+	mailboxes, refusals := make([]*store.Mailbox, len(in.Body.Items)), make([]error, len(in.Body.Items))
+	var valid []*store.Mailbox
 	for i, item := range in.Body.Items {
-		var created *api.Mailbox
-		mailbox, err := checkItem(item, earlier)
-		if err == nil {
-			created, err = c.addMailbox(tx, d, &left, mailbox)
+		m, err := checkItem(item, earlier)
+		if err != nil {
+			refusals[i] = err
+			continue
 		}
-		if refused, ok := errors.AsType[*mailboxError](err); ok {
-			out.Failed = append(out.Failed, api.FailedMailboxItem{Index: i, Code: refused.code, Message: refused.message})
-		} else if err != nil {
+		c.complete(&m, d)
+		mailboxes[i], valid = &m, append(valid, &m)
+	}
+	created, err := tx.CreateMailboxes(valid, max(left, 0))
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range mailboxes {
+		err := refusals[i]
+		if m != nil && created[m] {
+			out.Created = append(out.Created, api.CreatedMailboxItem{Index: i, Mailbox: c.mailbox(*m)})
+			continue
+		}
+		if m != nil {
+			err = c.notCreated(tx, d, *m)
+		}
+		refused, ok := errors.AsType[*mailboxError](err)
+		if !ok {
 			return nil, err
-		} else {
-			out.Created = append(out.Created, api.CreatedMailboxItem{Index: i, Mailbox: *created})
 		}
+		out.Failed = append(out.Failed, api.FailedMailboxItem{Index: i, Code: refused.code, Message: refused.message})
 	}
 	c.unchanged = len(out.Created) == 0
 	return out, nil
@@ -95,29 +119,25 @@ func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
 	return limit - total, err
 }
 
-// addMailbox creates m, whose local part and names are valid, in d if the account may
-// have at least one more mailbox: left is how many.
-func (c *Call) addMailbox(tx store.Tx, d store.Domain, left *int, m store.Mailbox) (*api.Mailbox, error) {
+// complete completes a new mailbox of d, which has its local part and names.
+func (c *Call) complete(m *store.Mailbox, d store.Domain) {
 	m.ID, m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.Rules.Random.IDAt(c.Arrival), c.Caller.AccountID, d.ID, MailboxQuota, c.Arrival
 	m.State = store.Provisioning{Status: vocab.MailboxActive}
 	if d.State.At(c.Arrival) == vocab.DomainPending {
 		m.State.Until, m.State.ReadyAt = vocab.MailboxProvisioning, d.State.ReadyAt
 	}
-	if *left > 0 {
-		err := tx.CreateMailbox(&m)
-		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
-			*left--
-			return new(c.mailbox(m)), err
-		}
-	}
+}
+
+// notCreated returns why a mailbox was not created: a *mailboxError.
+func (c *Call) notCreated(tx store.Tx, d store.Domain, m store.Mailbox) error {
 	owner, err := tx.MailboxByAddress(m.AccountID, m.LocalPart, d.Name)
 	if errors.Is(err, store.ErrNotFound) { // a taken address is reported first
 		err = &mailboxError{api.BulkQuotaExceeded, fmt.Sprintf("the account has reached its limit of %d mailboxes", c.Rules.Settings.Get().MaxMailboxes)}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return nil, &mailboxError{api.BulkAlreadyExists, c.addressTaken(tx, d, m.LocalPart, owner)}
+	return &mailboxError{api.BulkAlreadyExists, c.addressTaken(tx, d, m.LocalPart, owner)}
 }
 
 // addressTaken returns the message of a conflict with the mailbox that has an address

@@ -69,7 +69,7 @@ func isSlow(step string) bool {
 	table, scan := strings.CutPrefix(step, "SCAN ")
 	table, _, _ = strings.Cut(table, " ")
 	return strings.Contains(step, "TEMP B-TREE") || strings.Contains(step, "AUTOMATIC") ||
-		scan && !slices.Contains([]string{"CONSTANT", "json_each", "e"}, table)
+		scan && !strings.HasSuffix(step, "-ROW VALUES CLAUSE") && !slices.Contains([]string{"CONSTANT", "json_each", "e"}, table)
 }
 
 // collectStatements adds the statements that a store has run.

@@ -240,14 +240,11 @@ func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) 
 
 // insertion returns the statement that inserts some rows.
 func (t copiedTable) insertion(rows int) string {
-	names, values := make([]string, len(t.columns)), make([]string, rows)
+	names := make([]string, len(t.columns))
 	for i, column := range t.columns {
 		names[i] = column.name
 	}
-	for i := range values {
-		values[i] = `(` + placeholders(len(names), 1+i*len(names)) + `)`
-	}
-	return `INSERT INTO ` + t.name + ` (` + strings.Join(names, ", ") + `) VALUES ` + strings.Join(values, ", ")
+	return insertionOf(t.name, names, rows)
 }
 
 func placeholders(n, first int) string {

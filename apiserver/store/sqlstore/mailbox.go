@@ -72,6 +72,58 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 	return nil
 }
 
+func (t *tx) CreateMailboxes(wanted []*store.Mailbox, limit int) (map[*store.Mailbox]bool, error) {
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	accountID, domainID := wanted[0].AccountID, wanted[0].DomainID
+	d, err := t.mailboxDomain(accountID, domainID)
+	if err != nil {
+		return nil, err
+	}
+	localParts := make([]string, len(wanted))
+	for i, m := range wanted {
+		localParts[i] = m.LocalPart
+	}
+	existing := t.inAllAccounts().and(`t.domain_id = ?`, domainID)
+	existing.and(existing.in(`t.local_part`, localParts))
+	taken, err := column[string](&t.reader, `SELECT t.local_part FROM addresses t`+existing.text, existing.args...)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := only(column[int64](&t.reader, `SELECT COALESCE(MAX(created_at), 0) FROM mailboxes WHERE account_id = $1`, accountID))
+	if err != nil {
+		return nil, err
+	}
+	known, created := make(map[string]bool), make(map[*store.Mailbox]bool)
+	for _, localPart := range taken {
+		known[localPart] = true
+	}
+	var rows, addresses [][]any
+	for _, m := range wanted {
+		if known[m.LocalPart] || len(rows) >= limit {
+			continue
+		}
+		newest = max(newest+1, m.CreatedAt.UnixMicro())
+		m.CreatedAt, known[m.LocalPart], created[m] = time.UnixMicro(newest).UTC(), true, true
+		m.UpdatedAt, m.DomainName, m.WorkspaceID, m.WorkspaceName = m.CreatedAt, d.name, d.workspaceID, d.workspaceName
+		rows = append(rows, mailboxes.written(m))
+		addresses = append(addresses, []any{m.DomainID, m.LocalPart, m.ID})
+	}
+	if err := t.insertRows(mailboxes.name, mailboxes.stores, rows); err != nil {
+		return nil, err
+	}
+	if err := t.insertRows("addresses", []string{"domain_id", "local_part", "mailbox_id"}, addresses); err != nil {
+		return nil, err
+	}
+	for _, m := range wanted {
+		if created[m] {
+			report(t, nil, m)
+		}
+	}
+	return created, nil
+}
+
 func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) error) (store.Mailbox, error) {
 	return update(t, mailboxes, accountID, id, change)
 }

@@ -45,6 +45,7 @@ type table[T any] struct {
 
 	columns []tableColumn // first those of the table, then those that are joined
 	names   []string      // of the table's
+	stores  []string      // names, and those of the derived columns
 	// The parts of the statements.
 	selection, insertion, replacing, updating string
 	// Indexes in columns: of those that an update writes, of the others, and of some
@@ -77,6 +78,7 @@ func newTable[T any](t table[T]) *table[T] {
 			written = append(written, derived[i].(string))
 		}
 	}
+	t.stores = written
 	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING RETURNING created_at`
 	fixed := append(slices.Clip(t.fixed), "id", "account_id", "created_at")
 	var set, excluded []string
@@ -379,6 +381,38 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 		return err
 	}
 	return &store.ExistsError{ID: fmt.Sprint(reflect.ValueOf(tbl.fields(v)[tbl.id]).Elem())}
+}
+
+// maxRows is how many rows one statement inserts. Engines limit the number of arguments.
+const maxRows = 512
+
+// insertRows inserts rows with few statements, of which there are few different ones: the number
+// of their rows is a power of two.
+func (t *tx) insertRows(table string, columns []string, rows [][]any) error {
+	for n := maxRows; len(rows) > 0; {
+		if len(rows) < n {
+			n /= 2
+			continue
+		}
+		inserted, err := t.exec(insertionOf(table, columns, n), slices.Concat(rows[:n]...)...)
+		if err == nil && inserted != int64(n) {
+			err = fmt.Errorf("%d of %d rows were inserted", inserted, n)
+		}
+		if err != nil {
+			return fmt.Errorf("create in %s: %w", table, err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// insertionOf returns a statement that inserts some rows.
+func insertionOf(table string, columns []string, rows int) string {
+	values := make([]string, rows)
+	for i := range values {
+		values[i] = `(` + placeholders(len(columns), 1+i*len(columns)) + `)`
+	}
+	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES ` + strings.Join(values, ", ")
 }
 
 // put inserts a row, or replaces the one with the same key. It reports nothing.

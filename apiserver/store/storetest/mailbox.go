@@ -3,6 +3,8 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -237,6 +239,55 @@ func (h *harness) bulk(t tenant, prefix string, n int) []string {
 		return nil
 	})
 	return idsOf(created)
+}
+
+// testCreateMailboxes checks that mailboxes which are created together are as if each was created
+// alone, without those whose address exists and those beyond the limit.
+func testCreateMailboxes(h *harness) {
+	t := h.tenant("a.example")
+	ada := h.mailbox(t, "ada")
+	const wanted, limit = 1030, 1021
+	mailboxes := make([]*store.Mailbox, wanted)
+	for i := range mailboxes {
+		mailboxes[i] = new(h.newMailbox(t, fmt.Sprint("m", i)))
+		mailboxes[i].FirstName = "Ünï"
+	}
+	mailboxes[1].LocalPart, mailboxes[3].LocalPart = "ada", "m2"
+	var made map[*store.Mailbox]bool
+	var want, got []store.Mailbox
+	changes := h.observed(func(tx store.Tx) (err error) {
+		made, err = tx.CreateMailboxes(mailboxes, limit)
+		return err
+	})
+	for i, m := range mailboxes {
+		if created := i != 1 && i != 3 && i < limit+2; made[m] != created {
+			h.Errorf("mailbox %d: created %t, want %t", i, made[m], created)
+		} else if created {
+			want = append(want, *m)
+		}
+	}
+	equal(h, "changes", len(changes), limit)
+	equal(h, "a change", changes[7], store.Change{After: mailboxes[9]})
+	h.view(func(r store.Reader) (err error) {
+		if got, _, err = r.Mailboxes(t.account, store.MailboxFilter{Search: "ÜNÏ"}, everything); err != nil {
+			return err
+		}
+		first, err := r.MailboxByAddress(t.account, "ada", "a.example")
+		equal(h, "the mailbox that exists", first.ID, ada)
+		return err
+	})
+	equal(h, "created", got, want)
+	h.exists(want[5].ID, func(tx store.Tx) error { return tx.CreateMailbox(new(h.newMailbox(t, want[5].LocalPart))) })
+	h.missing(func(tx store.Tx) error {
+		m := h.newMailbox(t, "eve")
+		m.DomainID = "unknown"
+		_, err := tx.CreateMailboxes([]*store.Mailbox{&m}, 1)
+		return err
+	})
+	lists(h, "a page", func(r store.Reader, s store.Slice) ([]store.Mailbox, int, error) {
+		items, total, err := r.Mailboxes(t.account, store.MailboxFilter{DomainID: t.domain, Search: "m102"}, s)
+		return items, total, err
+	}, idsOf(slices.DeleteFunc(want, func(m store.Mailbox) bool { return !strings.HasPrefix(m.LocalPart, "m102") }))...)
 }
 
 func testEachMailbox(h *harness) {

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, names ...string) {
 		{"MailboxFilter", testMailboxFilter},
 		{"MailboxSearch", testMailboxSearch},
 		{"NameSearch", testNameSearch},
+		{"CreateMailboxes", testCreateMailboxes},
 		{"EachMailbox", testEachMailbox},
 		{"EachMailboxReads", testEachMailboxReads},
 		{"Domain", testKind(domainKind)},
