@@ -1,0 +1,120 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+)
+
+// commits counts transactions.
+type commits struct{ n atomic.Int64 }
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (c *commits) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if data.SQL == "COMMIT" {
+		c.n.Add(1)
+	}
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (c *commits) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// TestSharedTransactions checks that updates of an account which wait at the same time share a
+// transaction, and that each has its own result: one that fails, before or after it has written,
+// or panics, leaves no trace and does not disturb the others.
+func TestSharedTransactions(t *testing.T) {
+	t.Parallel()
+	var traced commits
+	s := open(t, postgres.Options{}.WithTracer(&traced))
+	const account = "account"
+	if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch}) }); err != nil {
+		t.Fatal(err)
+	}
+	ctx := store.InAccount(t.Context(), account)
+	refused, thrown := errors.New("refused"), errors.New("thrown")
+	add := func(tx store.Tx, name string) error {
+		return tx.CreateWorkspace(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
+	}
+	kinds := map[string]struct {
+		run  func(tx store.Tx, name string) error
+		want error
+	}{
+		"kept":     {add, nil},
+		"early":    {func(store.Tx, string) error { return refused }, refused},
+		"late":     {func(tx store.Tx, name string) error { return errors.Join(add(tx, name), refused) }, refused},
+		"panicked": {func(tx store.Tx, name string) error { panic(errors.Join(add(tx, name), thrown)) }, thrown},
+	}
+	var want []string
+	// round runs updates while another one has the account, and returns how many transactions
+	// were committed.
+	round := func(number int, names ...string) int64 {
+		before := traced.n.Load()
+		var wg sync.WaitGroup
+		start := func() {
+			for i, kind := range names {
+				name := fmt.Sprint(kind, number, "-", i)
+				if kind == "kept" {
+					want = append(want, name)
+				}
+				wg.Go(func() {
+					defer func() {
+						if err, ok := recover().(error); ok && !errors.Is(err, kinds[kind].want) {
+							t.Errorf("%s panicked with %v", name, err)
+						}
+					}()
+					if err := s.Update(ctx, func(tx store.Tx) error { return kinds[kind].run(tx, name) }); !errors.Is(err, kinds[kind].want) {
+						t.Errorf("%s: %v", name, err)
+					}
+				})
+			}
+			runtime.Gosched()
+		}
+		first, once := fmt.Sprint("first", number), sync.Once{}
+		want = append(want, first)
+		if err := s.Update(ctx, func(tx store.Tx) error {
+			once.Do(start)
+			return add(tx, first)
+		}); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		return traced.n.Load() - before
+	}
+	round(0, "kept", "early", "kept", "late", "kept", "panicked", "kept", "kept", "early")
+	shared := false
+	for number := 1; number < 200 && !shared; number++ {
+		shared = round(number, "kept", "early", "kept", "kept") < 4
+	}
+	if !shared {
+		t.Error("each update had a transaction of its own")
+	}
+	var got []string
+	if err := s.View(t.Context(), func(r store.Reader) error {
+		workspaces, _, err := r.Workspaces(account, store.Within{}, store.Slice{Limit: 10_000})
+		for i, w := range workspaces {
+			got = append(got, w.ID)
+			if i > 0 && !w.CreatedAt.After(workspaces[i-1].CreatedAt) {
+				t.Errorf("%s was not created after the one before", w.ID)
+			}
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the workspaces are %q, want %q", got, want)
+	}
+}
