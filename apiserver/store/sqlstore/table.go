@@ -258,20 +258,19 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 	return items, total, err
 }
 
-// slice returns a slice of the objects that w selects in an order. One with an offset is cut
-// before the joins, so that a skipped row costs one step in the index. The limit is
-// hidden from SQLite's planner, which would prepare the statement anew for each one.
+// slice returns a slice of the objects that w selects in an order. It is cut before the joins,
+// so that a skipped row costs one step in the index and planners read rows in the order of the index.
+// The limit is hidden from SQLite's planner, which would prepare the statement anew for each one.
 func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
 	w = w.clone()
 	end := order + ` LIMIT ` + r.dialect.Hidden(w.bind(s.Limit))
-	if s.Offset == 0 {
+	if s.Offset > 0 {
+		end += ` OFFSET ` + w.bind(s.Offset)
+	}
+	if tbl.joins == "" {
 		return collect(r, tbl, w, end)
 	}
-	from := tbl.name + ` t` + w.text + end + ` OFFSET ` + w.bind(s.Offset)
-	if tbl.joins != "" {
-		from = `(SELECT * FROM ` + from + `) t` + tbl.joins + order
-	}
-	return query(r, tbl, from, w.args)
+	return query(r, tbl, `(SELECT * FROM `+tbl.name+` t`+w.text+end+`) t`+tbl.joins+order, w.args)
 }
 
 // each calls fn for every object that w selects, in order, until it returns an error.
