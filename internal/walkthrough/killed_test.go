@@ -185,7 +185,7 @@ func TestKilledPurchase(t *testing.T) {
 	if state := read(t, filepath.Join(w.dir, "terraform.tfstate")); strings.Contains(state, "acme.com") {
 		t.Fatalf("nothing was lost: %s", state)
 	}
-	w.refused(t, []string{"plan"}, "The account owns the domain acme.com already", "import")
+	w.refused(t, []string{"plan"}, "The domain acme.com exists already", "import")
 	configure("adopt")
 	w.must(t, "apply", "-auto-approve", "-no-color")
 	w.planIsEmpty(t)

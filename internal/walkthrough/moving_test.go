@@ -56,7 +56,7 @@ func TestAccMoving(t *testing.T) {
 	w.write(t, "account.json", account[1])
 	w.write(t, "main.tf", before+rehearsal+after)
 	w.must(t, "init")
-	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "adopts a domain that the account owns") {
+	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "The plan adopts the domain") {
 		t.Errorf("the domain is not adopted:\n%s", out)
 	}
 

@@ -4,6 +4,7 @@ DROP INDEX idempotency_records_by_interrupted_request;
 ALTER TABLE idempotency_records DROP COLUMN interrupted_request;
 ALTER TABLE idempotency_records DROP COLUMN interrupted_id;
 ALTER TABLE idempotency_records DROP COLUMN delivered;
+DROP TABLE unconfirmed_creates;
 
 -- Lists are counted, filtered and searched with plain indexes. That of a domain's mailboxes
 -- has the columns of their status, so that filters count in it.
