@@ -22,6 +22,7 @@ import (
 // the same time and as through a pooler, and compares what each operation returns and what can be read afterwards.
 func TestSameAsSQLite(t *testing.T) {
 	t.Parallel()
+	postgrestest.URL(t) // skips the test if there is no PostgreSQL: a property that skips is an error
 	rapid.Check(t, func(rt *rapid.T) {
 		theirs, err := sqlite.Open(context.Background(), sqlite.Memory, sqlite.Options{})
 		if err != nil {

@@ -57,10 +57,10 @@ func (s *statements) add(text string) {
 // testPlans checks that no statement reads a whole table, or sorts more rows than it needs,
 // in a database with many rows and stable plans.
 func testPlans(t *testing.T, run *statements) {
+	url := postgrestest.Start(t).URL("postgres", "postgres")
 	if len(run.all) < 120 {
 		t.Errorf("only %d statements were found", len(run.all))
 	}
-	url := postgrestest.Start(t).URL("postgres", "postgres")
 	for seed := range 3 {
 		storetest.FillRandomly(t, openAt(t, url, postgres.Options{}), seed)
 	}

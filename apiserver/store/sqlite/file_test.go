@@ -177,36 +177,34 @@ func TestReplacedUnderLock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// One only: in one process, connections to two files with one -wal file between them
+		// would not see each other's locks.
 		waiting := make(chan *Store)
-		for range 3 { // they are somewhere between two attempts when the file is replaced
-			go func() {
-				s, err := Open(t.Context(), path, Options{unsynced: true, ReadOnly: readOnly})
-				if err != nil {
-					t.Error(err)
-				}
-				waiting <- s
-			}()
-		}
+		go func() {
+			s, err := Open(t.Context(), path, Options{unsynced: true, ReadOnly: readOnly})
+			if err != nil {
+				t.Error(err)
+			}
+			waiting <- s
+		}()
 		waitUntilBusy(t, path)
 		if err := errors.Join(os.RemoveAll(path+"-wal"), os.Rename(backup, path), lock.Close()); err != nil {
 			t.Fatal(err)
 		}
+		s = <-waiting
+		if s == nil {
+			continue
+		}
 		want := []string{"old"}
-		for n := range 3 {
-			s := <-waiting
-			if s == nil {
-				continue
-			}
-			if got := addresses(t, s); !slices.Equal(got, want) {
-				t.Errorf("mailboxes %q, want %q", got, want)
-			}
-			if !readOnly {
-				works(t, s, fmt.Sprint("new", n))
-				want = append(want, fmt.Sprint("new", n))
-			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+		if got := addresses(t, s); !slices.Equal(got, want) {
+			t.Errorf("mailboxes %q, want %q", got, want)
+		}
+		if !readOnly {
+			works(t, s, "new")
+			want = append(want, "new")
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
 		again := openStore(t, path, Options{})
 		if got := addresses(t, again); !slices.Equal(got, want) {

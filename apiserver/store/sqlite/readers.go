@@ -43,6 +43,11 @@ func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Qu
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	// First: a new connection would use the -wal file of the open file with the other one, and
+	// delete it.
+	if err := r.health.check(); err != nil {
+		return err
+	}
 	s, err := r.session(ctx)
 	if err != nil {
 		return err
@@ -57,9 +62,6 @@ func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Qu
 		r.idle = append(r.idle, s)
 		r.mu.Unlock()
 	}()
-	if err := r.health.check(); err != nil {
-		return err
-	}
 	if err := s.exec(`BEGIN`); err != nil {
 		return err
 	}

@@ -129,13 +129,11 @@ func openSession(ctx context.Context, path string, with settings, opts Options) 
 	return s, opened, err
 }
 
-// prepare reads the schema's version, and then calls check before it migrates.
+// prepare reads the schema's version, and then calls check before it migrates. What it reads from
+// a file that was replaced may be malformed, because the -wal file is that of the other one.
 func (s *session) prepare(ctx context.Context, opts Options, check func() error) error {
 	done, err := sqlstore.UpToDate(ctx, s, opts.dialect())
-	if err == nil {
-		err = check()
-	}
-	if err != nil || done && opts.ReadOnly {
+	if err = cmp.Or(check(), err); err != nil || done && opts.ReadOnly {
 		return err
 	}
 	if opts.ReadOnly {
