@@ -11,7 +11,7 @@ import (
 const conflictAdvice = "- If the resource is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n" +
 	"- If a resource was renamed or moved, add a moved block with its old and its new address.\n" +
 	"- To hand the object over to another resource, remove its resource from the state with a removed block with lifecycle { destroy = false }, and import it with an import block in the same plan.\n" +
-	"- If two blocks, or two keys of for_each, describe the object, remove one of them.\n" +
+	"- If two blocks, or two keys of for_each, describe the object, remove one of them. With count, an item that is removed moves the later ones up: use for_each.\n" +
 	"- If the object is in the state twice at one address (the plan calls one of them deposed), run terraform state rm with the address, and import the object again.\n" +
 	"- To delete the object and create it again, use two applies: remove the resource, apply, and add it again."
 
@@ -32,6 +32,14 @@ func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Con
 		id = " Its id is " + id + "."
 	}
 	diags.AddError(summary, paragraphs(fmt.Sprintf("This resource creates or has the %s, but %s. Nothing was changed for this resource.%s", label, other, id), conflictAdvice))
+}
+
+// Plural returns one if n is 1, and many otherwise.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // addNotDeleted adds the error of a delete of an object that this run has acquired.

@@ -111,9 +111,9 @@ type Managing struct {
 	// Shared means that several resources may have the same object, such as two sets of
 	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
 	Shared bool
-	// NaturalKeys returns the natural keys of an object in the API's spelling. attribute
-	// returns an attribute of a plan or a state, "" if it is unknown. See [DomainKeys].
-	NaturalKeys func(attribute func(name string) string) []string
+	// NaturalKeys returns the natural keys of an object in the API's spelling, as far as its
+	// attributes are known. See [DomainKeys].
+	NaturalKeys func(Attributes) []string
 	// IsValuable means that an object holds mail or money: no plan deletes it for a new
 	// object with the same key.
 	IsValuable bool

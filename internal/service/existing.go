@@ -54,11 +54,12 @@ type Existing struct {
 
 // PlanExisting reports in a plan that the object to be created exists: a warning if
 // on_existing adopts it, and otherwise an error with its import block. An object that
-// another resource of the state or of the plan has is an error in any case.
+// another resource has is an error in any case, unless the plan replaces it, which deletes it
+// first.
 func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
 	o := session.Object{Type: e.Type, ID: e.ID}
 	if !e.IsValuable && c.Walk().IsInState(o) {
-		return // a replacement deletes it first
+		return
 	}
 	if !Adopts(onExisting) {
 		AddExisting(diags, e)
@@ -68,10 +69,12 @@ func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.Stri
 		AddConflict(diags, e.Label, e.ID, conflict)
 		return
 	}
-	detail := "It exists already, with the id " + e.ID + ", so nothing is created. This resource manages it after the apply: a destroy deletes it."
-	if e.Note != "" {
-		detail += " " + e.Note
-	}
+	WarnAdoption(diags, e)
+}
+
+// WarnAdoption warns in a plan that adopts an object.
+func WarnAdoption(diags *diag.Diagnostics, e Existing) {
+	detail := paragraphs("It exists already, with the id "+e.ID+", so nothing is created. This resource manages it after the apply: a destroy deletes it.", e.Note)
 	if len(e.Changes) > 0 {
 		detail += "\n\nThe adoption changes:" + Bullets(e.Changes) + "\n\nTo keep a value, set it in the configuration."
 	}
@@ -96,8 +99,9 @@ func AddExisting(diags *diag.Diagnostics, e Existing) {
 // ExistingAdvice explains how to manage an object that exists.
 func ExistingAdvice(resourceType, importKey string) string {
 	return ImportAdvice(resourceType, importKey) +
-		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed. " +
-		"If another resource of the configuration manages it, remove one of the two; if that one was renamed, add a moved block."
+		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.\n\n" +
+		"If the state has it already, do neither: run terraform untaint if this resource is tainted, add a moved block if it was renamed, " +
+		"use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
 }
 
 // Change describes a changed attribute for [Existing], or returns nothing if the two values

@@ -116,20 +116,14 @@ func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 }
 
 func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	walk, o := m.walk(), m.object(req.Plan.Raw)
-	if conflict := walk.Create(o); conflict != session.NoConflict {
-		AddConflict(&resp.Diagnostics, m.label(ctx, req.Plan.Get), "", conflict)
-		return
-	}
 	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
 	defer cancel()
 	m.Managed.Create(ctx, req, resp)
-	o.ID = attribute(resp.State.Raw, "id")
+	o := m.object(resp.State.Raw)
 	if o.ID == "" {
-		walk.Abandon(o)
 		return
 	}
-	if conflict := walk.Acquire(o); conflict != session.NoConflict {
+	if conflict := m.walk().Acquire(o); conflict != session.NoConflict {
 		// Nothing was created. An object in the state after an error would be tainted,
 		// and the next apply would delete it for the other resource.
 		resp.State.RemoveResource(ctx)

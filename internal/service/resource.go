@@ -174,7 +174,7 @@ func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context
 func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
 	o := session.Object{Type: r.typeName(), ID: attribute(raw, "id"), IsValuable: r.IsValuable}
 	if r.NaturalKeys != nil {
-		o.Keys = r.NaturalKeys(func(name string) string { return attribute(raw, name) })
+		o.Keys = r.NaturalKeys(Attributes{raw: raw})
 	}
 	return o
 }
@@ -182,12 +182,27 @@ func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
 // plannedKeys returns the natural keys of a plan by its arguments alone: its computed
 // attributes may be those of the object that it replaces.
 func (r *Resource[T, M]) plannedKeys(plan tftypes.Value) []string {
-	return r.NaturalKeys(func(name string) string {
-		if name == "domain_name" || name == "domain_id" || name == "status" {
-			return ""
-		}
-		return attribute(plan, name)
-	})
+	return r.NaturalKeys(Attributes{plan, []string{"domain_name", "domain_id", "status"}})
+}
+
+// Attributes are those of a plan or a state, except some.
+type Attributes struct {
+	raw    tftypes.Value
+	except []string
+}
+
+// Text returns a string attribute, or "" if it is null or unknown.
+func (a Attributes) Text(name string) string {
+	if slices.Contains(a.except, name) {
+		return ""
+	}
+	return attribute(a.raw, name)
+}
+
+// IsNull reports whether an attribute is null.
+func (a Attributes) IsNull(name string) bool {
+	var fields map[string]tftypes.Value
+	return a.raw.As(&fields) == nil && fields[name].IsNull()
 }
 
 // DomainKeys returns a natural key for each form in which an object names its domain: by

@@ -57,8 +57,14 @@ func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 func (s *Session) Walk() *Walk { return &s.walk }
 
 // Notes returns what the resources of a kind keep for each other's calls, or for their own
-// later calls in this walk. Its keys have types of the kind's package.
-func (s *Session) Notes() *sync.Map { return &s.notes }
+// later calls in this walk. Its keys have types of the kind's package. A session that serves
+// several walks keeps nothing, because the account may have been changed between two of them.
+func (s *Session) Notes() *sync.Map {
+	if s.walk.disabled {
+		return &sync.Map{}
+	}
+	return &s.notes
+}
 
 // ForRefresh returns a context for the refresh of a resource. Its reads of
 // single objects may share lists with others of the same walk. If the session serves

@@ -14,6 +14,8 @@ import (
 //   - A create of a key that the state has is a conflict too if the object holds mail or
 //     money, because the object would be deleted for it: a replacement by itself, a tainted
 //     object, a block renamed without moved, a second address.
+//   - A create of a key whose object the plan destroys at another address is a conflict for
+//     every kind, because core does both at the same time.
 //   - An object that the plan keeps at one address is not destroyed at another one.
 //   - A process deletes no object that it has itself created or adopted.
 //
@@ -26,7 +28,8 @@ import (
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
 //
 // Calls of different resources come in any order, so that each method compares with the
-// calls before it. A walk covers one provider configuration in one process.
+// calls before it. With -refresh=false a tainted object is not seen before its delete: only
+// the lookup of the create finds it. A walk covers one provider configuration in one process.
 //
 // The zero value is ready to use. All methods are safe for concurrent use.
 type Walk struct {
@@ -56,14 +59,15 @@ func Named(resourceType, key string) Object { return Object{Type: resourceType, 
 type key struct{ resourceType, name string }
 
 type keyState struct {
-	isInState, isPlanned bool
-	gone                 string // the id of its object, which a refresh or this process dropped
-	isClaimed            bool   // a create of it is running or done
+	isInState   bool
+	isDestroyed bool   // the plan destroys its object
+	isCreated   bool   // the plan creates an object with it
+	gone        string // the id of its object, which a refresh or this process dropped
 }
 
 type objectState struct {
 	isInState, isKept, isDestroyed bool
-	isPromised                     bool // the plan adopts it
+	isAdopted                      bool // by the plan
 	isAcquired                     bool // created or adopted by this process
 }
 
@@ -133,15 +137,18 @@ func (w *Walk) Refreshed(o Object) Conflict {
 	return o.enter(object, keys)
 }
 
-// enter records that the state has an object.
+// enter records that the state has an object, which the plan may destroy.
 func (o Object) enter(object *objectState, keys []*keyState) (conflict Conflict) {
 	object.isInState = true
-	if object.isPromised {
+	if object.isAcquired {
+		return NoConflict // the plan's create or adoption is its own
+	}
+	if object.isAdopted {
 		conflict = Created
 	}
 	for _, k := range keys {
-		k.isInState = true
-		if o.IsValuable && k.isPlanned {
+		k.isInState, k.isDestroyed = true, k.isDestroyed || object.isDestroyed
+		if k.isCreated && (o.IsValuable || object.isDestroyed) {
 			conflict = Created
 		}
 	}
@@ -154,7 +161,7 @@ func (w *Walk) Gone(o Object) {
 	defer w.mu.Unlock()
 	*object = objectState{}
 	for _, k := range keys {
-		k.isInState, k.gone = false, o.ID
+		k.isInState, k.isDestroyed, k.gone = false, false, o.ID
 	}
 }
 
@@ -192,22 +199,21 @@ func (w *Walk) PlanDestroy(o Object) Conflict {
 }
 
 // PlanCreate records a plan that creates an object.
-func (w *Walk) PlanCreate(o Object) Conflict {
+func (w *Walk) PlanCreate(o Object) (conflict Conflict) {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	conflict := NoConflict
 	for _, k := range keys {
 		switch {
-		case k.isPlanned || k.isClaimed:
+		case k.isCreated:
 			return Created
 		case k.isInState && o.IsValuable:
 			conflict = InState
+		case k.isDestroyed:
+			conflict = Destroyed
 		}
 	}
-	if conflict == NoConflict {
-		for _, k := range keys {
-			k.isPlanned = true
-		}
+	for _, k := range keys {
+		k.isCreated = conflict == NoConflict
 	}
 	return conflict
 }
@@ -216,41 +222,12 @@ func (w *Walk) PlanCreate(o Object) Conflict {
 func (w *Walk) PlanAdoption(o Object) Conflict {
 	object, _ := w.lock(o)
 	defer w.mu.Unlock()
-	switch {
-	case object.isDestroyed:
-		return Destroyed
-	case object.isPromised, object.isAcquired:
+	if object.isAdopted || object.isAcquired {
 		return Created
-	case object.isInState:
-		return InState
 	}
-	object.isPromised = true
-	return NoConflict
-}
-
-// Create claims the natural keys of an object that is about to be created or adopted.
-// Call [Walk.Acquire] or [Walk.Abandon] when that has ended.
-func (w *Walk) Create(o Object) Conflict {
-	_, keys := w.lock(o)
-	defer w.mu.Unlock()
-	for _, k := range keys {
-		if k.isClaimed {
-			return Created
-		}
-	}
-	for _, k := range keys {
-		*k = keyState{isClaimed: true}
-	}
-	return NoConflict
-}
-
-// Abandon ends a create that got no object.
-func (w *Walk) Abandon(o Object) {
-	_, keys := w.lock(o)
-	defer w.mu.Unlock()
-	for _, k := range keys {
-		*k = keyState{}
-	}
+	conflict := object.conflict()
+	object.isAdopted = conflict == NoConflict
+	return conflict
 }
 
 // Acquire records that this process has created or adopted an object. After a conflict, the
@@ -258,15 +235,22 @@ func (w *Walk) Abandon(o Object) {
 func (w *Walk) Acquire(o Object) Conflict {
 	object, _ := w.lock(o)
 	defer w.mu.Unlock()
-	switch {
-	case object.isAcquired:
+	if object.isAcquired {
 		return Created
-	case object.isDestroyed:
+	}
+	conflict := object.conflict()
+	object.isAcquired = conflict == NoConflict
+	return conflict
+}
+
+// conflict returns why an object can't be adopted.
+func (o *objectState) conflict() Conflict {
+	switch {
+	case o.isDestroyed:
 		return Destroyed
-	case object.isInState:
+	case o.isInState:
 		return InState
 	}
-	*object = objectState{isInState: true, isAcquired: true}
 	return NoConflict
 }
 
@@ -288,7 +272,7 @@ func (w *Walk) IsInState(o Object) bool {
 func (w *Walk) IsExpected(o Object) bool {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return w.disabled || slices.ContainsFunc(keys, (*keyState).isExpected)
+	return w.disabled || slices.ContainsFunc(keys, func(k *keyState) bool { return k.isCreated })
 }
 
 // Expected returns the natural keys of the objects of a type that the walk creates.
@@ -296,12 +280,10 @@ func (w *Walk) Expected(resourceType string) (names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for k, state := range w.keys {
-		if k.resourceType == resourceType && state.isExpected() {
+		if k.resourceType == resourceType && state.isCreated {
 			names = append(names, k.name)
 		}
 	}
 	slices.Sort(names)
 	return names
 }
-
-func (k *keyState) isExpected() bool { return k.isPlanned || k.isClaimed }

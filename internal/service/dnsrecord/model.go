@@ -44,18 +44,18 @@ func (m model) naturalKey() recordKey {
 
 // naturalKeys returns the keys of a record in the walk: its name, type and value in each form
 // of its domain.
-func naturalKeys(attribute func(string) string) []string {
-	name, recordType, value := attribute("name"), attribute("type"), attribute("value")
+func naturalKeys(of service.Attributes) []string {
+	name, recordType, value := of.Text("name"), of.Text("type"), of.Text("value")
 	if name == "" || recordType == "" || value == "" {
 		return nil
 	}
-	if relative, err := dnsdata.NormalizeName(name, cmp.Or(attribute("domain_name"), ZoneName(attribute("domain")))); err == nil {
+	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), ZoneName(of.Text("domain")))); err == nil {
 		name = relative
 	}
 	if canonical, err := dnsdata.NormalizeValue(recordType, value); err == nil {
 		value = canonical
 	}
-	return service.DomainKeys(attribute, name+" "+recordType+" "+value+" ")
+	return service.DomainKeys(of.Text, name+" "+recordType+" "+value+" ")
 }
 
 // importID returns the natural key as an import id.

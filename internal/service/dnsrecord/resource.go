@@ -3,7 +3,6 @@ package dnsrecord
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -11,7 +10,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is mailhost_dns_record.
@@ -52,9 +50,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		switch {
 		case failure != nil:
 			err = failure
-		case existing != nil && r.Walk().IsInState(service.Object{Type: "mailhost_dns_record", ID: strconv.FormatInt(existing.ID, 10)}):
-			service.AddConflict(&resp.Diagnostics, plan.String(), strconv.FormatInt(existing.ID, 10), session.InState)
-			return
 		case existing != nil:
 			created, err = existing, nil
 		}

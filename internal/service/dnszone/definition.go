@@ -38,7 +38,7 @@ var definition = &service.Definition[api.Domain, model]{
 		ResourceDescription: description,
 		Settings:            settings,
 		Volatile:            []string{"purged"},
-		NaturalKeys:         func(attribute func(string) string) []string { return service.DomainKeys(attribute, "") },
+		NaturalKeys:         func(of service.Attributes) []string { return service.DomainKeys(of.Text, "") },
 		IsValuable:          true,
 	},
 }

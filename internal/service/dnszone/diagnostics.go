@@ -15,12 +15,7 @@ import (
 )
 
 // count returns a number of records in words.
-func count(n int) string {
-	if n == 1 {
-		return "1 DNS record"
-	}
-	return fmt.Sprintf("%d DNS records", n)
-}
+func count(n int) string { return fmt.Sprintf("%d DNS %s", n, service.Plural(n, "record", "records")) }
 
 // warnRemoval warns in a plan about records that no apply of the zone has written, and that
 // the configuration does not have. further is added at the end.
@@ -93,15 +88,6 @@ func addContradicting(diags *diag.Diagnostics, domain string, records []session.
 			service.FirstBullets(slices.Compact(names)), dnsrecord.ZoneAdvice))
 }
 
-// addSecondZone adds the error of a create for a domain whose zone is in the state.
-func addSecondZone(diags *diag.Diagnostics, domain string) {
-	diags.AddError(fmt.Sprintf("The zone of %s is in the state already", domain),
-		"A second resource for the same domain would remove what the first one has created. A zone is not replaced by itself either, because the domain would be without records in between. Nothing was changed.\n\n"+
-			"- If the plan has -replace or replace_triggered_by for the zone, remove it: an apply corrects all records in place. If the zone is tainted, run terraform untaint.\n"+
-			"- If the resource was renamed or moved, add a moved block with its old and its new address.\n"+
-			"- If two resources have the domain, put all records into one of them, and remove the other one with a removed block with lifecycle { destroy = false }.")
-}
-
 // warnDestroy warns in a plan that destroys a zone.
 func warnDestroy(diags *diag.Diagnostics, domain string, deleted, staying []record) {
 	if len(deleted) > 0 {
@@ -109,7 +95,7 @@ func warnDestroy(diags *diag.Diagnostics, domain string, deleted, staying []reco
 			fmt.Sprintf("Names that have no other record can't be resolved any more:%s%s\n\nTo keep the records and only stop managing them, use a removed block with lifecycle { destroy = false } (or terraform state rm).", service.Bullets(lines(deleted)), mailNote(deleted)))
 	}
 	if len(staying) > 0 {
-		diags.AddWarning(fmt.Sprintf("%s of %s stay", count(len(staying)), domain), "Others have created them since the last apply, so the destroy leaves them:"+service.FirstBullets(lines(staying)))
+		diags.AddWarning(fmt.Sprintf("%s of %s %s", count(len(staying)), domain, service.Plural(len(staying), "stays", "stay")), "Others have created them since the last apply, so the destroy leaves them:"+service.FirstBullets(lines(staying)))
 	}
 }
 
@@ -130,7 +116,7 @@ func warnWillRemain(diags *diag.Diagnostics, z zone, remaining []record) {
 func warnRemaining(diags *diag.Diagnostics, z zone, remaining []record) {
 	if len(remaining) > 0 {
 		slices.SortFunc(remaining, record.compare)
-		diags.AddWarning(fmt.Sprintf("%s of %s still exist", count(len(remaining)), z.name),
+		diags.AddWarning(fmt.Sprintf("%s of %s still %s", count(len(remaining)), z.name, service.Plural(len(remaining), "exists", "exist")),
 			fmt.Sprintf("This API has no operation that deletes a DNS record, so they were only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, service.Bullets(lines(remaining))))
 	}
 }

@@ -20,9 +20,9 @@ type model struct {
 	Timeouts   timeouts.Value    `tfsdk:"timeouts"`
 }
 
-// String names the records in messages.
+// String names the zone in messages.
 func (m model) String() string {
-	return "DNS records of " + cmp.Or(m.Domain.ValueString(), m.ID.ValueString())
+	return "DNS zone of " + cmp.Or(m.Domain.ValueString(), m.ID.ValueString())
 }
 
 // entries returns the entries of records.

@@ -100,11 +100,11 @@ func (r *Resource) wasUnknown(ref string, z zone) bool {
 // one has.
 func (r *Resource) isFirst(z zone, diags *diag.Diagnostics) bool {
 	// One zone may name the domain by its name, and another one by its id.
-	if r.Walk().PlanCreate(session.Named(typeName+" by id", z.id)) != session.NoConflict {
-		addSecondZone(diags, z.name)
-		return false
+	conflict := r.Walk().PlanCreate(session.Named(typeName+" by id", z.id))
+	if conflict != session.NoConflict {
+		service.AddConflict(diags, "DNS zone of "+z.name, z.id, conflict)
 	}
-	return true
+	return conflict == session.NoConflict
 }
 
 // checkResources adds an error if the walk has resources for records of the zone, or for
@@ -200,7 +200,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 			plan.Purged = planPurge(z, has, config, entries, before, diags)
 		}
 	}
-	removed, released := leaving(before, entries, config.Ignore, name)
+	removed, released := removedFrom(before, entries, config.Ignore, name)
 	warnReleased(diags, name, released)
 	if len(removed) > 0 && z.client != nil && !z.canList(ctx) {
 		warnWillRemain(diags, z, removed)
@@ -214,10 +214,10 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	warnRemoval(diags, name, removed, "")
 }
 
-// leaving returns the records of the state that the configuration does not have: those
+// removedFrom returns the records of the state that the configuration does not have: those
 // that an apply removes, and those that it leaves to others. A record of a key with unknown
 // values may be one of the first.
-func leaving(before map[record]int64, entries []entry, ignore types.List, domain string) (removed, released []record) {
+func removedFrom(before map[record]int64, entries []entry, ignore types.List, domain string) (removed, released []record) {
 	want := contents(entries)
 	ignored, _ := patternsOf(ignore, domain)
 	for _, r := range sorted(before) {

@@ -200,7 +200,7 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	_, diags := p.Plan(typeName, byName, nil)
 	p.NoErrors(diags)
 	_, diags = p.Plan(typeName, byID, nil)
-	acctest.Expect(t, diags, "ERROR: The zone of example.com is in the state already")
+	acctest.Expect(t, diags, "ERROR: Two resources have the DNS zone of example.com", "for_each")
 
 	o, diags := p.Apply(t.Context(), typeName, byID, nil)
 	p.NoErrors(diags)
@@ -428,7 +428,7 @@ func TestUnusableDomain(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
 	s.UnpaidDomain(t, "example.com")
 	_, diags := s.Protocol(t, "").Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1", "192.0.2.2")}), nil)
-	acctest.Expect(t, diags, "ERROR: Can't create the DNS records of example.com", "Pay for the domain example.com")
+	acctest.Expect(t, diags, "ERROR: Can't create the DNS zone of example.com", "Pay for the domain example.com")
 	if acctest.Errors(diags) != 1 {
 		t.Error(acctest.Render(diags))
 	}
@@ -452,7 +452,7 @@ func TestDomainIsGone(t *testing.T) {
 	p.NoErrors(diags)
 	isDown.Store(true)
 	_, diags = p.Walk().Read(typeName, o)
-	acctest.Expect(t, diags, "ERROR: Can't read the DNS records of example.com", "dns_record.view")
+	acctest.Expect(t, diags, "ERROR: Can't read the DNS zone of example.com", "dns_record.view")
 	isDown.Store(false)
 	must(t, s.Client.DeleteDomain(t.Context(), d.ID))
 	if gone := refreshed(p, o); !gone.Gone() {

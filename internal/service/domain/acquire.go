@@ -9,7 +9,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // acquisition is a create in progress. It buys or adopts the domain as planned (if the
@@ -22,7 +21,6 @@ import (
 // but a replacement would delete a domain that existed before.
 type acquisition struct {
 	client *client.Client
-	walk   *service.Walk
 	plan   model
 
 	// domain goes into the state; nil if there is none.
@@ -102,15 +100,10 @@ func (a *acquisition) workspace(ctx context.Context) string {
 	return api.DefaultWorkspaceID(a.client.AccountID())
 }
 
-// adopt adopts a domain that the account owns, if on_existing says so and it is not in the
-// state.
+// adopt adopts a domain that the account owns, if on_existing says so.
 func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
-	switch {
-	case !service.Adopts(a.plan.OnExisting):
+	if !service.Adopts(a.plan.OnExisting) {
 		service.AddExisting(diags, a.plan.existing(*owned))
-		return
-	case a.walk.IsInState(service.Object{Type: typeName, ID: owned.ID}):
-		service.AddConflict(diags, a.plan.String(), owned.ID, session.InState)
 		return
 	}
 	before := *owned

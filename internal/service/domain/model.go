@@ -53,8 +53,8 @@ func canonical(name string) string {
 
 // naturalKeys returns the name of a domain. A domain that the registry has refused may be
 // deleted and bought again.
-func naturalKeys(attribute func(string) string) []string {
-	if name := attribute("name"); name != "" && attribute("status") != vocab.DomainFailed {
+func naturalKeys(of service.Attributes) []string {
+	if name := of.Text("name"); name != "" && of.Text("status") != vocab.DomainFailed {
 		return []string{canonical(name)}
 	}
 	return nil

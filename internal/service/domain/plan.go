@@ -67,11 +67,7 @@ func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
 	if err != nil || n == 0 {
 		return deleteConsequence
 	}
-	mailboxes := "1 mailbox"
-	if n > 1 {
-		mailboxes = fmt.Sprintf("%d mailboxes", n)
-	}
-	return fmt.Sprintf("%s\n\nThe domain has %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, mailboxes)
+	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, n, service.Plural(n, "mailbox", "mailboxes"))
 }
 
 // plannedCreate are the planned attributes of a new domain that the configuration does not
@@ -121,13 +117,16 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		warnNotLookedUp(diags, plan, err)
 		return unknown
 	}
+	isReplacement := !req.State.Raw.IsNull() // the second plan of a replacement comes without a state
 	switch isInState := r.Walk().IsInState(service.Object{Type: typeName, ID: owned.ID}); {
-	case isInState && owned.Status == vocab.DomainFailed && req.State.Raw.IsNull():
+	case isInState && owned.Status == vocab.DomainFailed && !isReplacement:
 		offer, err := r.offer(ctx, c, plan)
 		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
 		return r.purchased(ctx, c, req.Config, plan, offer, diags)
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
+	case isReplacement && service.Adopts(plan.OnExisting):
+		service.WarnAdoption(diags, plan.existing(*owned))
 	default:
 		r.PlanExisting(diags, plan.OnExisting, plan.existing(*owned))
 	}

@@ -37,7 +37,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	a := &acquisition{client: c, walk: r.Walk(), plan: plan}
+	a := &acquisition{client: c, plan: plan}
 	a.run(ctx, &resp.Diagnostics)
 	if a.domain == nil {
 		return

@@ -1,6 +1,8 @@
 package forwarding
 
 import (
+	"strings"
+
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -33,19 +35,21 @@ func (m model) String() string {
 }
 
 // naturalKeys returns the keys of a rule in the walk: its target in each form of its scope.
-func naturalKeys(attribute func(string) string) []string {
-	target, err := customtype.EmailAddress.Normalize(attribute("target_email"))
+func naturalKeys(of service.Attributes) []string {
+	target, err := customtype.EmailAddress.Normalize(of.Text("target_email"))
 	if err != nil {
 		return nil
 	}
-	prefix := target + " in "
-	if id := attribute("scope_id"); id != "" {
-		return append(service.DomainKeys(attribute, prefix), prefix+id)
+	keys := service.DomainKeys(of.Text, target+" in ")
+	if of.IsNull("domain") && of.IsNull("workspace_id") {
+		keys = append(keys, target+" in the account")
 	}
-	if keys := service.DomainKeys(attribute, prefix); keys != nil {
-		return keys
+	for _, scope := range []string{"workspace_id", "scope_id"} {
+		if id := of.Text(scope); id != "" {
+			keys = append(keys, target+" in "+strings.ToLower(id))
+		}
 	}
-	return nil
+	return keys
 }
 
 // stillForwards describes the consequence of a rule that can't be stopped.

@@ -13,7 +13,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is mailhost_forwarding.
@@ -32,10 +31,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	created, err := r.create(ctx, c, plan, &resp.Diagnostics)
+	created, err := r.create(ctx, c, plan)
 	switch {
-	case resp.Diagnostics.HasError():
-		return
 	case tooManyMessages(err):
 		addError(&resp.Diagnostics, err, "Can't create the "+plan.String())
 		return
@@ -57,12 +54,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 }
 
 // create creates the rule or, if on_existing says so, adopts the rule that exists.
-func (r *Resource) create(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) (*api.Forwarding, error) {
+func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*api.Forwarding, error) {
 	if service.Adopts(plan.OnExisting) {
 		switch found, err := c.FindForwarding(ctx, plan.TargetEmail.ValueString(), plan.Expand()); {
-		case err == nil && r.Walk().IsInState(service.Object{Type: "mailhost_forwarding", ID: found.ID}):
-			service.AddConflict(diags, plan.String(), found.ID, session.InState)
-			return nil, nil
 		case err == nil && plan.Active.ValueBool() && !found.Active && confirmed(found.VerificationState):
 			return c.SetForwardingActive(ctx, found.ID, true)
 		case !client.IsNotFound(err):

@@ -44,12 +44,12 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost.",
 		Volatile:            []string{"updated_at"},
 		Settings:            settings,
-		NaturalKeys: func(attribute func(string) string) []string {
-			part, err := customtype.LocalPart.Normalize(attribute("local_part"))
+		NaturalKeys: func(of service.Attributes) []string {
+			part, err := customtype.LocalPart.Normalize(of.Text("local_part"))
 			if err != nil {
 				return nil
 			}
-			return service.DomainKeys(attribute, part+"@")
+			return service.DomainKeys(of.Text, part+"@")
 		},
 		IsValuable:    true,
 		CreateTimeout: 20 * time.Minute,

@@ -3,14 +3,12 @@ package mailbox
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Resource is mailhost_mailbox.
@@ -29,10 +27,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
-	created, err := r.create(ctx, c, plan, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
+	created, err := r.create(ctx, c, plan)
 	if err != nil {
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), service.Fields{},
 			func() string { return conflictAdvice(ctx, c, plan) })
@@ -51,7 +46,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 
 // create creates the mailbox or, if on_existing says so, adopts the mailbox that has its
 // address.
-func (r *Resource) create(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) (*api.Mailbox, error) {
+func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*api.Mailbox, error) {
 	if !service.Adopts(plan.OnExisting) {
 		return c.CreateMailbox(ctx, plan.expandCreate())
 	}
@@ -61,9 +56,6 @@ func (r *Resource) create(ctx context.Context, c *client.Client, plan model, dia
 		return c.CreateMailbox(ctx, plan.expandCreate())
 	case err != nil:
 		return nil, err
-	case r.Walk().IsInState(service.Object{Type: "mailhost_mailbox", ID: found.ID}):
-		service.AddConflict(diags, plan.String(), found.ID, session.InState)
-		return nil, nil
 	}
 	var before model
 	before.flatten(found)

@@ -20,10 +20,7 @@ var mailboxesPath = path.Root("mailboxes")
 
 // mailboxes returns a number of mailboxes in words.
 func mailboxes(n int) string {
-	if n == 1 {
-		return "1 mailbox"
-	}
-	return fmt.Sprintf("%d mailboxes", n)
+	return fmt.Sprintf("%d %s", n, service.Plural(n, "mailbox", "mailboxes"))
 }
 
 // warnDeletions warns in a plan that deletes mailboxes. others means that the plan also
@@ -34,11 +31,7 @@ func warnDeletions(diags *diag.Diagnostics, addresses []string, others bool) {
 	if others {
 		detail += "\n\n" + changedKeys
 	}
-	whose := "their"
-	if len(addresses) == 1 {
-		whose = "its"
-	}
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s with %s mail", mailboxes(len(addresses)), whose), detail+
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s with %s mail", mailboxes(len(addresses)), service.Plural(len(addresses), "its", "their")), detail+
 		"\n\nTo keep one, add its entry again.")
 }
 
@@ -91,19 +84,16 @@ func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
 	for _, key := range sortedKeys(existing) {
 		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
 	}
-	exist := "exist"
-	if len(existing) == 1 {
-		exist = "exists"
-	}
-	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), exist),
-		"The domain has these mailboxes, and this set does not manage them:"+service.FirstBullets(lines)+
+	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), service.Plural(len(existing), "exists", "exist")),
+		"The domain has these mailboxes:"+service.FirstBullets(lines)+
 			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\", or import the domain into the set; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
-			"Otherwise remove their entries, or choose other keys.")
+			"Otherwise remove their entries, or choose other keys.\n\n"+
+			"If the state has them already, do none of that: run terraform untaint if the set is tainted, or add a moved block if it was renamed.")
 }
 
 // addInState refuses a plan that would create or adopt mailboxes that the state has.
 func (r *Resource) addInState(diags *diag.Diagnostics, keys []string) {
-	diags.AddAttributeError(mailboxesPath, mailboxes(len(keys))+" to be created or adopted are in the state already",
+	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(keys)), service.Plural(len(keys), "is", "are")),
 		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(keys)+
 			"\n\nNothing was changed.\n\n"+
 			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+

@@ -403,7 +403,7 @@ func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
 // report warns about what an apply has found that its plan could not know.
 func (a *apply) report(diags *diag.Diagnostics) {
 	if len(a.remaining) > 0 {
-		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.remaining))+" still exist",
+		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.remaining))+" still "+service.Plural(len(a.remaining), "exists", "exist"),
 			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+service.Bullets(sorted(a.remaining))+
 				"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 	}
