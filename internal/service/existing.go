@@ -42,6 +42,8 @@ type Existing struct {
 	Label string
 	// Type is the resource type, and ID the object's id.
 	Type, ID string
+	// Keys are its natural keys, if plans of other resources depend on its existence.
+	Keys []string
 	// ImportKey is an import id for people.
 	ImportKey string
 	// Changes describe what an adoption changes, such as "first_name from Jane to Joan".
@@ -57,7 +59,7 @@ type Existing struct {
 // another resource has is an error in any case, unless the plan replaces it, which deletes it
 // first.
 func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
-	o := session.Object{Type: e.Type, ID: e.ID}
+	o := session.Object{Type: e.Type, ID: e.ID, Keys: e.Keys}
 	if !e.IsValuable && c.Walk().IsInState(o) {
 		return
 	}

@@ -61,7 +61,8 @@ type key struct{ resourceType, name string }
 type keyState struct {
 	isInState   bool
 	isDestroyed bool   // the plan destroys its object
-	isCreated   bool   // the plan creates an object with it
+	isCreated   bool   // the plan creates an object with it, or adopts one
+	isAdopted   bool   // the plan adopts one
 	gone        string // the id of its object, which a refresh or this process dropped
 }
 
@@ -218,15 +219,19 @@ func (w *Walk) PlanCreate(o Object) (conflict Conflict) {
 	return conflict
 }
 
-// PlanAdoption records a plan that adopts an existing object.
+// PlanAdoption records that a create, which [Walk.PlanCreate] has recorded, adopts an existing
+// object.
 func (w *Walk) PlanAdoption(o Object) Conflict {
-	object, _ := w.lock(o)
+	object, keys := w.lock(o)
 	defer w.mu.Unlock()
 	if object.isAdopted || object.isAcquired {
 		return Created
 	}
 	conflict := object.conflict()
 	object.isAdopted = conflict == NoConflict
+	for _, k := range keys {
+		k.isAdopted = object.isAdopted
+	}
 	return conflict
 }
 
@@ -268,11 +273,12 @@ func (w *Walk) IsInState(o Object) bool {
 	return object.isInState
 }
 
-// IsExpected reports whether the walk creates the object with one of the keys, or may do so.
+// IsExpected reports whether the object with one of the keys does not exist yet, because the
+// walk creates it, or may do so.
 func (w *Walk) IsExpected(o Object) bool {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return w.disabled || slices.ContainsFunc(keys, func(k *keyState) bool { return k.isCreated })
+	return w.disabled || slices.ContainsFunc(keys, func(k *keyState) bool { return k.isCreated && !k.isAdopted })
 }
 
 // Expected returns the natural keys of the objects of a type that the walk creates.

@@ -147,7 +147,7 @@ const changedSince = "If any of that has changed when the plan is applied, the a
 
 // existing describes a domain that the account owns.
 func (m model) existing(owned api.Domain) service.Existing {
-	e := service.Existing{Label: m.String(), Type: typeName, ID: owned.ID, ImportKey: owned.Name, IsValuable: true}
+	e := service.Existing{Label: m.String(), Type: typeName, ID: owned.ID, Keys: []string{m.canonicalName()}, ImportKey: owned.Name, IsValuable: true}
 	if !m.ContactInfo.IsNull() {
 		e.Note = "contact_info is not sent; the registrant stays the same."
 	}
