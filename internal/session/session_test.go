@@ -111,3 +111,16 @@ func TestClose(t *testing.T) {
 		t.Errorf("a second end cleared %d: %v", cleared.Load(), err)
 	}
 }
+
+// TestNotes checks that a session that serves several walks keeps nothing from one to the next.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	one, several := session.New(nil), session.New(nil)
+	several.Walk().Disable()
+	for s, isKept := range map[*session.Session]bool{one: true, several: false} {
+		s.Notes().Store("key", "value")
+		if _, ok := s.Notes().Load("key"); ok != isKept {
+			t.Errorf("the note is kept: %t, want %t", ok, isKept)
+		}
+	}
+}

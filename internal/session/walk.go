@@ -148,7 +148,10 @@ func (o Object) enter(object *objectState, keys []*keyState) (conflict Conflict)
 		conflict = Created
 	}
 	for _, k := range keys {
-		k.isInState, k.isDestroyed = true, k.isDestroyed || object.isDestroyed
+		k.isInState = true
+		if object.isDestroyed {
+			k.isDestroyed = true
+		}
 		if k.isCreated && (o.IsValuable || object.isDestroyed) {
 			conflict = Created
 		}

@@ -1,0 +1,234 @@
+package session_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// calls are what a walk sees of one object.
+var calls = map[string]func(*session.Walk, session.Object) session.Conflict{
+	"read":    (*session.Walk).Refreshed,
+	"keep":    (*session.Walk).PlanKeep,
+	"destroy": (*session.Walk).PlanDestroy,
+	"create":  (*session.Walk).PlanCreate,
+	"adopt":   (*session.Walk).PlanAdoption,
+	"acquire": (*session.Walk).Acquire,
+	"gone": func(w *session.Walk, o session.Object) session.Conflict {
+		w.Gone(o)
+		return session.NoConflict
+	},
+}
+
+// replay makes calls for an object. Every call but the last must have no conflict.
+func replay(t *testing.T, w *session.Walk, names string, o session.Object) (last session.Conflict) {
+	t.Helper()
+	for _, name := range strings.Fields(names) {
+		if last != session.NoConflict {
+			t.Errorf("%s: conflict %d before %s", names, last, name)
+		}
+		last = calls[name](w, o)
+	}
+	return last
+}
+
+// object returns an object with two keys. A create knows one key, and no id.
+func object(isValuable bool) session.Object {
+	return session.Object{Type: "mailbox", ID: "1A", Keys: []string{"jane@example.com", "jane@id"}, IsValuable: isValuable}
+}
+
+// TestWalk goes through the calls for one object, in every order that core may choose.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+	const none, created, inState, kept, destroyed = session.NoConflict, session.Created, session.InState, session.Kept, session.Destroyed
+	for _, c := range []struct {
+		calls string
+		// valuable is the conflict of the last call for an object with mail or money, other
+		// that for any other one.
+		valuable, other session.Conflict
+	}{
+		{"create", none, none},
+		{"read keep", none, none},
+		{"read destroy", none, none},
+		{"destroy destroy", none, none},
+		{"create create", created, created},
+		{"read create", inState, none},
+		{"keep create", inState, none},
+		{"destroy create", inState, destroyed},
+		{"create read", created, none},
+		{"create keep", created, none},
+		{"create destroy", created, created},
+		{"keep destroy", kept, kept},
+		{"destroy keep", destroyed, destroyed},
+		{"read gone create", none, none},
+		{"destroy gone create", none, none},
+		{"adopt", none, none},
+		{"adopt adopt", created, created},
+		{"adopt read", created, created},
+		{"adopt keep", created, created},
+		{"adopt destroy", created, created},
+		{"read adopt", inState, inState},
+		{"keep adopt", inState, inState},
+		{"destroy adopt", destroyed, destroyed},
+		{"acquire adopt", created, created},
+		{"acquire acquire", created, created},
+		{"read acquire", inState, inState},
+		{"destroy acquire", destroyed, destroyed},
+		{"adopt acquire", none, none},
+		{"create acquire read", none, none},
+		{"create acquire create", created, created},
+		{"acquire gone acquire", none, none},
+	} {
+		for isValuable, want := range map[bool]session.Conflict{true: c.valuable, false: c.other} {
+			if got := replay(t, new(session.Walk), c.calls, object(isValuable)); got != want {
+				t.Errorf("%s, valuable %t: %d, want %d", c.calls, isValuable, got, want)
+			}
+			disabled := new(session.Walk)
+			disabled.Disable()
+			if got := replay(t, disabled, c.calls, object(isValuable)); got != none {
+				t.Errorf("%s in a disabled walk: %d", c.calls, got)
+			}
+		}
+	}
+}
+
+// TestWalkKnowsObjects checks what makes two objects the same.
+func TestWalkKnowsObjects(t *testing.T) {
+	t.Parallel()
+	state := object(true)
+	for name, c := range map[string]struct {
+		call  string
+		o     session.Object
+		isOne bool
+	}{
+		"one of its keys":        {"create", session.Object{Type: "mailbox", Keys: []string{"new", "jane@id"}, IsValuable: true}, true},
+		"its id in another case": {"adopt", session.Object{Type: "mailbox", ID: "1a"}, true},
+		"another key":            {"create", session.Object{Type: "mailbox", Keys: []string{"joan@id"}, IsValuable: true}, false},
+		"another id":             {"adopt", session.Object{Type: "mailbox", ID: "2"}, false},
+		"another type, key":      {"create", session.Object{Type: "zone", Keys: []string{"jane@id"}, IsValuable: true}, false},
+		"another type, id":       {"adopt", session.Object{Type: "zone", ID: "1A"}, false},
+		"no id and no key":       {"create", session.Object{Type: "mailbox", IsValuable: true}, false},
+		"no id":                  {"adopt", session.Object{Type: "mailbox"}, false},
+	} {
+		w := new(session.Walk)
+		replay(t, w, "read", state)
+		replay(t, w, "read", session.Object{Type: "mailbox"}) // an object that is not known yet is no other one
+		if got := calls[c.call](w, c.o) != session.NoConflict; got != c.isOne {
+			t.Errorf("%s: conflict %t", name, got)
+		}
+	}
+	// A create that is refused leaves its other keys free.
+	w := new(session.Walk)
+	replay(t, w, "read", state)
+	if w.PlanCreate(session.Object{Type: "mailbox", Keys: []string{"free", "jane@id"}, IsValuable: true}) != session.InState ||
+		w.PlanCreate(session.Object{Type: "mailbox", Keys: []string{"free"}, IsValuable: true}) != session.NoConflict {
+		t.Error("a refused create has a key")
+	}
+	// So does an adoption that is refused.
+	replay(t, w, "gone", state)
+	replay(t, w, "create", session.Named("mailbox", "jane@id"))
+	replay(t, w, "read", session.Object{Type: "mailbox", ID: "1A"})
+	if replay(t, w, "adopt", state) != session.InState || !w.IsExpected(session.Named("mailbox", "jane@id")) {
+		t.Error("a refused adoption counts")
+	}
+}
+
+// TestWalkReports checks what resources read from the walk.
+func TestWalkReports(t *testing.T) {
+	t.Parallel()
+	w, o := new(session.Walk), object(true)
+	is := func(what string, got, want bool) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
+	is("acquired at first", w.IsAcquired(o), false)
+	is("in the state at first", w.IsInState(o), false)
+	is("expected at first", w.IsExpected(o), false)
+	replay(t, w, "create", session.Named("mailbox", "b"))
+	replay(t, w, "create", session.Named("mailbox", "a"))
+	replay(t, w, "create", session.Named("zone", "c"))
+	replay(t, w, "read", object(false))
+	is("in the state", w.IsInState(o), true)
+	is("expected because it is in the state", w.IsExpected(o), false)
+	is("expected", w.IsExpected(session.Object{Type: "mailbox", Keys: []string{"x", "a"}}), true)
+	if got := w.Expected("mailbox"); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("expected %v", got)
+	}
+	replay(t, w, "adopt", session.Object{Type: "mailbox", ID: "3", Keys: []string{"a"}})
+	is("expected although it exists", w.IsExpected(session.Named("mailbox", "a")), false)
+	if got := w.Dropped(o); got != "" {
+		t.Errorf("dropped %s", got)
+	}
+	replay(t, w, "gone", o)
+	if got := w.Dropped(session.Object{Type: "mailbox", Keys: []string{"x", "jane@id"}}); got != "1A" {
+		t.Errorf("dropped %q", got)
+	}
+	is("in the state after it is gone", w.IsInState(o), false)
+	replay(t, w, "acquire", o)
+	is("acquired", w.IsAcquired(o), true)
+	disabled := new(session.Walk)
+	disabled.Disable()
+	is("expected in a disabled walk", disabled.IsExpected(o), true)
+
+	reported := 0
+	for range 30 {
+		if w.MayReport() {
+			reported++
+		}
+	}
+	if reported != 20 {
+		t.Errorf("%d conflicts are reported", reported)
+	}
+}
+
+// TestZones plans a zone that has www A and removes what it does not have, but for ftp, and a
+// record with a resource of its own, in both orders.
+func TestZones(t *testing.T) {
+	t.Parallel()
+	domain := session.Domain{ID: "D1", Name: "example.com"}
+	zone := session.PlannedZone{
+		Domain:  domain,
+		Keeps:   func(name, recordType string) bool { return name == "www" && recordType == "A" },
+		Removes: func(name, _ string) bool { return name != "ftp" },
+	}
+	for _, c := range []struct {
+		record         session.PlannedRecord
+		isContradicted bool
+	}{
+		{session.PlannedRecord{Domain: domain, Name: "www", Type: "A"}, true},
+		{session.PlannedRecord{Domain: domain, Name: "www", Type: "A", IsDestroyed: true}, true},
+		{session.PlannedRecord{Domain: domain, Name: "mail", Type: "A"}, true},
+		{session.PlannedRecord{Domain: domain, Name: "mail", Type: "A", IsDestroyed: true}, false},
+		{session.PlannedRecord{Domain: domain, Name: "ftp", Type: "A"}, false},
+		{session.PlannedRecord{Domain: session.Domain{ID: "d1"}, Name: "www", Type: "A"}, true},
+		{session.PlannedRecord{Domain: session.Domain{Name: "example.com"}, Name: "www", Type: "A"}, true},
+		{session.PlannedRecord{Domain: session.Domain{ID: "d2", Name: "example.org"}, Name: "www", Type: "A"}, false},
+		{session.PlannedRecord{Name: "www", Type: "A"}, false},
+	} {
+		name := fmt.Sprintf("%+v", c.record)
+		w := new(session.Walk)
+		if w.PlanRecord(c.record) {
+			t.Errorf("%s: contradicted by nothing", name)
+		}
+		if got := w.PlanZone(zone); slices.Equal(got, []session.PlannedRecord{c.record}) != c.isContradicted || len(got) > 1 {
+			t.Errorf("%s, the zone last: %v", name, got)
+		}
+		w = new(session.Walk)
+		if got := w.PlanZone(zone); len(got) > 0 {
+			t.Errorf("%s: %v is contradicted", name, got)
+		}
+		if got := w.PlanRecord(c.record); got != c.isContradicted {
+			t.Errorf("%s, the zone first: %t", name, got)
+		}
+		disabled := new(session.Walk)
+		disabled.Disable()
+		if disabled.PlanRecord(c.record) || disabled.PlanZone(zone) != nil || disabled.PlanRecord(c.record) {
+			t.Errorf("%s: contradicted in a disabled walk", name)
+		}
+	}
+}
