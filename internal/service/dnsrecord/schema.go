@@ -21,7 +21,7 @@ const description = "A DNS record of a domain.\n\n" +
 	"To set your own policy, create the record: a TXT record at `@` that begins with `v=spf1`, one at `_dmarc` that begins with `v=DMARC1`, and MX records at `@` replace the system-managed ones of that kind. Those return when you delete the last of yours. " +
 	"A name has one SPF and one DMARC record; a second one is an error. DKIM records are not replaced.\n\n" +
 	"An API with the published operations only can create a record, but not read, change or delete it. There a refresh keeps the state as it is; a change of `value`, `ttl` or `priority` is an error that explains " +
-	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported. If an identical record exists and the API returns its id, a create adopts it with a warning."
+	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported. If an identical record exists, only the apply knows it: it fails, or adopts the record with `on_existing = \"adopt\"` if the API returns its id."
 
 // recordType validates a type, here and in data sources.
 var recordType = validate.OneOf[api.CreateDNSRecordBody]("type")

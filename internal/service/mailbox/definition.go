@@ -41,7 +41,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		ImportBy: "address, such as jane@example.com, or by UUID",
 	},
 	Managing: service.Managing{
-		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost.",
+		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost. A plan with `-replace`, or with a tainted mailbox, fails: run `terraform untaint`.",
 		Volatile:            []string{"updated_at"},
 		Settings:            settings,
 		NaturalKeys: func(of service.Attributes) []string {
