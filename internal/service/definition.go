@@ -114,6 +114,9 @@ type Managing struct {
 	// NaturalKeys returns the natural keys of an object in the API's spelling, as far as its
 	// attributes are known. See [DomainKeys].
 	NaturalKeys func(Attributes) []string
+	// ReplacedBy are the arguments whose change replaces the object, if plan modifiers and not
+	// ModifyPlan do that.
+	ReplacedBy []string
 	// IsValuable means that an object holds mail or money: no plan deletes it for a new
 	// object with the same key.
 	IsValuable bool

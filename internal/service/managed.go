@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -30,7 +29,7 @@ type embedsResource interface {
 	typeName() string
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	object(raw tftypes.Value) session.Object
-	plannedKeys(plan tftypes.Value) []string
+	replacedBy() []string
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
 	shared() bool
 }
@@ -67,43 +66,42 @@ func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfi
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
 func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if (req.State.Raw.IsNull() || m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics)) && m.recordPlan(ctx, req, resp) {
-		m.Managed.ModifyPlan(ctx, req, resp)
+	switch {
+	case !req.State.Raw.IsNull():
+		if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+			m.Managed.ModifyPlan(ctx, req, resp)
+			m.recordChange(ctx, req, resp)
+		}
+	default:
+		o := m.object(req.Plan.Raw)
+		if m.report(ctx, o, m.walk().PlanCreate(o), req.Plan.Get, &resp.Diagnostics) {
+			m.Managed.ModifyPlan(ctx, req, resp)
+		}
 	}
 	// A create that was planned without a lookup may differ from the first plan, which core
 	// reports as a bug of the provider. So its error is never dropped.
 	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
 }
 
-// recordPlan records a plan in the walk, and adds an error and returns false if
-// another resource has the object.
-func (m *managed) recordPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
-	walk, o, get := m.walk(), m.object(req.State.Raw), req.State.Get
-	var conflict session.Conflict
+// recordChange records the plan for an object of the state in the walk.
+func (m *managed) recordChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	walk, o := m.walk(), m.object(req.State.Raw)
+	plan := walk.PlanKeep
 	switch {
 	case req.Plan.Raw.IsNull():
-		conflict = walk.PlanDestroy(o)
-	case m.replaces(o, req.Plan.Raw):
-		conflict = walk.PlanDestroy(o)
-	case !req.State.Raw.IsNull():
-		conflict = walk.PlanKeep(o)
-	default:
-		o, get = m.object(req.Plan.Raw), req.Plan.Get
-		conflict = walk.PlanCreate(o)
+		plan = walk.PlanDestroy
+	case DestroysOrReplaces(req, resp, m.replacedBy()...):
+		plan = walk.PlanReplace
 	}
-	if conflict == session.NoConflict {
-		return true
-	}
-	if walk.MayReport() {
-		AddConflict(&resp.Diagnostics, m.label(ctx, get), o.ID, conflict)
-	}
-	return false
+	m.report(ctx, o, plan(o), req.State.Get, &resp.Diagnostics)
 }
 
-// replaces reports whether a plan gives an object another natural key, which deletes it.
-func (m *managed) replaces(o session.Object, plan tftypes.Value) bool {
-	return o.IsValuable && o.ID != "" && len(o.Keys) > 0 &&
-		!slices.ContainsFunc(m.plannedKeys(plan), func(key string) bool { return slices.Contains(o.Keys, key) })
+// report adds the error of a conflict, and reports whether there is none.
+func (m *managed) report(ctx context.Context, o session.Object, conflict session.Conflict, get func(context.Context, any) diag.Diagnostics, diags *diag.Diagnostics) bool {
+	if conflict != session.NoConflict && m.walk().MayReport() {
+		AddConflict(diags, m.label(ctx, get), o.ID, conflict)
+	}
+	return conflict == session.NoConflict
 }
 
 // Create implements resource.Resource.
@@ -141,9 +139,7 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 		case resp.State.Raw.IsNull():
 			walk.Gone(o)
 		default:
-			if conflict := walk.Refreshed(o); conflict != session.NoConflict && walk.MayReport() {
-				AddConflict(&resp.Diagnostics, m.label(ctx, resp.State.Get), o.ID, conflict)
-			}
+			m.report(ctx, o, walk.Refreshed(o), resp.State.Get, &resp.Diagnostics)
 			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
 	}

@@ -160,6 +160,8 @@ func (r *Resource[T, M]) base() *connection { return &r.connection }
 
 func (r *Resource[T, M]) shared() bool { return r.Shared }
 
+func (r *Resource[T, M]) replacedBy() []string { return r.ReplacedBy }
+
 func (r *Resource[T, M]) typeName() string { return "mailhost_" + r.Name }
 
 // label names the object of a plan or a state. A value that can't be decoded is
@@ -174,30 +176,16 @@ func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context
 func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
 	o := session.Object{Type: r.typeName(), ID: attribute(raw, "id"), IsValuable: r.IsValuable}
 	if r.NaturalKeys != nil {
-		o.Keys = r.NaturalKeys(Attributes{raw: raw})
+		o.Keys = r.NaturalKeys(Attributes{raw})
 	}
 	return o
 }
 
-// plannedKeys returns the natural keys of a plan by its arguments alone: its computed
-// attributes may be those of the object that it replaces.
-func (r *Resource[T, M]) plannedKeys(plan tftypes.Value) []string {
-	return r.NaturalKeys(Attributes{plan, []string{"domain_name", "domain_id", "status"}})
-}
-
-// Attributes are those of a plan or a state, except some.
-type Attributes struct {
-	raw    tftypes.Value
-	except []string
-}
+// Attributes are those of a plan or a state.
+type Attributes struct{ raw tftypes.Value }
 
 // Text returns a string attribute, or "" if it is null or unknown.
-func (a Attributes) Text(name string) string {
-	if slices.Contains(a.except, name) {
-		return ""
-	}
-	return attribute(a.raw, name)
-}
+func (a Attributes) Text(name string) string { return attribute(a.raw, name) }
 
 // IsNull reports whether an attribute is null.
 func (a Attributes) IsNull(name string) bool {

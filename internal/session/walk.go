@@ -22,7 +22,8 @@ import (
 // Core sends neither resource addresses nor lifecycle settings. A walk sees these calls:
 //
 //	plan walk   Read for each object of the state (none with -refresh=false), then
-//	            Plan(prior, config)  the object is kept, or the first plan of a replacement
+//	            Plan(prior, config)  the object is kept, or the first plan of a replacement, which
+//	                                 looks the same if -replace or replace_triggered_by is the cause
 //	            Plan(null, config)   a create, the second plan of a replacement, or a tainted object
 //	            Plan(prior, null)    the object is destroyed: an orphan or a deposed object
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
@@ -135,11 +136,11 @@ func at[T any](m *map[key]*T, k key) *T {
 func (w *Walk) Refreshed(o Object) Conflict {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return o.enter(object, keys)
+	return o.enter(object, keys, false)
 }
 
-// enter records that the state has an object, which the plan may destroy.
-func (o Object) enter(object *objectState, keys []*keyState) (conflict Conflict) {
+// enter records that the state has an object, and whether the plan destroys it for good.
+func (o Object) enter(object *objectState, keys []*keyState, isDestroyed bool) (conflict Conflict) {
 	object.isInState = true
 	if object.isAcquired {
 		return NoConflict // the plan's create or adoption is its own
@@ -149,10 +150,10 @@ func (o Object) enter(object *objectState, keys []*keyState) (conflict Conflict)
 	}
 	for _, k := range keys {
 		k.isInState = true
-		if object.isDestroyed {
+		if isDestroyed {
 			k.isDestroyed = true
 		}
-		if k.isCreated && (o.IsValuable || object.isDestroyed) {
+		if k.isCreated && (o.IsValuable || isDestroyed) {
 			conflict = Created
 		}
 	}
@@ -188,18 +189,24 @@ func (w *Walk) PlanKeep(o Object) Conflict {
 	if object.isDestroyed {
 		return Destroyed
 	}
-	return o.enter(object, keys)
+	return o.enter(object, keys, false)
 }
 
 // PlanDestroy records a plan that destroys an object.
-func (w *Walk) PlanDestroy(o Object) Conflict {
+func (w *Walk) PlanDestroy(o Object) Conflict { return w.planDestroy(o, true) }
+
+// PlanReplace records the first plan of a replacement. What depends on the resource may then
+// create an object with the key of the replaced one, unless that holds mail or money.
+func (w *Walk) PlanReplace(o Object) Conflict { return w.planDestroy(o, false) }
+
+func (w *Walk) planDestroy(o Object, forGood bool) Conflict {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
 	object.isDestroyed = true
 	if object.isKept {
 		return Kept
 	}
-	return o.enter(object, keys)
+	return o.enter(object, keys, forGood)
 }
 
 // PlanCreate records a plan that creates an object.

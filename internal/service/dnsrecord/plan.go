@@ -18,7 +18,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	service.DropEmptyUpdate(req, resp)
 	r.WarnMissingDomain(ctx, req, resp)
 	r.checkZone(ctx, req, resp)
-	r.WarnOrphaned(ctx, req, resp, "domain", "name", "type")
+	r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...)
 	r.checkSecondPolicy(ctx, req, resp)
 	r.planExisting(ctx, req, resp)
 	r.warnNoUpdate(ctx, req, resp)

@@ -39,6 +39,7 @@ var definition = &service.Definition[api.Domain, model]{
 		Settings:            settings,
 		Volatile:            []string{"purged"},
 		NaturalKeys:         func(of service.Attributes) []string { return service.DomainKeys(of.Text, "") },
+		ReplacedBy:          []string{"domain"},
 		IsValuable:          true,
 	},
 }

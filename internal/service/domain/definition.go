@@ -47,6 +47,7 @@ var Definition = &service.Definition[api.Domain, model]{
 		Settings:            settings,
 		CreateTimeout:       30 * time.Minute,
 		NaturalKeys:         naturalKeys,
+		ReplacedBy:          []string{"name"},
 		IsValuable:          true,
 	},
 	Deletion: service.Deletion[model]{

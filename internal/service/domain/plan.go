@@ -36,7 +36,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case resp.Diagnostics.HasError():
 	case req.Plan.Raw.IsNull():
-		if !r.WarnOrphaned(ctx, req, resp, "name") {
+		if !r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))
 		}
 	case req.State.Raw.IsNull():
@@ -48,7 +48,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		service.WarnReplace(&resp.Diagnostics, state.String(),
 			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", r.deleteConsequence(ctx, state),
 			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "name")...)
-		r.WarnOrphaned(ctx, req, resp, "name")
+		r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...)
 		r.planCreate(ctx, req, plan, &resp.Diagnostics) // core drops the warnings of the replacement's second plan
 	default:
 		planUpdate(ctx, plan, state, resp)

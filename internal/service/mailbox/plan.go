@@ -19,7 +19,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, resp)
-	case r.WarnOrphaned(ctx, req, resp, "domain", "local_part"):
+	case r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...):
 	case resp.Plan.Raw.IsNull():
 		warnDestroy(ctx, req, resp)
 	default:
