@@ -1,13 +1,11 @@
 package dedicatedip_test
 
 import (
-	"fmt"
 	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
@@ -43,60 +41,6 @@ func stock(t *testing.T, s *acctest.Server) {
 	}
 }
 
-// filters maps each filter to the addresses that match it.
-var filters = map[string]struct {
-	filters map[string]any
-	want    []string
-}{
-	"all":     {nil, []string{"First", "Second", "Third"}},
-	"status":  {map[string]any{"status": "releasing"}, []string{"Third"}},
-	"country": {map[string]any{"country_code": "de"}, []string{"First", "Second"}},
-	"none":    {map[string]any{"country_code": "US", "status": "active"}, nil},
-}
-
-func TestDataSources(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		stock(t, s)
-		id := api.DerivedID(stockedAccount, "dedicated-ip:Second")
-		all := s.ProviderConfig()
-		var checks []statecheck.StateCheck
-		for key, v := range map[string]string{"id": id, "name": "Second", "ip": "2001:DB8:0::1"} {
-			all += fmt.Sprintf("data \"mailhost_dedicated_ip\" \"by_%s\" {\n  %s = %q\n}\n", key, key, v)
-			by := "data.mailhost_dedicated_ip.by_" + key
-			for name, v := range map[string]knownvalue.Check{
-				"id": knownvalue.StringExact(id), "name": knownvalue.StringExact("Second"), "status": knownvalue.StringExact("active"),
-				"type": knownvalue.StringExact("dedicated"), "country_code": knownvalue.StringExact("DE"), "asn": knownvalue.Int64Exact(64496),
-				"created_at": knownvalue.NotNull(), "ip_addresses": knownvalue.ListExact([]knownvalue.Check{
-					knownvalue.ObjectPartial(map[string]knownvalue.Check{"ip": knownvalue.StringExact("2001:db8::1"), "rdns": knownvalue.Null()}),
-				}),
-			} {
-				checks = append(checks, statecheck.ExpectKnownValue(by, tfjsonpath.New(name), v))
-			}
-			if key != "ip" {
-				v = "2001:db8::1"
-			}
-			checks = append(checks, statecheck.ExpectKnownValue(by, tfjsonpath.New("ip"), knownvalue.StringExact(v)))
-		}
-		for name, f := range filters {
-			all += fmt.Sprintf("data \"mailhost_dedicated_ips\" %q {\n", name)
-			for filter, v := range f.filters {
-				all += fmt.Sprintf("  %s = %q\n", filter, v)
-			}
-			all += "}\n"
-			var found []knownvalue.Check
-			for _, name := range f.want {
-				found = append(found, knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact(name)}))
-			}
-			checks = append(checks, statecheck.ExpectKnownValue("data.mailhost_dedicated_ips."+name, tfjsonpath.New("dedicated_ips"), knownvalue.ListExact(found)))
-		}
-		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-			{Config: all, ConfigStateChecks: checks},
-			{Config: all, ConfigPlanChecks: before(plancheck.ExpectEmptyPlan())},
-		}})
-	})
-}
-
 func TestDataSourceOptions(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
@@ -115,44 +59,5 @@ func TestDataSourceOptions(t *testing.T) {
 				knownvalue.ListExact([]knownvalue.Check{offer("Europe", "DE", 0), offer("America", "US", 1)}))}
 		}
 		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{step}})
-	})
-}
-
-func TestDataSourceRefused(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	for name, test := range map[string]struct {
-		typeName string
-		config   map[string]any
-		want     []string
-	}{
-		"missing":       {ipType, map[string]any{"ip": "192.0.2.1"}, []string{`ERROR: Can't find the dedicated IP with ip = "192.0.2.1"`, "Check the spelling"}},
-		"missing name":  {ipType, map[string]any{"name": "Moon"}, []string{`ERROR: Can't find the dedicated IP with name = "Moon"`}},
-		"no argument":   {ipType, nil, []string{"id", "name", "ip"}},
-		"two arguments": {ipType, map[string]any{"name": "Moon", "ip": "192.0.2.1"}, []string{"id", "name", "ip"}},
-		"no id":         {ipType, map[string]any{"id": "Moon"}, []string{`ERROR at AttributeName("id")`, "id must be"}},
-		"no name":       {ipType, map[string]any{"name": ""}, []string{`ERROR at AttributeName("name")`}},
-		"no ip":         {ipType, map[string]any{"ip": "192.0.2"}, []string{`ERROR at AttributeName("ip")`, "ip must be an IP address such as 198.51.100.1"}},
-		"no status":     {"mailhost_dedicated_ips", map[string]any{"status": "asleep"}, []string{`ERROR at AttributeName("status")`, "must be one of provisioning"}},
-		"no country":    {"mailhost_dedicated_ips", map[string]any{"country_code": "Germany"}, []string{`ERROR at AttributeName("country_code")`, "ISO 3166"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, diags := p.ReadData(test.typeName, test.config)
-			acctest.Expect(t, diags, test.want...)
-		})
-	}
-}
-
-func TestList(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		stock(t, s)
-		p := s.Protocol(t, "")
-		for _, f := range filters {
-			p.ExpectListed(t, ipType, f.filters, f.want...)
-		}
-		_, diags := p.List(ipType, map[string]any{"country_code": "Germany"}, 100)
-		acctest.Expect(t, diags, `at AttributeName("country_code")`, "ISO 3166")
 	})
 }
