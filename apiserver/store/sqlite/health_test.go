@@ -71,6 +71,9 @@ func TestFailedWrites(t *testing.T) {
 				if err := s.Ping(t.Context()); tt.lasting && !errors.Is(err, store.ErrUnavailable) {
 					t.Errorf("Ping = %v, want ErrUnavailable because updates still fail", err)
 				}
+				if !tt.lasting {
+					idle(t, s)
+				}
 				if err := tt.mend(s.engine.writer); err != nil {
 					t.Fatal(err)
 				}

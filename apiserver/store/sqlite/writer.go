@@ -124,15 +124,15 @@ func (w *writer) group(u *update) {
 	}
 }
 
-// refuse fails an update that could not begin, and those that wait: they would fail in
-// the same way after the same time.
+// refuse fails an update that could not begin, and those that already wait: they would fail
+// in the same way after the same time. An update that arrives later is tried.
 func (w *writer) refuse(u *update, err error) {
-	for range w.opts.maxGroup {
-		if u == nil {
-			return
-		}
+	var refused []*update
+	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.next() {
+		refused = append(refused, u)
+	}
+	for _, u := range refused {
 		u.Finish(err)
-		u = w.next()
 	}
 }
 
