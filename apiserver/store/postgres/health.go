@@ -50,12 +50,13 @@ func (s *Store) Ping(ctx context.Context) error {
 var errUndo = errors.New("a trial that is undone")
 
 // tryToWrite writes more than most requests do, so that it does not fit into the free space of
-// a table, and undoes it.
+// a table, and undoes it. What it writes stays in the files until PostgreSQL's next vacuum, so
+// it is no more than needed.
 func (e *engine) tryToWrite(ctx context.Context) error {
 	content := make([]byte, 1000)
 	_, _ = rand.Read(content) // it never fails
 	err := e.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-		if _, err := q.ExecContext(ctx, `INSERT INTO token_buckets (name, full_at) SELECT n || $1, 0 FROM generate_series(1, 500) n`, hex.EncodeToString(content)); err != nil {
+		if _, err := q.ExecContext(ctx, `INSERT INTO token_buckets (name, full_at) SELECT n || $1, 0 FROM generate_series(1, 50) n`, hex.EncodeToString(content)); err != nil {
 			return err
 		}
 		return errUndo
