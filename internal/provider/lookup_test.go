@@ -275,7 +275,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 		create("example.org", "www", "A", "192.0.2.1", nil)
 		create(d.ID, "www", "A", "192.0.2.2", nil)
 		want := values{
-			"id": fmt.Sprint(mx.ID), "type": "MX", "ttl": int64(api.DefaultDNSTTL), "priority": int64(10), "is_system_managed": false,
+			"id": fmt.Sprint(mx.ID), "type": "MX", "ttl": api.DefaultDNSTTL, "priority": int64(10), "is_system_managed": false,
 			"domain_id": d.ID, "domain_name": d.Name, "fqdn": "sub." + d.Name,
 		}
 		const first, second = "www.xn--bcher-kva.com A 192.0.2.2", "www.example.org A 192.0.2.1"

@@ -27,7 +27,7 @@ var calls = map[string]func(*session.Walk, session.Object) session.Conflict{
 // replay makes calls for an object. Every call but the last must have no conflict.
 func replay(t *testing.T, w *session.Walk, names string, o session.Object) (last session.Conflict) {
 	t.Helper()
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		if last != session.NoConflict {
 			t.Errorf("%s: conflict %d before %s", names, last, name)
 		}
