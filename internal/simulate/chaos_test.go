@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +21,7 @@ var (
 // allRows returns every fault at every rate in every mode on both engines.
 func allRows() (rows []row) {
 	for i := range faults {
-		for _, percent := range []int{1, 5, 20} {
+		for _, percent := range faults[i].percents() {
 			for _, m := range modes {
 				for _, onPostgres := range []bool{false, true} {
 					rows = append(rows, row{fault: &faults[i], percent: percent, mode: m, onPostgres: onPostgres})
@@ -43,7 +44,7 @@ func allRows() (rows []row) {
 func shortRows() (rows []row) {
 	for i := range faults {
 		if !testing.Short() || i%4 == 2 {
-			rows = append(rows, row{fault: &faults[i], percent: 20, mode: modes[i%len(modes)], onPostgres: i%6 == 1})
+			rows = append(rows, row{fault: &faults[i], percent: slices.Max(faults[i].percents()), mode: modes[i%len(modes)], onPostgres: i%6 == 1})
 		}
 	}
 	return rows

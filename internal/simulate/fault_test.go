@@ -24,6 +24,15 @@ type fault struct {
 	inject func(*exchange)
 }
 
+// percents returns the rates of a fault's rows. A read is given up after a minute without a
+// response, so of faults that take time a fifth would fail nearly every plan.
+func (f *fault) percents() []int {
+	if f.takesTime {
+		return []int{1, 5}
+	}
+	return []int{1, 5, 20}
+}
+
 // late is how long a delayed request or response is on its way: longer than the client
 // waits for any.
 const late = 3 * time.Minute
