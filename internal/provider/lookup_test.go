@@ -471,14 +471,14 @@ func part(want, got any) any {
 			return common
 		}
 	case string:
-		if want == isSet && got != nil {
+		if want == isSet && got != nil && got != isUnknown {
 			return isSet
 		}
 	}
 	return got
 }
 
-// plain returns a known value as encoding/json decodes it, and integers as int64.
+// plain returns a value as encoding/json decodes it, and integers as int64.
 func plain(t *testing.T, v tftypes.Value) any {
 	t.Helper()
 	var text *string
@@ -487,6 +487,8 @@ func plain(t *testing.T, v tftypes.Value) any {
 	var items []tftypes.Value
 	var fields map[string]tftypes.Value
 	switch {
+	case !v.IsKnown():
+		return isUnknown
 	case v.IsNull():
 		return nil
 	case v.As(&text) == nil:

@@ -6,48 +6,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
 const ipType = "mailhost_dedicated_ip"
 
 func isClaim(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/dedicated-ips/claim") }
-
-func TestIdentity(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	created, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
-	p.NoErrors(diags)
-	id := p.IdentityOf(ipType, created)
-	if id["id"] == "" || id["id"] != created.Text("id") || id["account_id"] != s.AccountID {
-		t.Fatalf("identity %v", id)
-	}
-	imported, diags := p.Import(ipType, "", map[string]any{"id": strings.ToUpper(id["id"]), "account_id": s.AccountID})
-	p.NoErrors(diags)
-	for range 2 { // an identity must not change from one read to the next
-		imported, diags = p.Read(ipType, imported)
-		p.NoErrors(diags)
-	}
-	if imported.Text("name") != created.Text("name") || imported.Text("option_id") != "" {
-		t.Errorf("imported %v", imported.State)
-	}
-	plan, diags := p.Plan(ipType, map[string]any{"option_id": option(s, "us")}, imported)
-	p.NoErrors(diags)
-	if len(plan.Replace) > 0 || len(diags) > 0 {
-		t.Errorf("an imported address is replaced: %s", acctest.Render(diags))
-	}
-
-	if err := s.Client.ReleaseDedicatedIP(t.Context(), id["id"]); err != nil {
-		t.Fatal(err)
-	}
-	created.Identity = nil // like in a state of an older Terraform
-	gone, diags := p.Read(ipType, created)
-	p.NoErrors(diags)
-	if !gone.Gone() || p.IdentityOf(ipType, gone)["id"] != id["id"] {
-		t.Errorf("after the read: %v, %v", gone.State, p.IdentityOf(ipType, gone))
-	}
-}
 
 // TestRefused checks that the error about an exhausted or unknown option lists the
 // available ones.
@@ -100,36 +65,6 @@ func TestOptionMissing(t *testing.T) {
 			t.Error("something was claimed")
 		}
 	})
-}
-
-// TestOptionLeftOut checks that neither a known nor an unknown option in the state causes
-// a replacement.
-func TestOptionLeftOut(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	created, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
-	p.NoErrors(diags)
-	imported, diags := p.Import(ipType, created.Text("id"), nil)
-	p.NoErrors(diags)
-	imported, diags = p.Read(ipType, imported)
-	p.NoErrors(diags)
-	for name, o := range map[string]*acctest.Object{"known": created, "imported": imported} {
-		plan, diags := p.Plan(ipType, map[string]any{}, o)
-		if len(diags) > 0 || len(plan.Replace) > 0 || !plan.State.Equal(o.State) {
-			t.Errorf("%s: planned %s\n%s", name, plan.State, acctest.Render(diags))
-		}
-		timeouts := map[string]any{"timeouts": map[string]any{"create": "1h"}}
-		plan, diags = p.Plan(ipType, timeouts, o)
-		if len(diags) > 0 || len(plan.Replace) > 0 || plan.Text("option_id") != o.Text("option_id") {
-			t.Errorf("%s with an update: planned %s\n%s", name, plan.State, acctest.Render(diags))
-		}
-		updated, diags := p.ApplyPlan(t.Context(), ipType, timeouts, o, plan)
-		p.NoErrors(diags)
-		if updated.Text("option_id") != o.Text("option_id") || !updated.State.IsFullyKnown() {
-			t.Errorf("%s: updated to %s", name, updated.State)
-		}
-	}
 }
 
 // TestProvisioning checks that a claim waits while the address is provisioned, and keeps
@@ -272,4 +207,31 @@ func TestRemains(t *testing.T) {
 	if !gone.Gone() {
 		t.Error("it is in the state")
 	}
+}
+
+// option is the id of an offer of every account: eu or us.
+func option(s *acctest.Server, region string) string {
+	return api.DerivedID(s.AccountID, "dedicated-ip-option:"+region)
+}
+
+func claim(t *testing.T, s *acctest.Server, region string) *api.DedicatedIP {
+	t.Helper()
+	d, err := s.Client.ClaimDedicatedIP(t.Context(), option(s, region))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// claimed returns the account's dedicated IPs.
+func claimed(t *testing.T, s *acctest.Server) []api.DedicatedIP {
+	t.Helper()
+	var all []api.DedicatedIP
+	for d, err := range s.Client.ListDedicatedIPs(t.Context(), api.ListDedicatedIPsRequest{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return all
 }

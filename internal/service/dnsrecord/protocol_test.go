@@ -20,46 +20,6 @@ func www(value any) map[string]any {
 	return map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": value}
 }
 
-func TestIdentity(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	made, diags := p.Apply(t.Context(), typeName, www("192.0.2.1"), nil)
-	p.NoErrors(diags)
-	id := p.IdentityOf(typeName, made)
-	if id["id"] == "" || id["id"] != made.Text("id") || id["account_id"] != s.AccountID {
-		t.Fatalf("identity %v of the record %s", id, made.Text("id"))
-	}
-	changed, diags := p.Apply(t.Context(), typeName, www("192.0.2.2"), made)
-	p.NoErrors(diags)
-	if got := p.IdentityOf(typeName, changed); got["id"] != id["id"] {
-		t.Errorf("identity after an update: %v", got)
-	}
-
-	imported, diags := p.Import(typeName, "", map[string]any{"id": id["id"]})
-	p.NoErrors(diags)
-	if imported.Text("domain") != "example.com" || imported.Text("fqdn") != "www.example.com" || p.IdentityOf(typeName, imported)["account_id"] != s.AccountID {
-		t.Errorf("imported %s with the identity %v", imported.State, p.IdentityOf(typeName, imported))
-	}
-	_, diags = p.Import(typeName, "", map[string]any{"id": "www"})
-	acctest.Expect(t, diags, "is not the id of an object in the API")
-
-	changed.Identity = nil // like in a state of a provider without identities
-	kept, diags := p.Read(typeName, changed)
-	p.NoErrors(diags)
-	if got := p.IdentityOf(typeName, kept); got["id"] != id["id"] {
-		t.Errorf("identity after a read: %v", got)
-	}
-	_, diags = p.Apply(t.Context(), typeName, nil, changed)
-	p.NoErrors(diags)
-	gone, diags := p.Read(typeName, changed)
-	p.NoErrors(diags)
-	if !gone.Gone() || p.IdentityOf(typeName, gone)["id"] != id["id"] {
-		t.Errorf("a deleted record reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
-	}
-}
-
 // TestUnknown checks that unknown values cause neither an empty plan nor an error.
 func TestUnknown(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package dnsrecord_test
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -109,47 +108,6 @@ func TestSpellings(t *testing.T) {
 	})
 }
 
-func TestLifecycle(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	d := s.Domain(t, "example.com")
-	known := func(name string, want knownvalue.Check) plancheck.PlanCheck {
-		return plancheck.ExpectKnownValue(address, tfjsonpath.New(name), want)
-	}
-	verify := func(id string) resource.TestStep {
-		return resource.TestStep{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateId: id}
-	}
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-		{
-			Config:           record(s, `domain = "example.com"`, `name = "sub"`, `type = "MX"`, `value = "mx1.example.net"`, `priority = 10`, `ttl = 300`),
-			ConfigPlanChecks: plans(plancheck.ResourceActionCreate, known("ttl", knownvalue.Int64Exact(300))),
-		},
-		{ // a different spelling is no change
-			Config: record(s, `domain = "example.com"`, `name = "SUB.example.com"`, `type = "MX"`, `value = "MX1.example.net."`, `priority = 20`),
-			ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
-				known("ttl", knownvalue.Int64Exact(api.DefaultDNSTTL)), known("id", knownvalue.NotNull()), known("fqdn", knownvalue.StringExact("sub.example.com")),
-				known("domain_id", knownvalue.StringExact(d.ID)), known("value", knownvalue.StringExact("mx1.example.net"))),
-			ConfigStateChecks: []statecheck.StateCheck{has(address, "priority", knownvalue.Int64Exact(20))},
-		},
-		{
-			Config:           record(s, `domain = "example.com"`, `name = "sub"`, `type = "MX"`, `value = "mx2.example.net"`, `priority = 20`),
-			ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
-		},
-		verify(""),
-		verify("example.com/MX/sub/mx2.example.net"),
-		verify("EXAMPLE.com/mx/Sub.example.com"),
-		verify(d.ID + "/MX/sub/MX2.example.net."),
-		{
-			Config:           record(s, `domain = "example.com"`, `name = "other"`, `type = "MX"`, `value = "mx2.example.net"`, `priority = 20`),
-			ConfigPlanChecks: plans(plancheck.ResourceActionReplace),
-		},
-		{
-			Config:           record(s, `domain = "example.com"`, `name = "other"`, `type = "TXT"`, `value = "mx2/example.net"`),
-			ConfigPlanChecks: plans(plancheck.ResourceActionReplace),
-		},
-		verify("example.com/TXT/other/mx2/example.net"),
-	}})
-}
-
 // TestImportIsEmptyPlan checks that the plan after an import is empty for any spelling.
 func TestImportIsEmptyPlan(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
@@ -171,108 +129,6 @@ func TestImportIsEmptyPlan(t *testing.T) {
 		Config:            configOf(s, spellings[1]) + imports,
 		ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: labels},
 		ConfigStateChecks: []statecheck.StateCheck{has("mailhost_dns_record.txt", "domain", knownvalue.StringExact("xn--bcher-kva.com"))},
-	}}})
-}
-
-func TestDisappears(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	d := s.Domain(t, "example.com")
-	config := record(s, `domain = "example.com"`, `name = "www"`, `type = "A"`, `value = "192.0.2.1"`)
-	remove := func() {
-		for _, r := range records(t, s, "A") {
-			must(t, s.Client.DeleteDNSRecord(t.Context(), r.ID))
-		}
-	}
-	acctest.Test(t, resource.TestCase{
-		CheckDestroy: func(*terraform.State) error {
-			for r, err := range s.Client.ListDNSRecords(t.Context(), api.ListDNSRecordsRequest{}) {
-				if err != nil || !r.IsSystemManaged {
-					return fmt.Errorf("record %d is left, %w", r.ID, err)
-				}
-			}
-			return nil
-		},
-		Steps: []resource.TestStep{
-			{Config: config},
-			{PreConfig: remove, Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate)},
-			{ // deleted with its domain
-				PreConfig: func() {
-					must(t, s.Client.DeleteDomain(t.Context(), d.ID))
-					d = s.Domain(t, "example.com")
-				},
-				Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
-			},
-			{ // changed outside Terraform
-				PreConfig: func() {
-					for _, r := range records(t, s, "A") {
-						_, err := s.Client.UpdateDNSRecord(t.Context(), r.ID, api.UpdateDNSRecordBody{Value: new("192.0.2.9"), TTL: new(int64(60))})
-						must(t, err)
-					}
-				},
-				Config: config,
-				ConfigPlanChecks: plans(plancheck.ResourceActionUpdate,
-					plancheck.ExpectKnownValue(address, tfjsonpath.New("value"), knownvalue.StringExact("192.0.2.1"))),
-			},
-		},
-	})
-}
-
-func TestRefused(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	dkim, err := s.Client.FindDNSRecords(t.Context(), "example.com", "TXT", "mailhost._domainkey", "")
-	if err != nil || len(dkim) != 1 {
-		t.Fatalf("the DKIM records are %v, %v", dkim, err)
-	}
-	www, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "www", Type: "A", Value: "192.0.2.1"})
-	must(t, err)
-	fails := func(want string, domain, name, recordType, value string, more ...string) resource.TestStep {
-		lines := append([]string{fmt.Sprintf("domain = %q", domain), fmt.Sprintf("name = %q", name), fmt.Sprintf("type = %q", recordType), fmt.Sprintf("value = %q", value)}, more...)
-		return resource.TestStep{Config: record(s, lines...), ExpectError: words(want)}
-	}
-	imports := func(want, id string) resource.TestStep {
-		return resource.TestStep{
-			Config:       record(s, `domain = "example.com"`, `name = "www"`, `type = "A"`, `value = "192.0.2.1"`),
-			ResourceName: address, ImportState: true, ImportStateId: id, ExpectError: words(want),
-		}
-	}
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-		fails(`type must be one of A, AAAA(?s:.*)write "TXT"`, "example.com", "www", "txt", "x"),
-		fails(`Value of A must be an IPv4 address; an IPv6 address`, "example.com", "www", "A", "2001:db8::1"),
-		fails(`A record of the type MX needs a priority`, "example.com", "www", "MX", "mail.example.com"),
-		fails(`Records of the type TXT have no priority; leave it out`, "example.com", "www", "TXT", "x", "priority = 10"),
-		fails(`the preference belongs in the priority`, "example.com", "www", "MX", "10 mail.example.com", "priority = 10"),
-		fails(`ttl must be between 60 and 86400, got 59`, "example.com", "www", "TXT", "x", "ttl = 59"),
-		fails(`priority must be between 0 and 65535`, "example.com", "www", "MX", "mail.example.com", "priority = 70000"),
-		fails(`Name ends in a dot but is outside the zone "example.com"`, "example.com", "www.example.net.", "TXT", "x"),
-		fails(`name must be(?s:.*)must not contain @`, "example.com", "www@", "TXT", "x"),
-		fails(`domain = "example.net"(?s:.*)The account has no domain "example.net"`, "example.net", "www", "TXT", "x"),
-		fails(`domain = "7f0c1c1e(?s:.*)The account has no domain "7f0c1c1e`, "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "www", "TXT", "x"),
-		fails(fmt.Sprintf(`with the id %d(?s:.*)id = "example.com/A/WWW/192.0.2.1"`, www.ID), "example.com", "WWW", "A", "192.0.2.1"),
-		fails(`is system-managed(?s:.*)Remove the resource`, "example.com", dkim[0].Name, "TXT", dkim[0].Value),
-		fails(`a CNAME excludes other records at its name(?s:.*)Change the name`, "example.com", "www", "CNAME", "example.net"),
-		imports(`(?i)there is no A record at web of example.com`, "example.com/A/web"),
-		imports(`Expected <domain>/<type>/<name>`, "www.example.com"),
-		imports(`Unsupported record type "PTR"`, "example.com/PTR/www"),
-		imports(`record is system-managed(?s:.*)needs no resource`, "example.com/MX/@"),
-		imports(`is system-managed(?s:.*)needs no resource`, strconv.FormatInt(dkim[0].ID, 10)),
-		imports(`(?i)no such DNS record(?s:.*)Import by <domain>`, "4711"),
-	}})
-}
-
-func TestAmbiguousImport(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	ids := []any{}
-	for _, prio := range []string{"10", "20"} {
-		r, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "sub", Type: "MX", Value: "mx.example.net", Prio: number(prio)})
-		must(t, err)
-		ids = append(ids, r.ID)
-	}
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{
-		Config:       record(s, `domain = "example.com"`, `name = "sub"`, `type = "MX"`, `value = "mx.example.net"`, `priority = 10`),
-		ResourceName: address, ImportState: true, ImportStateId: "example.com/MX/sub/mx.example.net",
-		ExpectError: words(fmt.Sprintf(`more than one MX record at sub(?s:.*)%d \("mx.example.net", priority 10\), %d \("mx.example.net", priority 20\)`, ids...)),
 	}}})
 }
 

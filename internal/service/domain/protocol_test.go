@@ -36,46 +36,6 @@ func isPurchase(r *http.Request) bool {
 
 func isUpdate(r *http.Request) bool { return r.Method == http.MethodPatch }
 
-// TestIdentity checks that the identity is kept by a read that finds the domain deleted,
-// and is the same after an import in any spelling.
-func TestIdentity(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	created, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	p.NoErrors(diags)
-	id := p.IdentityOf(domainType, created)
-	if id["id"] != created.Text("id") || id["id"] == "" || id["account_id"] != s.AccountID {
-		t.Fatalf("identity %v of %s", id, created.Text("id"))
-	}
-
-	byIdentity, diags := p.Import(domainType, "", map[string]any{"id": strings.ToUpper(id["id"])})
-	p.NoErrors(diags)
-	byName, diags := p.Import(domainType, "EXAMPLE.com.", nil)
-	p.NoErrors(diags)
-	for _, imported := range []*acctest.Object{byIdentity, byName} {
-		for range 2 { // an identity must not change from one read to the next
-			imported, diags = p.Read(domainType, imported)
-			p.NoErrors(diags)
-		}
-		if got := p.IdentityOf(domainType, imported); got["id"] != id["id"] || imported.Text("name") != "example.com" {
-			t.Errorf("imported %v %s", got, imported.Text("name"))
-		}
-	}
-	_, diags = p.Import(domainType, "", map[string]any{"id": id["id"], "account_id": "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"})
-	acctest.Expect(t, diags, "ERROR", "Import from another account")
-
-	if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
-		t.Fatal(err)
-	}
-	created.Identity = nil // like in a state of an older Terraform
-	gone, diags := p.Read(domainType, created)
-	p.NoErrors(diags)
-	if !gone.Gone() || p.IdentityOf(domainType, gone)["id"] != id["id"] {
-		t.Errorf("after the read: %v, %v", gone.State, p.IdentityOf(domainType, gone))
-	}
-}
-
 // TestGoneBeforeTheUpdate checks that a domain that is deleted between the plan and the
 // apply is an error and stays in the state. The next refresh removes it, and the next plan
 // buys it again.
@@ -182,4 +142,14 @@ func TestRemains(t *testing.T) {
 	if !gone.Gone() {
 		t.Error("it is in the state")
 	}
+}
+
+// get reads a domain of the account.
+func get(t *testing.T, s *acctest.Server, name string) *api.Domain {
+	t.Helper()
+	d, err := s.Client.GetDomain(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

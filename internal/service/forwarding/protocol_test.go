@@ -20,50 +20,6 @@ const typeName = "mailhost_forwarding"
 
 type attributes = map[string]any
 
-func TestIdentity(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	config := attributes{"target_email": "jane@example.org", "domain": "example.com"}
-	made, diags := p.Apply(t.Context(), typeName, config, nil)
-	p.NoErrors(diags)
-	id := p.IdentityOf(typeName, made)
-	if id["id"] == "" || id["id"] != made.Text("id") || id["account_id"] != s.AccountID {
-		t.Fatalf("identity %v of the rule %s", id, made.Text("id"))
-	}
-	config["target_email"] = "joe@example.org"
-	changed, diags := p.Apply(t.Context(), typeName, config, made)
-	p.NoErrors(diags)
-	if got := p.IdentityOf(typeName, changed); got["id"] != id["id"] {
-		t.Errorf("identity after an update: %v", got)
-	}
-
-	imported, diags := p.Import(typeName, "", attributes{"id": strings.ToUpper(id["id"]), "account_id": s.AccountID})
-	p.NoErrors(diags)
-	read, diags := p.Read(typeName, imported)
-	p.NoErrors(diags)
-	if read.Text("domain") != "example.com" || read.Text("target_email") != "joe@example.org" || p.IdentityOf(typeName, read)["id"] != id["id"] {
-		t.Errorf("imported %s with the identity %v", read.State, p.IdentityOf(typeName, read))
-	}
-
-	changed.Identity = nil // like in a state of a provider without identities
-	kept, diags := p.Read(typeName, changed)
-	p.NoErrors(diags)
-	if got := p.IdentityOf(typeName, kept); got["id"] != id["id"] {
-		t.Errorf("identity after a read: %v", got)
-	}
-	_, diags = p.Apply(t.Context(), typeName, nil, changed)
-	p.NoErrors(diags)
-	gone, diags := p.Read(typeName, changed)
-	p.NoErrors(diags)
-	if !gone.Gone() || p.IdentityOf(typeName, gone)["id"] != id["id"] {
-		t.Errorf("a deleted rule reads as %s with the identity %v", gone.State, p.IdentityOf(typeName, gone))
-	}
-	_, diags = p.Apply(t.Context(), typeName, nil, changed)
-	p.NoErrors(diags) // already deleted
-}
-
 // TestWholeScope checks that a plan says whose mail a new target gets.
 func TestWholeScope(t *testing.T) {
 	t.Parallel()
@@ -97,20 +53,6 @@ func TestWholeScope(t *testing.T) {
 	config["target_email"] = "joe@example.org"
 	if got := whole(config, made); !strings.Contains(got, "joe@example.org") {
 		t.Errorf("another target: %q", got)
-	}
-}
-
-// TestImportNothing checks the errors for an import with an empty id and with an identity
-// without an id.
-func TestImportNothing(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	for name, identity := range map[string]attributes{"command": nil, "identity": {"id": ""}} {
-		_, diags := p.Import(typeName, "", identity)
-		if len(diags) != 1 || diags[0].Summary != "Import without an id" {
-			t.Errorf("the import by %s returns %v", name, diags)
-		}
 	}
 }
 

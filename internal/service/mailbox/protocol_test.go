@@ -25,62 +25,6 @@ func attributes(changes map[string]any) map[string]any {
 	return all
 }
 
-func TestIdentity(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
-	p.NoErrors(diags)
-	id := o.Text("id")
-	check := func(o *acctest.Object, when string) {
-		t.Helper()
-		if got := p.IdentityOf(typeName, o); got["id"] != id || got["account_id"] != s.AccountID {
-			t.Errorf("%s: the identity is %v, the id %s", when, got, id)
-		}
-	}
-	check(o, "create")
-	o, diags = p.Apply(t.Context(), typeName, attributes(map[string]any{"first_name": "Janet"}), o)
-	p.NoErrors(diags)
-	check(o, "update")
-
-	for when, identity := range map[string]map[string]any{
-		"id alone": {"id": id}, "upper case": {"id": strings.ToUpper(id)}, "with account": {"id": id, "account_id": s.AccountID},
-	} {
-		imported, diags := p.Import(typeName, "", identity)
-		p.NoErrors(diags)
-		check(imported, when)
-		imported, diags = p.Read(typeName, imported)
-		p.NoErrors(diags)
-		check(imported, when+", read")
-		if got := imported.Text("first_name"); got != "Janet" {
-			t.Errorf("%s: first_name is %q", when, got)
-		}
-	}
-
-	_, diags = p.Import(typeName, "", map[string]any{"id": id, "account_id": "00000000-0000-4000-8000-000000000000"})
-	if got := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(got, "manages "+s.AccountID) {
-		t.Errorf("import from another account: %s", got)
-	}
-
-	_, diags = p.Import(typeName, "", map[string]any{"id": "jane@example.com"})
-	if got := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(got, `id = "jane@example.com" in the import block`) {
-		t.Errorf("import by the identity of an address: %s", got)
-	}
-
-	// A read that removes the object must keep its identity.
-	if err := s.Client.DeleteMailbox(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	o.Identity = nil // like in a state of an older Terraform
-	o, diags = p.Read(typeName, o)
-	p.NoErrors(diags)
-	check(o, "gone")
-	if !o.Gone() {
-		t.Error("a deleted mailbox is still in the state")
-	}
-}
-
 // TestIdentityInAnyCase checks that a response with an address in another case does not
 // replace the mailbox.
 func TestIdentityInAnyCase(t *testing.T) {

@@ -44,44 +44,6 @@ func isCreate(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/credentials")
 }
 
-func TestIdentity(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
-	p.NoErrors(diags)
-	id := o.Text("id")
-	check := func(o *acctest.Object, when string) {
-		t.Helper()
-		if got := p.IdentityOf(typeName, o); got["id"] != id || got["account_id"] != s.AccountID {
-			t.Errorf("%s: the identity is %v, the id %s", when, got, id)
-		}
-	}
-	check(o, "create")
-	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops 2", "generate": true}, o)
-	p.NoErrors(diags)
-	check(o, "update")
-
-	imported, diags := p.Import(typeName, "", map[string]any{"id": strings.ToUpper(id)})
-	p.NoErrors(diags)
-	expect(t, diags, "not known", "import block")
-	imported, diags = p.Read(typeName, imported)
-	p.NoErrors(diags)
-	check(imported, "import")
-	if imported.Text("name") != "ops 2" || imported.Text("generated_secret") != "" {
-		t.Errorf("imported %s", imported.State)
-	}
-
-	must(t, s.Client.DeleteMasterPassword(t.Context(), id))
-	o.Identity = nil // like in a state of an older Terraform
-	o, diags = p.Read(typeName, o)
-	p.NoErrors(diags)
-	check(o, "gone")
-	if !o.Gone() {
-		t.Error("a deleted master password is still in the state")
-	}
-}
-
 // TestUnknown plans with unknown values.
 func TestUnknown(t *testing.T) {
 	t.Parallel()

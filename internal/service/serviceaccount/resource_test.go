@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"testing"
 	"time"
 
@@ -180,41 +179,6 @@ func TestImport(t *testing.T) {
 				{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"rotation_triggers", "last_used_at"}},
 				{Config: account(s, name, "rotation_triggers = { quarter = \"2\" }"), ConfigPlanChecks: plans(plancheck.ResourceActionReplace)},
 			}})
-		})
-	}
-}
-
-func TestDisappears(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	config := account(s, "CI", "")
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-		{Config: config},
-		{
-			PreConfig: func() { revoke(t, s, "CI") },
-			Config:    config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
-		},
-	}})
-}
-
-func TestRefused(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	published := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	imported := func(s *acctest.Server, id string) string {
-		return account(s, "CI", "") + fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id)
-	}
-	for name, c := range map[string]struct{ config, want string }{
-		"no name":             {account(s, "", ""), `name must be 1 to 120 characters`},
-		"no time":             {account(s, "CI", `expires_at = "tomorrow"`), `expires_at must be a date and time`},
-		"no zone":             {account(s, "CI", `expires_at = "2099-01-01T00:00:00"`), `with a time\s+zone`},
-		"past":                {account(s, "CI", `expires_at = "2024-01-01T00:00:00Z"`), `(?s)expires_at = "2024.*Set a time in the`},
-		"import nothing":      {imported(s, "CI"), `(?s)Can't import.*CI.*not found`},
-		"published, by name":  {imported(published, "CI"), `(?s)Can't import the service account "CI".*no operation`},
-		"published, by id":    {imported(published, published.AccountID), `(?s)Can't import the service account.*no operation`},
-		"triggers are no map": {account(s, "CI", `rotation_triggers = "1"`), `map of string`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{Config: c.config, ExpectError: regexp.MustCompile(c.want)}}})
 		})
 	}
 }
