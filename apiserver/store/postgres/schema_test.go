@@ -23,7 +23,7 @@ import (
 func TestSameSchemaAsSQLite(t *testing.T) {
 	url := postgrestest.EmptyURL(t)
 	openAt(t, url, postgres.Options{})
-	execute(t, url, `ALTER TABLE mailboxes ADD COLUMN display_name TEXT COLLATE "C" NOT NULL DEFAULT ''`)
+	execute(t, url, `ALTER TABLE mailboxes ADD COLUMN added_by_the_guide TEXT COLLATE "C" NOT NULL DEFAULT ''`)
 	path := filepath.Join(t.TempDir(), "mailhost.db")
 	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
@@ -103,7 +103,7 @@ func describeSQLite(t *testing.T, path string) map[string]bool {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := sqlitex.ExecuteTransient(conn, `ALTER TABLE mailboxes ADD COLUMN display_name TEXT NOT NULL DEFAULT ''`, nil); err != nil {
+	if err := sqlitex.ExecuteTransient(conn, `ALTER TABLE mailboxes ADD COLUMN added_by_the_guide TEXT NOT NULL DEFAULT ''`, nil); err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
