@@ -32,33 +32,30 @@ func namesOf(ctx context.Context, c *apiclient.Client, grants []api.Authorizatio
 		}
 	}
 	if types[vocab.SubjectServiceAccount] {
-		for a, err := range apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}) {
-			if err != nil {
-				break
-			}
+		eachSeen(ctx, c, api.ListServiceAccounts, &api.ListRequest{}, func(a api.ServiceAccount) {
 			n.subjects[vocab.SubjectServiceAccount+" "+a.ID] = a.Name
 			if a.RevokedAt != nil {
 				n.revoked[a.ID] = a.RevokedAt
 			}
-		}
+		})
 	}
 	if types[vocab.ResourceDomain] {
-		for d, err := range apiclient.All(ctx, c, api.ListDomains, &api.ListDomainsRequest{}) {
-			if err != nil {
-				break
-			}
-			n.resources[d.ID] = d.Name
-		}
+		eachSeen(ctx, c, api.ListDomains, &api.ListDomainsRequest{}, func(d api.Domain) { n.resources[d.ID] = d.Name })
 	}
 	if types[vocab.ResourceWorkspace] {
-		for w, err := range apiclient.All(ctx, c, api.ListWorkspaces, &api.ListRequest{}) {
-			if err != nil {
-				break
-			}
-			n.resources[w.ID] = w.Name
-		}
+		eachSeen(ctx, c, api.ListWorkspaces, &api.ListRequest{}, func(w api.Workspace) { n.resources[w.ID] = w.Name })
 	}
 	return n
+}
+
+// eachSeen calls note for each object of a list that the caller may see.
+func eachSeen[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]], in *Req, note func(Item)) {
+	for item, err := range apiclient.All(ctx, c, op, in) {
+		if err != nil {
+			return
+		}
+		note(item)
+	}
 }
 
 // subject describes who holds a grant.

@@ -78,7 +78,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		issuer: o.Issuer, log: o.Log, clock: o.Clock, base: strings.TrimSuffix(u.EscapedPath(), "/") + Path, secure: u.Scheme == "https",
-		mux: http.NewServeMux(), crossSite: http.NewCrossOriginProtection(), requests: newRequestLog(),
+		mux: http.NewServeMux(), crossSite: http.NewCrossOriginProtection(), requests: new(requestLog),
 	}
 	// A proxy may change the Host header.
 	if err := c.crossSite.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {

@@ -41,7 +41,7 @@ func TestMailChecks(t *testing.T) {
 // TestRequestLogIsBounded checks that the log keeps the newest requests, in order, and
 // those of each account apart.
 func TestRequestLogIsBounded(t *testing.T) {
-	l := newRequestLog()
+	l := new(requestLog)
 	for i := range 3 * requestsKept / 2 {
 		l.add(request{Status: 200 + i, accountID: []string{"a", "b"}[i%2]})
 	}

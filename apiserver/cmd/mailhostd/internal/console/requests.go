@@ -49,8 +49,6 @@ type requestLog struct {
 	next int
 }
 
-func newRequestLog() *requestLog { return &requestLog{} }
-
 func (l *requestLog) add(r request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
