@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -73,6 +72,7 @@ func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) e
 	}
 	var results []check
 	var failed []string
+	rows := [][]string{{"CHECK", "STATE", "DETAIL"}} // a long detail is the last column
 	for _, one := range checks {
 		limit, cancel := context.WithTimeout(ctx, checkTimeout)
 		result := one.run(limit, p)
@@ -81,23 +81,15 @@ func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) e
 			failed = append(failed, one.name)
 		}
 		results = append(results, result)
+		rows = append(rows, []string{result.Name, result.State, result.Detail})
 	}
-	if err := c.Print(p, results, func(w io.Writer) error { return writeChecks(w, results) }); err != nil {
+	if err := c.PrintTable(p, results, "", rows); err != nil {
 		return err
 	}
 	if failed != nil {
 		return fmt.Errorf("%s failed: %s", cli.Counted(len(failed), "check"), strings.Join(failed, ", "))
 	}
 	return nil
-}
-
-// writeChecks prints one line for each check; a long detail is the last column.
-func writeChecks(w io.Writer, results []check) error {
-	rows := [][]string{{"CHECK", "STATE", "DETAIL"}}
-	for _, r := range results {
-		rows = append(rows, []string{r.Name, r.State, r.Detail})
-	}
-	return cli.WriteTable(w, rows)
 }
 
 func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
