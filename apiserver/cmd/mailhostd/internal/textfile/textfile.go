@@ -4,14 +4,13 @@ package textfile
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // ErrWorkbook reports a file in a spreadsheet's own format.
@@ -27,10 +26,9 @@ func Decode(data []byte, named string) (text, encoding string, err error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")), bytes.HasPrefix(data, []byte{0xd0, 0xcf, 0x11, 0xe0}): // .xlsx and .ods, .xls
 		return "", "", ErrWorkbook
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		return decodeUTF16(data[2:], binary.LittleEndian), "UTF-16", nil
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		return decodeUTF16(data[2:], binary.BigEndian), "UTF-16", nil
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data)
+		return string(decoded), "UTF-16", err
 	case named != "":
 		page, err := codePage(named)
 		if err != nil {
@@ -39,29 +37,9 @@ func Decode(data []byte, named string) (text, encoding string, err error) {
 		decoded, err := page.NewDecoder().Bytes(data)
 		return string(decoded), page.String(), err
 	case !utf8.Valid(data):
-		return "", "", fmt.Errorf("line %d: %w", 1+bytes.Count(data[:firstInvalid(data)], []byte("\n")), ErrNotUTF8)
+		return "", "", fmt.Errorf("line %d: %w", 1+bytes.Count(data[:bytes.IndexRune(data, utf8.RuneError)], []byte("\n")), ErrNotUTF8)
 	}
 	return string(data), "UTF-8", nil
-}
-
-// firstInvalid returns the position of the first byte that is not UTF-8.
-func firstInvalid(data []byte) int {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size <= 1 {
-			return i
-		}
-		i += size
-	}
-	return len(data)
-}
-
-func decodeUTF16(data []byte, order binary.ByteOrder) string {
-	units := make([]uint16, 0, len(data)/2)
-	for ; len(data) >= 2; data = data[2:] {
-		units = append(units, order.Uint16(data))
-	}
-	return string(utf16.Decode(units))
 }
 
 // codePage returns the encoding of a name such as windows-1252, ibm850 or macintosh.
