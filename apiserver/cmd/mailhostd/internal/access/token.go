@@ -112,7 +112,7 @@ func namesakes(ctx context.Context, c *apiclient.Client, name string) (ids []str
 		if err != nil {
 			return ids // nothing depends on it
 		}
-		if a.Name == name && TokenState(a, now) == "active" {
+		if a.Name == name && apiclient.TokenState(a, now) == "active" {
 			ids = append(ids, a.ID)
 		}
 	}
@@ -210,7 +210,7 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	}
 	now := time.Now()
 	var ids []string
-	accounts = slices.DeleteFunc(accounts, func(a api.ServiceAccount) bool { return !c.All && TokenState(a, now) != "active" })
+	accounts = slices.DeleteFunc(accounts, func(a api.ServiceAccount) bool { return !c.All && apiclient.TokenState(a, now) != "active" })
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
 	}
@@ -218,7 +218,7 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	tokens := []listedToken{}
 	rows := [][]string{{"NAME", "ID", "STATE", "RIGHTS", "EXPIRES", "LAST USED", "ENDS IN", "CREATED BY"}}
 	for _, a := range accounts {
-		listed := listedToken{ServiceAccount: a, State: TokenState(a, now)}
+		listed := listedToken{ServiceAccount: a, State: apiclient.TokenState(a, now)}
 		creator := "?"
 		if by, ok := creators[a.ID]; ok {
 			listed.CreatedBy = &by
@@ -237,19 +237,6 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		rows = append(rows, []string{a.Name, a.ID, listed.State, rights, expires, cli.Minute(a.LastUsedAt), a.TokenLast4, creator})
 	}
 	return c.PrintTable(p, tokens, "No token works. Create one with mailhostd token create.", rows)
-}
-
-// TokenState returns active, expired or revoked.
-func TokenState(a api.ServiceAccount, now time.Time) string {
-	if a.RevokedAt != nil {
-		return "revoked"
-	}
-	if a.ExpiresAt != nil {
-		if at, err := api.ParseTime(*a.ExpiresAt); err == nil && !now.Before(at) {
-			return "expired"
-		}
-	}
-	return "active"
 }
 
 type tokenRevokeCommand struct {
@@ -302,7 +289,7 @@ func findToken(ctx context.Context, c *apiclient.Client, idOrName string) (a api
 	}
 	now := time.Now()
 	a, err = find(ctx, c, api.ListServiceAccounts, &api.ListRequest{}, idOrName, func(a api.ServiceAccount) (string, string) {
-		if TokenState(a, now) != "active" {
+		if apiclient.TokenState(a, now) != "active" {
 			return a.ID, ""
 		}
 		return a.ID, a.Name

@@ -139,6 +139,19 @@ func Collect[Item any](all iter.Seq2[Item, error]) ([]Item, error) {
 	return items, nil
 }
 
+// TokenState returns the state of a service account's token: active, expired or revoked.
+func TokenState(a api.ServiceAccount, now time.Time) string {
+	if a.RevokedAt != nil {
+		return "revoked"
+	}
+	if a.ExpiresAt != nil {
+		if at, err := api.ParseTime(*a.ExpiresAt); err == nil && !now.Before(at) {
+			return "expired"
+		}
+	}
+	return "active"
+}
+
 // request encodes a request struct of the contract by its tags.
 func (c *Client) request(ctx context.Context, s api.Spec, v reflect.Value) (*http.Request, error) {
 	path, query, header := s.Path, url.Values{}, http.Header{}

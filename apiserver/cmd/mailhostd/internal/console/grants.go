@@ -114,7 +114,7 @@ func subjectsFor(v *visit) subjects {
 		if err != nil {
 			break
 		}
-		s.tokens[a.ID], s.states[a.ID] = a.Name, v.stateOf(a)
+		s.tokens[a.ID], s.states[a.ID] = a.Name, apiclient.TokenState(a, v.clock())
 	}
 	s.users[api.DerivedID(v.session.AccountID, "user:owner")] = "Built-in owner"
 	return s

@@ -97,9 +97,10 @@ func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.
 			if strings.Contains(target, api.TokenPrefix+"_") { // by mistake
 				target = spec.Path
 			}
+			address, _, _ := net.SplitHostPort(r.RemoteAddr) // empty in process
 			l.add(request{
 				At: begun, ID: known.ID, Operation: spec.ID, Method: r.Method, Target: target[:min(len(target), maxTarget)], Subject: known.Subject,
-				Address: host(r.RemoteAddr), Status: response.Code, Duration: clock().Sub(begun), accountID: api.CanonicalID(spec.PathValues(r.URL)["account_id"]),
+				Address: address, Status: response.Code, Duration: clock().Sub(begun), accountID: api.CanonicalID(spec.PathValues(r.URL)["account_id"]),
 			})
 		}()
 		response.CaptureMetrics(w, func(w http.ResponseWriter) { next.ServeHTTP(w, r) })
@@ -117,13 +118,4 @@ func listRequests(v *visit) (view, error) {
 		Requests []request
 		Failed   bool
 	}{v.requests.of(v.session.AccountID, failed, 200), failed}}, nil
-}
-
-// host returns the address of a connection without its port, or "".
-func host(remoteAddr string) string {
-	h, _, err := net.SplitHostPort(remoteAddr)
-	if err != nil {
-		return ""
-	}
-	return h
 }

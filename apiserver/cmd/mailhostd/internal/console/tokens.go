@@ -2,6 +2,7 @@ package console
 
 import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -15,19 +16,7 @@ type tokenRow struct {
 }
 
 func (v *visit) tokenRow(a api.ServiceAccount) tokenRow {
-	return tokenRow{a, v.stateOf(a), a.ID == v.session.ServiceAccountID}
-}
-
-// stateOf returns active, expired or revoked.
-func (c *Console) stateOf(a api.ServiceAccount) string {
-	at, expires := timeOf(a.ExpiresAt)
-	switch {
-	case a.RevokedAt != nil:
-		return "revoked"
-	case expires && !c.clock().Before(at):
-		return "expired"
-	}
-	return "active"
+	return tokenRow{a, apiclient.TokenState(a, v.clock()), a.ID == v.session.ServiceAccountID}
 }
 
 func listTokens(v *visit) (view, error) {

@@ -134,7 +134,7 @@ func credentials(ctx context.Context, c *apiclient.Client, each func(credential)
 		if err != nil {
 			return nil, err
 		}
-		add(access.TokenState(t, time.Now()) == "active", credential{tokenType, t.ID, t.Name})
+		add(apiclient.TokenState(t, time.Now()) == "active", credential{tokenType, t.ID, t.Name})
 	}
 	grants, err := apiclient.Call(ctx, c, api.ListAuthorizations, &api.ListAuthorizationsRequest{IncludeRevoked: true})
 	if err != nil {
