@@ -37,6 +37,13 @@ func TestRefused(t *testing.T) {
 				t.Errorf("advice: %s", acctest.Render(diags))
 			}
 		}
+		if !publishedOnly {
+			for range 16 {
+				claim(t, s, "us")
+			}
+			_, diags := p.Plan(ipType, map[string]any{}, nil)
+			acctest.Expect(t, diags, "ERROR", "No option has addresses left: release a dedicated IP")
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package dnsrecord_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -45,4 +46,18 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 			acctest.Expect(t, diags, "ERROR", "can neither list nor import", "control panel")
 		}
 	}
+}
+
+// TestConflictAfterThePlan checks that the conflict with a record that somebody creates
+// between the plan and the apply names it, and its import.
+func TestConflictAfterThePlan(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	plan, diags := p.Plan(typeName, www("192.0.2.1"), nil)
+	p.NoErrors(diags)
+	id := create(t, s, "example.com", "www", "A", "192.0.2.1", "").ID
+	_, diags = p.Walk().ApplyPlan(t.Context(), typeName, www("192.0.2.1"), nil, plan)
+	acctest.Expect(t, diags, "ERROR", fmt.Sprintf("The record exists, with the id %d. ", id), `id = "example.com/A/www/192.0.2.1"`)
 }

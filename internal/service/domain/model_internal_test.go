@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -84,5 +85,8 @@ func TestRemedyOfEachCode(t *testing.T) {
 			t.Errorf("%q and %q have the same remedy", code, other)
 		}
 		codes[advice] = code
+	}
+	if advice := purchaseAdvice("something_new"); !strings.Contains(advice, "Error code something_new. Nothing was bought. Ask the API's operator") {
+		t.Error(advice)
 	}
 }

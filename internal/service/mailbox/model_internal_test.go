@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -58,5 +59,19 @@ func TestAddress(t *testing.T) {
 	m.PrimaryEmail = types.StringValue("jane@a.com")
 	if got := m.address(); got != "jane@a.com" {
 		t.Errorf("after the create it is %q", got)
+	}
+}
+
+// TestAdoptedChanges checks what a plan says about the names of a mailbox that it adopts.
+func TestAdoptedChanges(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[types.String]string{
+		types.StringValue("Jane"):  "[]",
+		types.StringValue("Janet"): "[first_name from Jane to Janet]",
+		types.StringUnknown():      "[first_name to a value that is known after the apply]",
+	} {
+		if got := fmt.Sprint(change("first_name", "Jane", to)); got != want {
+			t.Errorf("%s: %s, want %s", to, got, want)
+		}
 	}
 }

@@ -184,6 +184,15 @@ func (s secretTest) change(prior *acctest.Object, way string) outcome {
 	if plan.State.Equal(prior.State) {
 		return unchanged
 	}
+	if way == "none" {
+		last := "Only value_wo_version is removed"
+		if !prior.Null("generated_secret") {
+			last = "the only copy of the generated secret"
+		} else if !prior.Null("value") {
+			last = "removes it from the state too"
+		}
+		expect(s.t, diags, "WARNING: The secret of the master password", "is no longer managed", last)
+	}
 	after, diags := s.p.ApplyPlan(s.t.Context(), typeName, config, prior, plan)
 	s.p.NoErrors(diags)
 	if sent := s.s.Sent(); len(sent) > 0 || after.Text("id") != prior.Text("id") {
