@@ -39,6 +39,6 @@
 // The parameter default_query_exec_mode of the URL overrides that: cache_statement for a
 // pooler that keeps prepared statements, cache_describe or describe_exec. PgBouncer does not refuse
 // a transaction while it has no connection to the server, but delays its BEGIN, by default
-// for two minutes: BEGIN has a timeout of its own, ten seconds, and then the store is
-// unavailable.
+// for two minutes: BEGIN has a timeout of its own, ten seconds for a view, and the lock timeout
+// besides for an update, whose BEGIN also locks the account. Then the store is unavailable.
 package postgres

@@ -132,17 +132,3 @@ func testAuditMany(h *harness) {
 	equal(h, "newest", h.logged(store.AuditFilter{Limit: 200}), all[accounts*each-200:])
 	equal(h, "of an account", len(h.logged(store.AuditFilter{AccountID: "1"})), each)
 }
-
-// testAuditOutlives checks that entries remain when their objects are deleted.
-func testAuditOutlives(h *harness) {
-	t := h.tenant("a.example")
-	id := h.mailbox(t, "ada")
-	entry := h.enter(store.AuditEntry{
-		AccountID: t.account, CreatedAt: epoch, Operation: "create-mailbox",
-		Changes: []store.AuditChange{{Action: store.AuditCreated, Type: "mailbox", ID: id}},
-	})
-	h.update(func(tx store.Tx) error {
-		return errors.Join(deleteMailbox(t.account, id)(tx), deleteDomain(t.account, t.domain)(tx))
-	})
-	equal(h, "entries", h.logged(store.AuditFilter{Object: id}), []int64{entry})
-}

@@ -137,30 +137,3 @@ func testMixedUpdates(h *harness) {
 	}
 	equal(h, "lost", kept.Load(), 0)
 }
-
-// testBulk checks one update that creates many mailboxes, some of which exist already.
-func testBulk(h *harness) {
-	t := h.tenant("a.example")
-	ids := h.bulk(t, "m", 10)
-	boxes := make([]store.Mailbox, 1000)
-	for i := range boxes {
-		boxes[i] = h.newMailbox(t, fmt.Sprint("m", i))
-	}
-	exist := 0
-	h.update(func(tx store.Tx) error {
-		exist = 0
-		for i := range boxes {
-			err := tx.CreateMailbox(&boxes[i])
-			if exists, ok := errors.AsType[*store.ExistsError](err); ok {
-				equal(h, "existing", exists.ID, ids[i])
-				exist++
-			} else if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	equal(h, "existing", exist, len(ids))
-	want := append(ids, idsOf(boxes[len(ids):])...)
-	equal(h, "mailboxes", idsOf(listed(h, mailboxes(t.account, store.MailboxFilter{}))), want)
-}

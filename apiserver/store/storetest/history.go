@@ -209,19 +209,23 @@ func (h *history) filter() (f store.MailboxFilter) {
 		f.Search = string(parts[start : start+min(1+h.rand.IntN(8), len(parts)-start)])
 		f.Search = pick(h, f.Search, strings.ToUpper(f.Search))
 	} else if some() {
-		f.Search = pick(h, "%", "_", `"`, "*", `\`, "nobody", "MÜLLER.example", "müller", " ", "@", "ex", "@unpaid.example")
+		f.Search = pick(h, "%", "_", `"`, "*", `\`, "nobody", "MÜLLER.example", "müller", " ", "@", "ex", "@unpaid.example",
+			"' OR 1 = 1 -- ", "\x00", strings.Repeat("0", 100_000))
 	}
 	if some() {
 		f.Within = store.Within{Restricted: true, Domains: []string{pick(h, h.domains...).ID}}
 		if some() {
 			f.Within.Workspaces = []string{pick(h, h.workspaces...)}
+		} else if h.rand.IntN(4) == 0 {
+			f.Within = nothing
 		}
 	}
 	if h.rand.IntN(10) == 0 && len(h.mailboxes) > 0 {
 		f.After = pick(h, h.mailboxes...).Position()
 	}
 	if h.rand.IntN(10) == 0 && len(h.mailboxes) > 0 {
-		f.IDs = []string{pick(h, h.mailboxes...).ID, pick(h, h.mailboxes...).ID}
+		id := pick(h, h.mailboxes...).ID
+		f.IDs = pick(h, []string{}, []string{id, pick(h, h.mailboxes...).ID, id, "unknown"})
 	}
 	return f
 }

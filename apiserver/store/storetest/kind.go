@@ -108,16 +108,12 @@ func (k kind[T, K]) testUpdate(h *harness, t, other tenant, v, second T) T {
 			return err
 		}
 	}
-	kept := slices.Concat(k.kept, k.fixed, []string{"ID", "AccountID", "CreatedAt"})
-	change := func(v *T, seed int) {
-		fill(v, seed, func(name string, _ reflect.Value) bool { return !slices.Contains(kept, name) })
-	}
 	if field(&v, "UpdatedAt").IsValid() { // its unique values stay the same
 		field(&v, "UpdatedAt").Set(reflect.ValueOf(at(1)))
 		h.update(update(t.account, v))
 	}
 	was := v
-	change(&v, 2)
+	k.change(&v, 2)
 	after := v
 	h.missing(update(t.account, k.new(h, t)))
 	if field(&v, "AccountID").IsValid() {
@@ -133,9 +129,15 @@ func (k kind[T, K]) testUpdate(h *harness, t, other tenant, v, second T) T {
 	if slices.ContainsFunc(k.unique, func(name string) bool { return !slices.Contains(k.fixed, name) }) {
 		h.exists(idOf(v), update(t.account, with(second, v, k.unique...)))
 	}
-	change(&v, 0)
+	k.change(&v, 0)
 	h.update(update(t.account, v))
 	return v
+}
+
+// change changes all fields of an object that an update may change.
+func (k kind[T, K]) change(v *T, seed int) {
+	kept := slices.Concat(k.kept, k.fixed, []string{"ID", "AccountID", "CreatedAt"})
+	fill(v, seed, func(name string, _ reflect.Value) bool { return !slices.Contains(kept, name) })
 }
 
 // field returns a field of a struct.

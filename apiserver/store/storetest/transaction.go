@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -131,53 +130,31 @@ func testSnapshot(h *harness) {
 	h.view(func(r store.Reader) error { equal(h, "after", count(r), 1); return nil })
 }
 
+// testPanic checks that the store survives a function that panics or ends its goroutine, as t.FailNow
+// does, and that the caller gets the value of the panic.
 func testPanic(h *harness) {
 	t := h.tenant("a.example")
 	type value struct{ n int }
-	thrown := func(run func()) (v any) {
-		defer func() { v = recover() }()
-		run()
-		return nil
+	for want, end := range map[any]func(){nil: runtime.Goexit, value{7}: func() { panic(value{7}) }} {
+		thrown := func(run func()) {
+			h.Helper()
+			done := make(chan any)
+			go func() {
+				defer func() { done <- recover() }()
+				run()
+			}()
+			equal(h, "value of the panic", <-done, want)
+		}
+		thrown(func() {
+			_ = h.store.Update(context.Background(), func(tx store.Tx) error {
+				defer end()
+				return tx.CreateMailbox(new(h.newMailbox(t, "ada")))
+			})
+		})
+		for range 100 { // so that a leaked connection would block
+			thrown(func() { _ = h.store.View(context.Background(), func(store.Reader) error { end(); return nil }) })
+		}
 	}
-	got := thrown(func() {
-		_ = h.store.Update(h.Context(), func(tx store.Tx) error {
-			m := h.newMailbox(t, "ada")
-			if err := tx.CreateMailbox(&m); err != nil {
-				return err
-			}
-			panic(value{7})
-		})
-	})
-	equal(h, "panic of Update", got, any(value{7}))
-	for range 100 { // so that a leaked connection would block
-		got = thrown(func() {
-			_ = h.store.View(h.Context(), func(store.Reader) error { panic(value{8}) })
-		})
-		equal(h, "panic of View", got, any(value{8}))
-	}
-	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}))
-	h.mailbox(t, "ada")
-}
-
-// testGoexit checks that the store survives a function that ends its goroutine, as
-// t.FailNow does.
-func testGoexit(h *harness) {
-	t := h.tenant("a.example")
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		_ = h.store.Update(context.Background(), func(tx store.Tx) error {
-			m := h.newMailbox(t, "ada")
-			if err := tx.CreateMailbox(&m); err != nil {
-				return err
-			}
-			runtime.Goexit()
-			return nil
-		})
-	})
-	wg.Go(func() {
-		_ = h.store.View(context.Background(), func(store.Reader) error { runtime.Goexit(); return nil })
-	})
-	wg.Wait()
 	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}))
 	h.mailbox(t, "ada")
 }
