@@ -134,8 +134,7 @@ type Options struct {
 	// RateLimit bounds how often each credential calls this process; the zero value does not.
 	RateLimit RateLimit
 	// BodyMemory bounds the memory of the bodies of all requests in flight together,
-	// in bytes. It is shared fairly by credential; a request beyond it gets
-	// a 429 or a 503. 0: 64 MiB.
+	// in bytes. A request beyond it gets a 503. 0: 64 MiB.
 	BodyMemory int
 	// Sender sends verification messages in the background, out of a queue in the
 	// store. If it is nil, they are not queued and go to the Outbox only.

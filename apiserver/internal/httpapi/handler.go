@@ -4,6 +4,8 @@
 // limit) and the router. operation.go has the steps of a request to an operation:
 // authenticate.go, input.go, which reads the body (body.go, json.go) and validates it
 // (validate.go) against the schemas of document.go, and the function of package account.
+// Only the schemas and the OpenAPI document come from huma: a 422 of the contract has the
+// words of Pydantic, and also lists the rules beyond a schema that the request breaks.
 // pages.go serves the pages that links in messages and responses lead to.
 package httpapi
 

@@ -104,12 +104,6 @@ func (dialect) Hidden(placeholder string) string { return placeholder }
 // SkipLocked implements sqlstore.Dialect.
 func (dialect) SkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
 
-// AuthorizationVersion implements sqlstore.Dialect: no commit of another process is noticed
-// without a query.
-func (dialect) AuthorizationVersion(_ sqlstore.Querier, read func() (int64, error)) (int64, error) {
-	return read()
-}
-
 // scanRow scans the only row of a query.
 func scanRow(ctx context.Context, q sqlstore.Querier, query string, args []any, dest ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)

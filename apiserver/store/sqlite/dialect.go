@@ -60,11 +60,6 @@ func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version
 	return err
 }
 
-// AuthorizationVersion implements sqlstore.Dialect.
-func (dialect) AuthorizationVersion(_ sqlstore.Querier, read func() (int64, error)) (int64, error) {
-	return read()
-}
-
 // Hidden implements sqlstore.Dialect.
 func (dialect) Hidden(placeholder string) string { return "+" + placeholder }
 

@@ -71,8 +71,4 @@ type Dialect interface {
 	// ContinueIDs returns a query after which the ids that the database assigns in a table
 	// continue those that are there; "" if they do anyway.
 	ContinueIDs(table string) string
-	// AuthorizationVersion returns what read returns, which runs one query. An engine
-	// that notices in another way that nothing was committed since an earlier transaction
-	// returns the version that it read then.
-	AuthorizationVersion(q Querier, read func() (int64, error)) (int64, error)
 }
