@@ -71,10 +71,10 @@ func TestOpenErrors(t *testing.T) {
 	for url, want := range map[string]string{
 		other:                             "tables of another program",
 		forbidden + "&search_path=closed": "grant the user CREATE",
-		strings.Replace(other, "mailhost_", "none_", 1): "create it first",
-		"postgres://u:secret@127.0.0.1:1/mail":          "connection refused",
-		"postgres://u:secret@127.0.0.1:x/mail":          "correct the port",
-		other + "&default_query_exec_mode=exec":         "use cache_describe",
+		strings.Replace(other, "/test", "/none", 1): "create it first",
+		"postgres://u:secret@127.0.0.1:1/mail":      "connection refused",
+		"postgres://u:secret@127.0.0.1:x/mail":      "correct the port",
+		other + "&default_query_exec_mode=exec":     "use cache_describe",
 	} {
 		s, err := postgres.Open(t.Context(), url, postgres.Options{})
 		switch {

@@ -4,8 +4,7 @@
 // where these are found (on PATH, or below /usr/lib/postgresql), and each test has a
 // database of its own, a copy of a template with the current schema. Elsewhere the tests
 // are skipped, unless the variable MAILHOSTD_TEST_POSTGRES is "required". With "none" they are
-// always skipped. It can also be the URL of a running server's superuser, for instance to test
-// another version.
+// always skipped.
 package postgrestest
 
 import (
@@ -24,12 +23,6 @@ import (
 // variable is the environment variable that the package comment describes.
 const variable = "MAILHOSTD_TEST_POSTGRES"
 
-// The values of the variable that are no URL.
-const (
-	required = "required"
-	none     = "none"
-)
-
 // TB contains the methods that the package needs of a *testing.T or a *rapid.T.
 type TB interface {
 	Helper()
@@ -45,9 +38,9 @@ type TB interface {
 type Cluster struct {
 	dir, bin string
 	settings []string
-	// supervised is closed when the process ends in any way. A supervisor then removes the
-	// cluster.
-	supervised io.Closer
+	// supervisor removes the cluster when its input ends: at the latest with this process.
+	supervisor *exec.Cmd
+	input      io.Closer
 }
 
 // ErrMissing means that this machine has no PostgreSQL.
@@ -92,20 +85,20 @@ func New(settings ...string) (*Cluster, error) {
 }
 
 // Close removes the cluster.
-func (c *Cluster) Close() error { return c.supervised.Close() }
+func (c *Cluster) Close() error { return errors.Join(c.input.Close(), c.supervisor.Wait()) }
 
 // skip ends a test that has no server.
 func skip(t TB, err error) {
 	t.Helper()
-	if errors.Is(err, ErrMissing) && os.Getenv(variable) != required {
-		t.Skipf("not tested on PostgreSQL: %v; install postgresql, or set %s to a superuser's URL", err, variable)
+	if errors.Is(err, ErrMissing) && os.Getenv(variable) != "required" {
+		t.Skipf("not tested on PostgreSQL: %v; install postgresql", err)
 	}
 	t.Fatalf("PostgreSQL can't be started: %v", err)
 }
 
 // findBin returns the directory of the programs.
 func findBin() (string, error) {
-	if os.Getenv(variable) == none {
+	if os.Getenv(variable) == "none" {
 		return "", ErrMissing
 	}
 	candidates, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -127,26 +120,14 @@ func findBin() (string, error) {
 // if a test panics or is killed.
 func (c *Cluster) supervise() error {
 	const script = `trap '' INT TERM HUP; cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"`
-	cmd := exec.Command("/bin/sh", "-c", script, "sh", c.bin, c.dir) //nolint:noctx // it ends after this process
-	apart(cmd)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
+	c.supervisor = exec.Command("/bin/sh", "-c", script, "sh", c.bin, c.dir) //nolint:noctx // it ends after this process
+	apart(c.supervisor)
+	var err error
+	if c.input, err = c.supervisor.StdinPipe(); err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	c.supervised = supervisor{stdin, cmd}
-	return nil
+	return c.supervisor.Start()
 }
-
-type supervisor struct {
-	stdin io.Closer
-	cmd   *exec.Cmd
-}
-
-// Close waits until the cluster is removed.
-func (s supervisor) Close() error { return errors.Join(s.stdin.Close(), s.cmd.Wait()) }
 
 // initialize makes the cluster. Its default collation is not that of bytes, so that a
 // column without a collation of its own is noticed, where the version knows such a default.
@@ -169,9 +150,7 @@ func (c *Cluster) StartServer() error {
 }
 
 // Stop stops the server at once, and its clients lose their connections.
-func (c *Cluster) Stop() error {
-	return c.stop("fast")
-}
+func (c *Cluster) Stop() error { return c.stop("fast") }
 
 // Crash ends the server as a crash does: StartServer recovers from its log what was committed.
 func (c *Cluster) Crash() error { return c.stop("immediate") }
@@ -190,18 +169,9 @@ func (c *Cluster) URL(user, database string) string {
 func (c *Cluster) run(program string, args ...string) error {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(c.bin, program), args...)
 	cmd.Dir = c.dir
-	// A file, because the server inherits it and would keep a pipe open.
-	output, err := os.CreateTemp("", "mailhost-postgres-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(output.Name())
-	defer output.Close()
-	cmd.Stdout, cmd.Stderr = output, output
 	apart(cmd)
-	if err := cmd.Run(); err != nil {
-		text, _ := os.ReadFile(output.Name())
-		return fmt.Errorf("%s: %w: %s", program, err, text)
+	if output, err := cmd.CombinedOutput(); err != nil { // the server's own goes to the log
+		return fmt.Errorf("%s: %w: %s", program, err, output)
 	}
 	return nil
 }

@@ -3,11 +3,7 @@ package postgrestest
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"os"
-	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,68 +14,74 @@ import (
 // owner is the owner of the databases, without any privilege beside.
 const owner = "mailhost"
 
-// server is where the databases of the tests are.
+// server is the cluster that the tests of a package share.
 type server struct {
-	// admin is the URL of a superuser.
-	admin   string
-	cluster *Cluster // nil if it is not ours; while it is referred to, it runs
-	// template is created when it is first needed.
-	template func() error
-
+	*Cluster
 	mu sync.Mutex
-	// free are databases that no test uses.
-	free []string
+	// databases counts those of this process, and free are those that no test uses.
+	databases int
+	free      []string
 }
 
-var (
-	shared = sync.OnceValues(func() (*server, error) {
-		if u := os.Getenv(variable); u != "" && u != required && u != none {
-			return newServer(u, nil), nil
-		}
-		c, err := New(append(volatile, "synchronous_commit=off")...)
-		if err != nil {
-			return nil, err
-		}
-		return newServer(c.URL("postgres", "postgres"), c), nil
-	})
-	// databases counts those of this process.
-	databases atomic.Int64
-)
+var shared = sync.OnceValues(func() (*server, error) {
+	c, err := New(append(volatile, "synchronous_commit=off")...)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{Cluster: c}
+	return s, s.exec("postgres", "postgres", `CREATE ROLE `+owner+` LOGIN`)
+})
+
+// template creates the database that the others are copies of, when it is first needed.
+var template = sync.OnceValue(func() error {
+	s, err := shared()
+	if err != nil {
+		return err
+	}
+	if err := s.exec("postgres", "postgres", `CREATE DATABASE template_mailhost OWNER `+owner+` TEMPLATE template0`); err != nil {
+		return err
+	}
+	db, err := postgres.Open(context.Background(), s.URL(owner, "template_mailhost"), postgres.Options{})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+})
 
 // URL returns the URL of an empty database with the current schema, which no other test
 // uses meanwhile. It skips the test if there is no PostgreSQL.
 func URL(t TB) string {
 	t.Helper()
 	s := use(t)
-	if err := s.template(); err != nil {
+	if err := template(); err != nil {
 		t.Fatal(err)
 	}
 	name, err := s.take()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.giveBack(name); err != nil {
-			t.Error(err)
-		}
-	})
-	return s.url(name)
+	return s.until(t, name, err, s.giveBack)
 }
 
 // EmptyURL is URL for a new database without a schema.
 func EmptyURL(t TB) string {
 	t.Helper()
 	s := use(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	name, err := s.create("template0")
+	return s.until(t, name, err, s.drop)
+}
+
+// until returns the URL of a database that end takes back when the test ends.
+func (s *server) until(t TB, name string, err error, end func(string) error) string {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.drop(name); err != nil {
+		if err := end(name); err != nil {
 			t.Error(err)
 		}
 	})
-	return s.url(name)
+	return s.URL(owner, name)
 }
 
 // Open opens a store in a new database. The caller closes it.
@@ -101,27 +103,6 @@ func use(t TB) *server {
 	return s
 }
 
-// prefix is the name of the template, and the beginning of the others' names. Several
-// processes may test on one server.
-func prefix() string { return fmt.Sprintf("mailhost_test_%d", os.Getpid()) }
-
-func newServer(admin string, c *Cluster) *server {
-	s := &server{admin: admin, cluster: c}
-	s.template = sync.OnceValue(func() error {
-		if err := s.exec(s.admin, createOwner, `CREATE DATABASE `+prefix()+` OWNER `+owner+` TEMPLATE template0`); err != nil {
-			return err
-		}
-		db, err := postgres.Open(context.Background(), s.url(prefix()), postgres.Options{})
-		if err != nil {
-			return err
-		}
-		return db.Close()
-	})
-	return s
-}
-
-const createOwner = `DO $$ BEGIN CREATE ROLE ` + owner + ` LOGIN; EXCEPTION WHEN duplicate_object THEN END $$`
-
 // take returns a database that an earlier test has given back, or a copy of the template,
 // which takes longer.
 func (s *server) take() (string, error) {
@@ -132,17 +113,16 @@ func (s *server) take() (string, error) {
 		s.free = s.free[:last]
 		return name, nil
 	}
-	return s.create(prefix())
+	return s.create("template_mailhost")
 }
 
 // giveBack empties a database for the next test.
 func (s *server) giveBack(name string) error {
-	clear := []string{`SET lock_timeout = '1s'`}
+	clear := `SET lock_timeout = '1s'; SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), 1, false)`
 	for _, table := range sqlstore.Tables() {
-		clear = append(clear, `DELETE FROM `+table)
+		clear += `; DELETE FROM ` + table
 	}
-	clear = append(clear, `SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), 1, false)`)
-	if s.exec(s.url(name), strings.Join(clear, "; ")) != nil { // the test has changed its schema, for instance
+	if s.exec(owner, name, clear) != nil { // the test has changed its schema, for instance
 		return s.drop(name)
 	}
 	s.mu.Lock()
@@ -151,37 +131,27 @@ func (s *server) giveBack(name string) error {
 	return nil
 }
 
+// create creates a database. The caller has locked mu.
 func (s *server) create(template string) (string, error) {
-	name := fmt.Sprintf("%s_%d", prefix(), databases.Add(1))
-	return name, s.exec(s.admin, createOwner, `CREATE DATABASE `+name+` OWNER `+owner+` TEMPLATE `+template)
+	s.databases++
+	name := fmt.Sprint("test", s.databases)
+	return name, s.exec("postgres", "postgres", `CREATE DATABASE `+name+` OWNER `+owner+` TEMPLATE `+template)
 }
 
 func (s *server) drop(name string) error {
-	return s.exec(s.admin, `DROP DATABASE `+name+` WITH (FORCE)`)
+	return s.exec("postgres", "postgres", `DROP DATABASE `+name+` WITH (FORCE)`)
 }
 
-// url returns the URL of a database for the tests' user.
-func (s *server) url(database string) string {
-	u, err := url.Parse(s.admin)
-	if err != nil {
-		panic(err) // the connection to it has succeeded
-	}
-	u.User, u.Path = url.User(owner), "/"+database
-	return u.String()
-}
-
-// exec runs statements in a database.
-func (s *server) exec(database string, statements ...string) error {
+// exec runs a script as a user of a database.
+func (s *server) exec(user, database, script string) error {
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, database)
+	conn, err := pgx.Connect(ctx, s.URL(user, database))
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	for _, statement := range statements {
-		if _, err := conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
+	if _, err := conn.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("%s: %w", script, err)
 	}
 	return nil
 }
