@@ -50,7 +50,7 @@ const prefix = "/v1/public/accounts/{account_id}"
 func TestSpecs(t *testing.T) {
 	got := map[int]operation{}
 	ids := map[string]bool{}
-	for _, s := range api.Specs() {
+	for i, s := range api.Specs() {
 		path, ok := strings.CutPrefix(s.Path, prefix)
 		if !ok {
 			t.Errorf("%s is not under the prefix", s.Path)
@@ -59,6 +59,16 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("two operations have the id %s", s.ID)
 		}
 		ids[s.ID] = true
+		if i < len(published) && s.Number != i+1 {
+			t.Errorf("the operation at %d has the number %d", i, s.Number)
+		}
+		if want := s.Method != "GET" && s.ID != "export-mailboxes"; s.Changes() != want {
+			t.Errorf("%s: changes %t; want %t", s.ID, s.Changes(), want)
+		}
+		// Whatever creates an object or moves money accepts an Idempotency-Key.
+		if want := s.Method == "POST" && s.Response != reflect.TypeFor[api.CSV](); s.Keyed() != want {
+			t.Errorf("%s: keyed %t; want %t", s.ID, s.Keyed(), want)
+		}
 		if !s.Lifecycle() {
 			got[s.Number] = operation{s.Number, s.Method, path, s.Status, string(s.Capability)}
 		}
@@ -71,33 +81,6 @@ func TestSpecs(t *testing.T) {
 	}
 	for number := range got {
 		t.Errorf("operation %d is in no document", number)
-	}
-}
-
-func TestSpecsOrder(t *testing.T) {
-	for i, s := range api.Specs() {
-		if want := i + 1; i < len(published) && s.Number != want {
-			t.Errorf("operation at %d has number %d; want %d", i, s.Number, want)
-		}
-	}
-}
-
-// TestSpecKeyed checks that every request that creates an object or moves money accepts
-// an Idempotency-Key.
-func TestSpecKeyed(t *testing.T) {
-	for _, s := range api.Specs() {
-		want := s.Method == "POST" && s.Response != reflect.TypeFor[api.CSV]()
-		if s.Keyed() != want {
-			t.Errorf("%s: keyed %t; want %t", s.ID, s.Keyed(), want)
-		}
-	}
-}
-
-func TestSpecChanges(t *testing.T) {
-	for _, s := range api.Specs() {
-		if want := s.Method != "GET" && s.ID != "export-mailboxes"; s.Changes() != want {
-			t.Errorf("%s: changes %t; want %t", s.ID, s.Changes(), want)
-		}
 	}
 }
 
