@@ -128,6 +128,12 @@ var ErrUnavailable = errors.New("the database is unavailable")
 // ErrInUse is returned if a database that has to be opened alone is used by another process.
 var ErrInUse = errors.New("another process uses the database")
 
+// ErrClosed is returned by the methods of a store after Close.
+var ErrClosed = errors.New("the store is closed")
+
+// ErrReadOnly is returned by Update of a store that was opened for reading only.
+var ErrReadOnly = errors.New("the store is open for reading only")
+
 // LostError means that a database's files are not those that were opened, or do not
 // hold what was written to them. It is an ErrUnavailable.
 type LostError struct {

@@ -57,7 +57,7 @@ func TestReadOnly(t *testing.T) {
 	storetest.Fill(t, openAt(t, url, postgres.Options{}))
 	s := openAt(t, url, postgres.Options{ReadOnly: true})
 	readAll(t, s)
-	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, postgres.ErrReadOnly) {
+	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("Update = %v", err)
 	}
 }
@@ -83,22 +83,6 @@ func TestOpenErrors(t *testing.T) {
 			_ = s.Close()
 		case !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n"):
 			t.Errorf("Open(%s) = %v, want %q", url, err, want)
-		}
-	}
-}
-
-func TestClosed(t *testing.T) {
-	s := open(t, postgres.Options{})
-	if err := errors.Join(s.Close(), s.Close()); err != nil {
-		t.Errorf("Close = %v", err)
-	}
-	for _, err := range []error{
-		s.Update(t.Context(), func(store.Tx) error { return nil }),
-		s.View(t.Context(), func(store.Reader) error { return nil }),
-		s.Ping(t.Context()),
-	} {
-		if !errors.Is(err, postgres.ErrClosed) {
-			t.Errorf("error = %v, want ErrClosed", err)
 		}
 	}
 }

@@ -39,7 +39,7 @@ type Options struct {
 	// to the database. A client of a pooler that has closed its idle connections to the
 	// server is not found.
 	Exclusive bool
-	// ReadOnly opens an existing store and does not migrate it. Update returns ErrReadOnly.
+	// ReadOnly opens an existing store and does not migrate it. Update returns store.ErrReadOnly.
 	ReadOnly bool
 
 	// Tests set the migrations of another version.
@@ -210,17 +210,11 @@ type engine struct {
 
 var _ sqlstore.Engine = (*engine)(nil)
 
-// ErrClosed is returned by the methods of a store after Close.
-var ErrClosed = errors.New("the store is closed")
-
-// ErrReadOnly is returned by Update of a store that was opened with ReadOnly.
-var ErrReadOnly = errors.New("the store is open for reading only")
-
 // begin registers a view or an update, unless the store is closed or ctx has ended.
 func (e *engine) begin(ctx context.Context) (end func(), err error) {
 	e.inFlight.RLock()
 	if e.closed {
-		err = ErrClosed
+		err = store.ErrClosed
 	} else {
 		err = ctx.Err()
 	}

@@ -54,7 +54,7 @@ func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	}
 	defer end()
 	if e.opts.ReadOnly {
-		return ErrReadOnly
+		return store.ErrReadOnly
 	}
 	for attempt := 1; ; attempt++ {
 		err := e.enter(ctx, attempt == 1, fn)

@@ -27,7 +27,7 @@ func TestReadOnly(t *testing.T) {
 	if got := addresses(t, r); len(got) != 2 {
 		t.Errorf("the read-only store has %q", got)
 	}
-	if err := r.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, ErrReadOnly) {
+	if err := r.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("Update = %v, want ErrReadOnly", err)
 	}
 	if err := errors.Join(r.Ping(t.Context()), r.Close()); err != nil {
@@ -125,5 +125,5 @@ func TestBackup(t *testing.T) {
 	if _, err := Open(t.Context(), to, Options{}); !errors.Is(err, store.ErrNewerSchema) {
 		t.Errorf("Open = %v, want ErrNewerSchema", err)
 	}
-	openStore(t, to, later(t, laterMigration))
+	openStore(t, to, later(laterMigration))
 }

@@ -9,12 +9,6 @@ import (
 	zombiezen "zombiezen.com/go/sqlite"
 )
 
-// ErrClosed is returned by the methods of a store after Close.
-var ErrClosed = errors.New("the store is closed")
-
-// ErrReadOnly is returned by Update of a store that was opened with ReadOnly.
-var ErrReadOnly = errors.New("the store is open for reading only")
-
 var (
 	errNoDatabase   = errors.New("it is not an SQLite database; choose another path, or restore a backup if it was one")
 	errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")

@@ -53,7 +53,7 @@ func (e *exclusive) Update(ctx context.Context, fn func(context.Context, sqlstor
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.session == nil {
-		return ErrClosed
+		return store.ErrClosed
 	}
 	if err := e.session.exec(`BEGIN`); err != nil {
 		return err

@@ -267,7 +267,7 @@ func TestExclusive(t *testing.T) {
 	if err := errors.Join(alone.Close(), alone.Close()); err != nil {
 		t.Error(err)
 	}
-	if err := alone.Ping(t.Context()); err != ErrClosed {
+	if err := alone.Ping(t.Context()); err != store.ErrClosed {
 		t.Errorf("Ping = %v", err)
 	}
 	got := dump(t, openStore(t, path, Options{}))
@@ -291,11 +291,11 @@ func TestEarlierHeader(t *testing.T) {
 		s := openStore(t, path, Options{})
 		mustPopulate(t, s)
 		works(t, s, "ada")
-		execute(t, s, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(len(migrations(t)))))
+		execute(t, s, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(len(storetest.Migrations(dialect{}.Migrations())))))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, opts := range []Options{{}, {ReadOnly: true}, later(t, laterMigration)} {
+		for _, opts := range []Options{{}, {ReadOnly: true}, later(laterMigration)} {
 			s := openStore(t, path, opts)
 			if got := addresses(t, s); !slices.Equal(got, []string{"ada"}) {
 				t.Errorf("mailboxes %q", got)
@@ -343,7 +343,7 @@ func TestOpenErrors(t *testing.T) {
 	alter(t, path("versioned"), `PRAGMA user_version = 1`)
 	alter(t, path("unreleased"), `PRAGMA application_id = 0x4D481234`)
 	makeLater(t, path("newer"))
-	older := later(t, "no SQL")
+	older := later("no SQL")
 	older.ReadOnly = true
 	if err := openStore(t, path("older"), Options{}).Close(); err != nil {
 		t.Fatal(err)

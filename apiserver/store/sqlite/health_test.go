@@ -91,13 +91,13 @@ func TestFailedWrites(t *testing.T) {
 // no file mode restricts.
 func TestOpenErrorNamesTheCause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none")
-	if err := cause(path, os.O_WRONLY, ErrReadOnly); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, ErrReadOnly) {
+	if err := cause(path, os.O_WRONLY, store.ErrReadOnly); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("cause = %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := cause(path, os.O_WRONLY, ErrReadOnly); !strings.Contains(err.Error(), "-wal") || !errors.Is(err, ErrReadOnly) {
+	if err := cause(path, os.O_WRONLY, store.ErrReadOnly); !strings.Contains(err.Error(), "-wal") || !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("cause = %v", err)
 	}
 }

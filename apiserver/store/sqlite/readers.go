@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
@@ -74,7 +75,7 @@ func (r *readers) session(ctx context.Context) (*session, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, ErrClosed
+		return nil, store.ErrClosed
 	}
 	if last := len(r.idle) - 1; last >= 0 {
 		s := r.idle[last]

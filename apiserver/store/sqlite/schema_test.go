@@ -3,12 +3,9 @@ package sqlite
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -17,29 +14,8 @@ import (
 )
 
 // later returns the options of a later program version with one more migration.
-func later(t *testing.T, migration string) Options {
-	t.Helper()
-	files := migrations(t)
-	files[fmt.Sprintf("%04d_later.sql", len(files)+1)] = &fstest.MapFile{Data: []byte(migration)}
-	return Options{migrations: files}
-}
-
-// migrations returns a copy of this version's migrations.
-func migrations(t *testing.T) fstest.MapFS {
-	t.Helper()
-	names, err := fs.Glob(dialect{}.Migrations(), "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := fstest.MapFS{}
-	for _, name := range names {
-		text, err := fs.ReadFile(dialect{}.Migrations(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = &fstest.MapFile{Data: text}
-	}
-	return files
+func later(migration string) Options {
+	return Options{migrations: storetest.Migrations(dialect{}.Migrations(), migration)}
 }
 
 // laterMigration can't be run twice.
@@ -48,7 +24,7 @@ const laterMigration = `CREATE TABLE later (id TEXT) STRICT`
 // makeLater creates a database with the schema of a later program version.
 func makeLater(t *testing.T, path string) {
 	t.Helper()
-	if err := openStore(t, path, later(t, laterMigration)).Close(); err != nil {
+	if err := openStore(t, path, later(laterMigration)).Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -66,14 +42,14 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	const migration = `ALTER TABLE accounts ADD COLUMN phone TEXT NOT NULL DEFAULT ''; UPDATE mailboxes SET local_part = local_part || '2'`
-	if _, err := Open(t.Context(), path, later(t, migration+`; no SQL`)); err == nil || !strings.Contains(err.Error(), "_later.sql") {
+	if _, err := Open(t.Context(), path, later(migration+`; no SQL`)); err == nil || !strings.Contains(err.Error(), "_later.sql") {
 		t.Errorf("a migration that fails: %v", err)
 	}
 	if err := openStore(t, path, Options{}).Close(); err != nil { // unchanged
 		t.Error(err)
 	}
 	for range 2 {
-		s := openStore(t, path, later(t, migration))
+		s := openStore(t, path, later(migration))
 		if got := addresses(t, s); !slices.Equal(got, []string{"ada2"}) {
 			t.Errorf("the mailboxes are %q", got)
 		}
@@ -108,7 +84,7 @@ func TestOtherMigrations(t *testing.T) {
 		"lines that end with CRs": {func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }, ``, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := migrations(t)
+			files := storetest.Migrations(dialect{}.Migrations())
 			files[first].Data = []byte(c.change(string(files[first].Data)))
 			path := newPath(t)
 			s := openStore(t, path, Options{migrations: files})

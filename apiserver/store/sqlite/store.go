@@ -24,7 +24,7 @@ type Options struct {
 	// seconds by default.
 	LockTimeout time.Duration
 	// ReadOnly opens an existing file, which other processes may have open, and does
-	// not migrate it. Update returns ErrReadOnly.
+	// not migrate it. Update returns store.ErrReadOnly.
 	ReadOnly bool
 
 	// Tests set small numbers, the migrations of another version, and that no commit
@@ -179,7 +179,7 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 // Update implements sqlstore.Engine.
 func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	if e.writer == nil {
-		return ErrReadOnly
+		return store.ErrReadOnly
 	}
 	return e.writer.update(ctx, fn)
 }

@@ -140,19 +140,3 @@ func TestPragmas(t *testing.T) {
 		t.Errorf("a reader writes: %v", err)
 	}
 }
-
-func TestClosed(t *testing.T) {
-	s := openStore(t, newPath(t), Options{})
-	if err := errors.Join(s.Close(), s.Close()); err != nil {
-		t.Errorf("Close = %v", err)
-	}
-	for _, err := range []error{
-		s.Update(t.Context(), func(store.Tx) error { return nil }),
-		s.View(t.Context(), func(store.Reader) error { return nil }),
-		s.Ping(t.Context()),
-	} {
-		if err != ErrClosed {
-			t.Errorf("error = %v, want ErrClosed", err)
-		}
-	}
-}

@@ -56,7 +56,7 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 	w.inFlight.RLock()
 	defer w.inFlight.RUnlock()
 	if w.closed {
-		return ErrClosed
+		return store.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -210,8 +210,17 @@ func testClose(h *harness) {
 		}()
 	}
 	<-begun // Close waits for the running update
-	if err := h.store.Close(); err != nil {
+	if err := errors.Join(h.store.Close(), h.store.Close()); err != nil {
 		h.Errorf("Close = %v", err)
+	}
+	for _, err := range []error{
+		h.store.Update(h.Context(), func(store.Tx) error { return nil }),
+		h.store.View(h.Context(), func(store.Reader) error { return nil }),
+		h.store.Ping(h.Context()),
+	} {
+		if !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnavailable) { // a store in memory has removed its file
+			h.Errorf("error = %v, want ErrClosed", err)
+		}
 	}
 	kept := 0
 	for range clients {
