@@ -75,9 +75,6 @@ type rows struct {
 	cancel      context.CancelFunc
 }
 
-// Err implements sqlstore.Rows.
-func (r *rows) Err() error { return r.Rows.Err() }
-
 // Next implements sqlstore.Rows.
 func (r *rows) Next() bool {
 	if r.Rows.Next() {

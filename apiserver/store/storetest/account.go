@@ -13,9 +13,3 @@ func testWorkspaceFilter(h *harness) {
 		h.taken(second, &store.Workspace{ID: h.id(), AccountID: one, Name: name, CreatedAt: epoch})
 	}
 }
-
-func workspaces(account string, within store.Within) lister[store.Workspace] {
-	return func(r store.Reader, s store.Slice) ([]store.Workspace, int, error) {
-		return r.Workspaces(account, within, s)
-	}
-}

@@ -47,7 +47,7 @@ func testClear(h *harness) {
 	gone := h.full("b.example")
 	h.update(store.Tx.Clear)
 	equal(h, "accounts", read(h, store.Reader.Accounts), nil)
-	absent(h, getDomain(gone.account, gone.domain))
+	absent(h, of(store.Reader.Domain, gone.account, gone.domain))
 	absent(h, func(r store.Reader) (store.ServiceAccount, error) {
 		return r.ServiceAccountByPublicID("public-b.example")
 	})

@@ -6,10 +6,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-func getDedicatedIP(account, id string) func(store.Reader) (store.DedicatedIP, error) {
-	return func(r store.Reader) (store.DedicatedIP, error) { return r.DedicatedIP(account, id) }
-}
-
 func testDedicatedIPUsers(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	option := h.dedicatedIPOption(t.account, "198.51.100.1", "198.51.100.2")
@@ -59,18 +55,6 @@ func testDedicatedIPFilter(h *harness) {
 	}
 }
 
-func dedicatedIPs(account string, f store.DedicatedIPFilter) lister[store.DedicatedIP] {
-	return func(r store.Reader, s store.Slice) ([]store.DedicatedIP, int, error) {
-		return r.DedicatedIPs(account, f, s)
-	}
-}
-
-func dedicatedIPOptions(account string) lister[store.DedicatedIPOption] {
-	return func(r store.Reader, s store.Slice) ([]store.DedicatedIPOption, int, error) {
-		return r.DedicatedIPOptions(account, s)
-	}
-}
-
 func testDedicatedIPClaims(h *harness) {
 	one, other := h.account(), h.account()
 	addresses := []string{"203.0.113.2", "203.0.113.1"}
@@ -80,11 +64,11 @@ func testDedicatedIPClaims(h *harness) {
 
 	get := func(id string) store.DedicatedIPOption {
 		h.Helper()
-		return read(h, func(r store.Reader) (store.DedicatedIPOption, error) { return r.DedicatedIPOption(one, id) })
+		return read(h, of(store.Reader.DedicatedIPOption, one, id))
 	}
 	equal(h, "inventory", get(option).Addresses, addresses)
 	equal(h, "claimed at first", len(get(option).Claimed), 0)
-	absent(h, func(r store.Reader) (store.DedicatedIPOption, error) { return r.DedicatedIPOption(one, foreign) })
+	absent(h, of(store.Reader.DedicatedIPOption, one, foreign))
 
 	d := h.newDedicatedIP(one, option, "203.0.113.1")
 	h.create(&d)
@@ -94,15 +78,13 @@ func testDedicatedIPClaims(h *harness) {
 		h.newDedicatedIP(one, option, "203.0.113.2", "203.0.113.1"), h.newDedicatedIP(one, second, "203.0.113.1"), h.newDedicatedIP(other, foreign, "203.0.113.1"),
 	} {
 		h.taken(d.ID, &again)
-		absent(h, getDedicatedIP(again.AccountID, again.ID))
+		absent(h, of(store.Reader.DedicatedIP, again.AccountID, again.ID))
 	}
 	equal(h, "claimed of the second option", get(second).Claimed, []string{"203.0.113.1"})
-	equal(h, "claimed of another account's", read(h, func(r store.Reader) (store.DedicatedIPOption, error) {
-		return r.DedicatedIPOption(other, foreign)
-	}).Claimed, []string{"203.0.113.1"})
+	equal(h, "claimed of another account's", read(h, of(store.Reader.DedicatedIPOption, other, foreign)).Claimed, []string{"203.0.113.1"})
 	equal(h, "claimed after a refusal", get(option).Claimed, []string{"203.0.113.1"})
 
-	equal(h, "listed option", listed(h, dedicatedIPOptions(one))[0], get(option))
+	equal(h, "listed option", listed(h, dedicatedIPOptionKind.list(one))[0], get(option))
 
 	h.update(func(tx store.Tx) error { return tx.DeleteDedicatedIP(one, d.ID) })
 	equal(h, "claimed in the end", len(get(option).Claimed), 0)

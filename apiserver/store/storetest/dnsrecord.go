@@ -7,16 +7,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-func dnsRecords(account string, f store.DNSRecordFilter) lister[store.DNSRecord] {
-	return func(r store.Reader, s store.Slice) ([]store.DNSRecord, int, error) {
-		return r.DNSRecords(account, f, s)
-	}
-}
-
-func getDNSRecord(account string, id int64) func(store.Reader) (store.DNSRecord, error) {
-	return func(r store.Reader) (store.DNSRecord, error) { return r.DNSRecord(account, id) }
-}
-
 func updateDNSRecord(to store.DNSRecord) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		got, err := tx.UpdateDNSRecord(to.AccountID, to.ID, replaceWith(to))
@@ -100,7 +90,7 @@ func testDNSRecordReplaced(h *harness) {
 		h.Helper()
 		lists(h, what, dnsRecords(t.account, store.DNSRecordFilter{DomainID: t.domain}), idsOf(want)...)
 		for _, r := range []store.DNSRecord{mx, mx2, spf, dmarc, dkim} {
-			get := getDNSRecord(t.account, r.ID)
+			get := of(store.Reader.DNSRecord, t.account, r.ID)
 			if slices.ContainsFunc(want, func(w store.DNSRecord) bool { return w.ID == r.ID }) {
 				equal(h, what, read(h, get), r)
 				continue

@@ -9,23 +9,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-func domains(account string, f store.DomainFilter) lister[store.Domain] {
-	return func(r store.Reader, s store.Slice) ([]store.Domain, int, error) {
-		return r.Domains(account, f, s)
-	}
-}
-
-func getDomain(account, id string) func(store.Reader) (store.Domain, error) {
-	return func(r store.Reader) (store.Domain, error) { return r.Domain(account, id) }
-}
-
 func testDomainReads(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	d := h.newDomain(t.account, t.workspace, "full.example")
 	d.Tags, d.PurchaseBatchID = []store.Tag{{ID: h.id(), Name: "prod"}}, h.id()
 	h.create(&d)
 	byName := func(account, name string) func(store.Reader) (store.Domain, error) {
-		return func(r store.Reader) (store.Domain, error) { return r.DomainByName(account, name) }
+		return of(store.Reader.DomainByName, account, name)
 	}
 	equal(h, "by name", read(h, byName(t.account, "full.example")), d)
 	absent(h, byName(other.account, "full.example"))
@@ -47,7 +37,7 @@ func testDomainReads(h *harness) {
 	second := h.workspace(t.account, "Second")
 	d.WorkspaceID, d.DedicatedIPID, d.Tags = second, ip.ID, []store.Tag{{ID: h.id(), Name: "test"}}
 	h.update(updateDomain(d))
-	equal(h, "updated", read(h, getDomain(t.account, d.ID)), d)
+	equal(h, "updated", read(h, of(store.Reader.Domain, t.account, d.ID)), d)
 	lists(h, "old tag", domains(t.account, store.DomainFilter{Tag: "prod"}))
 	lists(h, "new tag", domains(t.account, store.DomainFilter{Tag: "test"}), d.ID)
 }
@@ -117,7 +107,7 @@ func deleteDomain(account, id string) func(store.Tx) error {
 func testDomainUnpaid(h *harness) {
 	t := h.tenant("paid.example")
 	late := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "late.example")}
-	overdue := read(h, getDomain(t.account, late.domain))
+	overdue := read(h, of(store.Reader.Domain, t.account, late.domain))
 	overdue.State, overdue.PurchaseBatchID = store.Provisioning{Status: vocab.DomainPendingPayment}, h.id()
 	record := h.newDNSRecord(late, "@", "TXT", "x")
 	rule := h.newForwarding(t.account, "a@example.net", domainScope(late.domain))
@@ -194,8 +184,8 @@ func testDomainDelete(h *harness) {
 	remove := func(account string) func(store.Tx) error { return deleteDomain(account, d.ID) }
 	h.missing(remove(other.account))
 	h.update(remove(t.account))
-	absent(h, getDomain(t.account, d.ID))
-	absent(h, func(r store.Reader) (store.DNSRecord, error) { return r.DNSRecord(t.account, record.ID) })
+	absent(h, of(store.Reader.Domain, t.account, d.ID))
+	absent(h, of(store.Reader.DNSRecord, t.account, record.ID))
 	lists(h, "passwords", masterPasswords(t.account, store.ScopedFilter{}), keptPassword)
 	lists(h, "rules", forwardingRules(t.account, store.ForwardingFilter{}), keptRule)
 	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}), idOf(kept))

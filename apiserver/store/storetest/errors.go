@@ -108,7 +108,7 @@ func DatabaseErrors(t *testing.T, s store.Store, failing func(n int, fn func(sto
 	addCalls(h, calls, a, "MasterPassword", "MasterPasswords", masterPasswordKind, listed(h, masterPasswordKind.list(a.account))[0])
 	addCalls(h, calls, a, "Forwarding", "ForwardingRules", forwardingKind, rule)
 	addCalls(h, calls, a, "Mailbox", "Mailboxes", mailboxKind, mailbox)
-	addCalls(h, calls, a, "Domain", "Domains", domainKind, read(h, getDomain(a.account, a.domain)))
+	addCalls(h, calls, a, "Domain", "Domains", domainKind, read(h, of(store.Reader.Domain, a.account, a.domain)))
 	addCalls(h, calls, a, "DNSRecord", "DNSRecords", dnsRecordKind, listed(h, dnsRecordKind.list(a.account))[0])
 	addCalls(h, calls, a, "DedicatedIP", "DedicatedIPs", dedicatedIPKind, ip)
 	addCalls(h, calls, a, "DedicatedIPOption", "DedicatedIPOptions", dedicatedIPOptionKind, listed(h, dedicatedIPOptionKind.list(a.account))[0])

@@ -14,12 +14,6 @@ func (h *harness) forwarding(account, target string, scope store.Scope) string {
 	return f.ID
 }
 
-func forwardingRules(account string, f store.ForwardingFilter) lister[store.Forwarding] {
-	return func(r store.Reader, s store.Slice) ([]store.Forwarding, int, error) {
-		return r.ForwardingRules(account, f, s)
-	}
-}
-
 func testForwardingLink(h *harness) {
 	t := h.tenant("a.example")
 	f := h.newForwarding(t.account, "ops@c.example", accountScope(t))
@@ -62,7 +56,7 @@ func testForwardingReleased(h *harness) {
 	}
 	get := func(want store.Forwarding) {
 		h.Helper()
-		equal(h, "rule to "+want.TargetEmail, read(h, func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(want.AccountID, want.ID) }), want)
+		equal(h, "rule to "+want.TargetEmail, read(h, of(store.Reader.Forwarding, want.AccountID, want.ID)), want)
 	}
 	rules := []store.Forwarding{
 		internal(t.account, "ada@a.example", accountScope(t)),
@@ -103,7 +97,7 @@ func testForwardingReleased(h *harness) {
 	// A rule in the deleted domain is deleted instead of released.
 	inGone := internal(t.account, "ada@a.example", domainScope(gone.domain))
 	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(20)) })
-	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(t.account, inGone.ID) })
+	absent(h, of(store.Reader.Forwarding, t.account, inGone.ID))
 	rules[3].UpdatedAt, unrelated[3].UpdatedAt = at(20), at(20)
 	released(changes, rules[3], unrelated[3])
 	changes = h.observed(func(tx store.Tx) error { return tx.DeleteMailbox(t.account, ada.ID, at(30)) })

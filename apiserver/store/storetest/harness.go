@@ -128,6 +128,35 @@ var everything = store.Slice{Limit: 10_000}
 // lister reads a slice of a list.
 type lister[T any] func(store.Reader, store.Slice) ([]T, int, error)
 
+// filtered returns the listers of a method with a filter.
+func filtered[T, F any](method func(store.Reader, string, F, store.Slice) ([]T, int, error)) func(account string, f F) lister[T] {
+	return func(account string, f F) lister[T] {
+		return func(r store.Reader, s store.Slice) ([]T, int, error) { return method(r, account, f, s) }
+	}
+}
+
+// unfiltered returns the listers of a method without a filter.
+func unfiltered[T any](method func(store.Reader, string, store.Slice) ([]T, int, error)) func(account string) lister[T] {
+	return func(account string) lister[T] {
+		return func(r store.Reader, s store.Slice) ([]T, int, error) { return method(r, account, s) }
+	}
+}
+
+var (
+	dedicatedIPs    = filtered(store.Reader.DedicatedIPs)
+	dnsRecords      = filtered(store.Reader.DNSRecords)
+	domains         = filtered(store.Reader.Domains)
+	forwardingRules = filtered(store.Reader.ForwardingRules)
+	mailboxes       = filtered(store.Reader.Mailboxes)
+	masterPasswords = filtered(store.Reader.MasterPasswords)
+	workspaces      = filtered(store.Reader.Workspaces)
+)
+
+// of returns the call of a method that reads one object.
+func of[T, K any](method func(store.Reader, string, K) (T, error), account string, id K) func(store.Reader) (T, error) {
+	return func(r store.Reader) (T, error) { return method(r, account, id) }
+}
+
 // listed returns a whole list.
 func listed[T any](h *harness, list lister[T]) []T {
 	h.Helper()

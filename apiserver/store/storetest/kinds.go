@@ -30,13 +30,9 @@ var workspaceKind = kind[store.Workspace, string]{
 }
 
 var serviceAccountKind = kind[store.ServiceAccount, string]{
-	new: func(h *harness, t tenant) store.ServiceAccount { return h.newServiceAccount(t.account, h.id()) },
-	get: store.Reader.ServiceAccount,
-	list: func(account string) lister[store.ServiceAccount] {
-		return func(r store.Reader, s store.Slice) ([]store.ServiceAccount, int, error) {
-			return r.ServiceAccounts(account, s)
-		}
-	},
+	new:    func(h *harness, t tenant) store.ServiceAccount { return h.newServiceAccount(t.account, h.id()) },
+	get:    store.Reader.ServiceAccount,
+	list:   unfiltered(store.Reader.ServiceAccounts),
 	update: store.Tx.UpdateServiceAccount,
 	unique: []string{"PublicID"},
 	kept:   []string{"SecretHash"}, // must not be empty
@@ -131,6 +127,6 @@ var dedicatedIPOptionKind = kind[store.DedicatedIPOption, string]{
 		return store.DedicatedIPOption{ID: h.id(), AccountID: t.account, CreatedAt: epoch}
 	},
 	get:  store.Reader.DedicatedIPOption,
-	list: dedicatedIPOptions,
+	list: unfiltered(store.Reader.DedicatedIPOptions),
 	kept: []string{"Claimed"},
 }

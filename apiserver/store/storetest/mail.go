@@ -77,7 +77,7 @@ func testMailQueue(h *harness) {
 	h.claims(at(20), at(40), 9, late)
 	h.missing(func(tx store.Tx) error { return tx.SetForwardingLink(t.account, first.ForwardingID, []byte{1}) })
 
-	rule := read(h, func(r store.Reader) (store.Forwarding, error) { return r.Forwarding(t.account, late.ForwardingID) })
+	rule := read(h, of(store.Reader.Forwarding, t.account, late.ForwardingID))
 	h.update(func(tx store.Tx) error { return tx.SetForwardingLink(t.account, rule.ID, []byte{1, 0}) })
 	rule.LinkHash = []byte{1, 0}
 	equal(h, "rule with a link", read(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte{1, 0}) }), rule)

@@ -9,12 +9,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-func mailboxes(account string, f store.MailboxFilter) lister[store.Mailbox] {
-	return func(r store.Reader, s store.Slice) ([]store.Mailbox, int, error) {
-		return r.Mailboxes(account, f, s)
-	}
-}
-
 func deleteMailbox(account, id string) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		return tx.DeleteMailbox(account, id, at(0))
@@ -111,7 +105,7 @@ func testAddressesOfADeletedDomain(h *harness) {
 	eve := h.mailbox(t, "eve")
 
 	before := []store.Mailbox{ada, bob}
-	domain := read(h, getDomain(t.account, gone.domain))
+	domain := read(h, of(store.Reader.Domain, t.account, gone.domain))
 	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(5)) })
 	ada.Aliases, ada.UpdatedAt = ada.Aliases[:1], at(5)
 	bob.Aliases, bob.UpdatedAt = nil, at(5)
@@ -121,7 +115,7 @@ func testAddressesOfADeletedDomain(h *harness) {
 		{Before: &before[1], After: &bob, Fields: []string{"aliases"}},
 	})
 	for _, want := range []store.Mailbox{ada, bob} {
-		equal(h, "mailbox", read(h, func(r store.Reader) (store.Mailbox, error) { return r.Mailbox(t.account, want.ID) }), want)
+		equal(h, "mailbox", read(h, of(store.Reader.Mailbox, t.account, want.ID)), want)
 	}
 	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}), ada.ID, bob.ID, eve)
 

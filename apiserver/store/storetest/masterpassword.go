@@ -12,12 +12,6 @@ func (h *harness) masterPassword(account, name string, scope store.Scope) string
 	return p.ID
 }
 
-func masterPasswords(account string, f store.ScopedFilter) lister[store.MasterPassword] {
-	return func(r store.Reader, s store.Slice) ([]store.MasterPassword, int, error) {
-		return r.MasterPasswords(account, f, s)
-	}
-}
-
 func testMasterPasswordFilter(h *harness) {
 	t := h.tenant("a.example")
 	elsewhere := h.workspace(t.account, "Elsewhere")

@@ -12,9 +12,7 @@ func testServiceAccountUse(h *harness) {
 	h.create(&a)
 	check := func(what string) {
 		h.Helper()
-		equal(h, what, read(h, func(r store.Reader) (store.ServiceAccount, error) {
-			return r.ServiceAccount(one, a.ID)
-		}), a)
+		equal(h, what, read(h, of(store.Reader.ServiceAccount, one, a.ID)), a)
 	}
 	touch := func(when time.Time) {
 		h.Helper()
