@@ -23,31 +23,26 @@ func TestFind(t *testing.T) {
 		{"mailbox", "mailboxes",
 			[]fakeapi.Object{fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("mary.jane", "example.com"), fakeapi.Mailbox("jane", "example.com.de")},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindMailbox(ctx, "JANE@Example.COM")
-				return idOr(v, err, mailboxKeys.ID)
+				return idOr(mailboxKeys.ID)(c.FindMailbox(ctx, "JANE@Example.COM"))
 			}, "jane@example.com"},
 		{"domain", "domains", []fakeapi.Object{domain, {"name": "my-xn--bcher-kva.example"}},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindDomain(ctx, "Bücher.example.")
-				return idOr(v, err, domainKeys.ID)
+				return idOr(domainKeys.ID)(c.FindDomain(ctx, "Bücher.example."))
 			}, "xn--bcher-kva.example"},
 		{"master password of the account", "credentials",
 			[]fakeapi.Object{{"name": "ops", "scope_type": "account", "scope_id": fakeapi.AccountID}, {"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops2", "scope_type": "account"}},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindMasterPassword(ctx, "ops", Scope{})
-				return idOr(v, err, masterPasswordKeys.ID)
+				return idOr(masterPasswordKeys.ID)(c.FindMasterPassword(ctx, "ops", Scope{}))
 			}, "ops"},
 		{"master password of a workspace", "credentials",
 			[]fakeapi.Object{{"name": "ops", "scope_type": "workspace", "scope_id": "w"}, {"name": "ops", "scope_type": "workspace", "scope_id": "v"}, {"name": "ops", "scope_type": "account"}},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindMasterPassword(ctx, "ops", Scope{WorkspaceID: "W"})
-				return idOr(v, err, masterPasswordKeys.ID)
+				return idOr(masterPasswordKeys.ID)(c.FindMasterPassword(ctx, "ops", Scope{WorkspaceID: "W"}))
 			}, "ops"},
 		{"forwarding of a domain, by name", "forwarding",
 			[]fakeapi.Object{{"target_email": "a@b.example", "scope_type": "domain", "scope_id": domainUUID}, {"target_email": "a@b.example", "scope_type": "domain", "scope_id": "other"}},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindForwarding(ctx, "A@B.example", Scope{Domain: "bücher.example"})
-				return idOr(v, err, forwardingKeys.ID)
+				return idOr(forwardingKeys.ID)(c.FindForwarding(ctx, "A@B.example", Scope{Domain: "bücher.example"}))
 			}, "a@b.example"},
 		{"dns record", "dns-records",
 			[]fakeapi.Object{
@@ -57,24 +52,20 @@ func TestFind(t *testing.T) {
 			},
 			func(ctx context.Context, c *Client) (string, error) {
 				found, err := c.FindDNSRecords(ctx, domainUUID, "MX", "bücher.example.", "MX.example.com.")
-				v, err := c.dnsRecords.one("MX", found, err)
-				return idOr(v, err, dnsRecordKeys.ID)
+				return idOr(dnsRecordKeys.ID)(c.dnsRecords.one("MX", found, err))
 			}, ""},
 		{"service account", "auth/service-accounts", []fakeapi.Object{{"name": "ci"}, {"name": "ci", "revoked_at": "2026-01-01T00:00:00Z"}, {"name": "CI"}},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindServiceAccount(ctx, "ci")
-				return idOr(v, err, serviceAccountKeys.ID)
+				return idOr(serviceAccountKeys.ID)(c.FindServiceAccount(ctx, "ci"))
 			}, ""},
 		{"dedicated ip by address", "dedicated-ips",
 			[]fakeapi.Object{{"name": "a", "ip_addresses": []fakeapi.Object{{"ip": "2001:db8::1"}}}, {"name": "b", "ip_addresses": []fakeapi.Object{{"ip": "2001:db8::2"}}}},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindDedicatedIP(ctx, "2001:DB8:0::1")
-				return idOr(v, err, dedicatedIPKeys.ID)
+				return idOr(dedicatedIPKeys.ID)(c.FindDedicatedIP(ctx, "2001:DB8:0::1"))
 			}, ""},
 		{"dedicated ip by name", "dedicated-ips", []fakeapi.Object{{"name": "a"}, {"name": "b"}},
 			func(ctx context.Context, c *Client) (string, error) {
-				v, err := c.FindDedicatedIP(ctx, "a")
-				return idOr(v, err, dedicatedIPKeys.ID)
+				return idOr(dedicatedIPKeys.ID)(c.FindDedicatedIP(ctx, "a"))
 			}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

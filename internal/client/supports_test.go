@@ -29,48 +29,34 @@ func number(id string) int64 {
 }
 
 var lifecycles = map[string]lifecycle{
-	"mailbox": {"mailboxes", "list-mailboxes", "get-mailbox", "delete-mailbox", true,
-		func(ctx context.Context, c *Client, id string) (string, error) {
-			v, err := c.GetMailbox(ctx, id)
-			return idOr(v, err, mailboxKeys.ID)
+	"mailbox": lifecycleOf("mailboxes", "list-mailboxes", "get-mailbox", "delete-mailbox", true,
+		mailboxKeys.ID, (*Client).GetMailbox, (*Client).DeleteMailbox),
+	"domain": lifecycleOf("domains", "list-domains", "get-domain", "delete-domain", true,
+		domainKeys.ID, (*Client).GetDomain, (*Client).DeleteDomain),
+	"forwarding": lifecycleOf("forwarding", "list-forwarding", "get-forwarding", "delete-forwarding", true,
+		forwardingKeys.ID, (*Client).GetForwarding, (*Client).DeleteForwarding),
+	"master password": lifecycleOf("credentials", "list-master-passwords", "get-master-password", "delete-master-password", true,
+		masterPasswordKeys.ID, (*Client).GetMasterPassword, (*Client).DeleteMasterPassword),
+	"dedicated ip": lifecycleOf("dedicated-ips", "list-dedicated-ips", "get-dedicated-ip", "release-dedicated-ip", true,
+		dedicatedIPKeys.ID, (*Client).GetDedicatedIP, (*Client).ReleaseDedicatedIP),
+	"service account": lifecycleOf("auth/service-accounts", "list-service-accounts", "get-service-account", "revoke-service-account", false,
+		serviceAccountKeys.ID, (*Client).GetServiceAccount, (*Client).RevokeServiceAccount),
+	"dns record": lifecycleOf("dns-records", "list-dns-records", "get-dns-record", "delete-dns-record", false, dnsRecordKeys.ID,
+		func(c *Client, ctx context.Context, id string) (*api.DNSRecord, error) {
+			return c.GetDNSRecord(ctx, number(id))
 		},
-		func(ctx context.Context, c *Client, id string) error { return c.DeleteMailbox(ctx, id) }},
-	"domain": {"domains", "list-domains", "get-domain", "delete-domain", true,
-		func(ctx context.Context, c *Client, id string) (string, error) {
-			v, err := c.GetDomain(ctx, id)
-			return idOr(v, err, domainKeys.ID)
-		},
-		func(ctx context.Context, c *Client, id string) error { return c.DeleteDomain(ctx, id) }},
-	"forwarding": {"forwarding", "list-forwarding", "get-forwarding", "delete-forwarding", true,
-		func(ctx context.Context, c *Client, id string) (string, error) {
-			v, err := c.GetForwarding(ctx, id)
-			return idOr(v, err, forwardingKeys.ID)
-		},
-		func(ctx context.Context, c *Client, id string) error { return c.DeleteForwarding(ctx, id) }},
-	"master password": {"credentials", "list-master-passwords", "get-master-password", "delete-master-password", true,
-		func(ctx context.Context, c *Client, id string) (string, error) {
-			v, err := c.GetMasterPassword(ctx, id)
-			return idOr(v, err, masterPasswordKeys.ID)
-		},
-		func(ctx context.Context, c *Client, id string) error { return c.DeleteMasterPassword(ctx, id) }},
-	"dedicated ip": {"dedicated-ips", "list-dedicated-ips", "get-dedicated-ip", "release-dedicated-ip", true,
-		func(ctx context.Context, c *Client, id string) (string, error) {
-			v, err := c.GetDedicatedIP(ctx, id)
-			return idOr(v, err, dedicatedIPKeys.ID)
-		},
-		func(ctx context.Context, c *Client, id string) error { return c.ReleaseDedicatedIP(ctx, id) }},
-	"service account": {"auth/service-accounts", "list-service-accounts", "get-service-account", "revoke-service-account", false,
-		func(ctx context.Context, c *Client, id string) (string, error) {
-			v, err := c.GetServiceAccount(ctx, id)
-			return idOr(v, err, serviceAccountKeys.ID)
-		},
-		func(ctx context.Context, c *Client, id string) error { return c.RevokeServiceAccount(ctx, id) }},
-	"dns record": {"dns-records", "list-dns-records", "get-dns-record", "delete-dns-record", false,
-		func(ctx context.Context, c *Client, id string) (string, error) {
-			v, err := c.GetDNSRecord(ctx, number(id))
-			return idOr(v, err, dnsRecordKeys.ID)
-		},
-		func(ctx context.Context, c *Client, id string) error { return c.DeleteDNSRecord(ctx, number(id)) }},
+		func(c *Client, ctx context.Context, id string) error { return c.DeleteDNSRecord(ctx, number(id)) }),
+}
+
+func lifecycleOf[T any](
+	stored, list, get, remove string, published bool, id func(*T) string,
+	doGet func(*Client, context.Context, string) (*T, error), doDelete func(*Client, context.Context, string) error,
+) lifecycle {
+	return lifecycle{
+		stored, list, get, remove, published,
+		func(ctx context.Context, c *Client, key string) (string, error) { return idOr(id)(doGet(c, ctx, key)) },
+		func(ctx context.Context, c *Client, key string) error { return doDelete(c, ctx, key) },
+	}
 }
 
 const goneID = "999999"
