@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -48,7 +49,8 @@ func TestLastUsesAreFlushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &touchedStore{touched: Uses{}}
 		s.mu.Lock()
-		l := NewLastUses(s, slog.New(slog.DiscardHandler))
+		var log bytes.Buffer // read only after synctest.Wait
+		l := NewLastUses(s, slog.New(slog.NewTextHandler(&log, nil)))
 		a, b := store.ServiceAccount{ID: "a", AccountID: "one"}, store.ServiceAccount{ID: "b", AccountID: "other"}
 		wait := func(d time.Duration) {
 			s.mu.Unlock()
@@ -69,10 +71,16 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		if wait(time.Hour); s.updates != 1 {
 			t.Errorf("%d updates without a use", s.updates)
 		}
+		if log.Len() > 0 {
+			t.Errorf("a flush that succeeds logs %s", &log)
+		}
 		s.err = errors.New("disk full")
 		l.note(a, time.Now())
 		later := time.Now().Truncate(time.Minute)
 		wait(2 * lastUsesFlushed)
+		if n := bytes.Count(log.Bytes(), []byte("level=WARN")); n != 2 {
+			t.Errorf("%d warnings for 2 flushes that failed: %s", n, &log)
+		}
 		s.err = nil
 		if got := l.Of(a); !got.Equal(later) || s.updates != 3 {
 			t.Errorf("after %d updates, of which 2 failed, the last use is %s", s.updates, got)

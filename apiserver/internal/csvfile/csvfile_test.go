@@ -17,6 +17,13 @@ func TestNeutralCells(t *testing.T) {
 			t.Errorf("%q becomes %q; want %q", cell, got, want)
 		}
 	}
+	// A literal, so that a separator missing from cellSeparators is noticed.
+	for _, r := range ",;|\t\r\n\v\f\u0085\u2028\u2029" {
+		cell, want := "a"+string(r)+"=1", "a"+string(r)+"'=1"
+		if got := neutral(cell); got != want {
+			t.Errorf("%q becomes %q; want %q", cell, got, want)
+		}
+	}
 }
 
 // FuzzNeutral checks that a cell split at any separator has no part that begins with a
