@@ -3,6 +3,7 @@ package postgrestest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -118,10 +119,8 @@ func (s *server) take() (string, error) {
 
 // giveBack empties a database for the next test.
 func (s *server) giveBack(name string) error {
-	clear := `SET lock_timeout = '1s'; SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), 1, false)`
-	for _, table := range sqlstore.Tables() {
-		clear += `; DELETE FROM ` + table
-	}
+	clear := `SET lock_timeout = '1s'; SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), 1, false); DELETE FROM ` +
+		strings.Join(sqlstore.Tables(), "; DELETE FROM ")
 	if s.exec(owner, name, clear) != nil { // the test has changed its schema, for instance
 		return s.drop(name)
 	}
