@@ -24,19 +24,19 @@ func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 	return a, nil
 }
 
-// IsExcluded reports whether err shows that the credential has no access to the account:
-// the API refuses it, or it is not one of this account. A 403 alone may only be a missing
-// capability, so IsExcluded also requests the caller, for which every credential of the account
-// has the right. Without that operation a 403 shows nothing.
-func (c *Client) IsExcluded(ctx context.Context, err error) bool {
-	if StatusOf(err) == http.StatusUnauthorized {
-		return true
+// Caller returns who the credential is, or why the account can't be used: the API can't be
+// reached, base_url is not the API's, or the API refuses the credential. Every credential of the
+// account has the right for it. An API without that operation is asked for its domains, and the
+// caller is nil; a 403 is no error then, because it may only be a missing capability.
+func (c *Client) Caller(ctx context.Context) (*api.Caller, error) {
+	caller, err := call(ctx, c, api.GetCaller, &api.GetCallerRequest{}, "the caller")
+	if !IsUnsupported(err) {
+		return caller, err
 	}
-	if !isAPIRefusal(err) {
-		return false
+	if err = c.ping(ctx); StatusOf(err) == http.StatusForbidden && isAPIRefusal(err) {
+		err = nil
 	}
-	_, err = transport.Do(ctx, c.transport, api.GetCaller, &api.GetCallerRequest{})
-	return isAPIRefusal(err)
+	return nil, err
 }
 
 // CancelPlan cancels the account's plan.

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -58,7 +57,7 @@ func calls(t *testing.T, c *Client) {
 	_, _ = c.ChangePlan(ctx, api.ChangePlanBody{})
 	_, _ = c.SubmitFeedback(ctx, api.SubmitFeedbackBody{})
 	_, _ = c.GetAccount(ctx)
-	_ = c.IsExcluded(ctx, &Error{Status: http.StatusForbidden, Problems: []Problem{{Msg: "m"}}})
+	_, _ = c.Caller(ctx)
 	for range c.ListWorkspaces(ctx) { //nolint:errcheck // only the request matters
 	}
 	_, _ = c.DomainAvailability(ctx, "n")

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -451,6 +453,7 @@ func (x *subject) plan(config values) (does string, plan *acctest.Object) {
 	x.p.NoErrors(x.p.Validate(x.typeName, config))
 	plan, diags := x.p.Plan(x.typeName, config, prior)
 	x.p.NoErrors(diags)
+	x.named(diags, plan, prior)
 	x.o = prior
 	switch {
 	case prior == nil:
@@ -500,6 +503,26 @@ func (x *subject) take(i int, step step) {
 	}
 	if step.does != noChange {
 		x.latest = step.config
+	}
+}
+
+// named checks that the summary of each warning names the object: a CLI shows one of several
+// warnings with the same summary.
+func (x *subject) named(diags []*tfprotov6.Diagnostic, objects ...*acctest.Object) {
+	x.Helper()
+	for _, d := range diags {
+		isNamed := strings.Contains(d.Summary, " dedicated IP ") // a new one has no name
+		for _, o := range objects {
+			for _, name := range []string{"id", "name", "local_part", "target_email", "domain_name"} {
+				if o != nil && !o.Gone() {
+					text, _ := plain(x.T, o.State).(values)[name].(string)
+					isNamed = isNamed || len(text) > 1 && strings.Contains(d.Summary, text)
+				}
+			}
+		}
+		if !isNamed {
+			x.Errorf("a summary does not name the object: %q", d.Summary)
+		}
 	}
 }
 
@@ -575,6 +598,7 @@ func (x *subject) ends() {
 	x.Helper()
 	gone, diags := x.p.Destroy(x.Context(), x.typeName, x.o)
 	x.p.NoErrors(diags)
+	x.named(diags, x.o)
 	if !gone.Gone() {
 		x.Errorf("after the destroy the state has %s", gone.State)
 	}

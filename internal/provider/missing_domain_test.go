@@ -106,7 +106,7 @@ func TestMissingDomainCost(t *testing.T) {
 	mailbox := inDomain(s.AccountID, "example.com")["mailhost_mailbox"]
 	o, diags := p.Apply(t.Context(), "mailhost_mailbox", mailbox, nil)
 	p.NoErrors(diags)
-	for domain, most := range map[string]int{"": 0, "example.com": 2, "exmaple.com": 4} {
+	for domain, most := range map[string]int{"": 0, "example.com": 3, "exmaple.com": 5} {
 		p.Together()
 		s.Control.Journal.Clear()
 		warnings := 0
@@ -123,7 +123,7 @@ func TestMissingDomainCost(t *testing.T) {
 		for _, e := range s.Control.Journal.Entries(journal.Filter{}) {
 			requests = append(requests, e.Operation)
 		}
-		if len(requests) > most || warnings != most/4 {
+		if len(requests) > most || warnings != most/5 {
 			t.Errorf("20 plans in %q: requests %v, %d warnings", domain, requests, warnings)
 		}
 	}

@@ -68,12 +68,11 @@ func TestRemainsAreAnnounced(t *testing.T) {
 }
 
 // TestRemainsAreSaidOnce destroys each resource with an API that can't delete: the apply
-// has one short warning for all that the plan has announced, and the full warning for
+// has a short warning for what the plan has announced, and the full warning for
 // those that no plan can announce, like a replacement on request.
 func TestRemainsAreSaidOnce(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	const brief = "WARNING: Objects that this API can't delete still exist"
 	p := s.Protocol(t, "")
 	for name, r := range everyResource(t, s) {
 		o, diags := p.Apply(t.Context(), name, r.config, nil)
@@ -89,7 +88,7 @@ func TestRemainsAreSaidOnce(t *testing.T) {
 		plan, diags := p.Walk().Plan(name, nil, o)
 		acctest.Expect(t, diags, "will still exist", o.Text("id"), "control panel")
 		_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, plan)
-		acctest.Expect(t, diags, brief, o.Text("id"))
+		acctest.Expect(t, diags, "still exists", "as the plan announced", o.Text("id"))
 		if text := acctest.Render(diags); len(diags) != 1 || strings.Contains(text, "control panel") {
 			t.Errorf("%s: the apply repeats the plan's warning:\n%s", name, text)
 		}

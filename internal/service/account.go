@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -72,6 +74,28 @@ func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIden
 		"Nothing was read, changed or dropped from the state.",
 		s.Origin.Other,
 		fmt.Sprintf("If the account %s of the state no longer exists, remove its objects from the state with terraform state rm, or start with a new state.", expected.ID)))
+	return false
+}
+
+// checkAccess adds an error and returns false if the account can't be used. A plan that only
+// creates refreshes nothing, and would otherwise find that out in the apply.
+func (m *managed) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
+	s := m.base().session
+	c := m.base().ClientForPlan(ctx, diags)
+	if c == nil || s.HasRefreshed() {
+		return !diags.HasError()
+	}
+	_, err := m.base().Caller(ctx, c)
+	if err == nil || !m.base().Walk().MayReport() {
+		return true
+	}
+	summary := "Can't use the account " + c.AccountID()
+	if client.IncidentOf(err) != nil || client.StatusOf(err) != http.StatusForbidden {
+		AddError(diags, err, summary, nil)
+		return false
+	}
+	diags.Append(newConnectionError(&s.NoAccess, summary, sentence(err.Error()),
+		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", c.AccountID())))
 	return false
 }
 

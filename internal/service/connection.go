@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -112,6 +113,20 @@ type (
 	Object   = session.Object
 	Conflict = session.Conflict
 )
+
+// Caller is that of the client, requested once in a walk.
+func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Caller, error) {
+	type noteKey struct{}
+	type result struct {
+		caller *api.Caller
+		err    error
+	}
+	r, _ := Once(ctx, c.Notes(), noteKey{}, func() result {
+		caller, err := from.Caller(ctx)
+		return result{caller, err}
+	})
+	return r.caller, r.err
+}
 
 // Ephemeral is the base of every ephemeral resource: it has the account's client.
 type Ephemeral struct{ connection }

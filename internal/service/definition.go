@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -114,6 +115,9 @@ type Managing struct {
 	// NaturalKeys returns the natural keys of an object in the API's spelling, as far as its
 	// attributes are known. See [DomainKeys].
 	NaturalKeys func(Attributes) []string
+	// Known, if set, returns values of computed attributes of a new object that the plan knows,
+	// by name. Core refuses an apply that plans another value, for instance in another account.
+	Known func(of Attributes, accountID string) map[string]attr.Value
 	// ReplacedBy are the arguments whose change replaces the object, if plan modifiers and not
 	// ModifyPlan do that.
 	ReplacedBy []string

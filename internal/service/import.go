@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -61,6 +62,13 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), id)...)
+}
+
+// ImportedID returns the id of an imported object.
+func ImportedID(ctx context.Context, resp *resource.ImportStateResponse) string {
+	var id types.String
+	resp.Diagnostics.Append(resp.State.GetAttribute(ctx, path.Root("id"), &id)...)
+	return id.ValueString()
 }
 
 // identityID returns the id in the identity of an import.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -30,6 +33,7 @@ type embedsResource interface {
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	object(raw tftypes.Value) session.Object
 	replacedBy() []string
+	known(of Attributes, accountID string) map[string]attr.Value
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
 	shared() bool
 }
@@ -72,15 +76,30 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 			m.Managed.ModifyPlan(ctx, req, resp)
 			m.recordChange(ctx, req, resp)
 		}
+	case !m.checkAccess(ctx, &resp.Diagnostics):
 	default:
 		o := m.object(req.Plan.Raw)
 		if m.report(ctx, o, m.walk().PlanCreate(o), req.Plan.Get, &resp.Diagnostics) {
 			m.Managed.ModifyPlan(ctx, req, resp)
+			m.planKnown(ctx, &resp.Plan, &resp.Diagnostics)
 		}
 	}
 	// A create that was planned without a lookup may differ from the first plan, which core
 	// reports as a bug of the provider. So its error is never dropped.
 	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
+}
+
+// planKnown plans the computed attributes of a new object that are known. Beside showing them,
+// that binds the plan to its account: core refuses an apply whose plan has other values.
+func (m *managed) planKnown(ctx context.Context, plan *tfsdk.Plan, diags *diag.Diagnostics) {
+	c := m.base().ClientForWarning(ctx)
+	if c == nil || diags.HasError() {
+		return
+	}
+	accountID, _ := customtype.UUID.Normalize(c.AccountID())
+	for name, value := range m.known(Attributes{plan.Raw}, accountID) {
+		diags.Append(plan.SetAttribute(ctx, path.Root(name), value)...)
+	}
 }
 
 // recordChange records the plan for an object of the state in the walk.

@@ -52,16 +52,15 @@ func KeepOrphansAnnounced(ctx context.Context, private PrivateState) diag.Diagno
 }
 
 // WarnOrphansAnnounced warns after a destroy, in short, if the plan has announced what
-// remains, and reports whether it has. The summary is the same for all objects, so that the
-// CLI shows one warning.
+// remains, and reports whether it has.
 func WarnOrphansAnnounced(ctx context.Context, private PrivateState, label, id string, diags *diag.Diagnostics) bool {
 	announced, problems := private.GetKey(ctx, orphanAnnouncedKey)
 	diags.Append(problems...)
 	if len(announced) == 0 {
 		return false
 	}
-	diags.AddWarning("Objects that this API can't delete still exist",
-		fmt.Sprintf("The %s was only dropped from Terraform's state, as the plan announced. Its id is %s.", label, id))
+	diags.AddWarning(fmt.Sprintf("The %s still exists", label),
+		fmt.Sprintf("It was only dropped from Terraform's state, as the plan announced. Its id is %s.", id))
 	return true
 }
 

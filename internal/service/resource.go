@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
@@ -162,6 +163,16 @@ func (r *Resource[T, M]) shared() bool { return r.Shared }
 
 func (r *Resource[T, M]) replacedBy() []string { return r.ReplacedBy }
 
+func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.Value {
+	switch {
+	case r.Find.isScoped:
+		return knownScope(of, accountID)
+	case r.Known != nil:
+		return r.Known(of, accountID)
+	}
+	return nil
+}
+
 func (r *Resource[T, M]) typeName() string { return "mailhost_" + r.Name }
 
 // label names the object of a plan or a state. A value that can't be decoded is
@@ -191,6 +202,15 @@ func (a Attributes) Text(name string) string { return attribute(a.raw, name) }
 func (a Attributes) IsNull(name string) bool {
 	var fields map[string]tftypes.Value
 	return a.raw.As(&fields) == nil && fields[name].IsNull()
+}
+
+// DomainName returns the name of the domain to which an object refers by name, in ASCII, or "".
+func (a Attributes) DomainName() string {
+	name, err := customtype.DomainName.Normalize(a.Text("domain"))
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // DomainKeys returns a natural key for each form in which an object names its domain: by

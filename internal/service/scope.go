@@ -48,6 +48,28 @@ func scopeAttributes(noun string) map[string]schema.Attribute {
 	}
 }
 
+// knownScope returns the computed attributes of [Scope] as far as the configuration decides
+// them.
+func knownScope(of Attributes, accountID string) map[string]attr.Value {
+	domain, workspace := of.Text("domain"), of.Text("workspace_id")
+	scope, id := "", ""
+	switch {
+	case of.IsNull("domain") && of.IsNull("workspace_id"):
+		scope, id = vocab.ScopeAccount, accountID
+	case domain != "":
+		scope, id = vocab.ScopeDomain, domain
+	case workspace != "":
+		scope, id = vocab.ScopeWorkspace, workspace
+	default:
+		return nil // one of them is unknown, and may be null
+	}
+	known := map[string]attr.Value{"scope_type": types.StringValue(scope)}
+	if canonical, err := customtype.UUID.Normalize(id); err == nil {
+		known["scope_id"] = types.StringValue(canonical)
+	}
+	return known
+}
+
 // scopeDescriptions describe the attributes of [Scope] in data sources.
 var scopeDescriptions = map[string]string{
 	"domain":       "Name of the domain that it applies to; null for another scope.",

@@ -15,8 +15,8 @@ type Session struct {
 	// Origin describes the session's account in messages. Set it before the session
 	// is used.
 	Origin Origin
-	// Unopened and WrongAccount are failures that concern all objects of the walk.
-	Unopened, WrongAccount client.Incident
+	// Unopened, WrongAccount and NoAccess are failures that concern all objects of the walk.
+	Unopened, WrongAccount, NoAccess client.Incident
 
 	open func(context.Context) (*client.Client, error)
 
@@ -74,6 +74,10 @@ func (s *Session) ForRefresh(ctx context.Context, domain string) context.Context
 	s.refreshes.Store(true)
 	return s.shared(ctx, "resource", domain)
 }
+
+// HasRefreshed reports whether [Session.ForRefresh] was called: then the walk is a plan, which
+// fails if the account can't be used.
+func (s *Session) HasRefreshed() bool { return s.refreshes.Load() }
 
 // ForImport is ForRefresh for the lookup of an object to import.
 func (s *Session) ForImport(ctx context.Context) context.Context { return s.shared(ctx, "import", "") }

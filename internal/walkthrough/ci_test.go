@@ -85,7 +85,7 @@ func TestAccPlanSummary(t *testing.T) {
 	p.run(t, "apply", 0, "Resources: 3 added")
 
 	p.set("TF_VAR_role_mailboxes", `{"postmaster":"Mail"}`)
-	const losses = "Plan: 0 to add, 0 to change, 1 to destroy.\n" + `mailhost_mailbox.role["abuse"] will be destroyed` + "\n\nWarning: The plan deletes a mailbox with its mail\n"
+	const losses = "Plan: 0 to add, 0 to change, 1 to destroy.\n" + `mailhost_mailbox.role["abuse"] will be destroyed` + "\n\nWarning: The plan deletes the mailbox abuse@example.com with its mail\n"
 	summary := filepath.Join(dir, "small")
 	p.set("GITHUB_STEP_SUMMARY", summary)
 	p.run(t, "plan", 0, "changes=true")

@@ -52,7 +52,7 @@ func TestDomainIsNotLost(t *testing.T) {
 	w.write(t, "main.tf", begin)
 	w.must(t, "init")
 	out := unwrapped(w.must(t, "apply", "-auto-approve"))
-	for _, want := range []string{"The plan buys a domain", "does not own acme.com", "The price is 12.00 USD.", `acquisition = "purchase"`} {
+	for _, want := range []string{"The plan buys the domain acme.com", "does not own acme.com", "The price is 12.00 USD.", `acquisition = "purchase"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in %s", want, out)
 		}

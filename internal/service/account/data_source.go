@@ -59,7 +59,7 @@ func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp 
 	account, err := c.GetAccount(ctx)
 	switch {
 	case client.IsUnsupported(err):
-		resp.Diagnostics.AddWarning("The account can't be read",
+		resp.Diagnostics.AddWarning("The account "+c.AccountID()+" can't be read",
 			"This API has no operation that reads the account or lists its workspaces. data.mailhost_account has id and default_workspace_id; everything else is null. Do not depend on the other attributes with this API.")
 	case err != nil:
 		service.AddError(&resp.Diagnostics, err, "Can't read the account "+c.AccountID(), nil)

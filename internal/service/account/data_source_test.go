@@ -54,7 +54,7 @@ func TestPublishedOnly(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	account, diags := s.Protocol(t, "").ReadData(typeName, nil)
-	acctest.Expect(t, diags, "WARNING: The account can't be read", "id and default_workspace_id; everything else is null")
+	acctest.Expect(t, diags, "can't be read", "id and default_workspace_id; everything else is null")
 	if account.Text("id") != s.AccountID || account.Text("default_workspace_id") != s.WorkspaceID || account.Text("status") != "" {
 		t.Errorf("read %s", account.State)
 	}

@@ -3,11 +3,13 @@ package dedicatedip
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -19,7 +21,7 @@ const releaseConsequence = "The address is released together with the reputation
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
 		r.requireOption(ctx, req, resp)
-		r.warnUnassigned(ctx, resp)
+		r.warnClaim(ctx, resp)
 	} else {
 		r.warnRelease(ctx, req, resp)
 	}
@@ -42,26 +44,40 @@ func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanReq
 // listed is the key of the account's list in the walk's notes.
 type listed struct{}
 
-// warnUnassigned warns in the plan of a claim that the account has an address of the option's
-// country that no domain uses and the state does not have, for instance after an apply that
-// was killed. The API does not return the option of an address.
-func (r *Resource) warnUnassigned(ctx context.Context, resp *resource.ModifyPlanResponse) {
+// warnClaim warns in the plan of a claim, which costs money.
+func (r *Resource) warnClaim(ctx context.Context, resp *resource.ModifyPlanResponse) {
 	var plan model
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	c := r.ClientForWarning(ctx)
-	if resp.Diagnostics.HasError() || c == nil || plan.OptionID.IsUnknown() {
+	if resp.Diagnostics.HasError() {
 		return
 	}
-	country := ""
-	for o, err := range c.ListDedicatedIPOptions(ctx) {
-		if err == nil && customtype.UUID.Same(o.ID, plan.OptionID.ValueString()) {
-			country = o.CountryCode
+	option := "the option " + plan.OptionID.ValueString()
+	c, country := r.ClientForWarning(ctx), ""
+	switch {
+	case plan.OptionID.IsUnknown():
+		option = "an option that is known after the apply"
+	case c != nil:
+		for o, err := range c.ListDedicatedIPOptions(ctx) {
+			if err == nil && customtype.UUID.Same(o.ID, plan.OptionID.ValueString()) {
+				option, country = "the option "+o.Name, o.CountryCode
+			}
+		}
+		if r.warnUnassigned(ctx, c, country, &resp.Diagnostics) {
+			return
 		}
 	}
+	resp.Diagnostics.AddAttributeWarning(path.Root("option_id"), "The plan claims and pays for a dedicated IP of "+option,
+		"The API does not return the price before the claim. If the address is released later, it can't be claimed again.")
+}
+
+// warnUnassigned warns in the plan of a claim that the account has an address of the option's
+// country that no domain uses and the state does not have, for instance after an apply that
+// was killed, and reports whether it has. The API does not return the option of an address.
+func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country string, diags *diag.Diagnostics) bool {
 	isAssigned := map[string]bool{}
 	for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
 		if err != nil {
-			return
+			return false
 		}
 		if d.DedicatedIPID != nil {
 			isAssigned[*d.DedicatedIPID] = true
@@ -73,10 +89,11 @@ func (r *Resource) warnUnassigned(ctx context.Context, resp *resource.ModifyPlan
 				!r.Walk().IsInState(service.Object{Type: "mailhost_dedicated_ip", ID: ip.ID})
 		})
 	if found != nil {
-		resp.Diagnostics.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state does not have",
+		diags.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state does not have",
 			"The apply claims and pays for another one. No domain uses the existing one, whose id is "+found.ID+". If an earlier apply has claimed it and lost it, use it instead:\n\n"+
 				service.ImportAdvice("mailhost_dedicated_ip", found.ID))
 	}
+	return found != nil
 }
 
 // warnRelease warns in a plan that destroys or replaces the address. A change of an

@@ -63,7 +63,7 @@ func TestOptionMissing(t *testing.T) {
 
 		unknown := map[string]any{"option_id": acctest.Unknown}
 		plan, diags := p.Plan(ipType, unknown, nil)
-		if len(diags) > 0 || plan.Text("option_id") != "(unknown)" {
+		if p.NoErrors(diags); plan.Text("option_id") != "(unknown)" {
 			t.Errorf("unknown in the plan: %s", acctest.Render(diags))
 		}
 		o, diags := p.ApplyPlan(t.Context(), ipType, map[string]any{}, nil, plan)

@@ -63,6 +63,7 @@ var Definition = &service.Definition[located, model]{
 			return map[string]schema.Attribute{"on_existing": service.OnExisting("an identical record", "sets its ttl")}
 		},
 		NaturalKeys: naturalKeys,
+		Known:       known,
 		ReplacedBy:  []string{"domain", "name", "type"},
 	},
 	Deletion: service.Deletion[model]{

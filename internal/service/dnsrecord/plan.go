@@ -4,9 +4,11 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -85,4 +87,17 @@ func keepEqual(same func(prior model, a, b string) bool) planmodifier.String {
 		diags := req.State.Get(ctx, &prior)
 		return same(prior, a, b), diags
 	})
+}
+
+// known returns what the configuration of a new record decides. Only the API itself creates
+// system-managed records.
+func known(of service.Attributes, _ string) map[string]attr.Value {
+	values := map[string]attr.Value{"is_system_managed": types.BoolValue(false)}
+	if domain := of.DomainName(); domain != "" {
+		values["domain_name"] = types.StringValue(domain)
+		if name := of.Text("name"); name != "" {
+			values["fqdn"] = types.StringValue(fqdn(name, domain))
+		}
+	}
+	return values
 }

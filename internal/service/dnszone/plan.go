@@ -69,6 +69,11 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		service.AddError(diags, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
+	if z.id != "" {
+		plan.setDomain(z.id, z.name)
+	} else if uuid.Validate(ref) != nil {
+		plan.DomainName = types.StringValue(z.name)
+	}
 	entries := entriesOf(config.Records, z.name)
 	check(entries, config.Ignore, z.name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)

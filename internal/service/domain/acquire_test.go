@@ -188,7 +188,7 @@ func TestFailed(t *testing.T) {
 	p.NoErrors(diags)
 	again, diags := p.Plan(domainType, attributes("example.com", nil), nil) // the domain is tainted
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "The plan buys a domain again", "refused it the first time")
+	acctest.Expect(t, diags, "WARNING", "The plan buys the domain example.com again", "refused it the first time")
 	if again.Text("acquisition") != "purchase" {
 		t.Errorf("planned %s", again.State)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -186,8 +185,7 @@ func orNull(p *string) string {
 }
 
 // warnPurchase warns in the plan that a domain will be bought, with its price. offer is
-// nil if that is unknown, and err is why its lookup failed. The summary is the same for all
-// domains, so that Terraform shows them as one warning. A failure that may pass is an error
+// nil if that is unknown, and err is why its lookup failed. A failure that may pass is an error
 // instead.
 func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *api.DomainAvailability, err error) {
 	price := "This API returns the price only with the purchase."
@@ -200,7 +198,7 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 	case err != nil:
 		price = fmt.Sprintf("The plan can't show the price: %s.", strings.TrimSuffix(err.Error(), "."))
 	}
-	summary := "The plan buys a domain"
+	summary := "The plan buys the domain " + plan.display()
 	if because != "" {
 		summary += " again"
 	}
@@ -230,7 +228,11 @@ func warnUndecided(diags *diag.Diagnostics, plan model, reason string) {
 	if plan.ContactInfo.IsNull() {
 		return
 	}
-	diags.AddAttributeWarning(path.Root("name"), "The plan may buy a domain",
+	summary := "The plan may buy a domain"
+	if name := plan.display(); name != "" {
+		summary = "The plan may buy the domain " + name
+	}
+	diags.AddAttributeWarning(path.Root("name"), summary,
 		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\", and otherwise fails; if not, the apply buys it, at a price that the plan can't show. There is no refund.\n\n"+
 			"Plan again when this is known. So that the apply buys nothing, remove contact_info.", cmp.Or(plan.display(), "the domain"), reason))
 }
@@ -242,21 +244,9 @@ func warnNotLookedUp(diags *diag.Diagnostics, plan model, err error) {
 		warnUndecided(diags, plan, err.Error())
 		return
 	}
-	diags.AddAttributeWarning(path.Root("name"), "The plan could not look up a domain",
+	diags.AddAttributeWarning(path.Root("name"), "The plan could not look up the domain "+plan.display(),
 		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\"; otherwise the apply fails, because it can't buy a domain without contact_info.\n\n"+
 			"Remove the cause and plan again.", plan.display(), err))
-}
-
-// addNoAccess adds the error of a plan whose credential the API refuses, or that is not one
-// of the account.
-func addNoAccess(diags *diag.Diagnostics, plan model, err error, accountID string) {
-	summary := "Can't look up the " + plan.String()
-	if client.StatusOf(err) == http.StatusUnauthorized {
-		service.AddError(diags, err, summary, nil)
-		return
-	}
-	service.AddErrorWithAdvice(diags, err, summary, nil,
-		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", accountID))
 }
 
 // addNotForSale adds the error of a plan whose purchase the API would refuse.

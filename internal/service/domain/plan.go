@@ -78,8 +78,8 @@ type plannedCreate struct {
 	workspaceID customtype.String
 }
 
-// planCreate plans a new domain. It adds an error if it can be neither bought nor adopted or
-// the account can't be accessed, and otherwise a warning with the price or the changes. The
+// planCreate plans a new domain. It adds an error if it can be neither bought nor adopted,
+// and otherwise a warning with the price or the changes. The
 // acquisition is unknown if the name is unknown or the credential may not view the domain;
 // that is a warning too. An outage is an error, because core plans again in the apply, and
 // would buy at a price that nobody has seen.
@@ -107,9 +107,6 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case client.IsNotFound(err):
 		return r.purchased(ctx, c, req.Config, plan, r.planPurchase(ctx, c, plan, diags), diags)
-	case err != nil && c.IsExcluded(ctx, err):
-		addNoAccess(diags, plan, err, c.AccountID())
-		return unknown
 	case err != nil && mayPass(err):
 		addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
 		return unknown

@@ -151,7 +151,7 @@ func TestReplacedByNotRegistrable(t *testing.T) {
 		t.Error("another name does not replace it")
 	}
 	plan, diags = p.PlanReplacement(domainType, attributes("example.net", nil), o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "The plan buys a domain\n", "12.00 USD")
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "The plan buys the domain example.net\n", "12.00 USD")
 	if plan.Text("acquisition") != "purchase" {
 		t.Errorf("planned %s", plan.State)
 	}
@@ -207,7 +207,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 	config := attributes("www.example.com", nil)
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan may buy a domain`, "whether the account owns www.example.com", "lacks domain.view", "remove contact_info")
+	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan may buy the domain www.example.com`, "whether the account owns www.example.com", "lacks domain.view", "remove contact_info")
 	if looks.Load() == 0 {
 		t.Error("no requests")
 	}
@@ -215,7 +215,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 	acctest.Expect(t, diags, "WARNING", "The plan may buy a domain", "whether the account owns the domain: the name is known only after")
 	_, diags = p.Plan(domainType, attributes("www.example.com", map[string]any{"contact_info": nil}), nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan could not look up a domain`, "whether the account owns www.example.com", "lacks domain.view", "without contact_info")
+	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan could not look up the domain www.example.com`, "whether the account owns www.example.com", "lacks domain.view", "without contact_info")
 	refuse.Store(false)
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain www.example.com`, "lies below", "Error code invalid_domain", "without www")
@@ -249,8 +249,8 @@ func TestPriceOutage(t *testing.T) {
 		{"/availability", 503, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 503", "show the price", "Plan again"}},
 		{"/domains/acme.com", 500, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 500", "whether the account owns it, and the price otherwise", "Plan again"}},
 		{"/availability", 408, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 408", "Plan again"}},
-		{"/availability", 403, []string{`WARNING at AttributeName("name"): The plan buys a domain`, "can't show the price: ", "not now"}},
-		{"/availability", 404, []string{`WARNING at AttributeName("name"): The plan buys a domain`, "returns the price only with the purchase"}},
+		{"/availability", 403, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: ", "not now"}},
+		{"/availability", 404, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "returns the price only with the purchase"}},
 	} {
 		status.Store(int32(c.status))
 		at.Store(c.path)
@@ -269,7 +269,7 @@ func TestPriceOutage(t *testing.T) {
 
 	_, diags = s.ProtocolOfUnknownToken(t, false).Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "The plan may buy a domain", "a setting of the provider is known only after")
+	acctest.Expect(t, diags, "WARNING", "The plan may buy the domain acme.com", "a setting of the provider is known only after")
 }
 
 // TestPlanWithoutAccess checks that a plan fails if the provider has no access to the
@@ -288,8 +288,8 @@ func TestPlanWithoutAccess(t *testing.T) {
 		p    *acctest.Protocol
 		want []string
 	}{
-		"no such token":   {with(s.AccountID, "mhsa_nobody_x"), []string{"ERROR: Can't look up the domain example.com", "HTTP 401", "MAILHOST_TOKEN"}},
-		"another account": {with(other.AccountID, s.Token), []string{"ERROR: Can't look up the domain example.com", "HTTP 403", "no access to the account " + other.AccountID, "MAILHOST_ACCOUNT_ID"}},
+		"no such token":   {with(s.AccountID, "mhsa_nobody_x"), []string{"ERROR: Can't use the account", "HTTP 401", "MAILHOST_TOKEN"}},
+		"another account": {with(other.AccountID, s.Token), []string{"ERROR: Can't use the account", "HTTP 403", "no access to the account " + other.AccountID, "MAILHOST_ACCOUNT_ID"}},
 		"not opened":      {acctest.Embedded(t, "", broken), []string{"ERROR: Can't open the account", "embedded.data_dir"}},
 		"no domain.view":  {with(s.AccountID, s.LimitedToken(t, vocab.CapMailboxView)), []string{`WARNING at AttributeName("name"): The plan `, "whether the account owns example.com", "domain.view"}},
 	} {

@@ -79,7 +79,7 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		}
 		plan, diags := p.Plan(domainType, config, nil)
 		p.NoErrors(diags)
-		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys a domain`+"\n", "does not own acme.com", price, "no refund", "account_id")
+		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain acme.com`+"\n", "does not own acme.com", price, "no refund", "account_id")
 		if plan.Text("acquisition") != "purchase" {
 			t.Errorf("planned %s", plan.State)
 		}
@@ -97,7 +97,7 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 			t.Fatal("it is in the state")
 		}
 		_, diags = p.Plan(domainType, config, nil)
-		acctest.Expect(t, diags, "WARNING", "The plan buys a domain again\n", "was in the state", "deleted outside Terraform", price)
+		acctest.Expect(t, diags, "WARNING", "The plan buys the domain acme.com again\n", "was in the state", "deleted outside Terraform", price)
 	})
 }
 

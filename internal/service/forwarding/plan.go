@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -73,19 +74,22 @@ func warnWhole(ctx context.Context, req resource.ModifyPlanRequest, resp *resour
 	if resp.Diagnostics.HasError() || isFalse(plan.Active) || len(resp.RequiresReplace) == 0 && plan.TargetEmail.Equal(state.TargetEmail) {
 		return
 	}
-	target := "An address that is known after the apply"
+	target := "an address that is known after the apply"
 	if !plan.TargetEmail.IsUnknown() {
 		target = plan.TargetEmail.ValueString()
 	}
 	scope := plan.Expand().String()
+	if scope != (client.Scope{}).String() {
+		scope = "the " + scope
+	}
 	switch {
 	case plan.Domain.IsUnknown():
 		scope = "its domain"
 	case plan.WorkspaceID.IsUnknown():
 		scope = "its workspace"
 	}
-	resp.Diagnostics.AddAttributeWarning(path.Root("target_email"), "The plan forwards the mail of all addresses",
-		target+" gets the mail of every address of "+scope+", and not that of one mailbox. If it is an address of the account, that begins with the apply; otherwise when the recipient has confirmed.")
+	resp.Diagnostics.AddAttributeWarning(path.Root("target_email"), "The plan forwards all mail of "+scope+" to "+target,
+		"The target gets the mail of every address of "+scope+", and not that of one mailbox. If it is an address of the account, that begins with the apply; otherwise when the recipient has confirmed.")
 }
 
 // planUpdate plans the change of a rule that is not replaced.

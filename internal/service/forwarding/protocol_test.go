@@ -31,18 +31,18 @@ func TestWholeScope(t *testing.T) {
 		_, diags := p.Plan(typeName, config, prior)
 		p.NoErrors(diags)
 		for _, d := range diags {
-			if d.Summary == "The plan forwards the mail of all addresses" {
-				return d.Detail
+			if strings.HasPrefix(d.Summary, "The plan forwards all mail of ") {
+				return d.Summary
 			}
 		}
 		return ""
 	}
 	config := attributes{"target_email": "jane@example.org"}
-	if got := whole(config, nil); !strings.Contains(got, "jane@example.org gets the mail of every address of the account") {
+	if got := whole(config, nil); !strings.Contains(got, "the account to jane@example.org") {
 		t.Errorf("a new rule of the account: %q", got)
 	}
 	config["domain"] = "example.com"
-	if got := whole(config, nil); !strings.Contains(got, "every address of domain example.com") {
+	if got := whole(config, nil); !strings.Contains(got, "the domain example.com to jane") {
 		t.Errorf("a new rule of a domain: %q", got)
 	}
 	made, diags := p.Apply(t.Context(), typeName, config, nil)

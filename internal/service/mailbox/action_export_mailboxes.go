@@ -66,8 +66,8 @@ func planExport(_ context.Context, config exportConfig, diags *diag.Diagnostics)
 	case err != nil:
 		addFileError(diags, err)
 	case missing != "":
-		diags.AddAttributeWarning(path.Root("path"), "The directory of the export does not exist",
-			fmt.Sprintf("The directory %s is missing, and the export does not create it: the action will fail unless the apply creates the directory before. Create the directory, or choose another path.", missing))
+		diags.AddAttributeWarning(path.Root("path"), "The directory "+missing+" of the export does not exist",
+			"The export does not create it: the action will fail unless the apply creates the directory before. Create the directory, or choose another path.")
 	}
 }
 

@@ -123,7 +123,7 @@ func TestExportActionFails(t *testing.T) {
 		"there already": {noRequest, map[string]any{"path": path, "overwrite": false}, []string{`ERROR at AttributeName("path"): Can't write the file`, path + " can't be written: file already exists. Remove it"}},
 		"a directory":   {noRequest, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Choose a file in it."}},
 		"below a file":  {noRequest, map[string]any{"path": filepath.Join(path, "deep", "a.csv")}, []string{`ERROR at AttributeName("path")`, "a part of the path is a file and no directory. Choose another path."}},
-		"no directory":  {noRequest, map[string]any{"path": missing}, []string{`WARNING at AttributeName("path"): The directory of the export does not exist`, filepath.Dir(missing) + " is missing", `ERROR at AttributeName("path")`, missing + " can't be written: no such file or directory. Check that its directory exists"}},
+		"no directory":  {noRequest, map[string]any{"path": missing}, []string{`WARNING at AttributeName("path"): The directory `, filepath.Dir(missing) + " of the export does not exist", `ERROR at AttributeName("path")`, missing + " can't be written: no such file or directory. Check that its directory exists"}},
 		"no name":       {noRequest, map[string]any{"path": ""}, []string{`ERROR at AttributeName("path")`, "at least 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

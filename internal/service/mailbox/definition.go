@@ -51,6 +51,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 			}
 			return service.DomainKeys(of.Text, part+"@")
 		},
+		Known:         known,
 		ReplacedBy:    []string{"domain", "local_part"},
 		IsValuable:    true,
 		CreateTimeout: 20 * time.Minute,

@@ -3,6 +3,7 @@ package mailbox
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -69,13 +70,13 @@ func change(attribute, from string, to types.String) []string {
 	return service.Change(attribute, from, to.ValueString())
 }
 
-// warnDestroy warns in a plan that destroys the mailbox. The summary is the same for
-// all mailboxes, so that Terraform shows thousands of them as one warning.
+// warnDestroy warns in a plan that destroys the mailbox. The summary has the address, because
+// the CLI shows one of several warnings with the same summary.
 func warnDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.Diagnostics.AddWarning("The plan deletes a mailbox with its mail",
-		"The mail in the mailbox "+state.address()+" is lost, and somebody else in the account can use its address. "+
+	resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
+		"Its mail is lost, and somebody else in the account can use its address. "+
 			"To keep the mailbox and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead.")
 }
 
@@ -90,4 +91,17 @@ func warnReplace(ctx context.Context, req resource.ModifyPlanRequest, resp *reso
 	service.WarnReplace(&resp.Diagnostics, state.String(),
 		"An address can't be changed: another domain or local_part creates a new mailbox and deletes this one.",
 		"The mail in it is lost.", service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "domain", "local_part")...)
+}
+
+// known returns the address of a new mailbox.
+func known(of service.Attributes, _ string) map[string]attr.Value {
+	domain := of.DomainName()
+	if domain == "" {
+		return nil
+	}
+	values := map[string]attr.Value{"domain_name": types.StringValue(domain)}
+	if part, err := customtype.LocalPart.Normalize(of.Text("local_part")); err == nil {
+		values["primary_email"] = types.StringValue(part + "@" + domain)
+	}
+	return values
 }

@@ -205,7 +205,7 @@ func TestRemainsIsAnnounced(t *testing.T) {
 			case config != nil:
 				acctest.Expect(t, diags, "WARNING: The plan replaces the mailbox jane@example.com", "another domain or local_part", "mail in it is lost", "undo the change")
 			default:
-				acctest.Expect(t, diags, "WARNING: The plan deletes a mailbox with its mail", "jane@example.com is lost", "destroy = false")
+				acctest.Expect(t, diags, "WARNING: The plan deletes the mailbox jane@example.com with its mail", "destroy = false")
 			}
 			if len(diags) > 1 {
 				t.Errorf("%s: %s", name, acctest.Render(diags))

@@ -81,6 +81,12 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 			plan.DomainName = types.StringValue(name)
 		}
 	}
+	if name := plan.DomainName.ValueString(); name != "" {
+		for key := range c.entries {
+			c.addresses[key] = address(key, name)
+		}
+		plan.Addresses = compact.Encode(c.addresses)
+	}
 	if diags.HasError() || !r.recordCreates(plan.objects(c), diags) {
 		return
 	}

@@ -106,7 +106,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		return
 	}
 	resp.Diagnostics.Append(importing.store(ctx, resp.Private)...)
-	resp.Diagnostics.AddAttributeWarning(path.Root("value"), "The secret of the imported master password is not known",
+	resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %s is not known", service.ImportedID(ctx, resp)),
 		"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
 			"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")
 }

@@ -7,6 +7,9 @@ import (
 	"context"
 	"iter"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -39,6 +42,9 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
+		Known: func(_ service.Attributes, accountID string) map[string]attr.Value {
+			return map[string]attr.Value{"account_id": types.StringValue(accountID)}
+		},
 	},
 	Deletion: service.Deletion[model]{
 		Delete:          (*client.Client).RevokeServiceAccount,

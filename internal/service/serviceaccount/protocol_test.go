@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 	check(o, "create")
 	imported, diags := p.Import(typeName, "", map[string]any{"id": strings.ToUpper(id)})
 	p.NoErrors(diags)
-	expect(t, diags, "token of the imported service account is not known", "-replace")
+	expect(t, diags, "The token of the imported service account", "-replace")
 	imported, diags = p.Read(typeName, imported)
 	p.NoErrors(diags)
 	check(imported, "import")

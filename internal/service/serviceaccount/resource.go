@@ -139,7 +139,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		resp.Diagnostics = nil
 		addNoImport(&resp.Diagnostics, req.ID)
 	case !resp.Diagnostics.HasError():
-		resp.Diagnostics.AddWarning("The token of the imported service account is not known",
+		resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %s is not known", service.ImportedID(ctx, resp)),
 			"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace.")
 	}
 }

@@ -1,0 +1,129 @@
+package provider_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// everyCreate returns a configuration of each resource.
+func everyCreate(t *testing.T, s *acctest.Server) map[string]map[string]any {
+	t.Helper()
+	all := map[string]map[string]any{
+		"mailhost_mailbox_set": {"domain": "example.com", "mailboxes": map[string]any{"jack": map[string]any{"first_name": "Jack", "last_name": "Doe"}}},
+	}
+	for name, r := range everyResource(t, s) {
+		all[name] = r.config
+	}
+	return all
+}
+
+// TestPlanWithoutAccess plans a create of each resource with a credential, an account or a URL
+// that is wrong: the plan fails, also if nothing of the state is refreshed.
+func TestPlanWithoutAccess(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		other := acctest.NewServer(t, acctest.Options{})
+		configs := everyCreate(t, s)
+		with := func(accountID, token, base string) *acctest.Protocol {
+			return (&acctest.Server{Server: s.Server, AccountID: accountID, Token: token}).Protocol(t, base)
+		}
+		cases := map[string]struct {
+			p    *acctest.Protocol
+			want string
+		}{
+			"no such token": {with(s.AccountID, "mhsa_nobody_x", ""), "MAILHOST_TOKEN"},
+			"console":       {with(s.AccountID, s.Token, s.URL+"/console"), "Check base_url"},
+		}
+		if !s.PublishedOnly { // which can't tell a missing capability from another account
+			cases["another account"] = struct {
+				p    *acctest.Protocol
+				want string
+			}{with(other.AccountID, s.Token, ""), "MAILHOST_ACCOUNT_ID"}
+		}
+		for what, c := range cases {
+			for name, config := range configs {
+				_, diags := c.p.Plan(name, config, nil)
+				if acctest.Expect(t, diags, "ERROR: Can't use the account ", c.want); len(diags) != 1 {
+					t.Errorf("%s, %s: %s", what, name, acctest.Render(diags))
+				}
+			}
+		}
+		// A credential that may do little has access.
+		limited := with(s.AccountID, s.LimitedToken(t, vocab.CapMailboxCreate), "")
+		_, diags := limited.Plan("mailhost_mailbox", configs["mailhost_mailbox"], nil)
+		limited.NoErrors(diags)
+	})
+}
+
+// TestPlanKnowsWhatIsKnown checks the computed attributes in the plan of a create. Those of the
+// account also bind a saved plan to it: core refuses an apply whose plan has other values.
+func TestPlanKnowsWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	ofAccount := map[string]any{"scope_type": vocab.ScopeAccount, "scope_id": s.AccountID}
+	want := map[string]map[string]any{
+		"mailhost_dns_record":      {"is_system_managed": false, "fqdn": "www.example.com", "domain_name": "example.com"},
+		"mailhost_dns_zone":        {"id": d.ID, "domain_id": d.ID, "domain_name": "example.com"},
+		"mailhost_forwarding":      ofAccount,
+		"mailhost_mailbox":         {"primary_email": "jane@example.com", "domain_name": "example.com"},
+		"mailhost_mailbox_set":     {"addresses": map[string]any{"jack": "jack@example.com"}, "domain_name": "example.com"},
+		"mailhost_master_password": ofAccount,
+		"mailhost_service_account": {"account_id": s.AccountID},
+	}
+	configs := everyCreate(t, s)
+	for name, known := range want {
+		p := s.Protocol(t, "")
+		for _, in := range []map[string]any{nil, {"domain": d.ID}, {"workspace_id": s.WorkspaceID}} {
+			config := maps.Clone(configs[name])
+			known := known
+			switch {
+			case in == nil:
+			case known["scope_id"] != nil && in["domain"] != nil:
+				known = map[string]any{"scope_type": vocab.ScopeDomain, "scope_id": d.ID}
+			case known["scope_id"] != nil:
+				known = map[string]any{"scope_type": vocab.ScopeWorkspace, "scope_id": s.WorkspaceID}
+			default:
+				continue
+			}
+			maps.Copy(config, in)
+			plan, diags := p.Walk().Plan(name, config, nil)
+			p.NoErrors(diags)
+			if d := difference(known, plain(t, plan.State)); d != "" {
+				t.Errorf("%s %v (-want +got):\n%s", name, in, d)
+			}
+		}
+	}
+}
+
+// TestPlanTellsOfMoneyAndRights checks the warnings about what is paid for, about an owner, and
+// about a token that stops working.
+func TestPlanTellsOfMoneyAndRights(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	_, diags := p.Plan("mailhost_dedicated_ip", everyCreate(t, s)["mailhost_dedicated_ip"], nil)
+	acctest.Expect(t, diags, "The plan claims and pays for a dedicated IP of the option Europe")
+
+	_, diags = p.Plan("mailhost_service_account", map[string]any{"name": "ci"}, nil)
+	acctest.Expect(t, diags, `The plan makes the service account "ci" an owner of the account`)
+	limited := (&acctest.Server{Server: s.Server, AccountID: s.AccountID, Token: s.LimitedToken(t, vocab.CapServiceAccountCreate)}).Protocol(t, "")
+	if _, diags = limited.Plan("mailhost_service_account", map[string]any{"name": "ci"}, nil); strings.Contains(acctest.Render(diags), "an owner") {
+		t.Errorf("not every service account is an owner: %s", acctest.Render(diags))
+	}
+
+	ci, diags := p.Apply(t.Context(), "mailhost_service_account", map[string]any{"name": "ci", "rotation_triggers": map[string]any{"n": "1"}}, nil)
+	p.NoErrors(diags)
+	last4 := "ends in " + ci.Text("token_last4")
+	_, diags = p.Plan("mailhost_service_account", map[string]any{"name": "cd"}, ci)
+	acctest.Expect(t, diags, `The plan replaces the service account "ci"`, last4)
+	_, diags = p.Plan("mailhost_service_account", nil, ci)
+	acctest.Expect(t, diags, `The plan revokes the service account "ci"`, last4)
+	if _, diags = p.Plan("mailhost_service_account", map[string]any{"name": "ci", "rotation_triggers": map[string]any{"n": "2"}}, ci); len(diags) > 0 {
+		t.Errorf("a rotation is meant: %s", acctest.Render(diags))
+	}
+}
