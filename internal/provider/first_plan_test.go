@@ -127,3 +127,27 @@ func TestPlanTellsOfMoneyAndRights(t *testing.T) {
 		t.Errorf("a rotation is meant: %s", acctest.Render(diags))
 	}
 }
+
+// TestMistakesInWords checks errors that the framework calls errors of the provider.
+func TestMistakesInWords(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	configs := everyCreate(t, s)
+	for _, c := range []struct {
+		resource, want string
+		set            map[string]any
+	}{
+		{"mailhost_dns_record", "ttl has 60.5 where a whole number", map[string]any{"ttl": 60.5}},
+		{"mailhost_mailbox_set", "max_deletions has 1.5 where", map[string]any{"max_deletions": 1.5}},
+		{"mailhost_dns_zone", "records has 60.5 where", map[string]any{"records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}, "ttl": 60.5}}}},
+		{"mailhost_mailbox", "primary_email can't be set", map[string]any{"primary_email": "jane@example.com"}},
+	} {
+		config := maps.Clone(configs[c.resource])
+		maps.Copy(config, c.set)
+		diags := p.Validate(c.resource, config)
+		if acctest.Expect(t, diags, "ERROR", c.want); len(diags) != 1 {
+			t.Errorf("%s: %s", c.resource, acctest.Render(diags))
+		}
+	}
+}

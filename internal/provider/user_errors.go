@@ -1,0 +1,96 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// fraction matches the framework's error of a number with a fraction where it wants none.
+var fraction = regexp.MustCompile(`\(\*big\.Float=([^)]+)\) is not an integer`)
+
+// inWords returns the diagnostics with the framework's errors about mistakes of a configuration
+// in words for its author, each once. The framework calls them errors of the provider.
+func inWords(diags []*tfprotov6.Diagnostic) []*tfprotov6.Diagnostic {
+	var all []*tfprotov6.Diagnostic
+	for _, d := range diags {
+		number := fraction.FindStringSubmatch(d.Detail)
+		switch {
+		case number != nil:
+			d = &tfprotov6.Diagnostic{
+				Severity: d.Severity, Attribute: d.Attribute, Summary: "A number must be whole",
+				Detail: fmt.Sprintf("%s has %s where a whole number is needed. To round the result of a division, use floor or ceil.", attributeName(d), number[1]),
+			}
+		case d.Summary == "Invalid Configuration for Read-Only Attribute":
+			d = &tfprotov6.Diagnostic{
+				Severity: d.Severity, Attribute: d.Attribute, Summary: attributeName(d) + " can't be set",
+				Detail: "It is a result, which only the API sets. Remove it from the configuration.",
+			}
+		}
+		if !slices.ContainsFunc(all, func(o *tfprotov6.Diagnostic) bool {
+			return o.Summary == d.Summary && o.Detail == d.Detail && o.Attribute.Equal(d.Attribute)
+		}) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// attributeName returns the name of the diagnostic's attribute.
+func attributeName(d *tfprotov6.Diagnostic) string {
+	if steps := d.Attribute.Steps(); len(steps) > 0 {
+		if name, ok := steps[0].(tftypes.AttributeName); ok {
+			return string(name)
+		}
+	}
+	return "A value"
+}
+
+// ValidateProviderConfig implements tfprotov6.ProviderServer.
+func (s *server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+	resp, err := s.Framework.ValidateProviderConfig(ctx, req)
+	if err == nil {
+		resp.Diagnostics = inWords(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// ValidateResourceConfig implements tfprotov6.ResourceServer.
+func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	resp, err := s.Framework.ValidateResourceConfig(ctx, req)
+	if err == nil {
+		resp.Diagnostics = inWords(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// ValidateDataResourceConfig implements tfprotov6.DataSourceServer.
+func (s *server) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
+	resp, err := s.Framework.ValidateDataResourceConfig(ctx, req)
+	if err == nil {
+		resp.Diagnostics = inWords(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// PlanResourceChange implements tfprotov6.ResourceServer.
+func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	resp, err := s.Framework.PlanResourceChange(ctx, req)
+	if err == nil {
+		resp.Diagnostics = inWords(resp.Diagnostics)
+	}
+	return resp, err
+}
+
+// MoveResourceState implements tfprotov6.ResourceServer. No kind of object can become another.
+func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
+	return &tfprotov6.MoveResourceStateResponse{Diagnostics: []*tfprotov6.Diagnostic{{
+		Severity: tfprotov6.DiagnosticSeverityError, Summary: "A moved block can't change the type of a resource",
+		Detail: fmt.Sprintf("It would make a %s of a %s. To hand the object over, remove the old resource from the state with a removed block with lifecycle { destroy = false }, "+
+			"and import the object into the new one with an import block, in the same plan.", req.TargetTypeName, req.SourceTypeName),
+	}}}, nil
+}
