@@ -49,7 +49,8 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPla
 		}
 	}
 	kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString())
-	if plan.Domain.IsUnknown() || plan.Name.IsUnknown() || kind == nil {
+	isKey := plan.Type.ValueString() == dnsdata.TypeTXT && strings.Contains(strings.ToLower(plan.Name.ValueString()), "._domainkey")
+	if plan.Domain.IsUnknown() || plan.Name.IsUnknown() || kind == nil && !isKey {
 		return
 	}
 	c := r.ClientForWarning(ctx)
@@ -62,9 +63,14 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPla
 		return
 	}
 	for _, other := range found {
+		if isKey && other.IsSystemManaged && !plan.sameValue(other.Value, key.value) {
+			resp.Diagnostics.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", plan.Name.ValueString(), plan.Domain.ValueString()),
+				"The domain has a system-managed DKIM record there, which stays: with two keys at one selector, verifiers may take the wrong one. Choose another selector.")
+			return
+		}
 		// An identical record is this one, which is replaced, or a conflict that the create
 		// reports.
-		if !other.IsSystemManaged && policyOf(other.Type, other.Value) == kind && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
+		if kind != nil && !other.IsSystemManaged && policyOf(other.Type, other.Value) == kind && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
 			kind.addSecond(&resp.Diagnostics, plan, other, c.RefreshedDNSRecord(other.ID))
 			return
 		}

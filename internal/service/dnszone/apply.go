@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -85,14 +86,23 @@ func (z zone) newRun(g goal, actual map[record]int64) *run {
 // all makes the changes.
 func (r *run) all(ctx context.Context, c changes) {
 	client.Parallel(r.client, c.byName, func(steps []step) {
-		isBlocked := false
+		isBlocked, isServed := false, false
+		var deleted []step
 		for _, s := range steps {
 			if isBlocked && !s.isDelete {
 				continue // a record that excludes this one could not be deleted
 			}
-			if !r.do(ctx, s) && s.isDelete {
+			switch done := r.do(ctx, s); {
+			case done && s.isDelete:
+				deleted = append(deleted, s)
+			case done:
+				isServed = true
+			case s.isDelete:
 				isBlocked = true
 			}
+		}
+		if !isServed {
+			r.putBack(ctx, deleted)
 		}
 	})
 	if r.diags.HasError() {
@@ -106,6 +116,30 @@ func (r *run) all(ctx context.Context, c changes) {
 	if r.skipped > 0 {
 		r.diags.AddError("The changes of the DNS records of "+r.name+" were stopped",
 			fmt.Sprintf("%d more changes were not attempted, because they would have failed for the same reason. Run apply again: it continues from here.", r.skipped))
+	}
+}
+
+// putBackTimeout limits the repair of a name, which is not interrupted with the run.
+const putBackTimeout = 30 * time.Second
+
+// putBack creates records again that were deleted for others that could not be created, so that
+// their name does not stay without a record.
+func (r *run) putBack(ctx context.Context, deleted []step) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTimeout)
+	defer cancel()
+	for _, s := range deleted {
+		s.isDelete = false
+		err := r.create(ctx, s)
+		r.mu.Lock()
+		if err != nil {
+			service.AddErrorWithAdvice(&r.diags, err, fmt.Sprintf("%s of %s has lost its record", s.recordKey, r.name), nil,
+				fmt.Sprintf("The record %s was deleted for one that could not be created, and can't be put back. The name can't be resolved until an apply succeeds.", shortened(s.String())))
+		} else {
+			r.actual[s.record] = s.ttl
+			r.diags.AddWarning(fmt.Sprintf("The record %s of %s was put back", shortened(s.String()), r.name),
+				"It was deleted for a record that could not be created. Nothing else has changed at this name.")
+		}
+		r.mu.Unlock()
 	}
 }
 

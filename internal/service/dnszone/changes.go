@@ -78,7 +78,7 @@ func order(has map[record]served, surplus map[bucket][]record, updates, creates 
 	first := map[string][]step{}
 	for _, left := range surplus {
 		for _, r := range left {
-			s := step{record: r, id: has[r].id, isDelete: true}
+			s := step{record: r, ttl: has[r].ttl, id: has[r].id, isDelete: true}
 			if excludes(r, updates[r.name]) || excludes(r, creates[r.name]) {
 				first[r.name] = append(first[r.name], s)
 			} else {

@@ -61,13 +61,23 @@ func addUnsure(diags *diag.Diagnostics, domain string, e entry, existing []recor
 		fmt.Sprintf("Some values of %q are known only after the apply, and %s has records at this key already:%s\n\nTo take the domain over, import it first, so that the plan can compare: add an import block with the domain's name as id. Or create what the values come from in an apply of its own, with -target.", e.spelled, domain, service.FirstBullets(lines(existing))))
 }
 
-// addSystemManaged adds an error for each wanted record that exists as a system-managed one
-// and does not yield to a record of the same content.
+// addSystemManaged adds an error for each wanted record whose name has a system-managed one that
+// does not yield to others: the DKIM key. Of two keys at one selector, verifiers may take either.
 func addSystemManaged(diags *diag.Diagnostics, want []entry, system map[record]bool) {
+	keys := map[recordKey]bool{}
+	for r := range system {
+		if r.purpose() == "" {
+			keys[r.recordKey] = true
+		}
+	}
 	for _, e := range want {
 		for i, v := range e.values {
-			if e.keyErr == nil && v.isValid() && system[v.record] && v.record.purpose() == "" {
+			switch {
+			case e.keyErr != nil || !v.isValid() || !keys[v.record.recordKey]:
+			case system[v.record]:
 				addInvalid(diags, e.at(i), "value", errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain. Remove it from records"))
+			default:
+				addInvalid(diags, e.at(i), "value", errors.New("the domain has a system-managed record of this name and type, which stays: with two DKIM keys, verifiers may take the wrong one. Choose another selector"))
 			}
 		}
 	}

@@ -133,16 +133,24 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 }
 
 // ttlOf returns the TTL of a key's records. If one of them differs from the entry's, it is
-// that one, so that a plan shows the difference.
+// that one, so that a plan shows the difference. Without one in the entry, as after an import,
+// different TTLs are null.
 func ttlOf(records []record, actual map[record]int64, e entry) types.Int64 {
-	ttl := actual[records[0]]
+	expected := e.ttl.ValueInt64()
+	isExpected := !e.ttl.IsNull() && expected != mixedTTL
+	if !isExpected {
+		expected = actual[records[0]]
+	}
 	for _, r := range records {
-		if !e.ttl.IsNull() && actual[r] != e.ttl.ValueInt64() {
-			ttl = actual[r]
-			break
+		switch {
+		case actual[r] == expected:
+		case isExpected:
+			return types.Int64Value(actual[r])
+		default:
+			return types.Int64Null()
 		}
 	}
-	return types.Int64Value(ttl)
+	return types.Int64Value(expected)
 }
 
 // spelledValues returns the values of a key's records: first those that the entry has, in

@@ -25,8 +25,19 @@ func (m model) String() string {
 	return "DNS zone of " + cmp.Or(m.Domain.ValueString(), m.ID.ValueString())
 }
 
-// entries returns the entries of records.
-func (m model) entries() []entry { return entriesOf(m.Records, m.DomainName.ValueString()) }
+// mixedTTL is the TTL of an entry whose records have different ones, as no record can have it.
+const mixedTTL = 0
+
+// entries returns the entries of records in a state, where a missing TTL means different ones.
+func (m model) entries() []entry {
+	all := entriesOf(m.Records, m.DomainName.ValueString())
+	for i := range all {
+		if all[i].ttl.IsNull() {
+			all[i].ttl = types.Int64Value(mixedTTL)
+		}
+	}
+	return all
+}
 
 // ignored returns the known patterns of ignore.
 func (m model) ignored() patterns {

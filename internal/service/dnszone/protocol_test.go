@@ -271,6 +271,73 @@ func TestPartialUpdate(t *testing.T) {
 	}
 }
 
+// TestPutBack changes the type of a record: if the new one can't be created, the old one is put
+// back, or the error says that the name has none.
+func TestPutBack(t *testing.T) {
+	t.Parallel()
+	for _, isOut := range []bool{false, true} {
+		s := acctest.NewServer(t, acctest.Options{})
+		s.Domain(t, "example.com")
+		var refused atomic.Value
+		refused.Store("none")
+		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if body := bodyOf(t, r); r.Method == http.MethodPost && strings.Contains(body, refused.Load().(string)) {
+				acctest.Refuse(w, http.StatusForbidden, "body", "not today")
+				return
+			}
+			next.ServeHTTP(w, r)
+		}))
+		o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
+		p.NoErrors(diags)
+		after, want := contents{"www A 192.0.2.1": 3600}, "The record www A 192.0.2.1 of example.com was put back"
+		if refused.Store("CNAME"); isOut {
+			refused.Store("www")
+			after, want = contents{}, "www A of example.com has lost its record"
+		}
+		cname := zoneOf(map[string]any{"www CNAME": entry("example.net")})
+		o, diags = p.Apply(t.Context(), typeName, cname, o)
+		acctest.Expect(t, diags, "Can't create the record www CNAME", want)
+		expectExisting(t, s, after)
+		if read := refreshed(p, o); !read.State.Equal(o.State) {
+			t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
+		}
+		refused.Store("none")
+		_, diags = p.Apply(t.Context(), typeName, cname, o)
+		p.NoErrors(diags)
+		expectExisting(t, s, contents{"www CNAME example.net": 3600})
+	}
+}
+
+// TestImportOfDifferentTTLs checks that the plan of an import shows that records of one key have
+// other TTLs than the configuration, whichever comes first.
+func TestImportOfDifferentTTLs(t *testing.T) {
+	t.Parallel()
+	for _, ttl := range []int{600, 3600} {
+		s := acctest.NewServer(t, acctest.Options{})
+		d := s.Domain(t, "example.com")
+		for value, ttl := range map[string]int64{"192.0.2.1": 3600, "192.0.2.2": 600} {
+			_, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: d.ID, Name: "www", Type: "A", Value: value, TTL: &ttl})
+			must(t, err)
+		}
+		p := s.Protocol(t, "")
+		o, diags := p.Import(typeName, "example.com", nil)
+		p.NoErrors(diags)
+		o = refreshed(p, o)
+		config := zoneOf(map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1", "192.0.2.2"}, "ttl": ttl}})
+		plan, diags := p.Plan(typeName, config, o)
+		p.NoErrors(diags)
+		if plan.State.Equal(o.State) {
+			t.Errorf("%d: the plan hides the change: %s", ttl, plan.State)
+		}
+		o, diags = p.ApplyPlan(t.Context(), typeName, config, o, plan)
+		p.NoErrors(diags)
+		expectExisting(t, s, contents{"www A 192.0.2.1": ttl, "www A 192.0.2.2": ttl})
+		if plan, _ := p.Walk().Plan(typeName, config, refreshed(p, o)); !plan.State.Equal(o.State) {
+			t.Errorf("the next plan is %s", plan.State)
+		}
+	}
+}
+
 // TestIgnore checks that records which begin to match stay, and that a plan names those
 // which no longer do.
 func TestIgnore(t *testing.T) {
@@ -410,6 +477,11 @@ func TestSystemManagedRecords(t *testing.T) {
 	}
 	_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"mailhost._domainkey TXT": entry(dkim)}), o)
 	acctest.Expect(t, diags, `ElementKeyString("mailhost._domainkey TXT").AttributeName("values").ElementKeyInt(0)`, "system-managed", "Remove it from records")
+	second := zoneOf(map[string]any{"mailhost._domainkey TXT": entry("v=DKIM1; p=abc")})
+	_, diags = p.Apply(t.Context(), typeName, second, o)
+	acctest.Expect(t, diags, "two DKIM keys", "Choose another selector")
+	_, diags = p.Plan("mailhost_dns_record", map[string]any{"domain": "example.com", "name": "mailhost._domainkey", "type": "TXT", "value": "v=DKIM1; p=abc"}, nil)
+	acctest.Expect(t, diags, "A second DKIM record at mailhost._domainkey of example.com", "Choose another selector")
 	own := zoneOf(map[string]any{"@ MX": entry("10 mx.example.net"), "_dmarc TXT": entry("v=DMARC1; p=none")})
 	o, diags = p.Apply(t.Context(), typeName, own, o)
 	p.NoErrors(diags)
