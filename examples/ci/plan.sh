@@ -64,6 +64,13 @@ awk '
 ' "$work/changes" >"$work/purchases"
 sed -n -e 's/^  # \(.* will be destroyed\)$/\1/p' -e 's/^  # \(.* must be replaced\)$/\1/p' \
 	-e 's/^  # \(.* will be replaced.*\)$/\1/p' "$work/changes" >"$work/losses"
+# What each warning of the plan is about, and what it lists: in a plan that is too long to
+# read, this has every deletion, purchase, forwarding rule and revoked credential.
+awk '
+	/^Warning: / { matters = /^Warning: The plan / }
+	matters && /^Warning: / { print substr($0, 10) }
+	matters && /^  - / { print }
+' "$work/warnings" >"$work/matters"
 
 {
 	cat "$work/counts" "$work/purchases" "$work/losses"
@@ -81,6 +88,8 @@ if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 			cat "$work/counts"
 			head -n 200 "$work/purchases"
 			head -n 200 "$work/losses"
+			echo
+			head -n 5000 "$work/matters"
 			echo
 			head -n 1000 "$work/warnings"
 			echo

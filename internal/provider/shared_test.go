@@ -104,7 +104,7 @@ func TestOneObjectForEachResource(t *testing.T) {
 			"renamed, the orphan unseen":       {[]call{create, read, destroy}, false},
 			"a second address, the create":     {[]call{keep, create}, true},
 			"a second address, the kept":       {[]call{create, keep}, true},
-			"a second address, the refreshed":  {[]call{create, read}, true},
+			"a second address, the refreshed":  {[]call{create, read, keep}, true},
 			"at two addresses, one is kept":    {[]call{keep, destroy}, false},
 			"at two addresses, one is removed": {[]call{destroy, keep}, false},
 		} {

@@ -79,6 +79,9 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	case !m.checkAccess(ctx, &resp.Diagnostics):
 	default:
 		o := m.object(req.Plan.Raw)
+		if o.IsValuable && attribute(req.Plan.Raw, "on_existing") == adoptExisting {
+			m.walk().AwaitOwners(ctx, o)
+		}
 		if m.report(ctx, o, m.walk().PlanCreate(o), req.Plan.Get, &resp.Diagnostics) {
 			m.Managed.ModifyPlan(ctx, req, resp)
 			m.planKnown(ctx, &resp.Plan, &resp.Diagnostics)
@@ -158,7 +161,7 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 		case resp.State.Raw.IsNull():
 			walk.Gone(o)
 		default:
-			m.report(ctx, o, walk.Refreshed(o), resp.State.Get, &resp.Diagnostics)
+			walk.Refreshed(o)
 			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
 	}

@@ -2,9 +2,11 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Walk records which objects and natural keys the resources of one walk of Terraform's core
@@ -19,6 +21,9 @@ import (
 //   - An object that the plan keeps at one address is not destroyed at another one.
 //   - A process deletes no object that it has itself created or adopted.
 //
+// An object that one resource releases, and does not delete, may be adopted by another one in
+// the same plan.
+//
 // Core sends neither resource addresses nor lifecycle settings. A walk sees these calls:
 //
 //	plan walk   Read for each object of the state (none with -refresh=false), then
@@ -29,12 +34,18 @@ import (
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
 //
 // Calls of different resources come in any order, so that each method compares with the
-// calls before it. With -refresh=false a tainted object is not seen before its delete: only
+// calls before it. The plan for an object of the state follows its Read, except for a tainted
+// object, and for one that a removed block drops from the state. With -refresh=false a tainted object is not seen before its delete: only
 // the lookup of the create finds it. A walk covers one provider configuration in one process.
 //
 // The zero value is ready to use. All methods are safe for concurrent use.
 type Walk struct {
+	// Patience is how long [Walk.AwaitOwners] waits at most; 0 is 10 seconds. Set it before the
+	// walk is used.
+	Patience time.Duration
+
 	mu       sync.Mutex
+	plans    *sync.Cond // for each plan of an object of the state, once somebody has waited
 	disabled bool
 	keys     map[key]*keyState
 	objects  map[key]*objectState
@@ -51,6 +62,8 @@ type Object struct {
 	Keys []string
 	// IsValuable means that the object holds mail or money.
 	IsValuable bool
+	// MayBeReleased means that its resource may drop it from the state and leave it as it is.
+	MayBeReleased bool
 }
 
 // Named returns an object of which only a natural key is known.
@@ -61,6 +74,7 @@ type key struct{ resourceType, name string }
 
 type keyState struct {
 	isInState   bool
+	isAwaited   bool   // its object is in the state and may be released, and has no plan yet
 	isDestroyed bool   // the plan destroys its object
 	isCreated   bool   // the plan creates an object with it, or adopts one
 	isAdopted   bool   // the plan adopts one
@@ -132,15 +146,20 @@ func at[T any](m *map[key]*T, k key) *T {
 	return (*m)[k]
 }
 
-// Refreshed records that the state has an object.
-func (w *Walk) Refreshed(o Object) Conflict {
+// Refreshed records that the state has an object. A conflict is one of its plan, which may
+// still release it.
+func (w *Walk) Refreshed(o Object) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return o.enter(object, keys, false)
+	object.isInState = true
+	for _, k := range keys {
+		k.isInState, k.isAwaited = true, o.MayBeReleased
+	}
 }
 
-// enter records that the state has an object, and whether the plan destroys it for good.
-func (o Object) enter(object *objectState, keys []*keyState, isDestroyed bool) (conflict Conflict) {
+// enter records the plan for an object of the state, and whether it destroys it for good.
+func (w *Walk) enter(o Object, object *objectState, keys []*keyState, isDestroyed bool) (conflict Conflict) {
+	w.announce()
 	object.isInState = true
 	if object.isAcquired {
 		return NoConflict // the plan's create or adoption is its own
@@ -149,7 +168,7 @@ func (o Object) enter(object *objectState, keys []*keyState, isDestroyed bool) (
 		conflict = Created
 	}
 	for _, k := range keys {
-		k.isInState = true
+		k.isInState, k.isAwaited = true, false
 		if isDestroyed {
 			k.isDestroyed = true
 		}
@@ -189,7 +208,50 @@ func (w *Walk) PlanKeep(o Object) Conflict {
 	if object.isDestroyed {
 		return Destroyed
 	}
-	return o.enter(object, keys, false)
+	return w.enter(o, object, keys, false)
+}
+
+// PlanRelease records a plan that drops an object from the state and leaves it as it is.
+func (w *Walk) PlanRelease(o Object) {
+	object, keys := w.lock(o)
+	defer w.mu.Unlock()
+	w.announce()
+	object.isInState = false
+	for _, k := range keys {
+		k.isInState, k.isAwaited = false, false
+	}
+}
+
+// announce wakes those who wait for a plan; w.mu must be held.
+func (w *Walk) announce() {
+	if w.plans != nil {
+		w.plans.Broadcast()
+	}
+}
+
+// AwaitOwners waits until it is known whether the objects of the state with these keys are
+// released. A plan that adopts an object may come before the one that releases it, which core
+// makes at the same time. A tainted resource has no such plan: then it waits as long as Patience.
+func (w *Walk) AwaitOwners(ctx context.Context, objects ...Object) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(w.Patience, 10*time.Second))
+	defer cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.plans == nil {
+		w.plans = sync.NewCond(&w.mu)
+	}
+	stop := context.AfterFunc(ctx, w.plans.Broadcast)
+	defer stop()
+	for ctx.Err() == nil && slices.ContainsFunc(objects, w.isAwaited) {
+		w.plans.Wait()
+	}
+}
+
+func (w *Walk) isAwaited(o Object) bool {
+	return slices.ContainsFunc(o.Keys, func(name string) bool {
+		k := w.keys[key{o.Type, name}]
+		return k != nil && k.isAwaited
+	})
 }
 
 // PlanDestroy records a plan that destroys an object.
@@ -206,7 +268,7 @@ func (w *Walk) planDestroy(o Object, forGood bool) Conflict {
 	if object.isKept {
 		return Kept
 	}
-	return o.enter(object, keys, forGood)
+	return w.enter(o, object, keys, forGood)
 }
 
 // PlanCreate records a plan that creates an object.

@@ -5,23 +5,30 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // calls are what a walk sees of one object.
 var calls = map[string]func(*session.Walk, session.Object) session.Conflict{
-	"read":    (*session.Walk).Refreshed,
+	"read":    silent((*session.Walk).Refreshed),
+	"release": silent((*session.Walk).PlanRelease),
 	"keep":    (*session.Walk).PlanKeep,
 	"destroy": (*session.Walk).PlanDestroy,
 	"replace": (*session.Walk).PlanReplace,
 	"create":  (*session.Walk).PlanCreate,
 	"adopt":   (*session.Walk).PlanAdoption,
 	"acquire": (*session.Walk).Acquire,
-	"gone": func(w *session.Walk, o session.Object) session.Conflict {
-		w.Gone(o)
+	"gone":    silent((*session.Walk).Gone),
+}
+
+// silent returns a call that never has a conflict.
+func silent(call func(*session.Walk, session.Object)) func(*session.Walk, session.Object) session.Conflict {
+	return func(w *session.Walk, o session.Object) session.Conflict {
+		call(w, o)
 		return session.NoConflict
-	},
+	}
 }
 
 // replay makes calls for an object. Every call but the last must have no conflict.
@@ -59,7 +66,14 @@ func TestWalk(t *testing.T) {
 		{"read create", inState, none},
 		{"keep create", inState, none},
 		{"destroy create", inState, destroyed},
-		{"create read", created, none},
+		{"create read", none, none},
+		{"create read keep", created, none},
+		{"create read create", created, created},
+		{"create read release", none, none},
+		{"read release create", none, none},
+		{"read release adopt", none, none},
+		{"adopt read release", none, none},
+		{"release read keep", none, none},
 		{"create keep", created, none},
 		{"create destroy", created, created},
 		{"replace create", inState, none},
@@ -73,7 +87,7 @@ func TestWalk(t *testing.T) {
 		{"destroy gone create", none, none},
 		{"adopt", none, none},
 		{"adopt adopt", created, created},
-		{"adopt read", created, created},
+		{"adopt read keep", created, created},
 		{"adopt keep", created, created},
 		{"adopt destroy", created, created},
 		{"read adopt", inState, inState},
@@ -236,5 +250,27 @@ func TestZones(t *testing.T) {
 		if disabled.PlanRecord(c.record) || disabled.PlanZone(zone) != nil || disabled.PlanRecord(c.record) {
 			t.Errorf("%s: contradicted in a disabled walk", name)
 		}
+	}
+}
+
+// TestAwaitOwners checks that an adoption waits for the plan of the object that the state has, and
+// not for ever.
+func TestAwaitOwners(t *testing.T) {
+	t.Parallel()
+	o := object(true)
+	o.MayBeReleased = true
+	w := &session.Walk{Patience: time.Hour}
+	w.AwaitOwners(t.Context(), o) // nobody has it
+	replay(t, w, "read", o)
+	go w.PlanRelease(o)
+	w.AwaitOwners(t.Context(), session.Named("mailbox", "jane@id"))
+	if conflict := replay(t, w, "create", o); conflict != session.NoConflict {
+		t.Errorf("a released object: conflict %d", conflict)
+	}
+	tainted := &session.Walk{Patience: 1}
+	replay(t, tainted, "read", o)
+	tainted.AwaitOwners(t.Context(), o)
+	if conflict := replay(t, tainted, "create", o); conflict != session.InState {
+		t.Errorf("a tainted object: conflict %d", conflict)
 	}
 }

@@ -127,7 +127,7 @@ func TestAccPlanSummary(t *testing.T) {
 	p.run(t, "plan", 0, "changes=true")
 	got := read(t, summary)
 	if !strings.HasPrefix(got, "```\nPlan: 201 to add, 0 to change, 2 to destroy.\nmailhost_domain.second will be bought\n"+`mailhost_mailbox.role["abuse"] will be destroyed`) ||
-		!strings.Contains(got, "Warning: The plan deletes a mailbox") || !strings.Contains(got, "2 objects are destroyed") || strings.Contains(got, "role199") {
+		!strings.Contains(got, "\nThe plan deletes the mailbox abuse@example.com with its mail\n") || !strings.Contains(got, "\nThe plan buys the domain example.net\n") || !strings.Contains(got, "Warning: The plan deletes the mailbox abuse") || !strings.Contains(got, "2 objects are destroyed") || strings.Contains(got, "role199") {
 		t.Errorf("the summary of a large plan is\n%s", got)
 	}
 }
@@ -170,6 +170,8 @@ func TestAccPolicy(t *testing.T) {
 		account  = "\nresource \"mailhost_service_account\" \"ci\" {\n name = \"ci\"\n}"
 		unknown  = "\nresource \"terraform_data\" \"unknown\" {}\nresource \"mailhost_master_password\" \"unknown\" {\n name = \"unknown\"\n domain = \"example.com\"\n %s\n depends_on = [mailhost_domain.main]\n}"
 		record   = "\nresource \"mailhost_dns_record\" \"dmarc\" {\n domain = mailhost_domain.main.name\n name = \"_dmarc.news\"\n type = \"TXT\"\n value = %q\n}"
+		set      = "\nresource \"mailhost_mailbox_set\" \"main\" {\n domain = mailhost_domain.main.name\n max_deletions = 9\n retired = { Bob = \"keep\" }\n mailboxes = { for k in [%s] : k => { first_name = \"A\", last_name = \"B\" } }\n}"
+		rule     = "\nresource \"mailhost_forwarding\" \"all\" {\n target_email = %q\n depends_on = [mailhost_domain.main]\n}"
 	)
 	plan := func(config string, denied ...string) {
 		t.Helper()
@@ -197,6 +199,14 @@ func TestAccPolicy(t *testing.T) {
 	}
 	plan("\nresource \"terraform_data\" \"unknown\" {}\n"+strings.Replace(domain, `"example.com"`, "terraform_data.unknown.id", 1)+account, "mailhost_domain.main: the apply may buy", "mailhost_service_account.ci: its secret")
 	w.write(t, "policy/allowed.json", `{"allowed": {"purchases": ["example.com", "mailhost_dedicated_ip.out"], "secrets_in_state": ["mailhost_master_password.migration"]}}`)
+	people := fmt.Sprintf(set, `"ann", "bob", "cid"`)
+	plan(all + people + fmt.Sprintf(rule, "ann@example.com"))
+	w.must(t, "apply", "tfplan")
+	plan(all+fmt.Sprintf(set, `"cid"`)+fmt.Sprintf(rule, "boss@example.org"), "mailhost_forwarding.all: all mail of the account is forwarded to boss@example.org", "mailhost_mailbox_set.main: the plan deletes the mailbox ann@example.com")
+	plan(all+fmt.Sprintf(rule, "ann@example.com"), "mailhost_mailbox_set.main: the plan deletes the mailbox ann@example.com", "mailhost_mailbox_set.main: the plan deletes the mailbox cid@example.com")
+	w.write(t, "policy/allowed.json", `{"allowed": {"deleted_mailboxes": ["ann@example.com", "cid@example.com"], "forwarding_targets": ["boss@example.org"]}}`)
+	plan(all + fmt.Sprintf(rule, "boss@example.org"))
+	w.must(t, "apply", "tfplan")
 	plan(all)
 	w.must(t, "apply", "tfplan")
 	plan(domain+ip+fmt.Sprintf(password, `value = "correct horse"`)+fmt.Sprintf(zone, "none"),

@@ -2,7 +2,8 @@
 # "terraform show -json"; with conftest, use --namespace mail --data policy.
 #
 # allowed.json lists the exceptions: the names of domains and the addresses of dedicated
-# IPs in "purchases", and the addresses of resources in "secrets_in_state".
+# IPs in "purchases", the addresses of resources in "secrets_in_state", and addresses of
+# mailboxes in "deleted_mailboxes" and "forwarding_targets".
 package mail
 
 # What is paid for and can't be had again: a domain's name may go to somebody else, and a
@@ -41,6 +42,60 @@ deny contains sprintf("%s: with p=none, forged mail is delivered. Use p=quaranti
 	regex.match(`(?i);\s*p\s*=\s*none\b`, joined(value))
 }
 
+deny contains sprintf("%s: the plan deletes the mailbox %s with its mail. To permit that, add it to deleted_mailboxes in policy/allowed.json.", [r.address, mailbox]) if {
+	some r in input.resource_changes
+	some mailbox in deleted_mailboxes(r)
+	not permitted_deletion(mailbox)
+}
+
+deny contains sprintf("%s: all mail of the account is forwarded to %s. To permit that, add it to forwarding_targets in policy/allowed.json.", [r.address, target]) if {
+	some r in written
+	r.type == "mailhost_forwarding"
+	of_account(r)
+	not is_off(r)
+	target := object.get(r.change.after, "target_email", "an address that is known after the apply")
+	not is_inside(target)
+	not permitted_target(target)
+}
+
+# The mailboxes that leave a set, but for those that it keeps.
+deleted_mailboxes(r) := {mailbox |
+	some key, mailbox in r.change.before.addresses
+	not is_kept(r, key)
+} if {
+	r.type == "mailhost_mailbox_set"
+	not "forget" in r.change.actions
+}
+
+is_kept(r, key) if lower(key) in remaining(r)
+
+is_kept(r, key) if retired(r)[lower(key)] == "keep"
+
+remaining(r) := {lower(key) | some key, _ in object.get(after(r), "mailboxes", {})} if not "delete" in r.change.actions
+
+remaining(r) := set() if "delete" in r.change.actions
+
+# A destroyed set has what the last apply has set.
+retired(r) := {lower(key): how | some key, how in object.get(after(r), "retired", {})} if not "delete" in r.change.actions
+
+retired(r) := {lower(key): how | some key, how in r.change.before.retired} if "delete" in r.change.actions
+
+after(r) := {name: value | some name, value in r.change.after; value != null}
+
+is_off(r) if r.change.after.active == false
+
+of_account(r) if {
+	not set_or_unknown(r, "domain")
+	not set_or_unknown(r, "workspace_id")
+}
+
+# An address in a domain of this configuration.
+is_inside(target) if {
+	some r in input.resource_changes
+	r.type == "mailhost_domain"
+	endswith(lower(target), concat("", ["@", r.change.after.name]))
+}
+
 # Resources that the apply creates, changes or replaces.
 written contains r if {
 	some r in input.resource_changes
@@ -60,6 +115,10 @@ permitted_purchase(r) if {
 	r.type == "mailhost_dedicated_ip"
 	r.address in data.allowed.purchases
 }
+
+permitted_deletion(mailbox) if mailbox in data.allowed.deleted_mailboxes
+
+permitted_target(target) if target in data.allowed.forwarding_targets
 
 permitted_secret(r) if r.address in data.allowed.secrets_in_state
 

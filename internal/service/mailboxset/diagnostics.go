@@ -25,14 +25,14 @@ func mailboxes(n int) string {
 
 // warnDeletions warns in a plan that deletes mailboxes. others means that the plan also
 // creates some.
-func warnDeletions(diags *diag.Diagnostics, addresses []string, others bool) {
+func warnDeletions(diags *diag.Diagnostics, set model, addresses []string, others bool) {
 	detail := "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:" + service.Bullets(addresses)
 	detail += "\n\nForwarding rules that have one of them as their target stop forwarding."
 	if others {
 		detail += "\n\n" + changedKeys
 	}
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s with %s mail", mailboxes(len(addresses)), service.Plural(len(addresses), "its", "their")), detail+
-		"\n\nTo keep one, add its entry again.")
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(addresses)), set.domain(), service.Plural(len(addresses), "its", "their")), detail+
+		"\n\nTo keep one, add its entry again, or its key to retired with the value \"keep\".")
 }
 
 // changedKeys is for a plan that deletes and creates mailboxes.
@@ -40,9 +40,9 @@ const changedKeys = "The plan also creates mailboxes. A changed key is a new add
 
 // Why a plan may not delete mailboxes, and the two ways on.
 const (
-	updateRefused = "To delete them, set max_deletions to at least their number. To keep a mailbox, add its entry again; " +
-		"to keep all of them and only end their management, remove the set with a removed block with lifecycle { destroy = false } and import what is left."
-	destroyRefused = "To delete them, set max_deletions in the configuration to at least their number and apply, and then destroy the set: for a destroy the value in the state counts. " +
+	updateRefused = "To delete them, name them, as in retired = { \"jane.doe\" = \"delete\" }, or set max_deletions to at least their number. " +
+		"To keep a mailbox without this set, name it with \"keep\"; to keep it in the set, add its entry again. If the set was renamed or moved, add a moved block with its old and its new address."
+	destroyRefused = "If the set was renamed or moved, add a moved block with its old and its new address. To delete the mailboxes, set max_deletions in the configuration to at least their number and apply, and then destroy the set: for a destroy the value in the state counts. " +
 		"To keep them, remove the set from the state with a removed block with lifecycle { destroy = false }, or with terraform state rm."
 	replacementRefused = "The plan replaces the set, because its domain changes. " +
 		"To delete the mailboxes, set max_deletions to at least their number and apply that first: for a replacement the value in the state counts too. To keep them, undo the change, or remove the set from the state with a removed block with lifecycle { destroy = false } and add another set."
@@ -52,9 +52,9 @@ const (
 
 // addTooMany refuses a plan that deletes more mailboxes than allowed.
 func addTooMany(diags *diag.Diagnostics, set model, addresses []string, allowed int64, next string) {
-	summary := fmt.Sprintf("The plan would delete %s, and max_deletions is %d", mailboxes(len(addresses)), allowed)
+	summary := fmt.Sprintf("The plan would delete %s of %s, and max_deletions is %d", mailboxes(len(addresses)), set.domain(), allowed)
 	diags.AddAttributeError(path.Root("max_deletions"), summary,
-		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, service.FirstBullets(addresses), next))
+		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, service.Bullets(addresses), next))
 }
 
 // addUnknownMap refuses a plan that can't name the mailboxes that it may delete.
@@ -64,16 +64,22 @@ func addUnknownMap(diags *diag.Diagnostics) {
 			"Set mailboxes to a map whose keys the plan knows, or set max_deletions to 0 (or remove it) for this apply.")
 }
 
-// warnReleased warns in the first plan after an import.
-func warnReleased(diags *diag.Diagnostics, addresses []string) {
-	diags.AddAttributeWarning(mailboxesPath, "The set releases "+mailboxes(len(addresses)),
-		"They were imported with the domain, and the configuration does not have them:"+service.FirstBullets(addresses)+
-			"\n\nThey stay as they are, in unmanaged. To manage one with this set, add its entry to mailboxes before the apply.")
+// warnReleased warns in a plan that drops mailboxes from the set and leaves them as they are.
+func warnReleased(diags *diag.Diagnostics, set model, addresses []string, imported bool) {
+	if len(addresses) == 0 {
+		return
+	}
+	because := "Their entries are gone, and retired keeps them:"
+	if imported {
+		because = "They were imported with the domain, and the configuration does not have them:"
+	}
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The %s releases %s", set, mailboxes(len(addresses))),
+		because+service.FirstBullets(addresses)+"\n\nThey stay as they are, in unmanaged. To manage one with this set, add its entry to mailboxes before the apply.")
 }
 
 // warnRemaining warns in a plan that removes mailboxes from the set that the API can't delete.
-func warnRemaining(diags *diag.Diagnostics, addresses []string) {
-	diags.AddAttributeWarning(mailboxesPath, mailboxes(len(addresses))+" will still exist",
+func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
+	diags.AddAttributeWarning(mailboxesPath, mailboxes(len(addresses))+" of "+set.domain()+" will still exist",
 		"According to its responses, this API has no operation that deletes a mailbox: the apply will only drop these from Terraform's state."+service.Bullets(addresses)+
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
@@ -98,6 +104,7 @@ func (r *Resource) addInState(diags *diag.Diagnostics, keys []string) {
 			"\n\nNothing was changed.\n\n"+
 			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+
 			"- If the set was renamed or moved, add a moved block with its old and its new address.\n"+
+			"- If another set has them, name them in its retired with the value \"keep\", and set on_existing = \"adopt\" here.\n"+
 			"- To take them over from other resources, remove those from the state with removed blocks with lifecycle { destroy = false }, and import the domain into the set, in the same plan.\n"+
 			"- Otherwise remove the entries here.")
 }
@@ -138,7 +145,7 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.
 				m.PrimaryEmail, m.FirstName, m.LastName, quoted(e.FirstName), quoted(e.LastName)))
 		}
 	}
-	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing)),
+	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing))+" of "+plan.domain(),
 		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+service.Bullets(changed)+service.FirstBullets(same)+
 			"\n\nTo make that an error, remove on_existing.")
 }
@@ -212,8 +219,8 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 }
 
 // warnIncomplete warns that a create has left entries out.
-func warnIncomplete(diags *diag.Diagnostics, failed, all int) {
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("%d of %s were not created", failed, mailboxes(all)),
+func warnIncomplete(diags *diag.Diagnostics, set model, failed, all int) {
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("%d of %s of %s were not created", failed, mailboxes(all), set.domain()),
 		"The others were created and are in the state. Run apply again for the rest, after you have corrected what the following warnings say.\n\n"+
 			"This is no error, because Terraform replaces a resource whose create has failed, which would delete the mailboxes that were created.")
 }

@@ -96,5 +96,5 @@ func canonicalDomain(ref string) string {
 // object identifies the mailbox of an entry in the walk, as the resource mailhost_mailbox
 // does.
 func object(id string) service.Object {
-	return service.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true}
+	return service.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true, MayBeReleased: true}
 }

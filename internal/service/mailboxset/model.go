@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"golang.org/x/text/unicode/norm"
@@ -28,13 +29,67 @@ type model struct {
 	IDs          types.String      `tfsdk:"ids"`
 	Unmanaged    types.String      `tfsdk:"unmanaged"`
 	MaxDeletions types.Int64       `tfsdk:"max_deletions"`
+	Retired      types.Map         `tfsdk:"retired"`
 	OnExisting   types.String      `tfsdk:"on_existing"`
 	Timeouts     timeouts.Value    `tfsdk:"timeouts"`
 }
 
 // String names the set in messages.
 func (m model) String() string {
-	return "mailbox set of " + cmp.Or(m.DomainName.ValueString(), m.Domain.ValueString(), m.ID.ValueString())
+	return "mailbox set of " + m.domain()
+}
+
+// domain returns the domain for messages.
+func (m model) domain() string {
+	return cmp.Or(m.DomainName.ValueString(), m.Domain.ValueString(), m.ID.ValueString())
+}
+
+// The values of retired: what happens to a mailbox whose entry leaves the map.
+const (
+	retiredDelete = "delete"
+	retiredKeep   = "keep"
+)
+
+// retirement divides keys that leave the map into those whose mailboxes are deleted, and those
+// whose mailboxes are kept without the set.
+func (m model) retirement(keys []string) (deleted, kept []string) {
+	how := m.retiredAs()
+	for _, key := range keys {
+		if how[localPart(key)] == retiredKeep {
+			kept = append(kept, key)
+		} else {
+			deleted = append(deleted, key)
+		}
+	}
+	return deleted, kept
+}
+
+// unnamed returns the keys of deleted mailboxes that retired does not name, which max_deletions
+// limits.
+func (m model) unnamed(deleted []string) (keys []string) {
+	how := m.retiredAs()
+	for _, key := range deleted {
+		if how[localPart(key)] != retiredDelete {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// hasUnknownRetired reports whether only the apply will know what retired says.
+func (m model) hasUnknownRetired() bool {
+	return m.Retired.IsUnknown() || slices.ContainsFunc(slices.Collect(maps.Values(m.Retired.Elements())), attr.Value.IsUnknown)
+}
+
+// retiredAs returns the known values of retired by the [localPart] of their keys.
+func (m model) retiredAs() map[string]string {
+	how := make(map[string]string, len(m.Retired.Elements()))
+	for key, value := range m.Retired.Elements() {
+		if text, ok := value.(types.String); ok {
+			how[localPart(key)] = text.ValueString()
+		}
+	}
+	return how
 }
 
 // entry is an element of mailboxes.

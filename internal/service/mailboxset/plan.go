@@ -2,6 +2,7 @@ package mailboxset
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -87,7 +88,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		}
 		plan.Addresses = compact.Encode(c.addresses)
 	}
-	if diags.HasError() || !r.recordCreates(plan.objects(c), diags) {
+	if diags.HasError() || !r.recordCreates(ctx, *plan, plan.objects(c), diags) {
 		return
 	}
 	client := r.ClientForWarning(ctx)
@@ -130,7 +131,10 @@ func (m model) objects(c *contents) map[string]service.Object {
 
 // recordCreates records the creates of mailboxes in the walk. It adds an error and returns
 // false if other resources have some, or the set itself that the plan replaces.
-func (r *Resource) recordCreates(objects map[string]service.Object, diags *diag.Diagnostics) bool {
+func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[string]service.Object, diags *diag.Diagnostics) bool {
+	if service.Adopts(plan.OnExisting) {
+		r.Walk().AwaitOwners(ctx, slices.Collect(maps.Values(objects))...)
+	}
 	var inState, created []string
 	for _, key := range sortedKeys(objects) {
 		switch r.Walk().PlanCreate(objects[key]) {
@@ -202,40 +206,44 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		c.addresses[key], c.ids[key] = address(key, state.DomainName.ValueString()), compact.Text{Unknown: true}
 	}
 	plan.Addresses, plan.IDs = compact.Encode(c.addresses), compact.Encode(c.ids)
-	plan.setUnmanaged(plannedUnmanaged(prior, c, ch, imported))
-	if diags.HasError() || !r.recordUpdate(state, prior, *plan, c, ch, imported, diags) {
+	deleted, kept := plan.retirement(ch.removed)
+	if imported {
+		deleted, kept = nil, ch.removed
+	}
+	plan.setUnmanaged(plannedUnmanaged(prior, c, ch, kept))
+	if len(ch.removed) > 0 && plan.hasUnknownRetired() {
+		plan.Unmanaged = types.StringUnknown()
+	}
+	if diags.HasError() || !r.recordUpdate(ctx, state, prior, *plan, c, ch, deleted, kept, diags) {
 		return
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
 		r.checkExisting(*plan, l.(*listing).existing(ch.added), diags)
 	}
-	switch {
-	case len(ch.removed) == 0:
-	case imported:
-		warnReleased(diags, prior.addressList(ch.removed))
-	default:
-		r.checkDeletions(ctx, state, prior, ch, plan.MaxDeletions.ValueInt64(), diags)
+	warnReleased(diags, state, prior.addressList(kept), imported)
+	next := updateRefused
+	if len(ch.added) > 0 {
+		next = changedKeys + "\n\n" + next
 	}
+	r.checkDeletions(ctx, *plan, state, prior, deleted, len(ch.added) > 0, next, diags)
 }
 
 // plannedUnmanaged returns the mailboxes that the map does not have after an update: the
 // next refresh finds those that somebody else creates.
-func plannedUnmanaged(prior, plan *contents, ch changes, imported bool) []string {
+func plannedUnmanaged(prior, plan *contents, ch changes, kept []string) []string {
 	added := make(map[string]bool, len(ch.added))
 	for _, key := range ch.added {
 		added[plan.addresses[key].Value] = true
 	}
 	all := slices.DeleteFunc(slices.Clone(prior.unmanaged), func(a string) bool { return added[a] })
-	if imported {
-		all = append(all, prior.addressList(ch.removed)...)
-		slices.Sort(all)
-	}
+	all = append(all, prior.addressList(kept)...)
+	slices.Sort(all)
 	return all
 }
 
 // recordUpdate records in the walk what a plan does with each mailbox. It adds an error and
 // returns false if another resource has one.
-func (r *Resource) recordUpdate(state model, prior *contents, plan model, c *contents, ch changes, imported bool, diags *diag.Diagnostics) bool {
+func (r *Resource) recordUpdate(ctx context.Context, state model, prior *contents, plan model, c *contents, ch changes, deleted, kept []string, diags *diag.Diagnostics) bool {
 	walk, had, has := r.Walk(), state.objects(prior), plan.objects(c)
 	conflicts := map[string]session.Conflict{}
 	note := func(key string, conflict session.Conflict) {
@@ -246,34 +254,33 @@ func (r *Resource) recordUpdate(state model, prior *contents, plan model, c *con
 	for _, before := range ch.kept {
 		note(before, walk.PlanKeep(had[before]))
 	}
-	for _, key := range ch.removed {
-		if !imported {
-			note(key, walk.PlanDestroy(had[key]))
-		}
+	for _, key := range deleted {
+		note(key, walk.PlanDestroy(had[key]))
+	}
+	for _, key := range kept {
+		walk.PlanRelease(had[key])
 	}
 	r.addConflicts(diags, prior, conflicts)
 	added := map[string]service.Object{}
 	for _, key := range ch.added {
 		added[key] = has[key]
 	}
-	return r.recordCreates(added, diags) && len(conflicts) == 0
+	return r.recordCreates(ctx, plan, added, diags) && len(conflicts) == 0
 }
 
-// checkDeletions adds an error to a plan that deletes more mailboxes than allowed, and
-// otherwise a warning that names them.
-func (r *Resource) checkDeletions(ctx context.Context, state model, prior *contents, ch changes, allowed int64, diags *diag.Diagnostics) {
-	addresses := prior.addressList(ch.removed)
+// checkDeletions adds an error to a plan that deletes more mailboxes than limits allows, and
+// otherwise a warning that names them. others means that the plan also creates some, next is what
+// to do about the error.
+func (r *Resource) checkDeletions(ctx context.Context, limits, state model, prior *contents, deleted []string, others bool, next string, diags *diag.Diagnostics) {
+	unnamed, allowed := limits.unnamed(deleted), limits.MaxDeletions.ValueInt64()
 	switch {
-	case !r.deletes(ctx, prior, ch.removed):
-		warnRemaining(diags, addresses)
-	case int64(len(addresses)) > allowed:
-		next := updateRefused
-		if len(ch.added) > 0 {
-			next = changedKeys + "\n\n" + next
-		}
-		addTooMany(diags, state, addresses, allowed, next)
+	case len(deleted) == 0:
+	case !r.deletes(ctx, prior, deleted):
+		warnRemaining(diags, state, prior.addressList(deleted))
+	case int64(len(unnamed)) > allowed:
+		addTooMany(diags, state, prior.addressList(unnamed), allowed, next)
 	default:
-		warnDeletions(diags, addresses, len(ch.added) > 0)
+		warnDeletions(diags, state, prior.addressList(deleted), others)
 	}
 }
 
@@ -289,24 +296,22 @@ func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.
 	if !r.recordDestroys(state, c, &resp.Diagnostics) {
 		return
 	}
-	addresses, allowed := c.addressList(c.keys()), state.MaxDeletions.ValueInt64()
-	switch {
-	case len(addresses) == 0:
-	case !r.deletes(ctx, c, c.keys()):
-		warnRemaining(&resp.Diagnostics, addresses)
-	case int64(len(addresses)) > allowed:
-		addTooMany(&resp.Diagnostics, state, addresses, allowed, destroyRefused)
-	default:
-		warnDeletions(&resp.Diagnostics, addresses, false)
-	}
+	deleted, kept := state.retirement(c.keys())
+	warnReleased(&resp.Diagnostics, state, c.addressList(kept), false)
+	r.checkDeletions(ctx, state, state, c, deleted, false, destroyRefused, &resp.Diagnostics)
 }
 
-// recordDestroys records in the walk that a plan destroys all mailboxes of the state. It adds
-// an error and returns false if another resource has one.
+// recordDestroys records in the walk that a plan destroys the set, with all mailboxes that it does
+// not keep. It adds an error and returns false if another resource has one.
 func (r *Resource) recordDestroys(state model, c *contents, diags *diag.Diagnostics) bool {
 	conflicts := map[string]session.Conflict{}
-	for key, o := range state.objects(c) {
-		if conflict := r.Walk().PlanDestroy(o); conflict != session.NoConflict {
+	objects := state.objects(c)
+	deleted, kept := state.retirement(c.keys())
+	for _, key := range kept {
+		r.Walk().PlanRelease(objects[key])
+	}
+	for _, key := range deleted {
+		if conflict := r.Walk().PlanDestroy(objects[key]); conflict != session.NoConflict {
 			conflicts[key] = conflict
 		}
 	}
@@ -322,21 +327,15 @@ func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp 
 	if !r.recordDestroys(state, c, &resp.Diagnostics) {
 		return
 	}
-	addresses, allowed := c.addressList(c.keys()), min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64())
 	r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
-	switch {
-	case len(addresses) == 0:
-	case !r.deletes(ctx, c, c.keys()):
-		warnRemaining(&resp.Diagnostics, addresses)
-	case int64(len(addresses)) > allowed:
-		reason := replacementRefused
-		if plan.Domain.IsUnknown() {
-			reason = unknownDomainRefused
-		}
-		addTooMany(&resp.Diagnostics, state, addresses, allowed, reason)
-	default:
-		warnDeletions(&resp.Diagnostics, addresses, true)
+	reason, limits := replacementRefused, state
+	if plan.Domain.IsUnknown() {
+		reason = unknownDomainRefused
 	}
+	limits.MaxDeletions = types.Int64Value(min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()))
+	deleted, kept := state.retirement(c.keys())
+	warnReleased(&resp.Diagnostics, state, c.addressList(kept), false)
+	r.checkDeletions(ctx, limits, state, c, deleted, true, reason, &resp.Diagnostics)
 }
 
 func isImported(ctx context.Context, private service.PrivateState) bool {

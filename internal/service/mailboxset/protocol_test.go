@@ -144,10 +144,10 @@ func TestLifecycle(t *testing.T) {
 
 	// A removal is refused, and then allowed.
 	_, diags = p.Plan(typeName, set(nil, "Ann=Joan Doe", "cid"), o)
-	acctest.Expect(t, diags, "ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox, and max_deletions is 0", "bob@example.com", "max_deletions", "removed block")
+	acctest.Expect(t, diags, "ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox of example.com, and max_deletions is 0", "bob@example.com", "retired", "moved block")
 	plan, diags = p.Plan(typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox with its mail", "bob@example.com")
+	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com with its mail", "bob@example.com")
 	o, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
 	p.NoErrors(diags)
 	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "cid=Jane Doe", "other=Jane Doe"}) {
@@ -156,7 +156,7 @@ func TestLifecycle(t *testing.T) {
 
 	// A destroy counts with the value in the state.
 	_, diags = p.Walk().Plan(typeName, nil, o)
-	acctest.Expect(t, diags, "ERROR", "would delete 2 mailboxes, and max_deletions is 1", "ann@example.com", "cid@example.com", "removed block")
+	acctest.Expect(t, diags, "ERROR", "would delete 2 mailboxes of example.com, and max_deletions is 1", "ann@example.com", "cid@example.com", "removed block")
 	o, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 2}, "Ann=Joan Doe", "cid"), o)
 	p.NoErrors(diags)
 	_, diags = p.Destroy(t.Context(), typeName, o)
@@ -222,7 +222,7 @@ func TestPartialCreate(t *testing.T) {
 	s.Mailbox(t, "example.com", "bob") // somebody else, after the plan
 	o, diags := p.ApplyPlan(t.Context(), typeName, set(nil, "ann", "bob"), nil, plan)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "1 of 2 mailboxes were not created", `WARNING at AttributeName("mailboxes").ElementKeyString("bob")`, "bob@example.com", "on_existing")
+	acctest.Expect(t, diags, "WARNING", "1 of 2 mailboxes of example.com were not created", `WARNING at AttributeName("mailboxes").ElementKeyString("bob")`, "bob@example.com", "on_existing")
 	expect(t, o, "mailboxes", "ann=Jane Doe")
 	o, _ = p.Walk().Read(typeName, o)
 	expect(t, o, "unmanaged", "bob@example.com")
@@ -442,7 +442,7 @@ func TestPublishedOnly(t *testing.T) {
 	p.NoErrors(diags)
 	plan, diags := p.Plan(typeName, set(nil, "ann=Joan Doe"), o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "1 mailbox will still exist", "bob@example.com")
+	acctest.Expect(t, diags, "WARNING", "1 mailbox of example.com will still exist", "bob@example.com")
 	o, diags = p.ApplyPlan(t.Context(), typeName, set(nil, "ann=Joan Doe"), o, plan)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "still exist", "bob@example.com")
@@ -470,5 +470,97 @@ func TestMany(t *testing.T) {
 	}
 	if got := texts(t, o, "ids"); len(got) != 2500 {
 		t.Errorf("%d ids", len(got))
+	}
+}
+
+// TestRetired checks that entries which retired names may leave the set, deleted or kept, and that
+// it has no other effect.
+func TestRetired(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	retired := changes{"retired": changes{"ANN": "delete", "bob": "keep", "gone": "delete", "eve": "keep"}}
+	o, diags := p.Apply(t.Context(), typeName, set(retired, "Ann", "bob", "cid", "eve"), nil)
+	p.NoErrors(diags)
+	if plan, diags := p.Walk().Plan(typeName, set(retired, "Ann", "bob", "cid", "eve"), o); len(diags) > 0 || !isEmpty(plan, o) {
+		t.Errorf("retired changes entries that are there: %s", acctest.Render(diags))
+	}
+	left := set(retired, "cid", "eve")
+	plan, diags := p.Walk().Plan(typeName, left, o)
+	acctest.Expect(t, diags, "releases 1 mailbox", "bob@example.com", "deletes 1 mailbox of example.com", "ann@example.com")
+	expect(t, plan, "unmanaged", "bob@example.com")
+	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, left, o, plan)
+	p.NoErrors(diags)
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+	if plan, diags := p.Walk().Plan(typeName, left, o); len(diags) > 0 || !isEmpty(plan, o) {
+		t.Errorf("the next plan is not empty: %s", acctest.Render(diags))
+	}
+	_, diags = p.Plan(typeName, set(retired, "eve"), o)
+	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox of example.com, and max_deletions is 0", "cid@example.com")
+	_, diags = p.Plan(typeName, set(changes{"retired": acctest.Unknown}, "eve"), o)
+	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox of example.com, and max_deletions is 0")
+
+	// For a destroy, the value in the state counts.
+	_, diags = p.Plan(typeName, nil, o)
+	acctest.Expect(t, diags, "releases 1 mailbox", "would delete 1 mailbox of example.com")
+	o, diags = p.Apply(t.Context(), typeName, set(changes{"retired": changes{"cid": "delete", "eve": "keep"}}, "cid", "eve"), o)
+	p.NoErrors(diags)
+	_, diags = p.Destroy(t.Context(), typeName, o)
+	p.NoErrors(diags)
+	if got := addressesOf(t, s); !slices.Equal(got, []string{"bob=Jane Doe", "eve=Jane Doe"}) {
+		t.Errorf("the domain has %q", got)
+	}
+}
+
+// TestHandOver checks that what a set keeps can be adopted in the same apply by another set, or by
+// a single resource, in every order of core's calls.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	single := changes{"domain": "example.com", "local_part": "ann", "first_name": "Jane", "last_name": "Doe", "on_existing": "adopt"}
+	for other, config := range map[string]changes{typeName: set(changes{"on_existing": "adopt"}, "ann"), "mailhost_mailbox": single} {
+		for order := range 4 {
+			s := server(t, acctest.Options{})
+			p := s.Protocol(t, "")
+			o, diags := p.Apply(t.Context(), typeName, set(nil, "ann", "bob"), nil)
+			p.NoErrors(diags)
+			rest := set(changes{"retired": changes{"ann": "keep"}}, "bob")
+			var released, adopted *acctest.Object
+			check := func(o *acctest.Object, diags []*tfprotov6.Diagnostic) *acctest.Object { p.NoErrors(diags); return o }
+			read := func() { check(p.Read(typeName, o)) }
+			release := func() { released = check(p.Plan(typeName, rest, o)) }
+			adopt := func() { adopted = check(p.Plan(other, config, nil)) }
+			p.Together()
+			switch order {
+			case 0:
+				read()
+				release()
+				adopt()
+			case 1:
+				adopt()
+				read()
+				release()
+			case 2: // without a refresh
+				adopt()
+				release()
+			case 3:
+				read()
+				done := make(chan struct{})
+				go func() { adopt(); close(done) }()
+				release()
+				<-done
+			}
+			p.Together()
+			steps := []func(){
+				func() { check(p.ApplyPlan(t.Context(), typeName, rest, o, released)) },
+				func() { adopted = check(p.ApplyPlan(t.Context(), other, config, nil, adopted)) },
+			}
+			steps[order%2]()
+			steps[1-order%2]()
+			if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Jane Doe", "bob=Jane Doe"}) {
+				t.Errorf("%s, %d: the domain has %q", other, order, got)
+			}
+		}
 	}
 }

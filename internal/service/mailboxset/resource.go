@@ -61,13 +61,9 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.set(now)
 		state.DomainName = types.StringValue(name)
 		state.Domain = customtype.KeepDomainRef(state.Domain, id, name)
-		conflicts := map[string]session.Conflict{}
-		for key, o := range state.objects(now) {
-			if conflict := r.Walk().Refreshed(o); conflict != session.NoConflict {
-				conflicts[key] = conflict
-			}
+		for _, o := range state.objects(now) {
+			r.Walk().Refreshed(o)
 		}
-		r.addConflicts(&resp.Diagnostics, now, conflicts)
 		return nil
 	})
 }
@@ -134,10 +130,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	created.set(a.result)
 	r.SetCreated(ctx, resp, c, &created)
 	if len(a.failures) > 0 {
-		warnIncomplete(&resp.Diagnostics, len(a.failures), len(want.entries))
+		warnIncomplete(&resp.Diagnostics, created, len(a.failures), len(want.entries))
 		addFailures(&resp.Diagnostics, a.failures, true)
 	}
-	a.report(&resp.Diagnostics)
+	a.report(created, &resp.Diagnostics)
 }
 
 // listed returns the listing that the plan of this call has just read, or reads it.
@@ -179,7 +175,8 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
 	if !imported {
-		a.delete(ctx, prior, ch.removed, l)
+		deleted, _ := plan.retirement(ch.removed)
+		a.delete(ctx, prior, deleted, l)
 	}
 	for key, before := range ch.kept {
 		a.result.keep(key, want.entries[key], prior, before)
@@ -204,7 +201,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	diags.Append(resp.State.Set(ctx, &updated)...)
 	addFailures(diags, a.failures, false)
-	a.report(diags)
+	a.report(state, diags)
 	if resp.Private != nil {
 		diags.Append(resp.Private.SetKey(ctx, importedKey, nil)...)
 	}
@@ -218,8 +215,9 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		if len(prior.entries) == 0 {
 			return nil
 		}
-		if r.deletes(ctx, prior, prior.keys()) && int64(len(prior.entries)) > state.MaxDeletions.ValueInt64() {
-			addTooMany(&resp.Diagnostics, state, prior.addressList(prior.keys()), state.MaxDeletions.ValueInt64(), destroyRefused)
+		deleted, _ := state.retirement(prior.keys())
+		if unnamed := state.unnamed(deleted); r.deletes(ctx, prior, deleted) && int64(len(unnamed)) > state.MaxDeletions.ValueInt64() {
+			addTooMany(&resp.Diagnostics, state, prior.addressList(unnamed), state.MaxDeletions.ValueInt64(), destroyRefused)
 			return nil
 		}
 		l, err := list(ctx, c, state.ID.ValueString())
@@ -227,9 +225,9 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 			return err
 		}
 		a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
-		a.delete(ctx, prior, prior.keys(), l)
+		a.delete(ctx, prior, deleted, l)
 		addFailures(&resp.Diagnostics, a.failures, false)
-		a.report(&resp.Diagnostics)
+		a.report(state, &resp.Diagnostics)
 		if len(a.failures) > 0 {
 			a.result.unmanaged = prior.unmanaged
 			state.set(a.result)
@@ -401,14 +399,14 @@ func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
 }
 
 // report warns about what an apply has found that its plan could not know.
-func (a *apply) report(diags *diag.Diagnostics) {
+func (a *apply) report(set model, diags *diag.Diagnostics) {
 	if len(a.remaining) > 0 {
-		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.remaining))+" still "+service.Plural(len(a.remaining), "exists", "exist"),
+		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.remaining))+" of "+set.domain()+" still "+service.Plural(len(a.remaining), "exists", "exist"),
 			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+service.Bullets(sorted(a.remaining))+
 				"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 	}
 	if len(a.reused) > 0 {
-		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.reused))+" not deleted",
+		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.reused))+" of "+set.domain()+" not deleted",
 			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+service.Bullets(sorted(a.reused)))
 	}
 }

@@ -117,7 +117,7 @@ func testAccPartialCreate(t *testing.T, lifecycle string, partial resource.TestS
 }
 
 // TestAccMoves checks that mailboxes move between single resources and a set, and back,
-// without a change in the account.
+// and with retired to another set, without a change in the account.
 func TestAccMoves(t *testing.T) {
 	s := server(t, acctest.Options{})
 	single := func(key string) string {
@@ -130,6 +130,8 @@ func TestAccMoves(t *testing.T) {
 		return fmt.Sprintf("import {\n  to = %s\n  id = %q\n}\n", address, id)
 	}
 	both := single("ann") + single("bob")
+	const retired = `retired = { ann = "keep", Bob = "keep" }`
+	guests := strings.Replace(block("on_existing = \"adopt\"\n  max_deletions = 9", "ann"), "staff", "guests", 1)
 	none := func() {
 		for _, op := range s.Sent() {
 			if strings.HasPrefix(op, "create-mailbox") || op == "delete-mailbox" || op == "update-mailbox" {
@@ -153,6 +155,10 @@ func TestAccMoves(t *testing.T) {
 					imports("mailhost_mailbox.bob", "bob@example.com") + both,
 			},
 			{PreConfig: none, Config: s.ProviderConfig() + both, PlanOnly: true},
+			{Config: s.ProviderConfig() + forget("mailhost_mailbox.ann") + forget("mailhost_mailbox.bob") + imports(resourceAddress, "example.com") + block("", "ann", "bob")},
+			{Config: s.ProviderConfig() + block(retired, "bob") + guests},
+			{Config: s.ProviderConfig() + block(retired) + guests + imports("mailhost_mailbox.bob", "bob@example.com") + single("bob")},
+			{PreConfig: none, Config: s.ProviderConfig() + block(retired) + guests + single("bob"), PlanOnly: true},
 		},
 	})
 }

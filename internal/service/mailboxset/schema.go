@@ -2,10 +2,13 @@ package mailboxset
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
@@ -55,7 +58,17 @@ func settings() map[string]schema.Attribute {
 		"max_deletions": schema.Int64Attribute{
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
-			MarkdownDescription: "How many mailboxes a plan may delete. A plan that deletes more is an error that names them. For a destroy of the set or a change of `domain`, the value of the last apply counts: change it in an apply of its own first. Default: `0`.",
+			MarkdownDescription: "How many mailboxes a plan may delete that `retired` does not name. A plan that deletes more is an error that names them. For a destroy of the set or a change of `domain`, the value of the last apply counts: change it in an apply of its own first. Default: `0`.",
+		},
+		"retired": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			Validators: []validator.Map{
+				mapvalidator.KeysAre(customtype.LocalPart.Validator()),
+				mapvalidator.ValueStringsAre(stringvalidator.OneOf(retiredDelete, retiredKeep)),
+			},
+			MarkdownDescription: "Entries that may leave `mailboxes`, by key: `\"delete\"` deletes the mailbox, without counting for `max_deletions`; `\"keep\"` leaves it in the domain without this set, so that another set or a `mailhost_mailbox` can take it over in the same apply, with `on_existing = \"adopt\"` or an `import` block. " +
+				"It has no effect on an entry that is in `mailboxes`, nor on one that has left, so it can stay. For a destroy of the set or a change of `domain`, the value of the last apply counts.",
 		},
 		"on_existing": service.OnExisting("a mailbox", "sets its names"),
 	}
