@@ -141,7 +141,7 @@ func WarnDestroy(diags *diag.Diagnostics, object, consequence string) {
 // causes it. unknown are the attributes that cause it because they are unknown, see
 // [UnknownChanges].
 func WarnReplace(diags *diag.Diagnostics, object, because, consequence string, unknown ...string) {
-	next := "Apply only if you intend that; to keep the object, undo the change."
+	next := "Apply only if you intend that; to keep the object, undo the change. With lifecycle { destroy = false }, OpenTofu only forgets it, and Terraform deletes it all the same."
 	if len(unknown) > 0 {
 		attributes := strings.Join(unknown, " and ")
 		because = fmt.Sprintf("Only the apply will know its %s, and until then that counts as a change: it is replaced even if the apply finds that nothing has changed.", attributes)

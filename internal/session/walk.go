@@ -83,6 +83,7 @@ type keyState struct {
 
 type objectState struct {
 	isInState, isKept, isDestroyed bool
+	isAwaited                      bool // it is in the state and may be released, and has no plan yet
 	isAdopted                      bool // by the plan
 	isAcquired                     bool // created or adopted by this process
 }
@@ -151,7 +152,7 @@ func at[T any](m *map[key]*T, k key) *T {
 func (w *Walk) Refreshed(o Object) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	object.isInState = true
+	object.isInState, object.isAwaited = true, o.MayBeReleased
 	for _, k := range keys {
 		k.isInState, k.isAwaited = true, o.MayBeReleased
 	}
@@ -160,7 +161,7 @@ func (w *Walk) Refreshed(o Object) {
 // enter records the plan for an object of the state, and whether it destroys it for good.
 func (w *Walk) enter(o Object, object *objectState, keys []*keyState, isDestroyed bool) (conflict Conflict) {
 	w.announce()
-	object.isInState = true
+	object.isInState, object.isAwaited = true, false
 	if object.isAcquired {
 		return NoConflict // the plan's create or adoption is its own
 	}
@@ -216,7 +217,7 @@ func (w *Walk) PlanRelease(o Object) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
 	w.announce()
-	object.isInState = false
+	object.isInState, object.isAwaited = false, false
 	for _, k := range keys {
 		k.isInState, k.isAwaited = false, false
 	}
@@ -292,7 +293,7 @@ func (w *Walk) PlanCreate(o Object) (conflict Conflict) {
 }
 
 // PlanAdoption records that a create, which [Walk.PlanCreate] has recorded, adopts an existing
-// object.
+// object. The conflict with a plan that is still awaited is one of that plan.
 func (w *Walk) PlanAdoption(o Object) Conflict {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
@@ -325,7 +326,7 @@ func (o *objectState) conflict() Conflict {
 	switch {
 	case o.isDestroyed:
 		return Destroyed
-	case o.isInState:
+	case o.isInState && !o.isAwaited:
 		return InState
 	}
 	return NoConflict

@@ -267,6 +267,12 @@ func TestAwaitOwners(t *testing.T) {
 	if conflict := replay(t, w, "create", o); conflict != session.NoConflict {
 		t.Errorf("a released object: conflict %d", conflict)
 	}
+	for call, want := range map[string]session.Conflict{"release": session.NoConflict, "keep": session.Created} {
+		w := new(session.Walk) // the create comes before the read, and its lookup after it
+		if got := replay(t, w, "create read adopt "+call, o); got != want {
+			t.Errorf("%s after an adoption: conflict %d", call, got)
+		}
+	}
 	tainted := &session.Walk{Patience: 1}
 	replay(t, tainted, "read", o)
 	tainted.AwaitOwners(t.Context(), o)

@@ -3,7 +3,6 @@ package mailboxset
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -131,7 +129,8 @@ func (r *Resource) addConflicts(diags *diag.Diagnostics, c *contents, conflicts 
 }
 
 // warnAdoption warns in a plan that adopts mailboxes. Those that it changes come first,
-// because the list can be long.
+// because the list can be long. It has no names: the map may be sensitive, which a provider can't
+// see.
 func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.Mailbox) {
 	var ignored diag.Diagnostics
 	entries := plan.contents(&ignored).entries
@@ -141,21 +140,12 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.
 		if e := entries[key]; e.same(entryOf(m)) {
 			same = append(same, m.PrimaryEmail)
 		} else {
-			changed = append(changed, fmt.Sprintf("%s, whose name changes from %q %q to %s %s",
-				m.PrimaryEmail, m.FirstName, m.LastName, quoted(e.FirstName), quoted(e.LastName)))
+			changed = append(changed, m.PrimaryEmail+", whose name changes")
 		}
 	}
 	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing))+" of "+plan.domain(),
 		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+service.Bullets(changed)+service.FirstBullets(same)+
 			"\n\nTo make that an error, remove on_existing.")
-}
-
-// quoted returns a name for a message.
-func quoted(t compact.Text) string {
-	if t.Unknown {
-		return "(known after apply)"
-	}
-	return strconv.Quote(t.Value)
 }
 
 // failure is why one entry of the map was not applied.
