@@ -32,7 +32,7 @@ type auditedStore struct {
 // Update implements store.Store.
 func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
-		t := &auditedTx{Tx: tx, domainNames: map[string]string{}}
+		t := &auditedTx{Tx: tx, account: store.AccountOf(ctx), domainNames: map[string]string{}}
 		tx.Observe(t.observe)
 		if err := fn(t); err != nil {
 			return err
@@ -51,6 +51,7 @@ func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error
 // auditedTx collects the changes of a transaction.
 type auditedTx struct {
 	store.Tx
+	account    string   // whose request it is, or ""
 	attributed Origin   // by Attribute
 	own        *Origin  // while AsSystem runs
 	entries    []*entry // one for each account and origin
@@ -124,6 +125,9 @@ func (t *auditedTx) log(at time.Time, transaction Origin) error {
 		}
 		if from.Operation == "" {
 			return ErrUnattributed
+		}
+		if t.account != "" && e.AccountID != t.account { // who acts in one account is no business of another
+			from = Origin{Operation: from.Operation, Subject: System}
 		}
 		for i := range e.Changes {
 			if e.Changes[i].Action == store.AuditUpdated && e.Changes[i].Fields == nil {

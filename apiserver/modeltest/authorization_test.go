@@ -148,6 +148,12 @@ func (m *machine) grant(body obj, faults []problem) operation {
 			if unknown != nil {
 				return unprocessable(unknown...)
 			}
+			if limit := m.expiryOf(who); !limit.IsZero() {
+				to := m.serviceAccountOf(g.subjectID)
+				if g.subjectType != "service_account" || to.expiresAt.IsZero() || to.expiresAt.After(limit) {
+					return denied("longer")
+				}
+			}
 			if same := find(m.grants, func(other *grant) bool { return other.revokedAt.IsZero() && other.content() == g.content() }); same != nil {
 				return conflictWith(same.id, m.reach(who, "authorization.view").all)
 			}
@@ -198,7 +204,7 @@ func (m *machine) revoke(id string, faults []problem) operation {
 			switch {
 			case g == nil:
 				return notFound("authorization_id")
-			case g.kind != "capability" && !m.mayGrant(who, &grant{kind: g.kind}):
+			case !m.mayGrant(who, g):
 				return denied("revoke")
 			case !g.revokedAt.IsZero():
 				return deleted()

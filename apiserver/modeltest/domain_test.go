@@ -278,6 +278,12 @@ func (m *machine) changeDomain(ref string, body obj, faults []problem) operation
 				if w == nil {
 					return unprocessable(wrong("body.workspace_id"))
 				}
+				if slices.ContainsFunc(narrowable, func(capability string) bool {
+					has := m.reach(who, capability)
+					return has.workspace(w) && !has.domain(d)
+				}) {
+					return denied("move")
+				}
 				d.workspace = w
 			}
 			if on, given := body["auto_renew"].(bool); given {

@@ -126,12 +126,13 @@ func (m *machine) flood() {
 	}
 }
 
-// release makes the internal rules to a deleted address pending. They have no link
+// release makes the confirmed rules to a deleted address pending. They have no link
 // until their target is set again.
 func (m *machine) release(address string) {
 	for _, r := range m.rules {
-		if r.internal && r.target == address {
+		if state := r.state(m.now()); (state == "internal" || state == "verified") && r.target == address {
 			r.internal, r.updated = false, m.now()
+			r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
 		}
 	}
 }

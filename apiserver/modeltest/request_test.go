@@ -109,6 +109,7 @@ func (m *machine) do(who *caller, o operation) {
 }
 
 func (m *machine) askUnder(key string, who *caller, o operation) {
+	before := m.authority()
 	expected, final := m.predict(key, who, o)
 	got := m.send(key, who, o)
 	if found := expected.differences(got); len(found) > 0 {
@@ -117,6 +118,7 @@ func (m *machine) askUnder(key string, who *caller, o operation) {
 	m.checkOutbox()
 	m.quietly(m.learnMailRecords)
 	m.quietly(m.learnInherited)
+	m.checkAuthority(who, o, before)
 	if key != "" && final {
 		m.keep(key, who, o, got)
 	}

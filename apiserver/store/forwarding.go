@@ -20,7 +20,7 @@ type Forwarding struct {
 	// LinkHash is the SHA-256 of the one-time link's token.
 	LinkHash []byte
 	// SentAt, ExpiresAt and VerifiedAt are zero if that did not happen. A pending rule
-	// without them was internal until its target was deleted.
+	// without them forwarded mail until its target was deleted.
 	SentAt, ExpiresAt, VerifiedAt time.Time
 	CreatedAt, UpdatedAt          time.Time
 }

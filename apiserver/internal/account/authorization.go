@@ -28,7 +28,7 @@ var _ = read(api.GetCaller, func(c *Call, _ store.Reader, _ *api.GetCallerReques
 	}, nil
 })
 
-// Nobody grants more than they have. A second equal grant is a conflict.
+// Nobody grants more than they have, nor for longer. A second equal grant is a conflict.
 var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
@@ -45,12 +45,32 @@ var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantA
 	if err := checkGrant(tx, g); err != nil {
 		return nil, err
 	}
+	if err := c.limitGrant(tx, g); err != nil {
+		return nil, err
+	}
 	if err := c.refuseSameGrant(tx, g); err != nil {
 		return nil, err
 	}
 	err := tx.CreateAuthorization(&g)
 	return new(authorization(g)), err
 })
+
+// limitGrant returns a 403 if a service account that expires grants something to a subject that
+// lives longer.
+func (c *Call) limitGrant(r store.Reader, g store.Authorization) error {
+	latest := c.Caller.ExpiresAt
+	if !c.Caller.IsServiceAccount() || latest.IsZero() {
+		return nil
+	}
+	if g.SubjectType == vocab.SubjectServiceAccount {
+		a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+		if err != nil || !a.ExpiresAt.IsZero() && !a.ExpiresAt.After(latest) {
+			return err
+		}
+	}
+	return api.NewError(http.StatusForbidden, api.TypePermissionDenied,
+		"the credential expires at %s, and can't grant anything for longer: the subject must be a service account that expires no later", timestamp(latest)).At("header", "Authorization")
+}
 
 // checkGrant checks that the service account and the resource of a grant exist.
 func checkGrant(r store.Reader, g store.Authorization) error {
@@ -96,17 +116,18 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// A caller that can't create an owner can't remove one, and nobody the last one who can
+// A caller that can't make a grant can't revoke it, and nobody the one of the last owner who can
 // act.
 var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
 	g, err := tx.Authorization(c.Caller.AccountID, in.AuthorizationID)
 	if err != nil {
 		return err
 	}
-	owner := g.GrantKind != vocab.GrantCapability
-	if owner && !c.Caller.MayGrant(g) {
-		return api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself", g.GrantKind).At("header", "Authorization")
+	if !c.Caller.MayGrant(g) {
+		return api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself to that extent",
+			cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
 	}
+	owner := g.GrantKind != vocab.GrantCapability
 	if !g.RevokedAt.IsZero() {
 		return nil
 	}

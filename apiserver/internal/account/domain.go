@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -42,11 +43,28 @@ var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomain
 		if in.Body.WorkspaceID == nil {
 			return nil
 		}
+		from := *d
 		d.WorkspaceID = *in.Body.WorkspaceID
-		return c.workspaceInBody(tx, d.WorkspaceID)
+		if err := c.workspaceInBody(tx, d.WorkspaceID); err != nil {
+			return err
+		}
+		return c.checkMove(from, d.WorkspaceID)
 	})
 	return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, err
 })
+
+// checkMove returns a 403 if a domain's move into a workspace would give the caller a capability
+// for the domain that it does not have.
+func (c *Call) checkMove(from store.Domain, workspaceID string) error {
+	for _, g := range c.Caller.Grants {
+		isGained := g.ResourceType == vocab.ResourceWorkspace && g.ResourceID == workspaceID
+		if isGained && !sees(c.Caller.Within(vocab.Capability(g.CapabilityKey)), from.WorkspaceID, from.ID) {
+			return api.NewError(http.StatusForbidden, api.TypePermissionDenied,
+				"the credential can't move the domain %s into this workspace, because it would gain %s for it", from.Name, g.CapabilityKey).At("header", "Authorization")
+		}
+	}
+	return nil
+}
 
 // A domain is deleted with its DNS records, and the master passwords and forwarding rules
 // of its scope. Its mailboxes must be deleted first.

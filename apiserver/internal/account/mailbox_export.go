@@ -80,6 +80,10 @@ func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 	for {
 		chunk := make([]store.Mailbox, 0, exportChunk)
 		end := c.snapshot(func(r store.Reader) error {
+			if err := c.authorize(r); err != nil { // also after a revocation, or a smaller grant
+				return err
+			}
+			filter.Within = c.within()
 			return r.EachMailbox(c.Caller.AccountID, filter, func(m store.Mailbox) error {
 				if chunk = append(chunk, m); len(chunk) == exportChunk {
 					return full

@@ -61,7 +61,7 @@ func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) error {
 			}
 		}
 	}
-	if err := t.releaseForwarding(d.AccountID, deleted, at); err != nil {
+	if err := t.releaseForwarding(deleted, at); err != nil {
 		return err
 	}
 	for _, before := range owners {

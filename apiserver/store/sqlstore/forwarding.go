@@ -53,24 +53,25 @@ func (t *tx) DeleteForwarding(accountID, id string) error {
 	return err
 }
 
-// releaseForwarding makes the internal rules to deleted addresses pending.
-func (t *tx) releaseForwarding(accountID string, addresses []string, at time.Time) error {
+// releaseForwarding makes the rules of every account that forward to deleted addresses pending:
+// the addresses may belong to somebody else later.
+func (t *tx) releaseForwarding(addresses []string, at time.Time) error {
 	var released []store.Forwarding
 	for _, address := range addresses { // one by one, so that each is a search in the index
-		// Without an ORDER BY, for which SQLite would walk all rules of the account.
-		rules, err := collect(&t.reader, forwardingRules, t.inAccount(accountID).and(`t.internal`).and(`t.target_email = ?`, address), "")
+		// Without an ORDER BY, for which SQLite would walk all rules.
+		rules, err := collect(&t.reader, forwardingRules, t.inAllAccounts().and(`(t.internal OR t.verified_at <> 0)`).and(`t.target_email = ?`, address), "")
 		if err != nil {
 			return err
 		}
 		released = append(released, rules...)
 	}
 	slices.SortFunc(released, func(a, b store.Forwarding) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.AccountID, b.AccountID), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	for _, before := range released {
-		// The link and the times of a verification are not set in an internal rule.
 		after := before
 		after.Internal, after.UpdatedAt = false, at
+		after.LinkHash, after.SentAt, after.ExpiresAt, after.VerifiedAt = nil, time.Time{}, time.Time{}, time.Time{}
 		if err := write(t, forwardingRules, &before, &after, "verification_state"); err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 	for _, a := range m.Aliases {
 		addresses = append(addresses, a.Alias)
 	}
-	return t.releaseForwarding(accountID, addresses, at)
+	return t.releaseForwarding(addresses, at)
 }
 
 // mailboxSearchText returns the text that a search matches. A domain's name never

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -41,8 +43,8 @@ func updateForwarding(to store.Forwarding) func(store.Tx) error {
 	}
 }
 
-// testForwardingReleased checks that deleting an address makes exactly the internal rules
-// that forward to it pending, in every scope.
+// testForwardingReleased checks that deleting an address makes exactly the confirmed rules
+// that forward to it pending, in every scope and account.
 func testForwardingReleased(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
@@ -66,20 +68,26 @@ func testForwardingReleased(h *harness) {
 	}
 	rules[2].Enabled = false
 	h.update(updateForwarding(rules[2]))
-	verified := h.newForwarding(t.account, "ada@a.example", domainScope(t.domain))
-	verified.LinkHash, verified.SentAt, verified.ExpiresAt, verified.VerifiedAt = []byte{1}, at(0), at(10), at(1)
-	h.create(&verified)
-	unrelated := []store.Forwarding{
-		verified,
-		internal(t.account, "bob@a.example", accountScope(t)),
-		internal(other.account, "ada@a.example", accountScope(other)),
-		internal(t.account, "ada@gone.example", domainScope(t.domain)),
+	for i, of := range []struct {
+		account string
+		scope   store.Scope
+	}{{t.account, domainScope(t.domain)}, {other.account, accountScope(other)}} {
+		verified := h.newForwarding(of.account, "ada@a.example", of.scope)
+		verified.LinkHash, verified.SentAt, verified.ExpiresAt, verified.VerifiedAt = []byte{byte(i)}, at(0), at(10), at(1)
+		h.create(&verified)
+		rules = append(rules, verified)
 	}
+	pending := h.newForwarding(other.account, "ada@a.example", domainScope(other.domain))
+	pending.LinkHash, pending.SentAt, pending.ExpiresAt = []byte{9}, at(0), at(10_000_001)
+	h.create(&pending)
+	unrelated := []store.Forwarding{pending, internal(t.account, "bob@a.example", accountScope(t))}
+	inScope := internal(t.account, "ada@gone.example", domainScope(t.domain))
 
 	released := func(changes []store.Change, want ...store.Forwarding) {
 		h.Helper()
 		for i := range want {
-			want[i].Internal = false
+			want[i].Internal, want[i].LinkHash = false, nil
+			want[i].SentAt, want[i].ExpiresAt, want[i].VerifiedAt = time.Time{}, time.Time{}, time.Time{}
 		}
 		var got []store.Forwarding
 		for _, c := range changes {
@@ -98,14 +106,16 @@ func testForwardingReleased(h *harness) {
 	inGone := internal(t.account, "ada@a.example", domainScope(gone.domain))
 	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(20)) })
 	absent(h, of(store.Reader.Forwarding, t.account, inGone.ID))
-	rules[3].UpdatedAt, unrelated[3].UpdatedAt = at(20), at(20)
-	released(changes, rules[3], unrelated[3])
+	rules[3].UpdatedAt, inScope.UpdatedAt = at(20), at(20)
+	released(changes, rules[3], inScope)
+	rules = slices.Delete(rules, 3, 4)
 	changes = h.observed(func(tx store.Tx) error { return tx.DeleteMailbox(t.account, ada.ID, at(30)) })
-	for i := range rules[:3] {
+	for i := range rules {
 		rules[i].UpdatedAt = at(30)
 	}
-	released(changes, rules[:3]...)
-	for _, f := range unrelated[:3] {
+	slices.SortStableFunc(rules, func(a, b store.Forwarding) int { return cmp.Compare(a.AccountID, b.AccountID) })
+	released(changes, rules...)
+	for _, f := range unrelated {
 		get(f)
 	}
 }

@@ -13,3 +13,7 @@ DROP TABLE list_totals;
 DROP TABLE list_blocks;
 DROP INDEX mailboxes_of_domain;
 CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at, id, state_ready_at, state_until, state_status);
+
+-- A deleted address releases the rules of every account that forward to it.
+DROP INDEX forwarding_rules_by_internal_target;
+CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;

@@ -16,3 +16,7 @@ CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at
 -- SQLite prefers the later of two indexes that select equally well, and a search reads the rows.
 DROP INDEX mailboxes_in_order;
 CREATE INDEX mailboxes_in_order ON mailboxes (account_id, created_at, id);
+
+-- A deleted address releases the rules of every account that forward to it.
+DROP INDEX forwarding_rules_by_internal_target;
+CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;

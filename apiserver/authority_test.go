@@ -1,0 +1,114 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// The model test has the property that no request gives a right or takes one that its caller does
+// not have. These are examples of it, with their messages.
+
+// TestMoveGivesNothing checks that nobody gains a right for a domain by moving it.
+func TestMoveGivesNothing(t *testing.T) {
+	h := apitest.New(t)
+	sales, board := h.Workspace("Sales"), h.Workspace("Board")
+	h.Domain("board.com", board)
+	move := obj{"workspace_id": sales}
+	mover := []apitest.Grant{apitest.GrantOn(vocab.CapDomainUpdate, "workspace", sales), apitest.GrantOn(vocab.CapDomainUpdate, "workspace", board)}
+	reader := h.Limited(t, append(mover, apitest.GrantOn(vocab.CapMailboxView, "workspace", sales))...)
+	reader.Patch("/domains/board.com", move).Refused(403, "header.Authorization permission_denied").Says("mailbox.view")
+	reader.Patch("/domains/board.com", obj{"auto_renew": true}).Want(200)
+	h.Limited(t, mover...).Patch("/domains/board.com", move).Want(200)
+}
+
+// TestExpiringGrant checks that a service account grants nothing for longer than it has it.
+func TestExpiringGrant(t *testing.T) {
+	h := apitest.New(t)
+	until := func(d time.Duration) obj {
+		return obj{"name": "x", "expires_at": h.Clock.Now().Add(d).Format(time.RFC3339)}
+	}
+	_, expiring := h.ServiceAccount(h.Client, until(time.Hour))
+	shorter, _ := h.ServiceAccount(h.Client, until(time.Minute))
+	longer, _ := h.ServiceAccount(h.Client, until(2*time.Hour))
+	permanent, _ := h.ServiceAccount(h.Client, obj{"name": "x"})
+	owner := obj{"grant_kind": "super_admin"}
+	for _, c := range []struct {
+		subjectType, id string
+		status          int
+	}{{"service_account", shorter, 201}, {"service_account", longer, 403}, {"service_account", permanent, 403}, {"user", "u", 403}, {"group", "g", 403}} {
+		owner["subject_type"], owner["subject_id"], owner["grant_kind"] = c.subjectType, c.id, "capability"
+		owner["capability_key"], owner["resource_type"], owner["resource_id"] = vocab.CapMailboxView, "workspace", h.DefaultWorkspace()
+		expiring.Post("/auth/authorizations", owner).Want(c.status)
+	}
+}
+
+// revoking is a response whose first write ends the credential of its request.
+type revoking struct {
+	*httptest.ResponseRecorder
+	revoke func()
+}
+
+func (w *revoking) Write(p []byte) (int, error) {
+	if w.revoke != nil {
+		w.revoke()
+		w.revoke = nil
+	}
+	return w.ResponseRecorder.Write(p)
+}
+
+// TestExportEndsWithItsCredential revokes a token, or its grant, during an export.
+func TestExportEndsWithItsCredential(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	items := make([]obj, 900)
+	for i := range items {
+		items[i] = obj{"local_part": "u" + time.Duration(i).String(), "first_name": "f", "last_name": "l"}
+	}
+	h.Post("/mailboxes/bulk", obj{"domain": "example.com", "items": items}).Want(200)
+	export := func(revoke func(id, grant string)) (rows int) {
+		id, c := h.ServiceAccount(h.Client, obj{"name": "exporter"})
+		grant := h.Get("/auth/authorizations?subject_id=" + id).Want(200).Str("0.id")
+		w := &revoking{httptest.NewRecorder(), func() { revoke(id, grant) }}
+		body, _ := json.Marshal(obj{})
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.Path("/mailboxes/export"), bytes.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+		r.Header.Set("Content-Type", "application/json")
+		func() {
+			defer func() { _ = recover() }() // http.ErrAbortHandler, which cuts the response off
+			h.Service.Handler().ServeHTTP(w, r)
+		}()
+		return strings.Count(w.Body.String(), "@example.com")
+	}
+	for name, c := range map[string]struct {
+		revoke func(id, grant string)
+		all    bool
+	}{
+		"nothing":         {func(string, string) {}, true},
+		"service account": {func(id, _ string) { h.Delete("/auth/service-accounts/" + id).Want(204) }, false},
+		"grant":           {func(_, grant string) { h.Delete("/auth/authorizations/" + grant).Want(204) }, false},
+	} {
+		if got := export(c.revoke); (got == len(items)) != c.all {
+			t.Errorf("%s revoked: %d of %d rows", name, got, len(items))
+		}
+	}
+}
+
+// TestRequestIDIsNotTheKey checks that a request id which is the Idempotency-Key, with which the
+// stored response can be decrypted, is replaced: it is logged and stored.
+func TestRequestIDIsNotTheKey(t *testing.T) {
+	h := apitest.New(t)
+	const key = "3f0c9d7e-1111-4222-8333-444444444444"
+	for _, id := range []string{key, strings.ToUpper(key)} {
+		if got := h.Do(http.MethodPost, "/workspaces", obj{"name": "w"}, "X-Request-Id", id, "Idempotency-Key", key).Header.Get("X-Request-Id"); strings.EqualFold(got, key) {
+			t.Errorf("%s is kept as the request id", id)
+		}
+	}
+}

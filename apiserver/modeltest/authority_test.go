@@ -1,0 +1,82 @@
+package modeltest
+
+import "slices"
+
+// right is a capability in the whole account, a workspace or a domain.
+type right struct {
+	capability string
+	workspace  *workspace
+	domain     *domain
+}
+
+// authority is what every service account may do that can act.
+type authority struct {
+	rights     map[*serviceAccount]map[right]bool
+	workspaces []*workspace
+	domains    []*domain
+}
+
+func (m *machine) authority() authority {
+	all := authority{map[*serviceAccount]map[right]bool{}, slices.Clone(m.workspaces), slices.Clone(m.domains)}
+	for _, a := range m.serviceAccounts {
+		if a.refusal(m.now()) != "" {
+			continue
+		}
+		has := map[right]bool{}
+		for _, capability := range slices.Concat(whole, narrowable) {
+			r := m.reach(a.caller(), capability)
+			if r.all {
+				has[right{capability: capability}] = true
+			}
+			for _, w := range m.workspaces {
+				if r.workspace(w) {
+					has[right{capability: capability, workspace: w}] = true
+				}
+			}
+			for _, d := range m.domains {
+				if r.domain(d) {
+					has[right{capability: capability, domain: d}] = true
+				}
+			}
+		}
+		all.rights[a] = has
+	}
+	return all
+}
+
+// concerns reports whether the workspace or the domain of a right existed.
+func (a authority) concerns(r right) bool {
+	return (r.workspace == nil || slices.Contains(a.workspaces, r.workspace)) && (r.domain == nil || slices.Contains(a.domains, r.domain))
+}
+
+// checkAuthority checks that a request of a service account gives nobody a right that its caller
+// did not have, nor for longer, and takes no such right away. The rights of others in a workspace
+// come and go with the domains that move into and out of it.
+func (m *machine) checkAuthority(who *caller, o operation, before authority) {
+	own := before.rights[who.account]
+	if own == nil || o.method == "GET" {
+		return
+	}
+	after, isMove := m.authority(), o.capability == "domain.update"
+	for a, has := range after.rights {
+		isOther := a != who.account
+		limit := m.expiryOf(who)
+		lives := !limit.IsZero() && (a.expiresAt.IsZero() || a.expiresAt.After(limit))
+		for r := range has {
+			switch {
+			case before.rights[a][r], !before.concerns(r), isMove && isOther:
+			case !own[r]:
+				m.fail("the request gives the service account %d the right %s, which its caller does not have", a.number, r.capability)
+			case isOther && lives:
+				m.fail("the request gives the service account %d the right %s for longer than its caller has it", a.number, r.capability)
+			}
+		}
+	}
+	for a, had := range before.rights {
+		for r := range had {
+			if !after.rights[a][r] && after.concerns(r) && a != who.account && !isMove && !own[r] {
+				m.fail("the request takes the right %s from the service account %d, which its caller does not have", r.capability, a.number)
+			}
+		}
+	}
+}
