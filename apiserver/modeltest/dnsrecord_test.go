@@ -120,7 +120,7 @@ func (m *machine) drawValue(typ string) value {
 
 // recordName is a name as sent: relative to a domain, absolute, or the domain itself.
 func (m *machine) recordName() string {
-	name := draw(m, "name", "www", "@", "WWW", "_dmarc", "_x._tcp", "*", "www.", "@.", "_dmarc.")
+	name := draw(m, "name", "www", "@", "WWW", "_dmarc", "_x._tcp", "*", "mailhost._domainkey", "www.", "@.", "_dmarc.")
 	switch {
 	case name == "@.":
 		name = ""
@@ -227,7 +227,9 @@ func (m *machine) recordConflict(who *caller, r *record) *want {
 		}
 		same := other.typ == r.typ && other.value == r.value && sameNumber(other.priority, r.priority)
 		null := alike && kind == "MX" && (r.value == "." || other.value == ".")
-		if same || null || r.typ == "CNAME" || other.typ == "CNAME" || alike && kind != "MX" {
+		isKey := func(r *record) bool { return r.system && kindOf(r) == "" }
+		secondKey := other.typ == r.typ && isKey(other) != isKey(r)
+		if same || null || secondKey || r.typ == "CNAME" || other.typ == "CNAME" || alike && kind != "MX" {
 			return new(conflictWith(strconv.FormatInt(other.id, 10), m.reach(who, "dns_record.view").domain(r.domain)))
 		}
 	}

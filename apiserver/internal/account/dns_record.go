@@ -77,7 +77,8 @@ func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, 
 }
 
 // exclusion returns the rule that forbids two different records at one name, or "".
-// A system-managed record with the same purpose is replaced, see store.DNSRecord.
+// A system-managed record with the same purpose is replaced, see store.DNSRecord; the one
+// without a purpose, the DKIM key, is not.
 func exclusion(a, b store.DNSRecord) string {
 	purpose := dnsdata.PurposeOf(a.Type, a.Value)
 	samePurpose := purpose != "" && purpose == dnsdata.PurposeOf(b.Type, b.Value)
@@ -88,12 +89,19 @@ func exclusion(a, b store.DNSRecord) string {
 		return "a CNAME excludes other records at its name"
 	case a.Type != b.Type:
 		return ""
+	case isSystemKey(a) != isSystemKey(b):
+		return "of two DKIM keys at one name, verifiers may take the wrong one; choose another selector"
 	case dnsdata.IsNullMX(a.Type, a.Value), dnsdata.IsNullMX(b.Type, b.Value):
 		return "a null MX excludes other MX records at its name (RFC 7505)"
 	case samePurpose && purpose.Single():
 		return fmt.Sprintf("a name has at most one %s record, because of two receivers take neither; change that record instead", purpose)
 	}
 	return ""
+}
+
+// isSystemKey reports whether a record is the DKIM key that its domain comes with.
+func isSystemKey(r store.DNSRecord) bool {
+	return r.SystemManaged && dnsdata.PurposeOf(r.Type, r.Value) == ""
 }
 
 func isIdentical(a, b store.DNSRecord) bool {
