@@ -84,6 +84,15 @@ func (dialect) Columns(table string) string {
 		WHERE a.attrelid = '` + table + `'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 }
 
+// Objects implements sqlstore.Dialect.
+func (dialect) Objects() string {
+	return `SELECT CASE WHEN c.relkind IN ('r', 'p', 'f') THEN 'table ' ELSE 'view ' END || c.relname, '' FROM pg_catalog.pg_class c
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'f', 'v', 'm')
+			AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+		UNION ALL SELECT 'trigger ' || t.tgname, '' FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`
+}
+
 // Freeze implements sqlstore.Dialect. Others can read meanwhile. The transaction may wait for
 // as long as the caller wants.
 func (dialect) Freeze(tables []string) string {

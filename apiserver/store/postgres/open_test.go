@@ -38,13 +38,30 @@ func TestUpgrade(t *testing.T) {
 	url := postgrestest.EmptyURL(t)
 	old := openAt(t, url, postgres.Options{})
 	storetest.Fill(t, old)
-	next := postgres.Options{}.WithMigration(`ALTER TABLE mailboxes ADD COLUMN color TEXT COLLATE "C" NOT NULL DEFAULT ''`)
+	next := postgres.Options{}.WithMigration(`ALTER TABLE mailboxes ADD COLUMN color TEXT COLLATE "C" NOT NULL DEFAULT ''; CREATE TABLE colors (color TEXT)`)
 	readAll(t, openAt(t, url, next))
 	readAll(t, old)                                // still runs
 	readAll(t, openAt(t, url, postgres.Options{})) // restarts
 	execute(t, url, `UPDATE mailhost_schema SET compatible_with = version`)
 	if _, err := postgres.Open(t.Context(), url, postgres.Options{}); !errors.Is(err, store.ErrNewerSchema) {
 		t.Errorf("Open of a later schema = %v", err)
+	}
+}
+
+// TestForeignObjects checks that a schema is refused to which somebody has added.
+func TestForeignObjects(t *testing.T) {
+	for _, c := range []struct{ statements, want string }{
+		{`CREATE TABLE own (id int)`, "the table own"},
+		{`CREATE VIEW accounts2 AS SELECT * FROM accounts`, "the view accounts2"},
+		{`CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+			CREATE TRIGGER evil BEFORE INSERT ON mailboxes FOR EACH ROW EXECUTE FUNCTION evil()`, "the trigger evil"},
+	} {
+		url := postgrestest.EmptyURL(t)
+		openAt(t, url, postgres.Options{})
+		execute(t, url, c.statements)
+		if _, err := postgres.Open(t.Context(), url, postgres.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: Open = %v, want %q", c.statements, err, c.want)
+		}
 	}
 }
 

@@ -71,6 +71,11 @@ func (dialect) Columns(table string) string {
 	return `SELECT name, 0, "notnull", pk FROM pragma_table_info('` + table + `') ORDER BY cid`
 }
 
+// Objects implements sqlstore.Dialect.
+func (dialect) Objects() string {
+	return `SELECT type || ' ' || name, CASE type WHEN 'table' THEN '' ELSE sql END FROM sqlite_schema WHERE type <> 'index' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`
+}
+
 // Freeze implements sqlstore.Dialect.
 func (dialect) Freeze([]string) string { return "" }
 

@@ -211,3 +211,33 @@ func TestTables(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignObjects checks that a database is refused whose schema somebody has added to, or
+// whose triggers somebody has changed.
+func TestForeignObjects(t *testing.T) {
+	for _, c := range []struct{ statements, want string }{
+		{`ANALYZE; CREATE INDEX i ON mailboxes (first_name)`, ""}, // of an operator who knows why
+		{`CREATE TABLE own (id)`, "the table own"},
+		{`CREATE VIEW accounts2 AS SELECT * FROM accounts`, "the view accounts2"},
+		{`CREATE TRIGGER evil AFTER INSERT ON mailboxes BEGIN DELETE FROM accounts; END`, "the trigger evil"},
+		{`DROP TRIGGER accounts_inserted; CREATE TRIGGER accounts_inserted AFTER INSERT ON accounts BEGIN DELETE FROM mailboxes; END`, "the trigger accounts_inserted"},
+	} {
+		path := newPath(t)
+		s := openStore(t, path, Options{})
+		for statement := range strings.SplitSeq(strings.ReplaceAll(c.statements, "; END", ";END"), "; ") {
+			execute(t, s, statement)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, opts := range []Options{{}, {ReadOnly: true}} {
+			s, err := Open(t.Context(), path, opts)
+			if err == nil {
+				err = s.Close()
+			}
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: Open = %v, want %q", c.statements, err, c.want)
+			}
+		}
+	}
+}

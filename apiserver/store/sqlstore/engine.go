@@ -52,6 +52,10 @@ type Dialect interface {
 	SchemaVersion(ctx context.Context, q Querier) (int, error)
 	// SetSchemaVersion sets the schema version.
 	SetSchemaVersion(ctx context.Context, q Querier, version int) error
+	// Objects returns a query of the tables, views and triggers of the schema: the kind with the
+	// name, and the statement that made it if the database has that as it was written. It leaves
+	// out what the database itself or an extension has made.
+	Objects() string
 	// Elements returns a SELECT of the elements of a JSON array of strings, which is
 	// the value of a placeholder. A list is one parameter whatever its length, so that
 	// there are few different statements to prepare.

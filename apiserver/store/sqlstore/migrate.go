@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,37 @@ import (
 func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
 	files, version, err := versions(ctx, q, d)
 	return err == nil && version == len(files), err
+}
+
+// made matches the tables, views and triggers that a migration makes.
+var made = regexp.MustCompile(`\bCREATE (TABLE|VIEW|TRIGGER) (\w+)`)
+
+// checkObjects returns an error if the schema has a table, a view or a trigger that no migration
+// makes, or makes otherwise: one in somebody's backup could change what the program reads and
+// writes.
+func checkObjects(ctx context.Context, q Querier, d Dialect, files []migration) error {
+	all, own := "", []string{"table mailhost_migrations", "table mailhost_schema"}
+	for _, m := range files {
+		all += strings.ReplaceAll(m.text, "\r\n", "\n")
+	}
+	for _, match := range made.FindAllStringSubmatch(all, -1) {
+		own = append(own, strings.ToLower(match[1])+" "+match[2])
+	}
+	type object struct{ name, definition string }
+	objects, err := scan(&reader{ctx: ctx, q: q}, d.Objects(), nil, func(o *object) []any { return []any{&o.name, &o.definition} })
+	if err != nil {
+		return fmt.Errorf("list the objects of the schema: %w", err)
+	}
+	var foreign []string
+	for _, o := range objects {
+		if !slices.Contains(own, o.name) || !strings.Contains(all, strings.ReplaceAll(o.definition, "\r\n", "\n")) {
+			foreign = append(foreign, "the "+o.name)
+		}
+	}
+	if foreign == nil {
+		return nil
+	}
+	return fmt.Errorf("its schema has what this program did not make: %s; if you know what that is, drop it, otherwise restore a backup that you trust", strings.Join(foreign, ", "))
 }
 
 // Migrate migrates the database to the schema of this program. The caller runs it in a
@@ -38,6 +71,9 @@ func Migrate(ctx context.Context, q Querier, d Dialect) error {
 		if _, err := q.ExecContext(ctx, `INSERT INTO mailhost_migrations (version, checksum) VALUES ($1, $2)`, version+i+1, m.checksum()); err != nil {
 			return fmt.Errorf("list the migration %s: %w", m.name, err)
 		}
+	}
+	if err := checkObjects(ctx, q, d, files); err != nil {
+		return err
 	}
 	return d.SetSchemaVersion(ctx, q, len(files))
 }
@@ -99,5 +135,8 @@ func versions(ctx context.Context, q Querier, d Dialect) (files []migration, ver
 			return nil, 0, fmt.Errorf("its schema is version %d, but not the one that this program makes with %s: %s", version, m.name, advice)
 		}
 	}
-	return files, version, nil
+	if version == len(files) && version == len(applied) { // otherwise another version made or makes some
+		err = checkObjects(ctx, q, d, files)
+	}
+	return files, version, err
 }
