@@ -128,6 +128,9 @@ type Options struct {
 	// MaxMailboxes bounds the mailboxes of an account, unless a fixture has another
 	// bound; 0: no bound.
 	MaxMailboxes int
+	// MaxDedicatedIPs bounds the dedicated IPs of an account, so that one account can't
+	// claim what all of them share; 0: 4, negative: no bound.
+	MaxDedicatedIPs int
 	// PasswordCost is the cost of hashing a master password; the zero value is the
 	// recommendation of OWASP (19 MiB, 2 passes, about 20 ms). Less is for tests only.
 	PasswordCost PasswordCost
@@ -198,6 +201,7 @@ func New(o Options) (*Service, error) {
 	s.rules = account.New(account.Dependencies{
 		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses, Settings: settings,
 		Sender: o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
+		MaxDedicatedIPs: cmp.Or(o.MaxDedicatedIPs, 4),
 	})
 	s.http = httpapi.New(httpapi.Options{
 		Store: s.store, Clock: clock, Now: now, Random: source, Log: log, Auth: authenticator, Idempotency: s.idempotency,

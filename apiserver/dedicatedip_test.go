@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
@@ -49,6 +50,21 @@ func TestClaimDedicatedIP(t *testing.T) {
 	h.Get("/dedicated-ips/"+a.Str("id")).Refused(404, "path.dedicated_ip_id not_found")
 	h.Delete("/dedicated-ips/"+a.Str("id")).Refused(404, "path.dedicated_ip_id not_found")
 	h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")}).Want(201).Is("ip_addresses.0.ip", a.Str("ip_addresses.0.ip"))
+}
+
+// TestDedicatedIPsOfOneAccount checks that no account can claim what all share.
+func TestDedicatedIPsOfOneAccount(t *testing.T) {
+	h := apitest.New(t, func(o *apiserver.Options) { o.MaxDedicatedIPs = 0 })
+	claim := func() *apitest.Response {
+		return h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")})
+	}
+	var last string
+	for range 4 {
+		last = claim().Want(201).Str("id")
+	}
+	claim().Refused(409, "body conflict").Says("limit of 4 dedicated IPs")
+	h.Delete("/dedicated-ips/" + last).Want(204)
+	claim().Want(201)
 }
 
 func TestDedicatedIPFilters(t *testing.T) {

@@ -100,7 +100,7 @@ type Server struct {
 func New(t TB, configure ...func(*apiserver.Options)) *Server {
 	t.Helper()
 	c := NewClock()
-	o := apiserver.Options{Clock: c.Now, PasswordCost: Cheap}
+	o := apiserver.Options{Clock: c.Now, PasswordCost: Cheap, MaxDedicatedIPs: -1}
 	for _, fn := range configure {
 		fn(&o)
 	}

@@ -53,7 +53,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	db := apitest.OpenStore(t)
 	s.Service = apitest.NewService(t, apiserver.Options{
 		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar,
-		PasswordCost: apitest.Cheap,
+		PasswordCost: apitest.Cheap, MaxDedicatedIPs: -1,
 	})
 	s.Server = httptest.NewServer(s.Service.Handler())
 	t.Cleanup(s.Server.Close)
@@ -64,7 +64,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
 	must(t, err)
 
-	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now, PasswordCost: apitest.Cheap})
+	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now, PasswordCost: apitest.Cheap, MaxDedicatedIPs: -1})
 	must(t, err)
 	owner := client.Options{BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport}
 	s.Client, err = client.New(owner)

@@ -17,6 +17,13 @@ var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDed
 	if err != nil {
 		return nil, ifUnknown(err, api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
 	}
+	_, n, err := tx.DedicatedIPs(c.Caller.AccountID, store.DedicatedIPFilter{Now: c.Arrival}, store.Slice{})
+	switch limit := c.Rules.MaxDedicatedIPs; {
+	case err != nil:
+		return nil, err
+	case limit >= 0 && n >= limit:
+		return nil, api.Conflict("the account has reached its limit of %d dedicated IPs; release one that no domain uses", limit)
+	}
 	for _, address := range free(option) {
 		d := store.DedicatedIP{
 			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, OptionID: option.ID, Name: option.Name + " " + address,

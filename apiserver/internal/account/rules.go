@@ -47,6 +47,8 @@ type Dependencies struct {
 	// trailing slash.
 	PublicURL    string
 	PasswordCost password.Cost
+	// MaxDedicatedIPs is the most dedicated IPs of an account; negative: no limit.
+	MaxDedicatedIPs int
 }
 
 // Rules implements the operations. It is safe for concurrent use.

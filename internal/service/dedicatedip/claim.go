@@ -26,7 +26,7 @@ func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostic
 			"Check the account for an address that is in no Terraform state, and import it by its id or IP: otherwise you pay for it unused. If there is none, nothing was claimed: run apply again.")
 	case client.IsConflict(err):
 		var exhausted diag.Diagnostics
-		service.AddErrorWithAdvice(&exhausted, err, summary, nil, "Nothing was claimed. "+optionAdvice(ctx, c))
+		service.AddErrorWithAdvice(&exhausted, err, summary, nil, "Nothing was claimed. If the option is exhausted: "+optionAdvice(ctx, c))
 		for _, d := range exhausted {
 			diags.Append(diag.WithPath(path.Root("option_id"), d))
 		}

@@ -64,11 +64,16 @@ func (f tlsFlags) openCertificate(log *slog.Logger) (*certificate.Reloader, erro
 type limitFlags struct {
 	RateLimit    rateLimit `placeholder:"REQUESTS/DURATION" help:"Rate limit of a credential in this process, for instance 600/1m: a burst of that many requests, and as many again in each duration. Default: unlimited."`
 	MaxMailboxes int       `placeholder:"NUMBER" help:"Maximum number of mailboxes of an account. Default: unlimited."`
+
+	MaxDedicatedIPs int `name:"max-dedicated-ips" placeholder:"NUMBER" default:"4" help:"Maximum number of dedicated IPs of an account, because all accounts of a server share them. Default: ${default}."`
 }
 
 func (f limitFlags) validate() error {
 	if f.MaxMailboxes < 0 {
 		return errors.New("--max-mailboxes: must not be negative; 0 is unlimited")
+	}
+	if f.MaxDedicatedIPs < 1 {
+		return errors.New("--max-dedicated-ips: must be at least 1")
 	}
 	return nil
 }

@@ -190,7 +190,7 @@ func (c settings) options(db store.Store, plane *control.Plane, s *server, log *
 		Store: db, Logger: log, PublishedOnly: c.PublishedOnly,
 		PublicURL: publicURL, Clock: plane.Clock.Now,
 		Middleware: chain(middleware...),
-		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes,
+		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes, MaxDedicatedIPs: c.MaxDedicatedIPs,
 	}
 }
 
