@@ -240,7 +240,8 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 }
 
 type tokenRevokeCommand struct {
-	Tokens []string `arg:"" name:"token" help:"Id of a service account, or the name of one that works."`
+	Tokens       []string `arg:"" name:"token" help:"Id of a service account, or the name of one that works."`
+	WithChildren bool     `variable:"-" help:"Also revoke the service accounts that they have created, and those that these have. Without it they are listed, and go on working."`
 	cli.TargetFlags
 	cli.OutputFlags
 }
@@ -260,12 +261,25 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program) (err error) 
 		}
 		revoked = append(revoked, a)
 	}
+	children, err := childrenOf(ctx, t.Client, revoked)
+	if err != nil {
+		return err
+	}
+	if c.WithChildren {
+		revoked, children = append(revoked, children...), nil
+	}
 	for i, a := range revoked {
 		if _, err := apiclient.Call(ctx, t.Client, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: a.ID}); err != nil {
 			return fmt.Errorf("%q (%s): %w", a.Name, a.ID, err)
 		}
 		if now, err := apiclient.Call(ctx, t.Client, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: a.ID}); err == nil {
 			revoked[i] = *now
+		}
+	}
+	if len(children) > 0 {
+		fmt.Fprintln(p.Stderr, "mailhostd: these service accounts were created with what is revoked, and go on working; revoke them too, if they should not:")
+		for _, a := range children {
+			fmt.Fprintf(p.Stderr, "  %s %q\n", a.ID, a.Name)
 		}
 	}
 	return c.Print(p, revoked, func(w io.Writer) error {
@@ -276,6 +290,37 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program) (err error) 
 		}
 		return nil
 	})
+}
+
+// childrenOf returns the active service accounts that others have created, or that those have, as
+// far as the caller may see the audit log.
+func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceAccount) (children []api.ServiceAccount, err error) {
+	all, err := apiclient.Collect(apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}))
+	if err != nil {
+		if apiclient.Missing(err) || apiclient.Denied(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	var ids []string
+	for _, a := range all {
+		ids = append(ids, a.ID)
+	}
+	creators, descends, now := creatorsOf(ctx, c, ids), map[string]bool{}, time.Now()
+	for _, a := range parents {
+		descends[a.ID] = true
+	}
+	slices.SortStableFunc(all, func(a, b api.ServiceAccount) int { return strings.Compare(a.CreatedAt, b.CreatedAt) }) // a creator comes first
+	for _, a := range all {
+		by := creators[a.ID]
+		if descends[a.ID] || by.Type != vocab.SubjectServiceAccount || by.ID == nil || !descends[*by.ID] {
+			continue
+		}
+		if descends[a.ID] = true; apiclient.TokenState(a, now) == "active" {
+			children = append(children, a)
+		}
+	}
+	return children, nil
 }
 
 // findToken returns the service account with an id, or the active one with a name.

@@ -279,3 +279,38 @@ func TestTargets(t *testing.T) {
 		})
 	}
 }
+
+// TestRevokeWithChildren checks that a revocation names the service accounts that the revoked one
+// has created, through others too, and revokes them on request.
+func TestRevokeWithChildren(t *testing.T) {
+	t.Parallel()
+	database, owner := mailhostdtest.Initialize(t)
+	s := mailhostdtest.Serve(t, database)
+	create := func(by mailhostdtest.Account, name string) mailhostdtest.Account {
+		token := s.As(t, by).Post("/auth/service-accounts", map[string]any{"name": name}).Want(http.StatusCreated).Str("token")
+		return mailhostdtest.Account{AccountID: owner.AccountID, Token: token}
+	}
+	leaked := create(owner, "leaked")
+	middle := create(leaked, "middle")
+	create(middle, "deep")
+	create(owner, "other")
+	names := func() (active []string) {
+		for _, listed := range mailhostdtest.RunJSON[[]access.ListedToken](t, nil, "token", "list", "--database", database) {
+			active = append(active, listed.Name)
+		}
+		slices.Sort(active)
+		return active
+	}
+	if _, _, stderr := mailhostdtest.Run(t, "token", "revoke", "middle", "--database", database); !strings.Contains(stderr, `"deep"`) || strings.Contains(stderr, "other") {
+		t.Errorf("token revoke notes %s", stderr)
+	}
+	if got := names(); !slices.Equal(got, []string{"deep", "leaked", "other", "owner"}) {
+		t.Errorf("without the children, %q work", got)
+	}
+	if _, stdout, _ := mailhostdtest.Run(t, "token", "revoke", "leaked", "--with-children", "--database", database); !strings.Contains(stdout, `"deep"`) {
+		t.Errorf("token revoke printed %s", stdout)
+	}
+	if got := names(); !slices.Equal(got, []string{"other", "owner"}) {
+		t.Errorf("with the children, %q work", got)
+	}
+}
