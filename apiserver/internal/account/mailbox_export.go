@@ -1,8 +1,10 @@
 package account
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,9 +28,7 @@ var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMa
 			filter.DomainID = d.ID
 		}
 	}
-	if in.Body.Mailboxes != nil {
-		filter.IDs = []string{}
-	}
+	var named []store.Mailbox
 	for i, ref := range in.Body.Mailboxes {
 		if len(problems) > api.MaxProblems {
 			break
@@ -42,11 +42,19 @@ var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMa
 		case filter.DomainID != "" && m.DomainID != filter.DomainID:
 			problems = append(problems, api.Invalid("the mailbox %.255q is not in the domain that the request names", ref).InBody("mailboxes", strconv.Itoa(i)))
 		default:
-			filter.IDs = append(filter.IDs, m.ID)
+			named = append(named, m)
 		}
 	}
 	if problems != nil {
 		return nil, api.Unprocessable(problems...)
+	}
+	if in.Body.Mailboxes != nil {
+		slices.SortFunc(named, func(a, b store.Mailbox) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+		filter.IDs = []string{}
+		for _, m := range named {
+			filter.IDs = append(filter.IDs, m.ID)
+		}
+		filter.IDs = slices.Compact(filter.IDs)
 	}
 	return &api.CSV{
 		Filename: "mailboxes-" + c.Arrival.Format(time.DateOnly) + ".csv",
@@ -77,7 +85,12 @@ const exportChunk = 500
 // export began is there once, as it is when its turn comes.
 func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) error) error {
 	full := errors.New("the chunk is full")
+	left := filter.IDs // in order; a chunk reads as many as it holds
 	for {
+		if left != nil {
+			n := min(exportChunk, len(left))
+			filter.IDs, left = left[:n], left[n:]
+		}
 		chunk := make([]store.Mailbox, 0, exportChunk)
 		end := c.snapshot(func(r store.Reader) error {
 			if err := c.authorize(r); err != nil { // also after a revocation, or a smaller grant
@@ -99,9 +112,11 @@ func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 				return err
 			}
 		}
-		if end == nil {
+		switch {
+		case left != nil && len(left) == 0, left == nil && end == nil:
 			return nil
+		case left == nil:
+			filter.After = chunk[len(chunk)-1].Position()
 		}
-		filter.After = chunk[len(chunk)-1].Position()
 	}
 }
