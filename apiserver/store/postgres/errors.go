@@ -48,11 +48,15 @@ func retryable(err error, conn *pgx.Conn) bool {
 	return isOutdated(err) || conn.IsClosed()
 }
 
-// isOutdated reports whether a newer replica has just changed the table of a prepared
-// statement.
+// isOutdated reports whether a connection is of no more use: a newer replica has just changed
+// the table of a prepared statement, or the connection was opened while the database was
+// read-only, which it stays for as long as it is open.
 func isOutdated(err error) bool {
-	return code(err) == "0A000" && strings.Contains(err.Error(), "cached plan")
+	return code(err) == readOnlyTransaction || code(err) == "0A000" && strings.Contains(err.Error(), "cached plan")
 }
+
+// readOnlyTransaction is the code of a write in a read-only transaction.
+const readOnlyTransaction = "25006"
 
 // explain makes an error one that is store.ErrUnavailable or a *retryError, if the
 // database caused it.
@@ -75,11 +79,11 @@ func (t *transaction) explain(err error) error {
 func isOutage(err error) bool {
 	c := code(err)
 	return slices.Contains([]string{
-		"25006", // read-only: a standby, for instance
-		"25P03", // the transaction was idle for too long
-		"42501", // the user has no right any more
-		"55P03", // the lock timeout has passed
-		"57014", // the statement timeout has passed
+		readOnlyTransaction, // of a standby, for instance
+		"25P03",             // the transaction was idle for too long
+		"42501",             // the user has no right any more
+		"55P03",             // the lock timeout has passed
+		"57014",             // the statement timeout has passed
 	}, c) || slices.ContainsFunc([]string{
 		"08",  // connection
 		"53",  // disk, memory, connections

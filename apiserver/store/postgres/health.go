@@ -34,6 +34,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	if readOnly {
+		s.engine.pool.Reset() // the next Ping has a new connection, with the settings of then
 		return unavailable(errors.New("the server is a standby or read-only; name the primary, or add target_session_attrs=read-write to a URL with several hosts"))
 	}
 	if forbidden != "" {

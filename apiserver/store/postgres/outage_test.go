@@ -205,3 +205,27 @@ func TestLockTimeout(t *testing.T) {
 		t.Errorf("Update of another account = %v", err)
 	}
 }
+
+// TestReadOnlyForAWhile makes the database read-only for connections that begin then, as managed
+// services do when the disk is full: afterwards the store recovers without a restart.
+func TestReadOnlyForAWhile(t *testing.T) {
+	url := postgrestest.URL(t)
+	s := openAt(t, url, postgres.Options{Connections: 3})
+	write := func(id string) error {
+		return s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: id, CreatedAt: epoch}) })
+	}
+	execute(t, url, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$;
+		SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	for range 3 {
+		if err := errors.Join(write("lost"), s.Ping(t.Context())); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("read-only: %v", err)
+		}
+	}
+	execute(t, url, `BEGIN READ WRITE; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only', current_database()); END $$; COMMIT`)
+	_ = s.Ping(t.Context())
+	for _, id := range []string{"a", "b", "c", "d"} {
+		if err := errors.Join(s.Ping(t.Context()), write(id)); err != nil {
+			t.Errorf("writable again: %v", err)
+		}
+	}
+}

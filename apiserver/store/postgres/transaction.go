@@ -30,7 +30,7 @@ type session struct {
 	// patience is how long to wait for the result of a statement: longer than the server
 	// lets it run.
 	patience time.Duration
-	// outdated means that the schema has changed since statements were prepared.
+	// outdated means that the connection is not used again, see isOutdated.
 	outdated bool
 }
 
@@ -112,8 +112,7 @@ func (t *transaction) begin(ctx context.Context, args []any) (values []any, err 
 	return values, ctx.Err()
 }
 
-// fail keeps the first error of a statement. A connection whose plans are those of an older
-// schema is not used again.
+// fail keeps the first error of a statement. An outdated connection is not used again.
 func (t *transaction) fail(err error) {
 	if t.failed == nil {
 		t.failed = err
