@@ -41,70 +41,44 @@ func (h *harness) release(id string, n int) {
 	}
 }
 
-func TestStatusFault(t *testing.T) {
+// TestLostResponses checks errors and dropped connections, before and after the operation. A
+// retry of an executed request gets the replayed response.
+func TestLostResponses(t *testing.T) {
 	t.Parallel()
-	both(t, func(h *harness, c caller) {
-		h.add(fault.Rule{Operation: "create-workspace", Status: 503, RetryAfter: 7, Times: 1})
-		a := c.do("POST", "/workspaces", `{"name":"Sales"}`)
-		var body struct {
-			Detail []struct {
-				Loc       []string
-				Msg, Type string
-			}
-		}
-		a.json(t, &body)
-		if a.status != 503 || a.header.Get("Retry-After") != "7" || a.header.Get("X-Request-Id") == "" || a.header.Get("Content-Type") != "application/json" ||
-			len(body.Detail) != 1 || body.Detail[0].Type != "unavailable" || len(body.Detail[0].Loc) == 0 || !strings.Contains(body.Detail[0].Msg, "f1") {
-			t.Errorf("%+v", a)
-		}
-		if n := c.total("/workspaces"); n != 1 {
-			t.Errorf("%d workspaces: the request was executed", n)
-		}
-		c.must("POST", "/workspaces", `{"name":"Sales"}`)
-	})
-}
-
-func TestStatusAfterFault(t *testing.T) {
-	t.Parallel()
-	both(t, func(h *harness, c caller) {
-		h.add(fault.Rule{Operation: "create-workspace", Status: 500, After: true, Times: 1})
-		if a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key); a.status != 500 || strings.Contains(a.body, "Sales") {
-			t.Errorf("%+v", a)
-		}
-		if n := c.total("/workspaces"); n != 2 {
-			t.Errorf("%d workspaces: the request was not executed", n)
-		}
-		a := c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
-		if a.header.Get("Idempotency-Replayed") != "true" {
-			t.Errorf("%+v", a)
-		}
-	})
-}
-
-func TestDropFaults(t *testing.T) {
-	t.Parallel()
-	for point, done := range map[fault.Point]int{fault.Before: 0, fault.After: 1} {
-		t.Run(string(point), func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rule       fault.Rule
+		retryAfter string
+		typ        string // of the error; empty: there is no response
+		executed   bool
+	}{
+		"an error before":  {fault.Rule{Status: 503, RetryAfter: 7}, "7", "unavailable", false},
+		"an error after":   {fault.Rule{Status: 500, After: true}, "", "internal", true},
+		"no more before":   {fault.Rule{Drop: fault.Before}, "", "", false},
+		"no more after it": {fault.Rule{Drop: fault.After}, "", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both(t, func(h *harness, c caller) {
-				id := h.add(fault.Rule{Operation: "create-workspace", Drop: point, Nth: 1})
+				tt.rule.Operation, tt.rule.Nth = "create-workspace", 1
+				id := h.add(tt.rule)
 				a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
-				if a.err == nil {
+				if tt.typ == "" && a.err == nil {
 					t.Errorf("received a response: %+v", a)
+				} else if tt.typ != "" && (a.status != tt.rule.Status || a.header.Get("Retry-After") != tt.retryAfter || a.header.Get("X-Request-Id") == "" ||
+					a.header.Get("Content-Type") != "application/json" || !strings.Contains(a.body, `"type":"`+tt.typ) || !strings.Contains(a.body, "fault "+id) || strings.Contains(a.body, "Sales")) {
+					t.Errorf("%+v", a)
 				}
-				if n := c.total("/workspaces") - 1; n != done {
-					t.Errorf("%d workspaces were created, want %d", n, done)
+				if n := c.total("/workspaces"); (n == 2) != tt.executed {
+					t.Errorf("%d workspaces, executed: %t", n, tt.executed)
 				}
-				// A retry of an executed request gets the replayed response.
 				a = c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
-				if replayed := a.header.Get("Idempotency-Replayed"); (replayed == "true") != (done == 1) {
+				if replayed := a.header.Get("Idempotency-Replayed"); (replayed == "true") != tt.executed {
 					t.Errorf("replayed %q", replayed)
 				}
 				if n := c.total("/workspaces"); n != 2 {
 					t.Errorf("%d workspaces", n)
 				}
-				state, err := h.plane.Faults.Rule(id)
-				if err != nil || state.Matched != 2 || state.Fired != 1 {
+				if state, err := h.plane.Faults.Rule(id); err != nil || state.Matched != 2 || state.Fired != 1 {
 					t.Errorf("%+v, %v", state, err)
 				}
 			})

@@ -142,6 +142,16 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// table runs a command and returns what people read, with single spaces.
+func table(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := mailhostdtest.RunWith(t, environ, append(args, "--no-json")...)
+	if code != cli.ExitOK || stderr != "" {
+		t.Fatalf("%s: exit code %d, stderr %s", args, code, stderr)
+	}
+	return regexp.MustCompile(` +`).ReplaceAllString(stdout, " ")
+}
+
 // TestGrantTable checks that people read names beside ids, one row for a token that may only
 // plan, and nothing of a revoked token.
 func TestGrantTable(t *testing.T) {
@@ -154,15 +164,8 @@ func TestGrantTable(t *testing.T) {
 	hr := mailhostdtest.RunJSON[access.CreatedToken](t, nil, "token", "create", "hr", "--grant", "mailbox.view", "--domain", "a-example.com", "--database", database)
 	mailhostdtest.RunJSON[any](t, nil, "token", "revoke", "leaked", "--database", database)
 
-	table := func(args ...string) string {
-		t.Helper()
-		code, stdout, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(s, owner), append(args, "--no-json")...)
-		if code != cli.ExitOK || stderr != "" {
-			t.Fatalf("%s: exit code %d, stderr %s", args, code, stderr)
-		}
-		return regexp.MustCompile(` +`).ReplaceAllString(stdout, " ")
-	}
-	listed, all, shown := table("grant", "list"), table("grant", "list", "--all"), table("account", "show")
+	environ := mailhostdtest.HTTPEnviron(s, owner)
+	listed, all, shown := table(t, environ, "grant", "list"), table(t, environ, "grant", "list", "--all"), table(t, environ, "account", "show")
 	for _, want := range []string{
 		fmt.Sprintf("%d grants service_account ci (%s) plan only account ", len(plan.Grants), plan.ID),
 		fmt.Sprintf("%s service_account hr (%s) mailbox.view domain a-example.com (%s) ", hr.Grants[0].ID, hr.ID, domain),
@@ -187,7 +190,7 @@ func TestGrantTable(t *testing.T) {
 		}
 	}
 	mailhostdtest.RunJSON[any](t, nil, "grant", "add", "--database", database, "--group", leaked.ID, "--grant", "mailbox.view")
-	if listed := table("grant", "list"); !strings.Contains(listed, " group "+leaked.ID+" mailbox.view account ") {
+	if listed := table(t, environ, "grant", "list"); !strings.Contains(listed, " group "+leaked.ID+" mailbox.view account ") {
 		t.Errorf("a group named like a revoked token is not shown as a group:\n%s", listed)
 	}
 }
@@ -202,19 +205,11 @@ func TestWhoHasWhat(t *testing.T) {
 	environ := mailhostdtest.HTTPEnviron(s, owner)
 	support := mailhostdtest.RunJSON[access.CreatedToken](t, environ, "token", "create", "support", "--grant", "mailbox.view,domain.view", "--domain", "a-example.com")
 	mailhostdtest.RunJSON[any](t, nil, "token", "create", "rescue", "--plan-only", "--database", database)
-	table := func(environ []string, args ...string) string {
-		t.Helper()
-		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append(args, "--no-json")...)
-		if code != cli.ExitOK || stderr != "" {
-			t.Fatalf("%s: exit code %d, stderr %s", args, code, stderr)
-		}
-		return regexp.MustCompile(` +`).ReplaceAllString(stdout, " ")
-	}
 	as := []string{environ[0], environ[1], "MAILHOST_TOKEN=" + support.Token}
-	if who, want := table(as, "whoami"), "\nRights: domain.view, mailbox.view in domain a-example.com ("+domain+")\n"; !strings.Contains(who, want) {
+	if who, want := table(t, as, "whoami"), "\nRights: domain.view, mailbox.view in domain a-example.com ("+domain+")\n"; !strings.Contains(who, want) {
 		t.Errorf("whoami lacks %q:\n%s", want, who)
 	}
-	lines := strings.Split(table(environ, "token", "list"), "\n")
+	lines := strings.Split(table(t, environ, "token", "list"), "\n")
 	for i, want := range []string{"created by", "operator", "service_account owner", "operator " + cli.SystemUser()} {
 		if !strings.HasSuffix(strings.ToLower(lines[i]), " "+want) {
 			t.Errorf("token list printed %q, want … %s", lines[i], want)

@@ -174,6 +174,25 @@ func TestErrorLines(t *testing.T) {
 		{"port in use by number", []string{"serve", "--listen", address[strings.LastIndex(address, ":")+1:], "--database", database}, cli.ExitFailure, "--listen: can't listen on " + address},
 		{"no database", []string{"init", "--database", notes}, cli.ExitFailure, "it is not an SQLite database"},
 		{"no fixture", []string{"serve", "--fixture", filepath.Join(dir, "none.json")}, cli.ExitFailure, "--fixture: open"},
+		{"a limit without a duration", []string{"serve", "--rate-limit", "600"}, cli.ExitUsage, "--rate-limit"},
+		{"a limit of nothing", []string{"serve", "--rate-limit", "0/1m"}, cli.ExitUsage, "--rate-limit"},
+		{"a limit of no number", []string{"serve", "--rate-limit", "x/1m"}, cli.ExitUsage, "--rate-limit"},
+		{"a limit without a unit", []string{"serve", "--rate-limit", "600/1"}, cli.ExitUsage, "--rate-limit"},
+		{"a limit of the past", []string{"serve", "--rate-limit", "600/-1m"}, cli.ExitUsage, "--rate-limit"},
+		{"negative mailboxes", []string{"serve", "--max-mailboxes=-1"}, cli.ExitUsage, "--max-mailboxes: must not be negative"},
+		{"negative connections", []string{"serve", "--max-connections=-1"}, cli.ExitUsage, "--max-connections: must not be negative"},
+		{"negative drain", []string{"serve", "--drain-delay=-1s"}, cli.ExitUsage, "--drain-delay: must not be negative"},
+		{"bad collector", []string{"serve", "--otlp-endpoint", "collector:4317"}, cli.ExitUsage, "--otlp-endpoint: must be an http or https URL"},
+		{"issuer without audience", []string{"serve", "--oauth-issuer", "https://login.example.com"}, cli.ExitUsage, "--oauth-audience: is required with --oauth-issuer"},
+		{"audience without issuer", []string{"serve", "--oauth-audience", "mailhost"}, cli.ExitUsage, "--oauth-audience: needs --oauth-issuer"},
+		{"issuer without TLS", []string{"serve", "--oauth-issuer", "http://login.example.com", "--oauth-audience", "mailhost"}, cli.ExitUsage, "--oauth-issuer: it must be an https URL"},
+		{"issuer with a password", []string{"serve", "--oauth-issuer", "https://u:secret@login.example.com", "--oauth-audience", "mailhost"}, cli.ExitUsage, "--oauth-issuer: an issuer's URL must not have a user"},
+		{"mail from nobody", []string{"serve", "--smtp-url", "smtp://user:secret@mail.example.com"}, cli.ExitUsage, "--smtp-from: is required with --smtp-url"},
+		{"mail from no address", []string{"serve", "--smtp-url", "smtp://user:secret@mail.example.com", "--smtp-from", "Mailhost"}, cli.ExitUsage, "--smtp-from: must be an address"},
+		{"mail to nowhere", []string{"serve", "--smtp-from", "a@example.com"}, cli.ExitUsage, "--smtp-from: needs --smtp-url"},
+		{"no mail server", []string{"serve", "--smtp-url", "http://user:secret@mail.example.com", "--smtp-from", "a@example.com"}, cli.ExitUsage, "--smtp-url: must be smtp://"},
+		{"certificate without key", []string{"serve", "--tls-cert", "a.pem"}, cli.ExitUsage, "--tls-cert and --tls-key: set both"},
+		{"no certificate", []string{"serve", "--tls-cert", "none.pem", "--tls-key", notes, "--listen", "127.0.0.1:0", "--database", database}, cli.ExitFailure, "--tls-cert: open none.pem: no such file"},
 		{"bad fixture", []string{"serve", "--fixture", fixture}, cli.ExitFailure, "fixture.json: accounts[0] (x): id: must be the account's UUID"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,7 +206,7 @@ func TestErrorLines(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if _, err := os.Stat(database); err == nil {
-			t.Error("an address in use left a new database behind")
+			t.Error("an error left a new database behind")
 		}
 	})
 }

@@ -161,14 +161,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	}
 	i.Grants = append(i.Grants, grant)
 	i.Refresh = rand.Text()
-	sign := func(claims, changes map[string]any) string {
-		maps.Copy(claims, changes)
-		text, _ := json.Marshal(claims)
-		return oidctest.SignIDToken(i.key, "k", oidc.RS256, string(text))
-	}
-	expiry := time.Now().Add(time.Hour).Unix()
 	tokens := map[string]any{"token_type": "Bearer", "expires_in": 3600, "refresh_token": i.Refresh}
-	tokens["access_token"] = sign(map[string]any{"iss": i.URL, "aud": "mailhost", "sub": "jane", "exp": expiry, "jti": rand.Text()}, i.Claims)
+	tokens["access_token"] = i.Token("mailhost", i.Claims)
 	if i.Resource != "" && (r.FormValue("resource") != i.Resource || begun != nil && begun.Get("resource") != i.Resource) {
 		tokens["access_token"] = rand.Text()
 	}
@@ -176,7 +170,17 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		delete(tokens, "refresh_token")
 	}
 	if nonce := begun.Get("nonce"); nonce != "" {
-		tokens["id_token"] = sign(map[string]any{"iss": i.URL, "aud": "console", "sub": "jane", "exp": expiry, "nonce": nonce}, i.IDClaims)
+		claims := map[string]any{"nonce": nonce}
+		maps.Copy(claims, i.IDClaims)
+		tokens["id_token"] = i.Token("console", claims)
 	}
 	_ = json.NewEncoder(w).Encode(tokens)
+}
+
+// Token returns a token of jane for an audience, with more or other claims.
+func (i *Issuer) Token(audience string, changes map[string]any) string {
+	claims := map[string]any{"iss": i.URL, "aud": audience, "sub": "jane", "exp": time.Now().Add(time.Hour).Unix(), "jti": rand.Text()}
+	maps.Copy(claims, changes)
+	text, _ := json.Marshal(claims)
+	return oidctest.SignIDToken(i.key, "k", oidc.RS256, string(text))
 }

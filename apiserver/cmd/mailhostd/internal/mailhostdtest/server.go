@@ -133,20 +133,8 @@ func (s *Server) Fetch(t *testing.T, method, path string, headers ...string) (*h
 // Fetch requests a URL.
 func Fetch(t *testing.T, method, url string) (status int, body string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
+	resp, body := new(Server).Fetch(t, method, url)
+	return resp.StatusCode, body
 }
 
 // TLSArgs returns the flags for a certificate and its key.

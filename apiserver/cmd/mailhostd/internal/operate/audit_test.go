@@ -17,7 +17,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -221,17 +220,5 @@ func TestAuditAtRest(t *testing.T) {
 	}
 	if _, err := os.Stat(database + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a write-ahead log was left behind: %v", err)
-	}
-}
-
-func TestAuditOfANewDatabase(t *testing.T) {
-	t.Parallel()
-	database := filepath.Join(t.TempDir(), "new.db")
-	db, err := sqlite.Open(t.Context(), database, sqlite.Options{})
-	if err != nil || db.Close() != nil {
-		t.Fatal(err)
-	}
-	if got := mailhostdtest.Audit(t, database); len(got) != 0 {
-		t.Errorf("the log is %+v", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,6 +43,37 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
+// dialog is mailhostd restore with a person at its terminal.
+type dialog struct {
+	person *os.File
+	code   chan int
+}
+
+func startRestore(ctx context.Context, t *testing.T, args ...string) dialog {
+	t.Helper()
+	person, program := openTerminal(t)
+	d := dialog{person, make(chan int, 1)}
+	go func() {
+		d.code <- commands.Run(ctx, cli.Program{Args: append([]string{"restore"}, args...), Stdin: program, Stdout: program, Stderr: program, Openers: cli.Engines()})
+		fmt.Fprint(program, "] ") // so that shown returns
+	}()
+	return d
+}
+
+// shown returns what the command prints until it asks or ends.
+func (d dialog) shown(t *testing.T) string {
+	t.Helper()
+	var text strings.Builder
+	for buffer := make([]byte, 1024); !strings.HasSuffix(text.String(), "] "); {
+		n, err := d.person.Read(buffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(buffer[:n])
+	}
+	return text.String()
+}
+
 // descriptors returns how many descriptors of a file this process has.
 func descriptors(t *testing.T, path string) (n int) {
 	t.Helper()
@@ -67,25 +99,13 @@ func TestRestoreAsks(t *testing.T) {
 	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup); code != cli.ExitOK {
 		t.Fatal(stderr)
 	}
-	ask := func(act func(person *os.File, interrupt func())) (code int) {
-		person, program := openTerminal(t)
+	ask := func(act func(person *os.File, interrupt func())) int {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			code = commands.Run(ctx, cli.Program{Args: []string{"restore", backup, "--database", database}, Stdin: program, Stdout: program, Stderr: program, Openers: cli.Engines()})
-		}()
-		var shown strings.Builder
-		for buffer := make([]byte, 1024); !strings.Contains(shown.String(), "[y/N]"); {
-			n, err := person.Read(buffer)
-			if err != nil {
-				t.Fatal(err)
-			}
-			shown.Write(buffer[:n])
-		}
-		act(person, interrupt)
-		apitest.Receive(t, ended)
+		d := startRestore(ctx, t, backup, "--database", database)
+		d.shown(t)
+		act(d.person, interrupt)
+		code := apitest.Receive(t, d.code)
 		if left, err := filepath.Glob(filepath.Join(filepath.Dir(database), ".restore-*")); err != nil || len(left) != 0 {
 			t.Errorf("left behind: %v, error %v", left, err)
 		}
@@ -149,34 +169,22 @@ func TestRestoreUnderstandsReplies(t *testing.T) {
 		shown   []string // before each reply, and at the end
 		code    int
 	}{
-		{"--no-revoke-again", []string{"yep", "NO"}, []string{"work again? [y/N]", "Type yes or no.", "nothing was restored"}, cli.ExitFailure},
+		{"--revoke-again", []string{"yep", "NO"}, []string{"and revoke again what was revoked since? [y/N]", "Type yes or no.", "nothing was restored"}, cli.ExitFailure},
 		{"--revoke-again", []string{""}, []string{"and revoke again what was revoked since? [y/N]", "nothing was restored"}, cli.ExitFailure},
-		{"--revoke-again", []string{"sure", "Yes"}, []string{"and revoke again what was revoked since? [y/N]", "Type yes or no.", "3 of what was revoked"}, cli.ExitOK},
+		{"--no-revoke-again", []string{"sure", "Yes"}, []string{"work again? [y/N]", "Type yes or no.", "was restored"}, cli.ExitOK},
 	} {
-		person, program := openTerminal(t)
-		code := make(chan int, 1)
-		go func() {
-			code <- commands.Run(t.Context(), cli.Program{Args: []string{"restore", d.backup, "--database", d.database, tt.flag}, Stdin: program, Stdout: program, Stderr: program, Openers: cli.Engines()})
-			fmt.Fprint(program, "] ") // so that reading ends
-		}()
+		restore := startRestore(t.Context(), t, d.backup, "--database", d.database, tt.flag)
 		for i, want := range tt.shown {
-			var shown strings.Builder
-			for buffer := make([]byte, 1024); !strings.HasSuffix(shown.String(), "] "); {
-				n, err := person.Read(buffer)
-				if err != nil {
-					t.Fatal(err)
-				}
-				shown.Write(buffer[:n])
-			}
-			if !strings.Contains(shown.String(), want) {
-				t.Fatalf("%q: reply %d follows %q, want %q", tt.replies, i, shown.String(), want)
+			if got := restore.shown(t); !strings.Contains(got, want) {
+				t.Fatalf("%q: reply %d follows %q, want %q", tt.replies, i, got, want)
 			}
 			if i < len(tt.replies) {
-				fmt.Fprintln(person, tt.replies[i])
+				fmt.Fprintln(restore.person, tt.replies[i])
 			}
 		}
-		if got := apitest.Receive(t, code); got != tt.code {
+		if got := apitest.Receive(t, restore.code); got != tt.code {
 			t.Errorf("%q: exit code %d, want %d", tt.replies, got, tt.code)
 		}
 	}
+	mailhostdtest.Serve(t, d.database).As(t, d.leaked).Get("/mailboxes").Want(http.StatusOK)
 }

@@ -133,15 +133,6 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestRestoreWithoutRevoking checks that the choice is the operator's, and that the drill
-// above tests something.
-func TestRestoreWithoutRevoking(t *testing.T) {
-	t.Parallel()
-	d := newRestoreDrill(t)
-	mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", d.backup, "--database", d.database, "--no-revoke-again", "--yes")
-	mailhostdtest.Serve(t, d.database).As(t, d.leaked).Get("/mailboxes").Want(http.StatusOK)
-}
-
 // TestRestoreOfAnUnreadableDatabase checks that a damaged or missing database is replaced only
 // if asked.
 func TestRestoreOfAnUnreadableDatabase(t *testing.T) {

@@ -58,6 +58,7 @@ func TestControlPlane(t *testing.T) {
 	}
 }
 
+// TestFaultAndReset checks a fault, the reset, and that a held request does not block the shutdown.
 func TestFaultAndReset(t *testing.T) {
 	t.Parallel()
 	s, plane, owner, _ := mailhostdtest.ServeWithControl(t)
@@ -83,14 +84,7 @@ func TestFaultAndReset(t *testing.T) {
 		t.Errorf("%d workspaces after the reset, want the fixture's 2", page.Total)
 	}
 	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK)
-}
 
-// TestHeldRequestsEndWithTheServer checks that a held request does not block the
-// shutdown.
-func TestHeldRequestsEndWithTheServer(t *testing.T) {
-	t.Parallel()
-	s, plane, owner, _ := mailhostdtest.ServeWithControl(t)
-	c := s.As(t, owner)
 	var rule struct{ ID string }
 	mailhostdtest.CallURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","hold":"before"}`, &rule)
 	statuses := make(chan int, 1)

@@ -1,17 +1,11 @@
 package serve_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/coreos/go-oidc/v3/oidc"
-	"github.com/coreos/go-oidc/v3/oidc/oidctest"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -33,16 +27,9 @@ func TestDoctor(t *testing.T) {
 	t.Parallel()
 	database, _ := mailhostdtest.Initialize(t)
 	inbox := mailhostdtest.NewInbox(t)
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	issuer := &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
-	web := httptest.NewServer(issuer)
-	t.Cleanup(web.Close)
-	issuer.SetIssuer(web.URL)
+	i := mailhostdtest.NewIssuer(t)
 	s := mailhostdtest.Serve(t, database)
-	healthy := append([]string{"--database", database, "--listen", strings.TrimPrefix(s.URL, "http://"), "--oauth-issuer", web.URL, "--oauth-audience", "x"}, inbox.Flags()...)
+	healthy := append([]string{"--database", database, "--listen", strings.TrimPrefix(s.URL, "http://"), "--oauth-issuer", i.URL, "--oauth-audience", "x"}, inbox.Flags()...)
 
 	open := filepath.Join(t.TempDir(), "open.db")
 	mailhostdtest.InitializeIn(t, open)

@@ -10,13 +10,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
+// TestSignalEndsTheServer checks that SIGTERM and SIGINT end a server. SIGHUP does not, also if there
+// is no certificate to reload.
 func TestSignalEndsTheServer(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			database, _ := mailhostdtest.Initialize(t)
+			database, owner := mailhostdtest.Initialize(t)
 			s := mailhostdtest.Spawn(t, database)
+			hangUp(t, s)
+			s.Log.Wait(t, "there is nothing to reload")
+			s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
 			if err := s.Cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
@@ -26,19 +31,6 @@ func TestSignalEndsTheServer(t *testing.T) {
 			s.Log.Wait(t, "shut down")
 		})
 	}
-}
-
-// TestHangupWithoutACertificate checks that SIGHUP ends a server without a certificate,
-// because it has nothing to reload.
-func TestHangupWithoutACertificate(t *testing.T) {
-	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Spawn(t, database)
-	if err := s.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	s.Log.Wait(t, "there is nothing to reload")
-	s.As(t, owner).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
 }
 
 func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {

@@ -13,13 +13,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
-	first := mailhostdtest.Serve(t, database)
+	first := mailhostdtest.Serve(t, database, "--drain-delay", "1ms")
 	c := first.As(t, owner)
 	c.Domain("example.com")
 	var made api.Mailbox
@@ -42,7 +42,15 @@ func TestRestart(t *testing.T) {
 func TestPublishedOnly(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
-	c := mailhostdtest.Serve(t, database, "--published-only").As(t, owner)
+	s := mailhostdtest.Serve(t, database, "--published-only")
+	want, err := httpapi.Document(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, got := s.Fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
+		t.Errorf("the document has %d bytes; want %d", len(got), len(want))
+	}
+	c := s.As(t, owner)
 	c.Domain("example.com")
 	c.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", "jane")).Want(http.StatusCreated)
 	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
@@ -65,22 +73,8 @@ func TestServeWithoutAnAccount(t *testing.T) {
 	// init works while a server runs.
 	owner := mailhostdtest.InitializeIn(t, database)
 	s.As(t, owner).Do(http.MethodGet, "", nil).Want(http.StatusOK)
-	ready, err := http.Get(s.URL + "/healthz/ready")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ready.Body.Close()
-	if ready.StatusCode != http.StatusOK {
+	if ready, _ := s.Fetch(t, http.MethodGet, "/healthz/ready"); ready.StatusCode != http.StatusOK {
 		t.Errorf("ready: %s", ready.Status)
-	}
-}
-
-func TestServeInMemoryWithoutAnAccount(t *testing.T) {
-	t.Parallel()
-	s := mailhostdtest.Serve(t, sqlite.Memory)
-	s.End(t)
-	if log := s.Log.String(); strings.Contains(log, "mailhostd init") || !strings.Contains(log, "use --fixture") {
-		t.Errorf("the printed advice does not work:\n%s", log)
 	}
 }
 
@@ -95,11 +89,7 @@ func TestDatabaseRemovedWhileServing(t *testing.T) {
 	s := mailhostdtest.Serve(t, database)
 	as := s.As(t, owner)
 	ready := func() int {
-		resp, err := http.Get(s.URL + "/healthz/ready")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
+		resp, _ := s.Fetch(t, http.MethodGet, "/healthz/ready")
 		return resp.StatusCode
 	}
 	as.Do(http.MethodPost, "/workspaces", `{"name":"before"}`).Want(http.StatusCreated)
@@ -211,27 +201,5 @@ func TestShutdownTimeout(t *testing.T) {
 	}
 	if want := "mailhostd: requests in flight did not end within 1ms and were aborted\n"; !strings.HasSuffix(s.Log.String(), want) {
 		t.Errorf("log:\n%s", s.Log)
-	}
-}
-
-// TestOptionsOfTheServer checks OPTIONS *, which net/http would handle by itself without
-// a request id.
-func TestOptionsOfTheServer(t *testing.T) {
-	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: mailhost.test\r\nConnection: close\r\n\r\n")
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusNotFound || response.Header.Get("X-Request-Id") == "" || response.Header.Get("Content-Type") != "application/json" {
-		t.Errorf("status %d, headers %v", response.StatusCode, response.Header)
 	}
 }

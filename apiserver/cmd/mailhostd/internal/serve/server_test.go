@@ -19,6 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // TestLengthWithChunks checks that after a request with both Content-Length and
@@ -67,23 +68,41 @@ func TestLengthWithChunks(t *testing.T) {
 	}
 }
 
-// TestHeaderTooLarge checks the response of net/http to a header that is too large.
-func TestHeaderTooLarge(t *testing.T) {
+// TestRequestsOfNetHTTP checks that a header is not too large, and that OPTIONS * has a request
+// id, which net/http's own response would lack.
+func TestRequestsOfNetHTTP(t *testing.T) {
 	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s := mailhostdtest.Serve(t, sqlite.Memory)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/healthz/live", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("X-Large", strings.Repeat("x", 2*serve.MaxHeaderBytes))
-	resp, err := http.DefaultClient.Do(r)
+	large, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer large.Body.Close()
+	if large.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a large header: %s", large.Status)
+	}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: mailhost.test\r\nConnection: close\r\n\r\n")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("status %s", resp.Status)
+	if resp.StatusCode != http.StatusNotFound || resp.Header.Get("X-Request-Id") == "" || resp.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("OPTIONS *: %s, headers %v", resp.Status, resp.Header)
+	}
+	s.End(t)
+	if log := s.Log.String(); strings.Contains(log, "mailhostd init") || !strings.Contains(log, "use --fixture") {
+		t.Errorf("the advice for a database in memory does not work:\n%s", log)
 	}
 }
 
@@ -159,25 +178,6 @@ func TestDrainDelay(t *testing.T) {
 	}
 	c.Do(http.MethodPost, "/workspaces", `{"name":"late"}`).Want(http.StatusCreated)
 	s.End(t) // returns immediately
-}
-
-func TestDrainDelayEnds(t *testing.T) {
-	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--drain-delay", "1ms")
-	if code := s.End(t); code != cli.ExitOK {
-		t.Errorf("exit code %d:\n%s", code, s.Log)
-	}
-	s.Log.Wait(t, "shut down")
-}
-
-func TestNegativeConnectionFlags(t *testing.T) {
-	t.Parallel()
-	for _, flag := range []string{"--drain-delay=-1s", "--max-connections=-1"} {
-		if code, _, stderr := mailhostdtest.Run(t, "serve", flag); code != cli.ExitUsage || !strings.Contains(stderr, "must not be negative") {
-			t.Errorf("%s: exit code %d, stderr %q", flag, code, stderr)
-		}
-	}
 }
 
 // TestNewerSchema checks that a database with a newer schema is not changed.

@@ -4,13 +4,11 @@ import (
 	"crypto/tls"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -28,7 +26,9 @@ func TestTLS(t *testing.T) {
 		t.Errorf("the log warns about plain HTTP:\n%s", s.Log)
 	}
 	c := mailhostdtest.Trusting(t, s.As(t, owner), pair)
-	c.Do(http.MethodPost, "/forwarding", `{"target_email":"a@example.org"}`).Want(http.StatusCreated)
+	for _, target := range []string{"a@example.org", "b@example.org", "c@example.org"} { // bodies on one HTTP/2 connection
+		c.Do(http.MethodPost, "/forwarding", `{"target_email":"`+target+`"}`).Want(http.StatusCreated)
+	}
 
 	response, err := c.HTTP.Get(s.URL + "/healthz/ready")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestTLS(t *testing.T) {
 	plane, _ := s.Log.Wait(t, "serving the control plane")["url"].(string)
 	var outbox struct{ Items []struct{ Link string } }
 	mailhostdtest.CallURL(t, http.MethodGet, plane+"/outbox", "", &outbox)
-	if len(outbox.Items) != 1 || !strings.HasPrefix(outbox.Items[0].Link, s.URL+"/") {
+	if len(outbox.Items) != 3 || !strings.HasPrefix(outbox.Items[0].Link, s.URL+"/") {
 		t.Errorf("outbox: %+v", outbox)
 	}
 
@@ -89,49 +89,5 @@ func hangUp(t *testing.T, s *mailhostdtest.Server) {
 	t.Helper()
 	if err := s.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestWrongCertificates(t *testing.T) {
-	t.Parallel()
-	one, two := certificatetest.NewPair(t, 1), certificatetest.NewPair(t, 2)
-	for name, tt := range map[string]struct {
-		args []string
-		code int
-		want string
-	}{
-		"one flag": {[]string{"--tls-cert", one.Cert}, cli.ExitUsage, "--tls-cert and --tls-key: set both"},
-		"mismatch": {[]string{"--tls-cert", one.Cert, "--tls-key", two.Key}, cli.ExitFailure, "private key does not match public key"},
-		"no file":  {[]string{"--tls-cert", one.Cert + "x", "--tls-key", one.Key}, cli.ExitFailure, "--tls-cert: open " + one.Cert + "x: no such file"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			database := filepath.Join(t.TempDir(), "mailhost.db")
-			code, _, stderr := mailhostdtest.Run(t, append(mailhostdtest.ServeArgs(database), tt.args...)...)
-			if code != tt.code || !strings.Contains(stderr, tt.want) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("exit code %d, stderr %q; want %d and %q", code, stderr, tt.code, tt.want)
-			}
-			if _, err := os.Stat(database); err == nil {
-				t.Error("a new database was left behind")
-			}
-		})
-	}
-}
-
-// TestHTTP2WithBodies checks that many requests with bodies can share one HTTP/2
-// connection.
-func TestHTTP2WithBodies(t *testing.T) {
-	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	pair := certificatetest.NewPair(t, 1)
-	c := mailhostdtest.Trusting(t, mailhostdtest.Serve(t, database, mailhostdtest.TLSArgs(pair)...).As(t, owner), pair)
-	c.Domain("example.com")
-	for _, name := range []string{"a", "b", "c"} {
-		c.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", name)).Want(http.StatusCreated)
-	}
-	var page api.Page[api.Mailbox]
-	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK).Into(&page)
-	if page.Total != 3 {
-		t.Errorf("%d mailboxes", page.Total)
 	}
 }
