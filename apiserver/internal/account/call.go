@@ -96,8 +96,14 @@ func view[T any](c *Call, fn func(store.Reader) (T, error)) (out T, err error) {
 	return out, c.notFound(err)
 }
 
-// snapshot reads one snapshot, without the domains whose payment is overdue.
+// snapshot reads one snapshot, without the domains whose payment is overdue. It waits for other
+// snapshots of the account if there are too many.
 func (c *Call) snapshot(fn func(store.Reader) error) error {
+	leave, err := c.Rules.readers.enter(c.Context, c.Caller.AccountID)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return c.Rules.Store.View(c.Context, func(r store.Reader) error {
 		r.HideUnpaid(LastUnpaid(c.Arrival))
 		return fn(r)

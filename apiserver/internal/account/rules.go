@@ -56,6 +56,7 @@ type Rules struct {
 	Dependencies
 	mail      *mail.Queue // nil: messages are not sent
 	passwords *password.Hasher
+	readers   shares
 }
 
 // New returns Rules, and starts to send the messages that are queued if there is a
@@ -64,6 +65,7 @@ func New(d Dependencies) *Rules {
 	rules := &Rules{
 		Dependencies: d,
 		passwords:    password.NewHasher(d.Random, d.PasswordCost),
+		readers:      shares{slots: readersOfAccount},
 	}
 	if d.Sender != nil {
 		rules.mail = mail.NewQueue(d.Store, d.Sender, rules.composeVerification, d.Outbox, d.Log)

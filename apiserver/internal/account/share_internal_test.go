@@ -1,0 +1,30 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// TestShares checks that an account waits for its own requests and for no others'.
+func TestShares(t *testing.T) {
+	s := shares{slots: 2}
+	enter := func(ctx context.Context, id string) func() {
+		t.Helper()
+		leave, err := s.enter(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return leave
+	}
+	first := enter(t.Context(), "busy")
+	enter(t.Context(), "busy")
+	enter(t.Context(), "other")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.enter(ended, "busy"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a third request enters: %v", err)
+	}
+	first()
+	enter(t.Context(), "busy")
+}
