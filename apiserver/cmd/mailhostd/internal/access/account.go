@@ -44,27 +44,26 @@ func summarize(ctx context.Context, c *apiclient.Client) (s accountSummary, err 
 		return s, err
 	}
 	s.Account = *account
-	if s.Domains, err = total(ctx, c, api.ListDomains, &api.ListDomainsRequest{}); err != nil {
+	if s.Domains, err = total(ctx, c, api.ListDomains); err != nil {
 		return s, err
 	}
-	if s.Mailboxes, err = total(ctx, c, api.ListMailboxes, &api.ListMailboxesRequest{}); err != nil {
+	if s.Mailboxes, err = total(ctx, c, api.ListMailboxes); err != nil {
 		return s, err
 	}
-	s.ServiceAccounts, err = total(ctx, c, api.ListServiceAccounts, &api.ListRequest{})
+	s.ServiceAccounts, err = total(ctx, c, api.ListServiceAccounts)
 	return s, err
 }
 
 // total returns the length of a list, and nil if the caller may not see it.
-func total[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]], in *Req) (*int, error) {
-	any(in).(interface{ SetPaging(page, size int) }).SetPaging(1, 1)
-	page, err := apiclient.Call(ctx, c, op, in)
-	if apiclient.Denied(err) {
+func total[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]]) (*int, error) {
+	n, err := apiclient.Total(ctx, c, op)
+	switch {
+	case apiclient.Denied(err):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
-	return &page.Total, nil
+	return &n, nil
 }
 
 func count(n *int) string {

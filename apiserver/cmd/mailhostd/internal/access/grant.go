@@ -99,28 +99,17 @@ func grantRows(grants []api.Authorization, names grantNames, revoked bool) [][]s
 	if revoked {
 		rows[0] = append(rows[0], "REVOKED")
 	}
-	add := func(id, right, scope string, g api.Authorization) {
-		row := []string{id, names.subject(g), right, scope, cli.Minute(g.CreatedAt)}
+	for _, g := range apiclient.FoldGrants(grants, true) {
+		id := g.ID
+		right, _ := DescribeRight(g.Authorization)
+		if g.Folded > 0 {
+			id, right = cli.Counted(g.Folded, "grant"), planOnly
+		}
+		row := []string{id, names.subject(g.Authorization), right, names.scope(g.Authorization), cli.Minute(g.CreatedAt)}
 		if revoked {
-			row = append(row, cli.Minute(names.revokedAt(g)))
+			row = append(row, cli.Minute(names.revokedAt(g.Authorization)))
 		}
 		rows = append(rows, row)
-	}
-	active := map[string][]api.Authorization{} // by subject
-	for _, g := range grants {
-		if g.RevokedAt == nil {
-			active[g.SubjectType+g.SubjectID] = append(active[g.SubjectType+g.SubjectID], g)
-		}
-	}
-	for _, g := range grants {
-		all := active[g.SubjectType+g.SubjectID]
-		right, _ := DescribeRight(g)
-		switch {
-		case g.RevokedAt != nil || describeRights(all) != planOnly:
-			add(g.ID, right, names.scope(g), g)
-		case g.ID == all[0].ID:
-			add(cli.Counted(len(all), "grant"), planOnly, names.scope(g), g)
-		}
 	}
 	return rows
 }

@@ -149,16 +149,11 @@ func describeRights(grants []api.Authorization) string {
 	}
 	slices.Sort(capabilities)
 	capabilities = slices.Compact(capabilities)
-	var plan []string
-	for _, c := range api.PlanCapabilities() {
-		plan = append(plan, string(c))
-	}
-	slices.Sort(plan)
 	var parts []string
 	switch {
 	case slices.Contains(capabilities, vocab.GrantAccountOwner):
 		return "owner"
-	case restricted == 0 && slices.Equal(capabilities, plan):
+	case apiclient.IsPlanOnly(grants):
 		return planOnly
 	case len(capabilities) > 3:
 		parts = append(parts, fmt.Sprintf("%d capabilities", len(capabilities)))

@@ -127,6 +127,17 @@ func All[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, ap
 	}
 }
 
+// Total returns how many objects a list has.
+func Total[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, api.Page[Item]]) (int, error) {
+	in := new(Req)
+	any(in).(interface{ SetPaging(page, size int) }).SetPaging(1, 1)
+	page, err := Call(ctx, c, op, in)
+	if err != nil {
+		return 0, err
+	}
+	return page.Total, nil
+}
+
 // Collect returns every object of All.
 func Collect[Item any](all iter.Seq2[Item, error]) ([]Item, error) {
 	items := []Item{}

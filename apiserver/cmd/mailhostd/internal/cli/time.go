@@ -11,34 +11,37 @@ import (
 type TimeFlag struct{ time.Time }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (f *TimeFlag) UnmarshalText(text []byte) (err error) {
-	if d, ok := parseDuration(string(text)); ok {
-		f.Time = time.Now().Add(-d)
-		return nil
+func (f *TimeFlag) UnmarshalText(text []byte) error {
+	var ok bool
+	if f.Time, ok = parseTime(string(text), -1); !ok {
+		return fmt.Errorf("%.64q is neither a time such as 2026-03-14T15:00:00Z, nor a date such as 2026-03-14, nor a duration such as 24h or 7d", text)
 	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if f.Time, err = time.Parse(layout, string(text)); err == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("%.64q is neither a time such as 2026-03-14T15:00:00Z, nor a date such as 2026-03-14, nor a duration such as 24h or 7d", text)
+	return nil
 }
 
 // DeadlineFlag is a time, a date or a duration from now.
 type DeadlineFlag struct{ time.Time }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (f *DeadlineFlag) UnmarshalText(text []byte) (err error) {
-	if d, ok := parseDuration(string(text)); ok {
-		f.Time = time.Now().Add(d)
-		return nil
+func (f *DeadlineFlag) UnmarshalText(text []byte) error {
+	var ok bool
+	if f.Time, ok = parseTime(string(text), 1); !ok {
+		return fmt.Errorf("%.64q is neither a duration such as 90d, nor a date such as 2027-03-14, nor a time such as 2027-03-14T15:00:00Z", text)
+	}
+	return nil
+}
+
+// parseTime parses a time, a date, or a duration, which it adds to the present time sign times.
+func parseTime(text string, sign time.Duration) (time.Time, bool) {
+	if d, ok := parseDuration(text); ok {
+		return time.Now().Add(sign * d), true
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if f.Time, err = time.Parse(layout, string(text)); err == nil {
-			return nil
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, true
 		}
 	}
-	return fmt.Errorf("%.64q is neither a duration such as 90d, nor a date such as 2027-03-14, nor a time such as 2027-03-14T15:00:00Z", text)
+	return time.Time{}, false
 }
 
 // parseDuration parses a duration of Go, or a number of days.

@@ -92,14 +92,14 @@ type part[T any] struct {
 	Failure *failure
 }
 
-// partOf returns a part of a page. The error is not nil if the session has ended, so that
-// there is no page at all.
-func partOf[T any](content T, err error) (part[T], error) {
-	f := failureOf(err)
-	if f != nil && f.Status == http.StatusUnauthorized {
-		return part[T]{}, f
+func partOf[T any](content T, err error) part[T] { return part[T]{content, failureOf(err)} }
+
+// totalOf returns how many objects a list has.
+func totalOf[T any](p *api.Page[T], err error) part[int] {
+	if err != nil {
+		return partOf(0, err)
 	}
-	return part[T]{content, f}, nil
+	return partOf(p.Total, nil)
 }
 
 // query returns a parameter of the page's address. Request.FormValue would read the body

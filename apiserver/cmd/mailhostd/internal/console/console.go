@@ -108,24 +108,18 @@ func (c *Console) routes() {
 	for name, mediaType := range map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
 		c.mux.Handle("GET "+Path+"/"+name, asset(name, mediaType))
 	}
+	for _, s := range sections {
+		c.mux.Handle("GET "+Path+s.Path, c.signedIn(s.page))
+	}
 	for pattern, p := range map[string]page{
-		"GET ":                         overview,
-		"GET /domains":                 listDomains,
 		"GET /domains/{domain}":        showDomain,
-		"GET /mailboxes":               listMailboxes,
 		"GET /mailboxes/{mailbox}":     showMailbox,
-		"GET /forwarding":              listForwarding,
 		"POST /forwarding/{id}/resend": resendVerification,
-		"GET /tokens":                  listTokens,
 		"GET /tokens/{id}":             showToken,
 		"GET /tokens/{id}/revoke":      confirmTokenRevocation,
 		"POST /tokens/{id}/revoke":     revokeToken,
-		"GET /grants":                  listGrants,
 		"GET /grants/{id}/revoke":      confirmGrantRevocation,
 		"POST /grants/{id}/revoke":     revokeGrant,
-		"GET /dedicated-ips":           listDedicatedIPs,
-		"GET /audit-log":               listAuditLog,
-		"GET /requests":                listRequests,
 		"GET /{path...}":               func(*visit) (view, error) { return view{}, notFound("There is no such page.") },
 	} {
 		method, path, _ := strings.Cut(pattern, " ")

@@ -34,11 +34,7 @@ func listDomains(v *visit) (view, error) {
 	}
 	names := namesFor(v)
 	for _, d := range list.Items {
-		row := domainRow{Domain: d, Workspace: names.Workspace(d.WorkspaceID)}
-		if row.Mail, err = partOf(checkMail(v, d)); err != nil {
-			return view{}, err
-		}
-		p.Rows = append(p.Rows, row)
+		p.Rows = append(p.Rows, domainRow{d, names.Workspace(d.WorkspaceID), partOf(checkMail(v, d))})
 	}
 	p.Pager = pagerOf(v, *list)
 	return view{Template: "domains.html", Title: "Domains", Data: p}, nil
@@ -58,18 +54,13 @@ func showDomain(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p := domainPage{Domain: *d, Workspace: namesFor(v).Workspace(d.WorkspaceID)}
 	records, recordsErr := call(v, api.ListDNSRecords, recordsOf(*d))
-	if p.Records, err = partOf(records, recordsErr); err != nil {
-		return view{}, err
+	p := domainPage{
+		Domain: *d, Workspace: namesFor(v).Workspace(d.WorkspaceID), Records: partOf(records, recordsErr),
+		Mailboxes: totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: api.Paged{Page: 1, PageSize: 1}, Domain: d.ID})),
 	}
-	if p.Records.Failure == nil {
+	if p.Mail.Failure = p.Records.Failure; recordsErr == nil {
 		p.Mail.Content = mailChecks(records.Items)
-	}
-	p.Mail.Failure = p.Records.Failure
-	total := totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: api.Paged{Page: 1, PageSize: 1}, Domain: d.ID}))
-	if p.Mailboxes, err = partOf(total.value, total.err); err != nil {
-		return view{}, err
 	}
 	if d.DedicatedIPID != nil {
 		p.DedicatedIP = abbreviated(*d.DedicatedIPID)

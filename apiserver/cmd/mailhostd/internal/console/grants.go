@@ -13,41 +13,45 @@ import (
 
 // grantRow is a grant with the names of its subject and of what it covers.
 type grantRow struct {
-	api.Authorization
-	Right, Subject, Scope string
-	// TokenState is active, expired or revoked if the subject is a service account, and
-	// empty otherwise.
-	TokenState string
-	// Folded is how many grants the row stands for, if there are several.
-	Folded int
+	apiclient.GrantRow
+	Right string
+	names *names
+}
+
+func (n *names) row(g apiclient.GrantRow) grantRow {
+	row := grantRow{g, cmp.Or(value(g.CapabilityKey), g.GrantKind), n}
+	if g.Folded > 0 {
+		row.Right = "Plan only"
+	}
+	return row
+}
+
+// Subject returns the name of who holds the grant, or the id.
+func (g grantRow) Subject() string { return g.names.Subject(g.SubjectType, g.SubjectID) }
+
+// Scope returns what the grant covers.
+func (g grantRow) Scope() string { return g.names.Scope(value(g.ResourceType), value(g.ResourceID)) }
+
+// TokenState returns active, expired or revoked if a service account holds the grant that the
+// visitor may see, and "" otherwise.
+func (g grantRow) TokenState() string {
+	g.names.readSubjects()
+	a, known := g.names.tokens[g.SubjectID]
+	if !known || g.SubjectType != vocab.SubjectServiceAccount {
+		return ""
+	}
+	return apiclient.TokenState(a, g.names.clock())
 }
 
 // searchText returns what a search looks at. A row for several grants has all of them.
 func (g grantRow) searchText() string {
-	text := []string{g.SubjectID, g.Subject, g.GrantKind, g.Right}
+	text := []string{g.SubjectID, g.Subject(), g.GrantKind, g.Right}
 	if g.Folded > 0 {
 		for _, c := range api.PlanCapabilities() {
 			text = append(text, string(c))
 		}
 	}
 	return strings.Join(text, " ")
-}
-
-func grantRowOf(names *scopeNames, g api.Authorization) grantRow {
-	return grantRow{Authorization: g, Right: cmp.Or(value(g.CapabilityKey), g.GrantKind), Scope: names.Scope(value(g.ResourceType), value(g.ResourceID))}
-}
-
-// isPlanOnly reports whether the grants of a subject permit what a plan reads, and no more.
-func isPlanOnly(grants []api.Authorization) bool {
-	capabilities := map[vocab.Capability]bool{}
-	for _, g := range grants {
-		if g.CapabilityKey == nil || g.ResourceType != nil || g.RevokedAt != nil {
-			return false
-		}
-		capabilities[vocab.Capability(*g.CapabilityKey)] = true
-	}
-	plan := api.PlanCapabilities()
-	return len(capabilities) == len(plan) && !slices.ContainsFunc(plan, func(c vocab.Capability) bool { return !capabilities[c] })
 }
 
 type grantsPage struct {
@@ -71,102 +75,22 @@ func listGrants(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	subjects := subjectsFor(v)
-	if one != "" && len(*all) > 0 {
-		p.One = subjects.row((*all)[0])
+	names := namesFor(v)
+	var rows []grantRow
+	for _, g := range apiclient.FoldGrants(*all, one == "") {
+		row := names.row(g)
+		if one != "" {
+			p.One = row
+		}
+		if (p.IncludeRevoked || row.TokenState() != "revoked") && strings.Contains(strings.ToLower(row.searchText()), strings.ToLower(p.Search)) {
+			rows = append(rows, row)
+		}
 	}
-	rows := slices.DeleteFunc(subjects.rows(*all, one == ""), func(g grantRow) bool {
-		return g.TokenState == "revoked" && !p.IncludeRevoked || !strings.Contains(strings.ToLower(g.searchText()), strings.ToLower(p.Search))
-	})
 	paged := v.page(rowsPerPage)
 	first := min((paged.Page-1)*paged.PageSize, len(rows))
 	p.Rows = rows[first:min(first+paged.PageSize, len(rows))]
-	names := namesFor(v)
-	for i, g := range p.Rows {
-		p.Rows[i].Scope = names.Scope(value(g.ResourceType), value(g.ResourceID))
-	}
 	p.Pager = pagerOf(v, api.Page[grantRow]{Items: p.Rows, Page: paged.Page, PageSize: paged.PageSize, Total: len(rows)})
 	return view{Template: "grants.html", Title: "Grants", Data: p}, nil
-}
-
-// subjects are the subjects of grants: service accounts, as far as the visitor may see them,
-// the owner that every account comes with, and people whom the audit log names. A user or
-// a group may have the same id as a service account.
-type subjects struct {
-	users, tokens map[string]string // names by id
-	states        map[string]string // of tokens
-}
-
-// auditEntriesForNames is how many entries of the audit log are searched for names of
-// people: the most that one request returns.
-const auditEntriesForNames = 100
-
-func subjectsFor(v *visit) subjects {
-	s := subjects{users: map[string]string{}, tokens: map[string]string{}, states: map[string]string{}}
-	if entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: auditEntriesForNames, MaxChanges: 1}); err == nil {
-		for _, e := range *entries {
-			if e.Subject.Type == vocab.SubjectUser && e.Subject.ID != nil && s.users[*e.Subject.ID] == "" {
-				s.users[*e.Subject.ID] = value(e.Subject.Name)
-			}
-		}
-	}
-	for a, err := range apiclient.All(v.Context(), v.api, api.ListServiceAccounts, &api.ListRequest{}) {
-		if err != nil {
-			break
-		}
-		s.tokens[a.ID], s.states[a.ID] = a.Name, apiclient.TokenState(a, v.clock())
-	}
-	s.users[api.DerivedID(v.session.AccountID, "user:owner")] = "Built-in owner"
-	return s
-}
-
-// name returns the name of a subject, or its id.
-func (s subjects) name(typ, id string) string {
-	switch typ {
-	case vocab.SubjectUser:
-		return cmp.Or(s.users[id], id)
-	case vocab.SubjectServiceAccount:
-		return cmp.Or(s.tokens[id], id)
-	}
-	return id
-}
-
-// row returns the row of a grant without its scope.
-func (s subjects) row(g api.Authorization) grantRow {
-	row := grantRow{Authorization: g, Right: cmp.Or(value(g.CapabilityKey), g.GrantKind), Subject: s.name(g.SubjectType, g.SubjectID)}
-	if g.SubjectType == vocab.SubjectServiceAccount {
-		row.TokenState = s.states[g.SubjectID]
-	}
-	return row
-}
-
-// rows returns the rows of grants without their scopes. If fold is set, the grants of a
-// subject that may only plan are one row.
-func (s subjects) rows(grants []api.Authorization, fold bool) (rows []grantRow) {
-	key := func(g api.Authorization) string { return g.SubjectType + " " + g.SubjectID }
-	working := map[string][]api.Authorization{}
-	for _, g := range grants {
-		if g.RevokedAt == nil {
-			working[key(g)] = append(working[key(g)], g)
-		}
-	}
-	folded := map[string]int{}
-	for k, of := range working {
-		if fold && isPlanOnly(of) {
-			folded[k] = len(of)
-		}
-	}
-	for _, g := range grants {
-		row := s.row(g)
-		if n := folded[key(g)]; n > 0 && g.RevokedAt == nil {
-			if g.ID != working[key(g)][0].ID {
-				continue
-			}
-			row.Right, row.Folded = "Plan only", n
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 func confirmGrantRevocation(v *visit) (view, error) {
@@ -178,8 +102,7 @@ func confirmGrantRevocation(v *visit) (view, error) {
 	if i < 0 {
 		return view{}, notFound("There is no such grant, or it is revoked already.")
 	}
-	g := grantRowOf(namesFor(v), (*all)[i])
-	g.Subject = subjectsFor(v).name(g.SubjectType, g.SubjectID)
+	g := namesFor(v).row(apiclient.GrantRow{Authorization: (*all)[i]})
 	return view{Template: "grant-revoke.html", Title: "Revoke this grant?", Up: link{"/grants", "Grants"}, Data: g}, nil
 }
 
@@ -200,7 +123,7 @@ func nameGrants(v *visit, entries []api.AuditEntry) {
 	if !slices.ContainsFunc(entries, func(e api.AuditEntry) bool { return slices.ContainsFunc(e.Changes, isGrant) }) {
 		return
 	}
-	who, scopes := subjectsFor(v), namesFor(v)
+	names := namesFor(v)
 	for _, e := range entries {
 		for i, c := range e.Changes {
 			if !isGrant(c) {
@@ -210,11 +133,11 @@ func nameGrants(v *visit, entries []api.AuditEntry) {
 				typ, id, _ := strings.Cut(text, " ")
 				switch typ {
 				case vocab.ScopeDomain:
-					return scopes.Domain(id)
+					return names.Domain(id)
 				case vocab.ScopeWorkspace:
-					return "workspace " + scopes.Workspace(id)
+					return "workspace " + names.Workspace(id)
 				}
-				return who.name(typ, id)
+				return names.Subject(typ, id)
 			})
 			e.Changes[i].Name = &named
 		}

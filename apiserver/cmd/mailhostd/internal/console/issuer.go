@@ -207,9 +207,7 @@ func listAccounts(v *visit) (view, error) {
 			}
 			row.More = domains.Total - len(names)
 		}
-		if row.Domains, err = partOf(names, err); err != nil {
-			return view{}, err
-		}
+		row.Domains = partOf(names, err)
 		rows = append(rows, row)
 	}
 	return view{Template: "accounts.html", Title: "Accounts", Data: rows}, nil

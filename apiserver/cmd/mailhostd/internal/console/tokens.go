@@ -53,12 +53,12 @@ func readToken(v *visit) (p tokenPage, err error) {
 	if err == nil {
 		names := namesFor(v)
 		for _, g := range *grants {
-			rows = append(rows, grantRowOf(names, g))
+			rows = append(rows, names.row(apiclient.GrantRow{Authorization: g}))
 		}
+		p.PlanOnly = apiclient.IsPlanOnly(*grants)
 	}
-	p.PlanOnly = err == nil && isPlanOnly(*grants)
-	p.Grants, err = partOf(rows, err)
-	return p, err
+	p.Grants = partOf(rows, err)
+	return p, nil
 }
 
 func showToken(v *visit) (view, error) {

@@ -40,17 +40,23 @@ type view struct {
 
 type link struct{ Path, Text string }
 
-// navigation has the pages that every page leads to.
-var navigation = []link{
-	{"", "Overview"}, {"/domains", "Domains"}, {"/mailboxes", "Mailboxes"}, {"/forwarding", "Forwarding"}, {"/dedicated-ips", "Dedicated IPs"},
-	{"/tokens", "Tokens"}, {"/grants", "Grants"}, {"/audit-log", "Audit log"}, {"/requests", "Requests"},
+// section is a page that every page leads to.
+type section struct {
+	link
+	page page
 }
 
-// Navigation returns the links of the navigation.
-func (view) Navigation() []link { return navigation }
+var sections = []section{
+	{link{"", "Overview"}, overview}, {link{"/domains", "Domains"}, listDomains}, {link{"/mailboxes", "Mailboxes"}, listMailboxes},
+	{link{"/forwarding", "Forwarding"}, listForwarding}, {link{"/dedicated-ips", "Dedicated IPs"}, listDedicatedIPs}, {link{"/tokens", "Tokens"}, listTokens},
+	{link{"/grants", "Grants"}, listGrants}, {link{"/audit-log", "Audit log"}, listAuditLog}, {link{"/requests", "Requests"}, listRequests},
+}
+
+// Navigation returns the sections.
+func (view) Navigation() []section { return sections }
 
 // Current reports whether a page of the navigation is the one that is shown, or has it.
-func (o view) Current(l link) string {
+func (o view) Current(l section) string {
 	switch p := Path + l.Path; {
 	case o.Path == p:
 		return "page"

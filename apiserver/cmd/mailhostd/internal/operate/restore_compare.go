@@ -110,15 +110,7 @@ func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Cl
 
 // counter returns a function that reads the total of a list.
 func counter[Req, Item any](op api.Operation[Req, api.Page[Item]]) func(context.Context, *apiclient.Client) (int, error) {
-	return func(ctx context.Context, c *apiclient.Client) (int, error) {
-		in := new(Req)
-		any(in).(interface{ SetPaging(page, size int) }).SetPaging(1, 1)
-		page, err := apiclient.Call(ctx, c, op, in)
-		if err != nil {
-			return 0, err
-		}
-		return page.Total, nil
-	}
+	return func(ctx context.Context, c *apiclient.Client) (int, error) { return apiclient.Total(ctx, c, op) }
 }
 
 // credentials returns whether each credential of an account works, by its id, and calls each

@@ -29,7 +29,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// Options configure the tracing of a server. LinkParents and Clock are optional.
+// Options configure the tracing of a server.
 type Options struct {
 	// Endpoint is the URL for spans, from the function Endpoint.
 	Endpoint string
@@ -41,8 +41,6 @@ type Options struct {
 	Version string
 	// Log gets a line now and then while spans are lost.
 	Log *slog.Logger
-	// Clock is the time for Log; nil is the system's.
-	Clock func() time.Time
 }
 
 // Tracing creates and exports spans. It is safe for concurrent use.
@@ -54,9 +52,6 @@ type Tracing struct {
 // Start starts the export in the background. Requests never wait for the collector:
 // while it is unavailable, the newest spans are dropped.
 func Start(ctx context.Context, o Options) (*Tracing, error) {
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
 	setLogger(o.Log)
 	client, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
 	if err != nil {
@@ -69,7 +64,7 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 		o.Log.Warn("OTEL_RESOURCE_ATTRIBUTES is partly invalid", "error", err)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(attributes),
-		sdktrace.WithBatcher(&exporter{SpanExporter: client, log: o.Log, clock: o.Clock}))
+		sdktrace.WithBatcher(&exporter{SpanExporter: client, log: o.Log, clock: time.Now}))
 	return &Tracing{provider: provider, wrap: otelhttp.NewMiddleware("",
 		otelhttp.WithTracerProvider(provider),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
