@@ -146,9 +146,6 @@ func (e *Error) Error() string {
 // GetStatus returns the status code.
 func (e *Error) GetStatus() int { return e.status }
 
-// GetHeaders returns the headers of the response.
-func (e *Error) GetHeaders() http.Header { return e.header }
-
 // Unprocessable is the 422 for a request with invalid input.
 func Unprocessable(problems ...*Problem) *Error {
 	return &Error{status: http.StatusUnprocessableEntity, Detail: bounded(problems)}

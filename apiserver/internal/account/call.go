@@ -117,7 +117,6 @@ func (c *Call) snapshot(fn func(store.Reader) error) error {
 // if one is replayed.
 func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
-	uses := c.Rules.LastUses.Pending(c.Caller.AccountID)
 	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
 		out, c.unchanged, c.committed = nil, false, func() {}
 		c.Idempotency.Restart()
@@ -130,11 +129,7 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		if err := c.expire(tx, c.Caller.AccountID, ""); err != nil {
 			return err
 		}
-		if out, err = fn(tx); err != nil {
-			return err
-		}
-		// Last uses cost no transaction of their own.
-		if err := uses.Write(tx); err != nil || c.unchanged {
+		if out, err = fn(tx); err != nil || c.unchanged {
 			return err
 		}
 		return c.Idempotency.Save(tx, c.Arrival, out)
@@ -143,7 +138,6 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		return nil, c.notFound(err)
 	}
 	if !c.Idempotency.Replayed {
-		c.Rules.LastUses.Written(c.Caller.AccountID, uses)
 		c.committed()
 	}
 	return out, nil

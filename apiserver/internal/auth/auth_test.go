@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,12 +18,10 @@ import (
 
 const accountID = "11111111-2222-4333-8444-555555555555"
 
-// watchedStore counts the reads of callers. If uncached is set, each snapshot has a new
-// version.
+// watchedStore counts the reads of callers.
 type watchedStore struct {
 	store.Store
-	reads    int
-	uncached bool
+	reads int
 }
 
 type watchedReader struct {
@@ -34,14 +31,6 @@ type watchedReader struct {
 
 func (s *watchedStore) View(ctx context.Context, fn func(store.Reader) error) error {
 	return s.Store.View(ctx, func(r store.Reader) error { return fn(watchedReader{r, s}) })
-}
-
-func (r watchedReader) AuthorizationVersion() (int64, error) {
-	version, err := r.Reader.AuthorizationVersion()
-	if r.s.uncached {
-		version = int64(r.s.reads)
-	}
-	return version, err
 }
 
 func (r watchedReader) ServiceAccountByPublicID(id string) (store.ServiceAccount, error) {
@@ -67,7 +56,7 @@ type world struct {
 	token   Token
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "mailhost.db"), sqlite.Options{})
 	if err != nil {
@@ -95,14 +84,14 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) update(t testing.TB, fn func(store.Tx) error) {
+func (w *world) update(t *testing.T, fn func(store.Tx) error) {
 	t.Helper()
 	if err := w.watched.Update(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (w *world) grant(t testing.TB, to store.Subject) {
+func (w *world) grant(t *testing.T, to store.Subject) {
 	t.Helper()
 	w.update(t, func(tx store.Tx) error {
 		return tx.CreateAuthorization(&store.Authorization{
@@ -177,14 +166,14 @@ func TestLastUseOfACachedCaller(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if at := w.lastUses.Pending(accountID)["ci"]; !at.Equal(w.now.Truncate(time.Minute)) {
+		if at := w.lastUses.at["ci"]; !at.Equal(w.now.Truncate(time.Minute)) {
 			t.Errorf("minute %d: a use at %s is pending", minute, at)
 		}
 		if err := w.lastUses.flush(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.enter(t.Context(), w.token.String()); err != nil || len(w.lastUses.Pending(accountID)) != 0 {
-			t.Errorf("minute %d: %v is pending after it was written, %v", minute, w.lastUses.Pending(accountID), err)
+		if _, err := w.enter(t.Context(), w.token.String()); err != nil || len(w.lastUses.at) != 0 {
+			t.Errorf("minute %d: %v is pending after it was written, %v", minute, w.lastUses.at, err)
 		}
 		w.now = w.now.Add(time.Minute)
 	}
@@ -230,25 +219,5 @@ func TestKeys(t *testing.T) {
 		} else {
 			seen[key] = true
 		}
-	}
-}
-
-func BenchmarkAuthenticate(b *testing.B) {
-	for _, mode := range []string{"cached", "uncached"} {
-		b.Run(mode, func(b *testing.B) {
-			w := newWorld(b)
-			w.watched.uncached = mode == "uncached"
-			authorization := http.Header{"Authorization": {"Bearer " + w.token.String()}}.Values("Authorization")
-			b.ReportAllocs()
-			for b.Loop() {
-				who, err := w.Identify(b.Context(), authorization)
-				if err == nil {
-					_, err = w.Enter(b.Context(), who, accountID, api.GetMailbox.Spec)
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -12,23 +12,19 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// lastUsesFlushed is how long a use may wait for a change to be written with.
+// lastUsesFlushed is how long a use may wait to be written.
 const lastUsesFlushed = time.Minute
 
-// Uses are times of last use of an account's service accounts, by their ids.
-type Uses map[string]time.Time
-
 // LastUses keeps in memory when service accounts were last used, to the minute,
-// until the next change, a timer or Close writes it: authentication must not wait
-// for the write lock. A crash loses at most the last minute. It is safe for
-// concurrent use.
+// until a timer or Close writes it: authentication must not wait for the write lock. A
+// crash loses at most the last minute. It is safe for concurrent use.
 type LastUses struct {
 	store store.Store
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	at     map[string]Uses // by account
-	timer  *time.Timer     // nil while nothing is pending
+	at     map[string]time.Time // by the id of the service account
+	timer  *time.Timer          // nil while nothing is pending
 	closed bool
 	// flushing are the timer's writes, for Close.
 	flushing sync.WaitGroup
@@ -36,14 +32,14 @@ type LastUses struct {
 
 // NewLastUses returns LastUses that writes to s.
 func NewLastUses(s store.Store, log *slog.Logger) *LastUses {
-	return &LastUses{store: s, log: log, at: map[string]Uses{}}
+	return &LastUses{store: s, log: log, at: map[string]time.Time{}}
 }
 
 // Of returns when a service account was last used, written or not.
 func (l *LastUses) Of(a store.ServiceAccount) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.at[a.AccountID][a.ID]; at.After(a.LastUsedAt) {
+	if at := l.at[a.ID]; at.After(a.LastUsedAt) {
 		return at
 	}
 	return a.LastUsedAt
@@ -57,13 +53,10 @@ func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || !l.at[a.AccountID][a.ID].Before(minute) {
+	if l.closed || !l.at[a.ID].Before(minute) {
 		return
 	}
-	if l.at[a.AccountID] == nil {
-		l.at[a.AccountID] = Uses{}
-	}
-	l.at[a.AccountID][a.ID] = minute
+	l.at[a.ID] = minute
 	l.schedule()
 }
 
@@ -86,58 +79,28 @@ func (l *LastUses) schedule() {
 	})
 }
 
-// Pending returns the uses in an account that are not written yet. A change in the account
-// writes no others, so that it waits for no other account.
-func (l *LastUses) Pending(accountID string) Uses {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return maps.Clone(l.at[accountID])
-}
-
-// Write writes the uses of the service accounts that still exist.
-func (u Uses) Write(tx store.Tx) error {
-	// Always in the same order, so that concurrent transactions don't wait for each other.
-	for _, id := range slices.Sorted(maps.Keys(u)) {
-		if err := tx.TouchServiceAccount(id, u[id]); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
-}
-
-// Written removes uses in an account that are durable, unless there were later ones since.
-func (l *LastUses) Written(accountID string, u Uses) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	pending := l.at[accountID]
-	for id, at := range u {
-		if pending[id].Equal(at) {
-			delete(pending, id)
-		}
-	}
-	if len(pending) == 0 {
-		delete(l.at, accountID)
-	}
-}
-
-// flush writes the uses that no change was written with.
+// flush writes the pending uses of the service accounts that still exist.
 func (l *LastUses) flush() error {
 	l.mu.Lock()
-	accounts, all := map[string]Uses{}, Uses{}
-	for account, uses := range l.at {
-		accounts[account] = maps.Clone(uses)
-		maps.Copy(all, uses)
-	}
+	pending := maps.Clone(l.at)
 	l.mu.Unlock()
-	if len(all) == 0 {
+	if len(pending) == 0 {
 		return nil
 	}
-	if err := l.store.Update(context.Background(), all.Write); err != nil {
+	if err := l.store.Update(context.Background(), func(tx store.Tx) error {
+		// Always in the same order, so that concurrent transactions don't wait for each other.
+		for _, id := range slices.Sorted(maps.Keys(pending)) {
+			if err := tx.TouchServiceAccount(id, pending[id]); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
-	for account, uses := range accounts {
-		l.Written(account, uses)
-	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.at, func(id string, at time.Time) bool { return pending[id].Equal(at) }) // not later ones
 	return nil
 }
 

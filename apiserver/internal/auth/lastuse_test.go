@@ -19,17 +19,17 @@ type touchedStore struct {
 	mu      sync.Mutex // held by the test except while it waits
 	err     error
 	updates int
-	touched Uses
+	touched map[string]time.Time
 }
 
 type touchedTx struct {
 	store.Tx
-	touched Uses
+	touched map[string]time.Time
 }
 
 func (t touchedTx) TouchServiceAccount(id string, at time.Time) error {
 	t.touched[id] = at
-	return nil
+	return store.ErrNotFound // a service account that was deleted does not stop the others
 }
 
 func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error {
@@ -47,11 +47,11 @@ func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error 
 func TestLastUsesAreFlushed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &touchedStore{touched: Uses{}}
+		s := &touchedStore{touched: map[string]time.Time{}}
 		s.mu.Lock()
 		var log bytes.Buffer // read only after synctest.Wait
 		l := NewLastUses(s, slog.New(slog.NewTextHandler(&log, nil)))
-		a, b := store.ServiceAccount{ID: "a", AccountID: "one"}, store.ServiceAccount{ID: "b", AccountID: "other"}
+		a, b := store.ServiceAccount{ID: "a"}, store.ServiceAccount{ID: "b"}
 		wait := func(d time.Duration) {
 			s.mu.Unlock()
 			time.Sleep(d)

@@ -45,7 +45,8 @@ var ErrUndeliverable = errors.New("the message can't be delivered")
 // message again and retries later, a few times. A message is sent at least once:
 // after a crash, a recipient may get it twice.
 type Sender interface {
-	// Send returns when the message was accepted for delivery, or ctx is cancelled.
+	// Send returns when the message was accepted for delivery, or ctx is cancelled:
+	// closing the service waits for it.
 	Send(ctx context.Context, m Message) error
 }
 

@@ -13,12 +13,11 @@ import (
 
 // The bounds of sending. The pauses outlast usual greylisting.
 const (
-	concurrency   = 4                // attempts in flight
-	sendTimeout   = 30 * time.Second // of one attempt
-	lease         = time.Minute      // longer than an attempt with its transactions
-	pollInterval  = 15 * time.Second // for messages that another process has queued or claimed
-	drainTimeout  = 10 * time.Second // of Close
-	cancelTimeout = time.Second      // of a Sender whose context is cancelled
+	concurrency  = 4                // attempts in flight
+	sendTimeout  = 30 * time.Second // of one attempt
+	lease        = time.Minute      // longer than an attempt with its transactions
+	pollInterval = 15 * time.Second // for messages that another process has queued or claimed
+	drainTimeout = 10 * time.Second // of Close
 )
 
 var sendPauses = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
@@ -57,12 +56,6 @@ type Queue struct {
 	// the attempts in flight must end.
 	closing, ctx  context.Context
 	close, cancel context.CancelFunc
-
-	// mu is held for reading while the store is used, so that attempts that end at the
-	// same time share a commit.
-	mu sync.RWMutex
-	// detached reports that the store must not be used any more.
-	detached bool
 }
 
 // NewQueue starts a queue that sends with sender and adds every message to outbox.
@@ -219,11 +212,6 @@ func (q *Queue) attempt(m Message) (err error) {
 // expired. A claim that has ended already is ignored: the rule was deleted, or its
 // message was queued again.
 func (q *Queue) settle(log *slog.Logger, end func(store.Tx) error) {
-	q.mu.RLock()
-	defer q.mu.RUnlock()
-	if q.detached {
-		return
-	}
 	// The context of the attempts may have ended, and this must be written.
 	err := q.store.Update(context.WithoutCancel(q.ctx), end)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -238,24 +226,8 @@ func (q *Queue) Close() {
 		return
 	}
 	q.close()
-	stopped := make(chan struct{})
-	go func() {
-		q.workers.Wait()
-		close(stopped)
-	}()
-	select {
-	case <-stopped:
-	case <-time.After(drainTimeout):
-		q.cancel()
-		select {
-		case <-stopped:
-		case <-time.After(cancelTimeout):
-		}
-	}
-	q.cancel()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.detached = true
+	defer time.AfterFunc(drainTimeout, q.cancel).Stop()
+	q.workers.Wait()
 	err := q.store.View(context.Background(), func(r store.Reader) error {
 		_, err := r.NextMessageDue()
 		return err
