@@ -8,21 +8,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-func FuzzNormalizeType(f *testing.F) {
-	for _, s := range append(Types(), "", "mx", "n\u017f", "PTR", "A\n") {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got, err := NormalizeType(s)
-		if err != nil {
-			return
-		}
-		if again, err := NormalizeType(got); err != nil || again != got || strings.ToUpper(s) != got {
-			t.Errorf("%q became %q, then %q, %v", s, got, again, err)
-		}
-	})
-}
-
 func FuzzNormalizeName(f *testing.F) {
 	for _, s := range [][2]string{
 		{"", ""}, {"@", "example.com"}, {"www", "example.com"}, {"www.example.com.", "example.com"}, {"*.a", "a.a"},

@@ -127,15 +127,6 @@ func TestNormalizeNameErrors(t *testing.T) {
 	}
 }
 
-func TestValidateNameErrors(t *testing.T) {
-	t.Parallel()
-	for _, in := range []string{"", ".", "a..b", "*a", "www.", "a b", "@.www", strings.Repeat("a.", 150) + "a"} {
-		if ValidateName(in) == nil {
-			t.Errorf("ValidateName(%q) = nil; want an error", in)
-		}
-	}
-}
-
 func TestEqualNames(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -54,10 +54,7 @@ func TestDKIMRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	rsaRecord, edRecord := "v=DKIM1; k=rsa; p="+rsaBase64, "v=DKIM1; k=ed25519; p="+ed25519Base64
-	tests := map[string]struct {
-		in   DKIM
-		want string
-	}{
+	tests := recordTests{
 		"RSA":                   {DKIM{PublicKey: rsaPEM}, rsaRecord},
 		"RSA in base64":         {DKIM{PublicKey: rsaBase64}, rsaRecord},
 		"RSA in lines":          {DKIM{PublicKey: " " + rsaBase64[:64] + "\r\n" + rsaBase64[64:] + "\n"}, rsaRecord},
@@ -77,22 +74,12 @@ func TestDKIMRecord(t *testing.T) {
 		"revoked Ed25519":       {DKIM{Revoked: true, K: "ed25519", N: "lost"}, "v=DKIM1; k=ed25519; n=lost; p="},
 		"revoked, for testing":  {DKIM{Revoked: true, T: []string{"y"}}, "v=DKIM1; t=y; p="},
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got, err := tt.in.Record(); err != nil || got != tt.want {
-				t.Errorf("got %q, %v; want %q", got, err, tt.want)
-			}
-		})
-	}
+	tests.check(t)
 }
 
 func TestDKIMProblems(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		in   DKIM
-		want string
-	}{
+	tests := recordTests{
 		"no key":           {DKIM{}, "public_key: must not be empty, because that would revoke the selector"},
 		"revoked with key": {DKIM{Revoked: true, PublicKey: rsaPEM}, "revoked: a revoked key is published without the key"},
 		"another type":     {DKIM{PublicKey: rsaPEM, K: "ed25519"}, `k: is "ed25519", but the key is of type rsa`},
@@ -106,13 +93,7 @@ func TestDKIMProblems(t *testing.T) {
 		"several":          {DKIM{PublicKey: "x", T: []string{"x"}}, "public_key: this is not a public key"},
 		"note too long":    {DKIM{PublicKey: rsaPEM, N: strings.Repeat("x", 70000)}, "n: value of TXT must not be longer"},
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := tt.in.Record()
-			wantProblem(t, got, err, tt.want)
-		})
-	}
+	tests.checkProblems(t)
 }
 
 // TestDKIMKeyProblems checks that no error contains the input, which may be secret.

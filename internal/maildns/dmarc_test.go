@@ -8,10 +8,7 @@ import (
 // TestDMARCRecord begins with the examples of RFC 7489, appendix B.2.
 func TestDMARCRecord(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		in   DMARC
-		want string
-	}{
+	tests := recordTests{
 		"monitoring":        {DMARC{P: "none", RUA: []string{"mailto:dmarc-feedback@example.com"}}, "v=DMARC1; p=none; rua=mailto:dmarc-feedback@example.com"},
 		"per-message":       {DMARC{P: "none", RUA: []string{"dmarc-feedback@example.com"}, RUF: []string{"auth-reports@example.com"}}, "v=DMARC1; p=none; rua=mailto:dmarc-feedback@example.com; ruf=mailto:auth-reports@example.com"},
 		"quarantine by pct": {DMARC{P: "quarantine", Pct: new(int64(25)), RUA: []string{"dmarc-feedback@example.com", "tld-test@thirdparty.example.net!10m"}}, "v=DMARC1; p=quarantine; rua=mailto:dmarc-feedback@example.com,mailto:tld-test@thirdparty.example.net!10m; pct=25"},
@@ -24,23 +21,13 @@ func TestDMARCRecord(t *testing.T) {
 		"escapes":            {DMARC{P: "none", RUA: []string{"a!b%c=d@example.com!5K", "mailto:x%21y@example.com", "a+b_c@example.com"}}, "v=DMARC1; p=none; rua=mailto:a%21b%25c%3Dd@example.com!5k,mailto:x%21y@example.com,mailto:a+b_c@example.com"},
 		"longest interval":   {DMARC{P: "none", RI: new(int64(math.MaxUint32))}, "v=DMARC1; p=none; ri=4294967295"},
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got, err := tt.in.Record(); err != nil || got != tt.want {
-				t.Errorf("got %q, %v; want %q", got, err, tt.want)
-			}
-		})
-	}
+	tests.check(t)
 }
 
 func TestDMARCProblems(t *testing.T) {
 	t.Parallel()
 	rua := func(s ...string) DMARC { return DMARC{P: "none", RUA: s} }
-	tests := map[string]struct {
-		in   DMARC
-		want string
-	}{
+	tests := recordTests{
 		"no policy":        {DMARC{}, `policy: must be none, quarantine or reject, not ""`},
 		"unknown policy":   {DMARC{P: "rejected"}, `policy: must be none, quarantine or reject, not "rejected"`},
 		"upper case":       {DMARC{P: "None"}, "policy: must be"},
@@ -69,13 +56,7 @@ func TestDMARCProblems(t *testing.T) {
 		"failure address":  {DMARC{P: "none", RUF: []string{"x"}}, "ruf[0]: "},
 		"several problems": {DMARC{P: "x", ADKIM: "x", Pct: new(int64(200))}, "policy: must be none, quarantine or reject, not \"x\"\nadkim: must be r or s, not \"x\"\npct: "},
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := tt.in.Record()
-			wantProblem(t, got, err, tt.want)
-		})
-	}
+	tests.checkProblems(t)
 }
 
 func TestTLSRPTRecord(t *testing.T) {

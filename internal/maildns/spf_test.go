@@ -224,3 +224,30 @@ func wantProblem(t *testing.T, got string, err error, parts ...string) {
 		}
 	}
 }
+
+// recordTests are records by the name of a test, with their text or a part of their problem.
+type recordTests map[string]struct {
+	in   interface{ Record() (string, error) }
+	want string
+}
+
+func (tests recordTests) check(t *testing.T) {
+	t.Helper()
+	for name, tt := range tests {
+		got, err := tt.in.Record()
+		if err != nil || got != tt.want {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, tt.want)
+		}
+		checkRecord(t, got)
+	}
+}
+
+func (tests recordTests) checkProblems(t *testing.T) {
+	t.Helper()
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := tt.in.Record()
+			wantProblem(t, got, err, tt.want)
+		})
+	}
+}

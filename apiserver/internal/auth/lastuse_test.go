@@ -18,6 +18,7 @@ type touchedStore struct {
 	store.Store
 	mu      sync.Mutex // held by the test except while it waits
 	err     error
+	during  func() // nil, or called in an update
 	updates int
 	touched map[string]time.Time
 }
@@ -38,6 +39,9 @@ func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error 
 	s.updates++
 	if s.err != nil {
 		return s.err
+	}
+	if s.during != nil {
+		s.during()
 	}
 	return fn(touchedTx{touched: s.touched})
 }
@@ -88,6 +92,12 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		if wait(lastUsesFlushed); !s.touched["a"].Equal(later) {
 			t.Errorf("%v was written", s.touched)
 		}
+		s.during = func() { l.note(a, time.Now().Add(time.Minute)) }
+		l.note(a, time.Now())
+		if wait(lastUsesFlushed); len(l.at) != 1 {
+			t.Errorf("%v is pending after a use during a flush", l.at)
+		}
+		s.during = nil
 		l.note(b, time.Now())
 		s.mu.Unlock()
 		if err := l.Close(); err != nil || !s.touched["b"].After(first) {
