@@ -67,11 +67,8 @@ func NewServer(t testing.TB, o Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Addr: l.Addr().String(), RootCAs: x509.NewCertPool(), options: o, listener: l, replies: map[string][]string{}, open: map[net.Conn]bool{}}
+	s := &Server{Addr: l.Addr().String(), RootCAs: x509.NewCertPool(), options: o, listener: l, replies: maps.Clone(o.Replies), open: map[net.Conn]bool{}}
 	s.changed = sync.NewCond(&s.mu)
-	for command, replies := range maps.All(o.Replies) {
-		s.replies[command] = slices.Clone(replies)
-	}
 	web := httptest.NewTLSServer(nil)                       // only its certificate is used
 	s.tls = &tls.Config{Certificates: web.TLS.Certificates} //nolint:gosec // the default version is recent enough
 	s.RootCAs.AddCert(web.Certificate())

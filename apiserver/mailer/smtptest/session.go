@@ -70,17 +70,12 @@ func (c *session) reply(command string, standard func() string) bool {
 // handle executes a command and returns the standard reply.
 func (c *session) handle(verb, rest string) string {
 	switch verb {
-	case "EHLO", "HELO":
-		return c.greet(verb)
+	case "EHLO":
+		return c.greet()
 	case "STARTTLS":
 		return c.startTLS()
 	case "AUTH":
 		return c.authenticate(rest)
-	case "NOOP":
-		return "250 2.0.0 OK"
-	case "RSET":
-		c.mail = nil
-		return "250 2.0.0 OK"
 	case "QUIT":
 		return "221 2.0.0 Bye"
 	case "MAIL", "RCPT", "DATA":
@@ -89,10 +84,7 @@ func (c *session) handle(verb, rest string) string {
 	return "502 5.5.1 Command not implemented"
 }
 
-func (c *session) greet(verb string) string {
-	if verb == "HELO" {
-		return "250 mail.test"
-	}
+func (c *session) greet() string {
 	lines := []string{"mail.test", "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES"}
 	if c.server.options.STARTTLS && !c.encrypted {
 		lines = append(lines, "STARTTLS")
@@ -101,11 +93,7 @@ func (c *session) greet(verb string) string {
 		lines = append(lines, "AUTH PLAIN")
 	}
 	last := len(lines) - 1
-	var reply strings.Builder
-	for _, line := range lines[:last] {
-		reply.WriteString("250-" + line + "\r\n")
-	}
-	return reply.String() + "250 " + lines[last]
+	return "250-" + strings.Join(lines[:last], "\r\n250-") + "\r\n250 " + lines[last]
 }
 
 // startTLS sends its own reply, because the connection is encrypted after it.
@@ -123,7 +111,7 @@ func (c *session) startTLS() string {
 		return ""
 	}
 	c.server.recordCommand(strings.TrimRight(line, "\r\n"))
-	return c.greet("EHLO")
+	return c.greet()
 }
 
 func (c *session) authenticate(rest string) string {

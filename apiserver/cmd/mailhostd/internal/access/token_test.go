@@ -57,8 +57,7 @@ func checkLostToken(t *testing.T, database string) {
 // read and not change.
 func TestPlanOnlyToken(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s, owner := mailhostdtest.Start(t)
 	s.As(t, owner).Domain("example.com")
 	created := mailhostdtest.RunJSON[access.CreatedToken](t, mailhostdtest.HTTPEnviron(s, owner), "token", "create", "ci", "--plan-only", "--expires", "90d")
 	if created.ExpiresAt == nil || access.DescribeRights(created.Grants) != "plan only" {
@@ -95,8 +94,7 @@ func TestTokenOfTheSameName(t *testing.T) {
 
 func TestRestrictedToken(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s, owner := mailhostdtest.Start(t)
 	environ := mailhostdtest.HTTPEnviron(s, owner)
 	s.As(t, owner).Domain("a-example.com")
 	s.As(t, owner).Domain("b-example.com")
@@ -112,10 +110,7 @@ func TestRestrictedToken(t *testing.T) {
 		t.Errorf("whoami printed %+v", who)
 	}
 	// It can't create a token with more than it has, and no token is left behind.
-	code, _, stderr := mailhostdtest.RunWith(t, restricted, "token", "create", "more", "--grant", "account_owner")
-	if code != cli.ExitFailure || !strings.Contains(stderr, "lacks the capability service_account.") {
-		t.Errorf("exit code %d, stderr %s", code, stderr)
-	}
+	mailhostdtest.Fails(t, restricted, cli.ExitFailure, "lacks the capability service_account.", "token", "create", "more", "--grant", "account_owner")
 	if tokens := mailhostdtest.RunJSON[[]access.ListedToken](t, environ, "token", "list", "--all"); len(tokens) != 2 {
 		t.Errorf("token list printed %+v", tokens)
 	}

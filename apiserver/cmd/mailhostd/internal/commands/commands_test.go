@@ -94,9 +94,7 @@ func TestEnvironment(t *testing.T) {
 	if _, err := os.Stat(database); err != nil {
 		t.Error(err)
 	}
-	if code, _, stderr := mailhostdtest.RunWith(t, append(environ, "MAILHOSTD_ACCOUNT_ID=x"), "init"); code != cli.ExitUsage || !strings.Contains(stderr, "--account-id") {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
+	mailhostdtest.Fails(t, append(environ, "MAILHOSTD_ACCOUNT_ID=x"), cli.ExitUsage, "--account-id", "init")
 	if code, stdout, _ := mailhostdtest.RunWith(t, []string{"MAILHOSTD_PUBLISHED_ONLY=true"}, "openapi"); code != cli.ExitOK || strings.Contains(stdout, `"x-lifecycle-extension": true`) {
 		t.Errorf("exit code %d, and the document has lifecycle operations", code)
 	}
@@ -197,11 +195,7 @@ func TestErrorLines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			code, stdout, stderr := mailhostdtest.Run(t, tt.args...)
-			if code != tt.code || stdout != "" || !strings.HasPrefix(stderr, "mailhostd: ") || !strings.Contains(stderr, tt.want) ||
-				strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "secret") {
-				t.Errorf("exit code %d, stdout %q, stderr\n%s\nwant %d, …%s…", code, stdout, stderr, tt.code, tt.want)
-			}
+			mailhostdtest.Fails(t, nil, tt.code, tt.want, tt.args...)
 		})
 	}
 	t.Cleanup(func() {

@@ -117,8 +117,7 @@ func signInWith(t *testing.T, b *browsertest.Browser, token string) {
 func TestConsoleInABrowser(t *testing.T) {
 	t.Parallel()
 	m := mailhostdtest.NewInbox(t)
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, m.Flags()...)
+	s, owner := mailhostdtest.Start(t, m.Flags()...)
 	c := s.As(t, owner)
 	c.Domain("example.com")
 	c.Post("/mailboxes", apitest.Object{"domain": "example.com", "local_part": "jane", "first_name": "<b>Jane</b>", "last_name": "Doe"}).Want(http.StatusCreated)
@@ -211,8 +210,7 @@ func TestConsoleInABrowser(t *testing.T) {
 // TestConsoleByKeyboard signs in and reaches the content with the keyboard only.
 func TestConsoleByKeyboard(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s, owner := mailhostdtest.Start(t)
 	b := browsertest.New(t, s.URL)
 	b.Leads(t, chromedp.Navigate(s.URL+"/console/domains"))
 	// The browser sets the focus after the page is loaded.
@@ -273,8 +271,7 @@ func TestConsoleHeaders(t *testing.T) {
 // with the visitor's cookie.
 func TestConsoleRefusesOtherSites(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s, owner := mailhostdtest.Start(t)
 	c := s.As(t, owner)
 	id, _ := limited(c, "spare", vocab.CapMailboxView)
 	v := newVisitor(t, s)
@@ -401,8 +398,7 @@ func TestConsoleRequests(t *testing.T) {
 // row for a token that may only plan, and nothing of a revoked token unless it is asked for.
 func TestConsoleNames(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s, owner := mailhostdtest.Start(t)
 	c := s.As(t, owner)
 	domain := c.Domain("example.com")
 	planner, plan := limited(c, "planner", api.PlanCapabilities()...)

@@ -350,13 +350,12 @@ func TestConsoleSkipsAccountsWithoutKey(t *testing.T) {
 func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
 	t.Parallel()
 	i := mailhostdtest.NewIssuer(t)
-	database, owner := mailhostdtest.Initialize(t)
 	const public = "http://mail.example.com"
 	i.Set(func() {
 		i.Redirects = []string{public + "/console/sign-in/return"}
 		i.Claims = map[string]any{"sub": "mallory", "name": "Built-in owner"}
 	})
-	s := mailhostdtest.Serve(t, database, issued(i, "--public-url", public)...)
+	s, owner := mailhostdtest.Start(t, issued(i, "--public-url", public)...)
 	c := s.As(t, owner)
 	grant := c.GrantOwner("user", "mallory")
 	spare, _ := limited(c, "spare")

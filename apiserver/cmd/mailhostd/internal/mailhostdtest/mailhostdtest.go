@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,16 @@ func RunWith(t *testing.T, environ []string, args ...string) (code int, stdout, 
 	p := cli.Program{Args: args, Environ: environ, Stdout: &out, Stderr: &errors, Openers: cli.Engines()}
 	code = commands.Run(ctx, p)
 	return code, out.String(), errors.String()
+}
+
+// Fails runs a command, and checks its exit code, its error, which is one line without a secret, and
+// that it prints nothing else.
+func Fails(t *testing.T, environ []string, code int, want string, args ...string) {
+	t.Helper()
+	got, stdout, stderr := RunWith(t, environ, args...)
+	if got != code || stdout != "" || !strings.HasPrefix(stderr, "mailhostd: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "secret") {
+		t.Errorf("%q: exit code %d, stdout %q, stderr %q; want %d, …%s…", args, got, stdout, stderr, code, want)
+	}
 }
 
 // RunJSON runs a command that succeeds and decodes what it prints.
@@ -83,6 +94,16 @@ func InitializeIn(t *testing.T, database string, args ...string) (owner Account)
 		t.Fatalf("init printed %q: %v", stdout, err)
 	}
 	return owner
+}
+
+// Backup copies a database, and returns the copy's path.
+func Backup(t *testing.T, database string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "backup.db")
+	if code, _, stderr := Run(t, "backup", "--database", database, "--output", path); code != cli.ExitOK {
+		t.Fatal(stderr)
+	}
+	return path
 }
 
 // Mailbox returns the body of a request that creates a mailbox.

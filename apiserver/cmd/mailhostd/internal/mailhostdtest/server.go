@@ -48,6 +48,13 @@ func Serve(t *testing.T, database string, more ...string) *Server {
 	return s
 }
 
+// Start starts a server in this process, with a new account.
+func Start(t *testing.T, more ...string) (s *Server, owner Account) {
+	t.Helper()
+	database, owner := Initialize(t)
+	return Serve(t, database, more...), owner
+}
+
 // Spawn starts a server in another process.
 func Spawn(t *testing.T, database string, more ...string) *Server {
 	t.Helper()

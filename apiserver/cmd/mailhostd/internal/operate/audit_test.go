@@ -103,13 +103,9 @@ func TestAuditOverHTTP(t *testing.T) {
 	}
 
 	planner := mailhostdtest.RunJSON[mailhostdtest.Account](t, environ, "token", "create", "ci", "--plan-only")
-	if code, stdout, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(s, planner), "audit"); code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "lacks the capability audit_log.view") {
-		t.Errorf("without the right: exit code %d, stdout %s, stderr %s", code, stdout, stderr)
-	}
+	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(s, planner), cli.ExitFailure, "lacks the capability audit_log.view", "audit")
 	published := mailhostdtest.Serve(t, database, "--published-only")
-	if code, _, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(published, owner), "audit"); code != cli.ExitFailure || !strings.Contains(stderr, "which have no audit log") {
-		t.Errorf("published operations only: exit code %d, stderr %s", code, stderr)
-	}
+	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(published, owner), cli.ExitFailure, "which have no audit log", "audit")
 }
 
 // TestAuditEndsOverHTTP checks that a server whose pages never end is refused.
@@ -137,10 +133,7 @@ func TestAuditEndsOverHTTP(t *testing.T) {
 			}))
 			t.Cleanup(hostile.Close)
 			environ := []string{"MAILHOST_BASE_URL=" + hostile.URL, "MAILHOST_ACCOUNT_ID=11111111-1111-4111-8111-111111111111", "MAILHOST_TOKEN=t"}
-			code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"audit"}, strings.Fields(tt.flags)...)...)
-			if code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, tt.want) {
-				t.Errorf("exit code %d, stdout %q, stderr %s; want %s", code, stdout, stderr, tt.want)
-			}
+			mailhostdtest.Fails(t, environ, cli.ExitFailure, tt.want, append([]string{"audit"}, strings.Fields(tt.flags)...)...)
 		})
 	}
 }
@@ -191,12 +184,9 @@ func TestReadingCreatesNothing(t *testing.T) {
 	}
 	for _, command := range [][]string{{"audit"}, {"backup", "--output", output}} {
 		for database, want := range map[string]string{
-			missing: "there is no database", filepath.Join(dir, "none", "a.db"): "there is no database", dir: "it is a directory", notes: "not an SQLite database",
+			missing: "there is no database " + missing, filepath.Join(dir, "none", "a.db"): "there is no database " + dir, dir: dir + `": it is a directory`, notes: notes + ": it is not an SQLite database",
 		} {
-			code, stdout, stderr := mailhostdtest.Run(t, append(command, "--database", database)...)
-			if code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, database) || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("%s of %s: exit code %d, stdout %q, stderr\n%s", command[0], database, code, stdout, stderr)
-			}
+			mailhostdtest.Fails(t, nil, cli.ExitFailure, want, append(command, "--database", database)...)
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

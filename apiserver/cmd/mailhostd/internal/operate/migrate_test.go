@@ -35,9 +35,7 @@ func TestMigrate(t *testing.T) {
 			const key = "0a9d5c3e-8a5b-4a3e-9f2f-1c6d1e7b0a11"
 			created := as.PostKeyed(key, "/mailboxes", mailhostdtest.Mailbox("example.com", "ada")).Want(http.StatusCreated)
 			for _, way := range []struct{ source, target, address string }{{source, target, "grace"}, {target, back, "jean"}} {
-				if code, stdout, stderr := mailhostdtest.Run(t, "migrate", way.source, way.target); code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "is in use") {
-					t.Errorf("with a server: exit code %d, stdout %q, stderr %q", code, stdout, stderr)
-				}
+				mailhostdtest.Fails(t, nil, cli.ExitFailure, "is in use", "migrate", way.source, way.target)
 				s.End(t)
 				code, stdout, stderr := mailhostdtest.Run(t, "migrate", way.source, way.target)
 				if code != cli.ExitOK || stderr != "" || !strings.HasPrefix(stdout, cli.RedactDatabase(way.source)+" was migrated to "+cli.RedactDatabase(way.target)+": ") {
@@ -80,10 +78,7 @@ func TestMigrateErrors(t *testing.T) {
 		{"mysql://u:secret@db/mail " + filepath.Join(dir, "6.db"), cli.ExitFailure, "this build can't open mysql://"},
 		{database + " mysql://u:secret@db/mail", cli.ExitFailure, "this build can't open mysql://"},
 	} {
-		code, stdout, stderr := mailhostdtest.Run(t, append([]string{"migrate"}, strings.Fields(tt.args)...)...)
-		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) || strings.Contains(stderr, "secret") || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit code %d, stdout %q, stderr\n%s", tt.args, code, stdout, stderr)
-		}
+		mailhostdtest.Fails(t, nil, tt.code, tt.want, append([]string{"migrate"}, strings.Fields(tt.args)...)...)
 		if _, err := os.Stat(filepath.Join(dir, fmt.Sprint(i)+".db")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: made a target", tt.args)
 		}

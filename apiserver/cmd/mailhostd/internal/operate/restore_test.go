@@ -28,7 +28,6 @@ type restoreDrill struct {
 func newRestoreDrill(t *testing.T) (d restoreDrill) {
 	t.Helper()
 	d.database, d.owner = mailhostdtest.Initialize(t)
-	d.backup = filepath.Join(t.TempDir(), "backup.db")
 	s := mailhostdtest.Serve(t, d.database)
 	as := s.As(t, d.owner)
 	as.Domain("example.com")
@@ -38,9 +37,7 @@ func newRestoreDrill(t *testing.T) (d restoreDrill) {
 	d.leaked = mailhostdtest.Account{AccountID: d.owner.AccountID, Token: leaked.Str("token")}
 	d.group = as.GrantOwner("group", "interns")
 	d.password = as.Password("opens everything", apitest.Object{"scope_type": "account", "scope_id": d.owner.AccountID})
-	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", d.database, "--output", d.backup); code != cli.ExitOK {
-		t.Fatal(stderr)
-	}
+	d.backup = mailhostdtest.Backup(t, d.database)
 	as.Delete("/auth/service-accounts/" + leaked.Str("id")).Want(http.StatusNoContent)
 	as.Delete("/auth/authorizations/" + d.group).Want(http.StatusNoContent)
 	as.Delete("/credentials/" + d.password).Want(http.StatusNoContent)
@@ -50,10 +47,7 @@ func newRestoreDrill(t *testing.T) (d restoreDrill) {
 	as.Post("/auth/service-accounts", apitest.Object{"name": "later"}).Want(http.StatusCreated)
 	as.Patch("/mailboxes/kept@example.com", apitest.Object{"last_name": "Changed"}).Want(http.StatusOK)
 
-	code, _, stderr := mailhostdtest.Run(t, "restore", d.backup, "--database", d.database, "--yes", "--revoke-again")
-	if code != cli.ExitFailure || !strings.Contains(stderr, "is in use; stop the server") {
-		t.Errorf("under a running server: exit code %d, %s", code, stderr)
-	}
+	mailhostdtest.Fails(t, nil, cli.ExitFailure, "is in use; stop the server", "restore", d.backup, "--database", d.database, "--yes", "--revoke-again")
 	s.End(t)
 	return d
 }
@@ -138,16 +132,11 @@ func TestRestore(t *testing.T) {
 func TestRestoreOfAnUnreadableDatabase(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
-	backup := filepath.Join(t.TempDir(), "backup.db")
-	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup); code != cli.ExitOK {
-		t.Fatal(stderr)
-	}
+	backup := mailhostdtest.Backup(t, database)
 	if err := os.WriteFile(database, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := mailhostdtest.Run(t, "restore", backup, "--database", database, "--yes"); code != cli.ExitFailure || !strings.Contains(stderr, "add --force") {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
+	mailhostdtest.Fails(t, nil, cli.ExitFailure, "add --force", "restore", backup, "--database", database, "--yes")
 	if report := mailhostdtest.RunJSON[operate.RestoreReport](t, nil, "restore", backup, "--database", database, "--yes", "--force"); !report.Restored || report.Unreadable == "" {
 		t.Errorf("restore printed %+v", report)
 	}
@@ -155,14 +144,9 @@ func TestRestoreOfAnUnreadableDatabase(t *testing.T) {
 	if err := os.Remove(database); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := mailhostdtest.Run(t, "restore", database, "--database", backup); code != cli.ExitFailure || !strings.Contains(stderr, "the backup can't be read") {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
+	mailhostdtest.Fails(t, nil, cli.ExitFailure, "the backup can't be read", "restore", database, "--database", backup)
 	for _, answer := range []string{"--dry-run", "--yes"} {
-		code, stdout, stderr := mailhostdtest.Run(t, "restore", backup, "--database", database, answer)
-		if code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "there is no database "+database) || !strings.Contains(stderr, "add --force") {
-			t.Errorf("without a database, %s: exit code %d, stdout %q, stderr %q", answer, code, stdout, stderr)
-		}
+		mailhostdtest.Fails(t, nil, cli.ExitFailure, "there is no database "+database+": nothing can be compared", "restore", backup, "--database", database, answer)
 	}
 	if _, err := os.Stat(database); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there is a database now, error %v", err)

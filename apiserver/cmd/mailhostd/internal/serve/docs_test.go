@@ -15,8 +15,7 @@ import (
 
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s, _ := mailhostdtest.Start(t)
 	for path, mediaType := range map[string]string{
 		"/docs": "text/html; charset=utf-8", "/openapi.json": "application/json",
 		"/docs/page.css": "text/css; charset=utf-8", "/docs/page.js": "text/javascript; charset=utf-8",
@@ -67,8 +66,7 @@ func TestDocs(t *testing.T) {
 
 func TestDocsInABrowser(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
+	s, owner := mailhostdtest.Start(t)
 	b := browsertest.New(t, s.URL)
 	if status := b.Leads(t, chromedp.Navigate(s.URL+"/docs")); status != http.StatusOK {
 		t.Fatalf("the page has status %d", status)

@@ -27,9 +27,7 @@ func TestHealthcheck(t *testing.T) {
 				t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 			}
 			s.End(t)
-			if code, _, stderr := mailhostdtest.RunWith(t, environ, "healthcheck"); code != cli.ExitFailure || !strings.Contains(stderr, "the server can't be reached") {
-				t.Errorf("after its end: exit code %d, %q", code, stderr)
-			}
+			mailhostdtest.Fails(t, environ, cli.ExitFailure, "the server can't be reached", "healthcheck")
 		})
 	}
 }

@@ -11,8 +11,7 @@ import (
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--metrics-listen", "0")
+	s, owner := mailhostdtest.Start(t, "--metrics-listen", "0")
 	at, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
 	if !strings.HasPrefix(at, "http://127.0.0.1:") || !strings.HasSuffix(at, "/metrics") {
 		t.Fatalf("the metrics URL is %q", at)

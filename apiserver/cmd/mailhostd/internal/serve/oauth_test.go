@@ -22,8 +22,7 @@ func TestOAuthAccessTokens(t *testing.T) {
 	good := token("mailhost", later)
 
 	// The server starts although the issuer is down.
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--oauth-issuer", i.URL, "--oauth-audience", "mailhost", "--oauth-groups-claim", "roles")
+	s, owner := mailhostdtest.Start(t, "--oauth-issuer", i.URL, "--oauth-audience", "mailhost", "--oauth-groups-claim", "roles")
 	s.Log.WaitFor(t, "no access token can be verified until the OAuth issuer's keys can be read; check --oauth-issuer", 1)
 	as := func(token string) *apitest.Client {
 		c := s.As(t, owner)

@@ -67,8 +67,7 @@ func TestOperatingGuide(t *testing.T) {
 // certificate nor an aborted request.
 func servedMetrics(t *testing.T) string {
 	t.Helper()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--metrics-listen", "0")
+	s, owner := mailhostdtest.Start(t, "--metrics-listen", "0")
 	at, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
 	s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
 	_, text := mailhostdtest.Fetch(t, http.MethodGet, at)

@@ -41,8 +41,7 @@ func TestRestart(t *testing.T) {
 
 func TestPublishedOnly(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--published-only")
+	s, owner := mailhostdtest.Start(t, "--published-only")
 	want, err := httpapi.Document(false)
 	if err != nil {
 		t.Fatal(err)
@@ -192,8 +191,7 @@ func TestShutdownCompletesRequests(t *testing.T) {
 
 func TestShutdownTimeout(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--shutdown-timeout", "1ms")
+	s, owner := mailhostdtest.Start(t, "--shutdown-timeout", "1ms")
 	s.As(t, owner).Domain("example.com")
 	begin(t, s, owner, mailhostdtest.Mailbox("example.com", "never"))
 	if code := s.End(t); code != cli.ExitFailure {

@@ -27,8 +27,7 @@ import (
 // for the rest of the body.
 func TestLengthWithChunks(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	plain := mailhostdtest.Serve(t, database)
+	plain, owner := mailhostdtest.Start(t)
 	secureDatabase, secureOwner := mailhostdtest.Initialize(t)
 	pair := certificatetest.NewPair(t, 1)
 	secure := mailhostdtest.Serve(t, secureDatabase, mailhostdtest.TLSArgs(pair)...)
@@ -109,8 +108,7 @@ func TestRequestsOfNetHTTP(t *testing.T) {
 // TestMaxConnections checks that connections above the maximum wait for another to end.
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--max-connections", "1", "--log-level", "debug")
+	s, _ := mailhostdtest.Start(t, "--max-connections", "1", "--log-level", "debug")
 	address := strings.TrimPrefix(s.URL, "http://")
 	request := func(conn net.Conn) { fmt.Fprint(conn, "GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n") }
 	var conns [2]net.Conn

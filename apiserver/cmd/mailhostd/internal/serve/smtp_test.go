@@ -13,8 +13,7 @@ import (
 func TestForwardingIsVerifiedByMail(t *testing.T) {
 	t.Parallel()
 	m := mailhostdtest.NewInbox(t)
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, m.Flags()...)
+	s, owner := mailhostdtest.Start(t, m.Flags()...)
 	if line := s.Log.Wait(t, "sending messages"); line["server"] != "smtp://"+m.Addr || line["from"] != "no-reply@mail.example" {
 		t.Errorf("log line: %v", line)
 	}

@@ -13,9 +13,8 @@ import (
 
 func TestTraces(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
 	collector := tracingtest.NewCollector(t)
-	s := mailhostdtest.Serve(t, database, "--otlp-endpoint", collector.URL)
+	s, owner := mailhostdtest.Start(t, "--otlp-endpoint", collector.URL)
 	s.As(t, owner).Do(http.MethodGet, "/mailboxes?search=private", nil).Want(http.StatusOK)
 	if code := s.End(t); code != cli.ExitOK { // exports the remaining spans
 		t.Errorf("exit code %d", code)

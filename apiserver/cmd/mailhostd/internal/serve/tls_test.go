@@ -16,9 +16,8 @@ import (
 
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
 	pair := certificatetest.NewPair(t, 1)
-	s := mailhostdtest.Serve(t, database, mailhostdtest.TLSArgs(pair, "--listen", "0.0.0.0:0", "--control-listen", "0")...)
+	s, owner := mailhostdtest.Start(t, mailhostdtest.TLSArgs(pair, "--listen", "0.0.0.0:0", "--control-listen", "0")...)
 	if !strings.HasPrefix(s.URL, "https://localhost:") {
 		t.Fatalf("the server's URL is %s", s.URL)
 	}
@@ -54,8 +53,7 @@ func TestTLS(t *testing.T) {
 
 func TestWarningAboutPlainHTTP(t *testing.T) {
 	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, "--listen", "0.0.0.0:0")
+	s, _ := mailhostdtest.Start(t, "--listen", "0.0.0.0:0")
 	s.Log.Wait(t, "tokens are sent over plain HTTP; make this address reachable only for a TLS proxy")
 }
 

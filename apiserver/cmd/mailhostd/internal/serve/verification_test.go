@@ -15,8 +15,7 @@ import (
 func TestVerificationInABrowser(t *testing.T) {
 	t.Parallel()
 	m := mailhostdtest.NewInbox(t)
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, append(m.Flags(), "--control-listen", "0")...)
+	s, owner := mailhostdtest.Start(t, append(m.Flags(), "--control-listen", "0")...)
 	plane, _ := s.Log.Wait(t, "serving the control plane")["url"].(string)
 	c := s.As(t, owner)
 	rule, link := mailhostdtest.NewRule(t, c, m, "a-rather-long-address-that-must-break@some-department.of-the.example.org")
@@ -62,8 +61,7 @@ func TestVerificationInABrowser(t *testing.T) {
 func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	m := mailhostdtest.NewInbox(t)
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database, m.Flags()...)
+	s, owner := mailhostdtest.Start(t, m.Flags()...)
 	c := s.As(t, owner)
 	rule, link := mailhostdtest.NewRule(t, c, m, "a@example.org")
 	b := browsertest.New(t, s.URL)
@@ -84,10 +82,9 @@ func TestVerificationByKeyboardWithoutJavaScript(t *testing.T) {
 
 func TestPaymentPageInABrowser(t *testing.T) {
 	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
 	fixture := t.TempDir() + "/fixture.json"
 	mailhostdtest.WriteFile(t, fixture, `{"registrar":{"payment_needed":true}}`)
-	s := mailhostdtest.Serve(t, database, "--fixture", fixture)
+	s, owner := mailhostdtest.Start(t, "--fixture", fixture)
 	bought := s.As(t, owner).Purchase(owner.WorkspaceID, "example.com").Want(http.StatusOK)
 	b := browsertest.New(t, s.URL)
 	if status := b.Leads(t, chromedp.Navigate(bought.Str("payment_url"))); status != http.StatusOK {
