@@ -187,7 +187,6 @@ func New(o Options) (*Service, error) {
 	}
 	publicURL := strings.TrimSuffix(cmp.Or(o.PublicURL, "http://localhost:8080"), "/")
 	source := random.New(o.Random)
-	settings := account.NewSettings(account.Limits{Registrar: o.Registrar, MaxMailboxes: o.MaxMailboxes})
 
 	s := &Service{outbox: new(mail.Outbox)}
 	s.store = audit.NewStore(&outageLog{Store: o.Store, log: log}, now, httpapi.Origin)
@@ -199,18 +198,16 @@ func New(o Options) (*Service, error) {
 		s.limiter = ratelimit.New(o.RateLimit)
 	}
 	s.rules = account.New(account.Dependencies{
-		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses, Settings: settings,
-		Sender: o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
+		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses,
+		Settings: account.NewSettings(account.Limits{Registrar: o.Registrar, MaxMailboxes: o.MaxMailboxes}),
+		Sender:   o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
 		MaxDedicatedIPs: cmp.Or(o.MaxDedicatedIPs, 4),
 	})
 	s.http = httpapi.New(httpapi.Options{
-		Store: s.store, Clock: clock, Now: now, Random: source, Log: log, Auth: authenticator, Idempotency: s.idempotency,
-		Rules: s.rules, Limiter: s.limiter, BodyMemory: o.BodyMemory, ExposeFaults: o.ExposeFaults,
-		PublishedOnly: o.PublishedOnly, Middleware: o.Middleware,
+		Rules: s.rules, Clock: clock, Idempotency: s.idempotency, Limiter: s.limiter, BodyMemory: o.BodyMemory,
+		ExposeFaults: o.ExposeFaults, PublishedOnly: o.PublishedOnly, Middleware: o.Middleware,
 	})
-	s.fixtures = &fixture.Loader{
-		Store: s.store, Now: now, Random: source, Log: log, Settings: settings, Outbox: s.outbox, PublicURL: publicURL,
-	}
+	s.fixtures = &fixture.Loader{Dependencies: s.rules.Dependencies}
 	return s, nil
 }
 

@@ -166,9 +166,14 @@ func Conflict(format string, args ...any) *Error {
 // credential of another account.
 func PermissionDenied(c vocab.Capability) *Error {
 	if c == "" {
-		return NewError(http.StatusForbidden, TypePermissionDenied, "the credential is not one of this account").At("header", "Authorization")
+		return Forbidden("the credential is not one of this account")
 	}
-	return NewError(http.StatusForbidden, TypePermissionDenied, "the credential lacks the capability %s", c).At("header", "Authorization")
+	return Forbidden("the credential lacks the capability %s", c)
+}
+
+// Forbidden is the 403 for a request that its credential does not allow.
+func Forbidden(format string, args ...any) *Error {
+	return NewError(http.StatusForbidden, TypePermissionDenied, format, args...).At("header", "Authorization")
 }
 
 // MethodNotAllowed is the 405 for a method that a path does not have; allow lists the

@@ -72,15 +72,7 @@ func ValidateName(name string) error {
 // EqualNames reports whether a and b are equal after NormalizeName; the zone may be
 // empty. Invalid names are equal only if they are identical.
 func EqualNames(a, b, zone string) bool {
-	if a == b {
-		return true
-	}
-	na, err := NormalizeName(a, zone)
-	if err != nil {
-		return false
-	}
-	nb, err := NormalizeName(b, zone)
-	return err == nil && na == nb
+	return domainname.EqualAfter(func(name string) (string, error) { return NormalizeName(name, zone) }, a, b)
 }
 
 // EqualsTarget reports whether a record name in a zone is the host name in a record's

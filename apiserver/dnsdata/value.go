@@ -57,15 +57,7 @@ func NormalizeValue(rrType, value string) (string, error) {
 // EqualValues reports whether a and b are equal after NormalizeValue. Invalid values
 // are equal only if they are identical.
 func EqualValues(rrType, a, b string) bool {
-	if a == b {
-		return true
-	}
-	na, err := NormalizeValue(rrType, a)
-	if err != nil {
-		return false
-	}
-	nb, err := NormalizeValue(rrType, b)
-	return err == nil && na == nb
+	return domainname.EqualAfter(func(value string) (string, error) { return NormalizeValue(rrType, value) }, a, b)
 }
 
 func normalizeAddr(rrType, value string) (string, error) {

@@ -81,15 +81,18 @@ func Unicode(name string) string {
 
 // Equal reports whether a and b are equal after Normalize. Invalid names are equal only
 // if they are identical.
-func Equal(a, b string) bool {
+func Equal(a, b string) bool { return EqualAfter(Normalize, a, b) }
+
+// EqualAfter is Equal for another canonical form.
+func EqualAfter(normalize func(string) (string, error), a, b string) bool {
 	if a == b {
 		return true
 	}
-	na, err := Normalize(a)
+	na, err := normalize(a)
 	if err != nil {
 		return false
 	}
-	nb, err := Normalize(b)
+	nb, err := normalize(b)
 	return err == nil && na == nb
 }
 

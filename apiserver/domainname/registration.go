@@ -26,15 +26,15 @@ var (
 
 // Registrable returns nil if a registrar could sell the name, in any spelling that
 // Normalize accepts: exactly one label below a public suffix in the ICANN section of
-// the Public Suffix List, and valid for CheckRegistration.
+// the Public Suffix List, and valid for checkRegistration.
 //
-// Otherwise it returns the error of CheckRegistration, or one that wraps
+// Otherwise it returns the error of Normalize or checkRegistration, or one that wraps
 // ErrUnsupportedTLD or ErrNotRegistrable.
 func Registrable(name string) error {
-	if err := CheckRegistration(name); err != nil {
-		return err
-	}
 	name, err := Normalize(name)
+	if err == nil {
+		err = checkRegistration(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func specialUse(name string) bool {
 	return strings.HasSuffix(name, ".arpa") || strings.HasSuffix(name, ".onion")
 }
 
-// CheckRegistration validates a name, in any spelling that Normalize accepts, by the
-// rules for registration, which are stricter than the rules for lookup. Each label has only
+// checkRegistration validates a canonical name by the rules for registration, which are
+// stricter than the rules for lookup. Each label has only
 // characters that IDNA 2008 permits (RFC 5892), in the contexts that it permits, no
 // hyphens in third and fourth place (RFC 5891, section 4.2.3.1), and letters of one
 // script.
@@ -76,12 +76,8 @@ func specialUse(name string) bool {
 // Common and inherited characters, such as digits, belong to every script. Han may be
 // mixed with Hiragana and Katakana, with Hangul, and with Bopomofo, each of which is
 // one writing system (UTS #39, section 5.1). Labels may differ in their script.
-func CheckRegistration(name string) error {
-	canonical, err := Normalize(name)
-	if err != nil {
-		return err
-	}
-	for ascii := range strings.SplitSeq(canonical, ".") {
+func checkRegistration(name string) error {
+	for ascii := range strings.SplitSeq(name, ".") {
 		if err := checkRegistered([]rune(toUnicode(ascii))); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
@@ -38,9 +37,8 @@ var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantA
 		ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
 		CapabilityKey: value(b.CapabilityKey), ResourceType: value(b.ResourceType), ResourceID: value(b.ResourceID), CreatedAt: c.Arrival,
 	}
-	if !c.Caller.MayGrant(g) {
-		return nil, api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't grant %s, which it does not have itself to that extent",
-			cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
+	if err := c.requireGrant("grant", g); err != nil {
+		return nil, err
 	}
 	if err := checkGrant(tx, g); err != nil {
 		return nil, err
@@ -55,6 +53,14 @@ var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantA
 	return new(authorization(g)), err
 })
 
+// requireGrant returns a 403 if the caller can't make a grant. verb is what the request does.
+func (c *Call) requireGrant(verb string, g store.Authorization) error {
+	if c.Caller.MayGrant(g) {
+		return nil
+	}
+	return api.Forbidden("the credential can't %s %s, which it does not have itself to that extent", verb, cmp.Or(g.CapabilityKey, g.GrantKind))
+}
+
 // limitGrant returns a 403 if a service account that expires grants something to a subject that
 // lives longer.
 func (c *Call) limitGrant(r store.Reader, g store.Authorization) error {
@@ -68,8 +74,7 @@ func (c *Call) limitGrant(r store.Reader, g store.Authorization) error {
 			return err
 		}
 	}
-	return api.NewError(http.StatusForbidden, api.TypePermissionDenied,
-		"the credential expires at %s, and can't grant anything for longer: the subject must be a service account that expires no later", timestamp(latest)).At("header", "Authorization")
+	return api.Forbidden("the credential expires at %s, and can't grant anything for longer: the subject must be a service account that expires no later", timestamp(latest))
 }
 
 // checkGrant checks that the service account and the resource of a grant exist.
@@ -123,18 +128,13 @@ var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.Autho
 	if err != nil {
 		return err
 	}
-	if !c.Caller.MayGrant(g) {
-		return api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke %s, which it does not have itself to that extent",
-			cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
-	}
-	owner := g.GrantKind != vocab.GrantCapability
-	if !g.RevokedAt.IsZero() {
-		return nil
+	if err := c.requireGrant("revoke", g); err != nil || !g.RevokedAt.IsZero() {
+		return err
 	}
 	if _, err := tx.UpdateAuthorization(g.AccountID, g.ID, func(g *store.Authorization) error {
 		g.RevokedAt = c.Arrival
 		return nil
-	}); err != nil || !owner {
+	}); err != nil || g.GrantKind == vocab.GrantCapability {
 		return err
 	}
 	return c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))

@@ -2,7 +2,6 @@ package account
 
 import (
 	"cmp"
-	"net/http"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -59,8 +58,7 @@ func (c *Call) checkMove(from store.Domain, workspaceID string) error {
 	for _, g := range c.Caller.Grants {
 		isGained := g.ResourceType == vocab.ResourceWorkspace && g.ResourceID == workspaceID
 		if isGained && !sees(c.Caller.Within(vocab.Capability(g.CapabilityKey)), from.WorkspaceID, from.ID) {
-			return api.NewError(http.StatusForbidden, api.TypePermissionDenied,
-				"the credential can't move the domain %s into this workspace, because it would gain %s for it", from.Name, g.CapabilityKey).At("header", "Authorization")
+			return api.Forbidden("the credential can't move the domain %s into this workspace, because it would gain %s for it", from.Name, g.CapabilityKey)
 		}
 	}
 	return nil

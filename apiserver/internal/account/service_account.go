@@ -1,9 +1,7 @@
 package account
 
 import (
-	"cmp"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -75,9 +73,8 @@ var _ = remove(api.RevokeServiceAccount, func(c *Call, tx store.Tx, in *api.Serv
 	}
 	owner := false
 	for _, g := range grants {
-		if !c.Caller.MayGrant(g) {
-			return api.NewError(http.StatusForbidden, api.TypePermissionDenied, "the credential can't revoke a service account that has %s, which it does not have itself to that extent",
-				cmp.Or(g.CapabilityKey, g.GrantKind)).At("header", "Authorization")
+		if err := c.requireGrant("revoke a service account that has", g); err != nil {
+			return err
 		}
 		owner = owner || g.GrantKind != vocab.GrantCapability
 	}

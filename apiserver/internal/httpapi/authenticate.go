@@ -12,7 +12,7 @@ import (
 // covers are up to the operation.
 func (h *Handler) authenticate(r *http.Request, spec api.Spec) (who auth.Caller, err error) {
 	p := progressOf(r.Context())
-	defer func() { p.arrival = h.Now() }()
+	defer func() { p.arrival = h.Rules.Now() }()
 	identified, err := h.identify(r)
 	if err != nil {
 		return auth.Caller{}, err
@@ -20,7 +20,7 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (who auth.Caller,
 	if identified.AccountID == accountOf(r) {
 		p.Subject = subjectOf(identified) // also of a request that is refused
 	}
-	if who, err = h.Auth.Enter(r.Context(), identified, accountOf(r), spec); err != nil {
+	if who, err = h.Rules.Auth.Enter(r.Context(), identified, accountOf(r), spec); err != nil {
 		return auth.Caller{}, err
 	}
 	p.Subject = subjectOf(who)
@@ -37,7 +37,7 @@ func accountOf(r *http.Request) string { return api.CanonicalID(r.PathValue("acc
 func (h *Handler) identify(r *http.Request) (auth.Caller, error) {
 	p := progressOf(r.Context())
 	if p.identified == nil {
-		who, err := h.Auth.Identify(r.Context(), r.Header.Values("Authorization"))
+		who, err := h.Rules.Auth.Identify(r.Context(), r.Header.Values("Authorization"))
 		p.identified = func() (auth.Caller, error) { return who, err }
 	}
 	return p.identified()

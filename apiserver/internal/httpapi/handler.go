@@ -14,7 +14,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -24,9 +23,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -36,15 +33,11 @@ const defaultBodyMemory = 64 << 20
 
 // Options configures a Handler. Limiter and Middleware are optional.
 type Options struct {
-	Store store.Store
-	// Clock measures durations; Now is the same time to the microsecond, as the API and
-	// the store keep it.
-	Clock, Now  func() time.Time
-	Random      *random.Source
-	Log         *slog.Logger
-	Auth        *auth.Authenticator
+	Rules *account.Rules
+	// Clock measures durations; the rules have the same time to the microsecond, as the API
+	// and the store keep it.
+	Clock       func() time.Time
 	Idempotency *idempotency.Records
-	Rules       *account.Rules
 	// Limiter bounds how often each credential calls; nil: no limit.
 	Limiter *ratelimit.Limiter
 	// BodyMemory bounds the memory of all request bodies together, in bytes; 0: 64 MiB.
@@ -102,7 +95,7 @@ func (h *Handler) Ready(ctx context.Context) error {
 	if h.retiring.Load() || h.draining.Load() {
 		return errors.New("draining")
 	}
-	err := h.Store.Ping(ctx)
+	err := h.Rules.Store.Ping(ctx)
 	if err == nil {
 		return nil
 	}

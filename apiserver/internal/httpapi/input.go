@@ -136,7 +136,7 @@ func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Pr
 		var err error
 		unknown, err = account.ReferenceErrors(o.newCall(r.Context(), o.Spec, nil), body)
 		if _, refused := errors.AsType[*api.Error](err); err != nil && !refused && r.Context().Err() == nil {
-			o.Log.Error("references not checked", "request_id", requestID(r.Context()), "error", err)
+			o.Rules.Log.Error("references not checked", "request_id", requestID(r.Context()), "error", err)
 		}
 	}
 	return api.Unprocessable(inOrder(slices.Concat(broken, rules, unknown))...)

@@ -108,7 +108,7 @@ func (o *operation) writeCSV(ctx context.Context, w http.ResponseWriter, file *a
 	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Filename+`"`)
 	w.WriteHeader(o.Status)
 	if err := file.Write(patient{w}); err != nil {
-		o.Log.Warn("export cut off", "request_id", requestID(ctx), "error", err)
+		o.Rules.Log.Warn("export cut off", "request_id", requestID(ctx), "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }

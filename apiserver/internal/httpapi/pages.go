@@ -59,14 +59,14 @@ func (h *Handler) writePage(w http.ResponseWriter, r *http.Request, status int, 
 	header.Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
 	if err := page.Execute(w, data); err != nil && r.Context().Err() == nil {
-		h.Log.Error("page not written", "request_id", requestID(r.Context()), "page", page.Name(), "error", err)
+		h.Rules.Log.Error("page not written", "request_id", requestID(r.Context()), "page", page.Name(), "error", err)
 	}
 }
 
 // pageFailed logs why a page could not be read.
 func (h *Handler) pageFailed(r *http.Request, err error) {
 	if r.Context().Err() == nil { // nobody waits for it any more
-		h.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
+		h.Rules.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
 	}
 }
 

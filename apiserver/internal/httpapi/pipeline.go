@@ -34,7 +34,7 @@ func (h *Handler) pipeline() http.Handler {
 			if strings.HasPrefix(r.URL.Path, HealthPath) && rec.status < http.StatusBadRequest {
 				level = slog.LevelDebug // a balancer asks every second
 			}
-			h.Log.LogAttrs(r.Context(), level, "request",
+			h.Rules.Log.LogAttrs(r.Context(), level, "request",
 				slog.String("request_id", p.ID), slog.String("method", r.Method),
 				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.Clock().Sub(begun)))
 		}()
@@ -53,7 +53,7 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 		if cause == http.ErrAbortHandler { //nolint:errorlint // the sentinel is compared as net/http does
 			panic(cause)
 		}
-		h.Log.Error("panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
+		h.Rules.Log.Error("panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
 		if rec.status == 0 {
 			internalError().Write(rec)
 		}
@@ -93,7 +93,7 @@ func (h *Handler) responseTo(ctx context.Context, err error, msg string, attrs .
 		return api.Cancelled()
 	}
 	if !errors.Is(err, store.ErrUnavailable) { // an outage is logged once, by the store
-		h.Log.Error(msg, append([]any{"request_id", requestID(ctx), "error", err}, attrs...)...)
+		h.Rules.Log.Error(msg, append([]any{"request_id", requestID(ctx), "error", err}, attrs...)...)
 	}
 	switch {
 	case h.ExposeFaults:
@@ -127,7 +127,7 @@ func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 	if who, err := h.identify(r); err == nil {
 		key = who.Credential()
 	}
-	u := h.Limiter.Take(key, h.Now())
+	u := h.Limiter.Take(key, h.Rules.Now())
 	header := w.Header()
 	header.Set(rateLimitHeader, strconv.Itoa(h.Limiter.Requests))
 	header.Set(rateLimitRemainingHeader, strconv.Itoa(u.Remaining))

@@ -100,7 +100,7 @@ func (h *Handler) begin(r *http.Request) *progress {
 	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
 	// An Idempotency-Key encrypts the stored response, and must not be stored beside it.
 	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) || strings.EqualFold(p.ID, strings.TrimSpace(r.Header.Get(api.IdempotencyKeyHeader))) {
-		p.ID = h.Random.ID()
+		p.ID = h.Rules.Random.ID()
 	}
 	p.Route, p.allow = h.router.match(r)
 	p.Operation = h.router.operations[p.Route]

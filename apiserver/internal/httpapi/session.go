@@ -7,24 +7,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// SignIn returns a sealed session for the holder of a service account's token. A failed
-// attempt counts against the limit of the remote address, like a request without a valid
-// credential. An error is an *api.Error.
+// SignIn is apiserver.Service.SignIn. A failed attempt counts against the limit of the remote
+// address, like a request without a valid credential.
 func (h *Handler) SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
-	sealed, err = h.Auth.SealSession(ctx, token, lifetime)
+	sealed, err = h.Rules.Auth.SealSession(ctx, token, lifetime)
 	return sealed, h.signInError(ctx, err, remoteAddr)
 }
 
-// SignInUser is SignIn for the holder of an access token, in one of the accounts that
-// AccessOf returns.
+// SignInUser is apiserver.Service.SignInUser.
 func (h *Handler) SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
-	sealed, err = h.Auth.SealUserSession(ctx, accessToken, accountID, lifetime)
+	sealed, err = h.Rules.Auth.SealUserSession(ctx, accessToken, accountID, lifetime)
 	return sealed, h.signInError(ctx, err, remoteAddr)
 }
 
-// AccessOf returns where the user of an access token may sign in. An error is an *api.Error.
+// AccessOf is apiserver.Service.AccessOf.
 func (h *Handler) AccessOf(ctx context.Context, accessToken, remoteAddr string) (auth.UserAccess, error) {
-	access, err := h.Auth.AccessOf(ctx, accessToken)
+	access, err := h.Rules.Auth.AccessOf(ctx, accessToken)
 	return access, h.signInError(ctx, err, remoteAddr)
 }
 
@@ -39,22 +37,20 @@ func (h *Handler) signInError(ctx context.Context, err error, remoteAddr string)
 	return h.responseTo(ctx, err, "sign-in failed")
 }
 
-// LimitSignIn counts an attempt to sign in against the limit of the remote address. An error
-// is an *api.Error, a 429.
+// LimitSignIn is apiserver.Service.LimitSignIn.
 func (h *Handler) LimitSignIn(remoteAddr string) error {
 	if h.Limiter == nil {
 		return nil
 	}
-	if u := h.Limiter.Take("address "+network(remoteAddr), h.Now()); !u.Allowed {
+	if u := h.Limiter.Take("address "+network(remoteAddr), h.Rules.Now()); !u.Allowed {
 		return h.rateLimited(u)
 	}
 	return nil
 }
 
-// Session returns the session that SignIn or SignInUser has sealed. An error is an
-// *api.Error.
+// Session is apiserver.Service.Session.
 func (h *Handler) Session(ctx context.Context, sealed string) (auth.Session, error) {
-	s, err := h.Auth.OpenSession(ctx, sealed)
+	s, err := h.Rules.Auth.OpenSession(ctx, sealed)
 	if err != nil {
 		return auth.Session{}, h.responseTo(ctx, err, "session not opened")
 	}
