@@ -5,7 +5,6 @@
 package certificate
 
 import (
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -32,15 +31,13 @@ type Reloader struct {
 	mu      sync.Mutex
 	checked time.Time
 	// invalid is the content that was last logged as unusable.
-	invalid fingerprint
+	invalid string
 }
 
-type fingerprint [sha256.Size]byte
-
-// pair is a certificate with the fingerprint of its files.
+// pair is a certificate with the content of its files, or with the error of reading them.
 type pair struct {
 	tls.Certificate
-	source fingerprint
+	source string
 }
 
 // Open loads a certificate chain and its key, in PEM. A nil clock is the system's.
@@ -78,7 +75,7 @@ func (r *Reloader) Leaf() *x509.Certificate { return r.current.Load().Leaf }
 func (r *Reloader) Reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.invalid = fingerprint{}
+	r.invalid = ""
 	if !r.refresh() {
 		r.log.Info("the TLS certificate has not changed", "not_after", r.NotAfter())
 	}
@@ -109,7 +106,7 @@ func (r *Reloader) refresh() bool {
 		r.log.Error("the new TLS certificate can't be used; the old one is kept", "error", err, "not_after", r.NotAfter())
 		return true
 	}
-	r.invalid = fingerprint{}
+	r.invalid = ""
 	if p.source == r.current.Load().source {
 		return false
 	}
@@ -133,10 +130,9 @@ func (r *Reloader) read() (*pair, error) {
 	cert, certErr := os.ReadFile(r.certFile)
 	key, keyErr := os.ReadFile(r.keyFile)
 	if err := errors.Join(withPrefix("--tls-cert", certErr), withPrefix("--tls-key", keyErr)); err != nil {
-		return &pair{source: sha256.Sum256([]byte(err.Error()))}, err
+		return &pair{source: err.Error()}, err
 	}
-	certSum, keySum := sha256.Sum256(cert), sha256.Sum256(key)
-	p := &pair{source: sha256.Sum256(append(certSum[:], keySum[:]...))}
+	p := &pair{source: string(cert) + "\n" + string(key)}
 	var err error
 	if p.Certificate, err = tls.X509KeyPair(cert, key); err != nil {
 		return p, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", r.certFile, r.keyFile, err)

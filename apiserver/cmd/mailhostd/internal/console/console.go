@@ -106,7 +106,11 @@ func (c *Console) routes() {
 		c.mux.HandleFunc("POST "+Path+"/accounts", c.switchAccount)
 	}
 	for name, mediaType := range map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
-		c.mux.Handle("GET "+Path+"/"+name, asset(name, mediaType))
+		content, err := files.ReadFile(name)
+		if err != nil {
+			panic("console: " + err.Error())
+		}
+		c.mux.Handle("GET "+Path+"/"+name, File(mediaType, content))
 	}
 	for _, s := range sections {
 		c.mux.Handle("GET "+Path+s.Path, c.signedIn(s.page))
@@ -152,12 +156,8 @@ func (c *Console) Middleware(next http.Handler) http.Handler {
 //go:embed style.css icon.svg template
 var files embed.FS
 
-// asset serves a file, which a browser may cache for as long as it is the same.
-func asset(name, mediaType string) http.Handler {
-	content, err := files.ReadFile(name)
-	if err != nil {
-		panic("console: " + err.Error())
-	}
+// File serves a file, which a browser may cache for as long as it is the same.
+func File(mediaType string, content []byte) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

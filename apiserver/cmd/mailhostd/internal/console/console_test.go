@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -43,24 +42,7 @@ func newVisitor(t *testing.T, s *mailhostdtest.Server) *visitor {
 // send requests a page, or sends a form to it. headers alternates names and values.
 func (v *visitor) send(method, path string, form url.Values, headers ...string) (*http.Response, string) {
 	v.Helper()
-	req, err := http.NewRequestWithContext(v.Context(), method, v.base+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		v.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := v.http.Do(req)
-	if err != nil {
-		v.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		v.Fatal(err)
-	}
-	return resp, string(body)
+	return mailhostdtest.Send(v.T, v.http, method, v.base+path, form.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 }
 
 // get returns a page that must have a status code.

@@ -2,7 +2,6 @@ package console_test
 
 import (
 	"html"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -101,20 +100,8 @@ func (v *visitor) startAtIssuer(next string) string {
 	if resp.StatusCode != http.StatusSeeOther {
 		v.Fatalf("starting: %s\n%s", resp.Status, body)
 	}
-	req, err := http.NewRequestWithContext(v.Context(), http.MethodGet, resp.Header.Get("Location"), http.NoBody)
-	if err != nil {
-		v.Fatal(err)
-	}
-	page, err := http.DefaultClient.Do(req)
-	if err != nil {
-		v.Fatal(err)
-	}
-	defer page.Body.Close()
-	text, err := io.ReadAll(page.Body)
-	if err != nil {
-		v.Fatal(err)
-	}
-	back := regexp.MustCompile(`href="([^"]+)"`).FindStringSubmatch(string(text))
+	_, text := mailhostdtest.Send(v.T, http.DefaultClient, http.MethodGet, resp.Header.Get("Location"), "")
+	back := regexp.MustCompile(`href="([^"]+)"`).FindStringSubmatch(text)
 	if back == nil {
 		v.Fatalf("the issuer refuses: %s", text)
 	}

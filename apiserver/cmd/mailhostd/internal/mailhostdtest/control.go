@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -28,20 +27,12 @@ const ExampleAccount = `{"account_id":"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}`
 // CallURL sends a request to the control plane.
 func CallURL(t *testing.T, method, url, body string, out any) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
+	resp, text := Send(t, http.DefaultClient, method, url, body)
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		t.Fatalf("%s %s: %s", method, url, resp.Status)
 	}
 	if out != nil {
-		if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		if err := json.Unmarshal([]byte(text), out); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -118,30 +119,36 @@ func HTTPEnviron(s *Server, owner Account) []string {
 // Fetch requests a path as a browser would.
 func (s *Server) Fetch(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, nil)
+	return Send(t, http.DefaultClient, method, s.URL+path, "", headers...)
+}
+
+// Fetch requests a URL.
+func Fetch(t *testing.T, method, url string) (status int, body string) {
+	t.Helper()
+	resp, body := Send(t, http.DefaultClient, method, url, "")
+	return resp.StatusCode, body
+}
+
+// Send sends a request, and returns the response with its body. headers alternates names and values.
+func Send(t *testing.T, client *http.Client, method, url, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp, string(body)
-}
-
-// Fetch requests a URL.
-func Fetch(t *testing.T, method, url string) (status int, body string) {
-	t.Helper()
-	resp, body := new(Server).Fetch(t, method, url)
-	return resp.StatusCode, body
+	return resp, string(text)
 }
 
 // TLSArgs returns the flags for a certificate and its key.

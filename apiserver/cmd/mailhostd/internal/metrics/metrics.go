@@ -16,6 +16,7 @@ import (
 	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -39,49 +40,42 @@ type Metrics struct {
 
 // New returns the metrics of a server with its build information.
 func New(version string) *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	auto := promauto.With(registry)
+	auto.NewGauge(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels have the versions.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	}).Set(1)
+	return &Metrics{
+		registry: registry,
+		requests: auto.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "requests_total",
 			Help: "Requests by operation, method and status code; code 0 is a connection that was closed without a response.",
 		}, []string{"operation", "method", "code"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		durations: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "request_duration_seconds",
 			Help:    "Duration of requests, to the last byte of the response.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
 		}, []string{"operation", "method", "code"}),
-		sizes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		sizes: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "response_size_bytes",
 			Help:    "Size of response bodies.",
 			Buckets: prometheus.ExponentialBuckets(256, 8, 8), // to 512 MiB
 		}, []string{"operation"}),
-		aborted: prometheus.NewCounterVec(prometheus.CounterOpts{
+		aborted: auto.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "requests_aborted_total",
 			Help: "Requests whose connection was closed before the end of the response.",
 		}, []string{"operation"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+		inFlight: auto.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "requests_in_flight",
 			Help: "Requests in flight.",
 		}),
-		connections: prometheus.NewGauge(prometheus.GaugeOpts{
+		connections: auto.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "connections",
 			Help: "Open connections of the public listener.",
 		}),
 	}
-	m.registry.MustRegister(
-		m.requests, m.durations, m.sizes, m.aborted, m.inFlight, m.connections, buildInfo(version),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
-	return m
-}
-
-func buildInfo(version string) prometheus.Collector {
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels have the versions.",
-		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
-	})
-	info.Set(1)
-	return info
 }
 
 // WatchReadiness adds a gauge that calls ready on every scrape. Call it at most once.
@@ -105,7 +99,7 @@ func (m *Metrics) WatchCertificate(notAfter func() time.Time) {
 }
 
 func (m *Metrics) gauge(name, help string, value func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value))
+	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value)
 }
 
 const scrapeTimeout = 10 * time.Second

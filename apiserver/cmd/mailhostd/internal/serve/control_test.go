@@ -48,13 +48,8 @@ func TestControlPlane(t *testing.T) {
 		t.Errorf("init for the account of the fixture: %s", stderr)
 	}
 	// The public listener does not serve the control plane.
-	resp, err := http.Get(s.URL + "/outbox")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusNotFound {
-		t.Errorf("/outbox of the public listener: %s", resp.Status)
+	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/outbox"); status != http.StatusNotFound {
+		t.Errorf("/outbox of the public listener: %d", status)
 	}
 }
 

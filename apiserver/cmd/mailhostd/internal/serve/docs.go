@@ -1,17 +1,14 @@
 package serve
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"net/http"
-	"time"
 
 	"github.com/swaggest/swgui/v5emb"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
@@ -57,7 +54,7 @@ func newDocs(publishedOnly bool) (docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := docs{openAPIPath: static("application/json", document)}
+	d := docs{openAPIPath: console.File("application/json", document)}
 	for path, file := range map[string]struct{ mediaType, name string }{
 		docsPath:               {"text/html; charset=utf-8", "index.html"},
 		docsPath + "/page.css": {"text/css; charset=utf-8", "page.css"},
@@ -67,24 +64,13 @@ func newDocs(publishedOnly bool) (docs, error) {
 		if err != nil {
 			return nil, err
 		}
-		d[path] = static(file.mediaType, content)
+		d[path] = console.File(file.mediaType, content)
 	}
 	swaggerUI := v5emb.New("", "", docsPath)
 	for _, name := range swaggerUIFiles {
 		d[docsPath+"/"+name] = swaggerUI
 	}
 	return d, nil
-}
-
-// static serves one file with an ETag.
-func static(mediaType string, content []byte) http.Handler {
-	sum := sha256.Sum256(content)
-	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", mediaType)
-		w.Header().Set("Etag", tag)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-	})
 }
 
 // middleware serves the reference and passes other requests to next.

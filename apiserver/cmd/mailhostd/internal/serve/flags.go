@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
@@ -179,7 +180,7 @@ func (f oauthFlags) signInMetadata(url string) http.Handler {
 		Resource: url, AuthorizationServers: []string{f.OAuthIssuer}, BearerMethodsSupported: []string{"header"},
 		ScopesSupported: f.OAuthScopes, ClientID: f.OAuthClientID, Parameters: f.OAuthParameters,
 	})
-	return static("application/json", text)
+	return console.File("application/json", text)
 }
 
 type smtpFlags struct {

@@ -29,17 +29,8 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 		if rule.VerificationState != vocab.VerificationPending {
 			t.Errorf("before a %s request to the link the rule is %s", method, rule.VerificationState)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), method, link, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := c.HTTP.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			t.Fatalf("%s of the link: %s", method, resp.Status)
+		if status, _ := mailhostdtest.Fetch(t, method, link); status != http.StatusOK {
+			t.Fatalf("%s of the link: %d", method, status)
 		}
 	}
 	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
