@@ -41,11 +41,10 @@ type Options struct {
 	From string
 	// RootCAs verify the server's certificate; nil: the system's.
 	RootCAs *x509.CertPool
-	// Timeout limits each wait for the server; 0: 15 seconds.
-	Timeout time.Duration
 }
 
-const defaultTimeout = 15 * time.Second
+// timeout limits each wait for the server.
+const timeout = 15 * time.Second
 
 // Mailer is an apiserver.Sender that sends over SMTP, each message on a new
 // connection. It is safe for concurrent use.
@@ -54,7 +53,6 @@ type Mailer struct {
 	from    *netmail.Address
 	domain  string // the sender's, for Message-IDs
 	rootCAs *x509.CertPool
-	timeout time.Duration
 }
 
 var _ apiserver.Sender = (*Mailer)(nil)
@@ -75,11 +73,7 @@ func New(o Options) (*Mailer, error) {
 		return nil, fmt.Errorf("from: %w", err)
 	}
 	from.Address = address.String()
-	m := &Mailer{server: server, from: from, domain: address.Domain, rootCAs: o.RootCAs, timeout: o.Timeout}
-	if m.timeout <= 0 {
-		m.timeout = defaultTimeout
-	}
-	return m, nil
+	return &Mailer{server: server, from: from, domain: address.Domain, rootCAs: o.RootCAs}, nil
 }
 
 // Server returns the mail server's URL without user and password.
@@ -173,7 +167,7 @@ func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 
 func (m *Mailer) clientOptions(dial mail.DialContextFunc) []mail.Option {
 	options := []mail.Option{
-		mail.WithPort(m.server.port), mail.WithTimeout(m.timeout), mail.WithDialContextFunc(dial),
+		mail.WithPort(m.server.port), mail.WithTimeout(timeout), mail.WithDialContextFunc(dial),
 		mail.WithTLSPolicy(m.server.starttls), mail.WithTLSConfig(m.tlsConfig()),
 		// Each connection is new, sends one message and has ASCII addresses.
 		mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(),

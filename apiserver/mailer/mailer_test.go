@@ -32,7 +32,7 @@ var message = apiserver.Message{
 func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) error {
 	t.Helper()
 	sender, err := mailer.New(mailer.Options{
-		URL: strings.Replace(url, "HOST", s.Addr, 1), From: `"Maïl, Host" <No-Reply@Mail.Example>`, RootCAs: s.RootCAs, Timeout: 10 * time.Second,
+		URL: strings.Replace(url, "HOST", s.Addr, 1), From: `"Maïl, Host" <No-Reply@Mail.Example>`, RootCAs: s.RootCAs,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestSilentServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	sender, err := mailer.New(mailer.Options{URL: "smtp://" + l.Addr().String(), From: "a@example.com", Timeout: time.Hour})
+	sender, err := mailer.New(mailer.Options{URL: "smtp://" + l.Addr().String(), From: "a@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,10 @@
 package transport
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -22,52 +20,18 @@ type request struct {
 	object string
 }
 
-// encode builds a request from a request struct of the contract, by its tags. req
-// is a pointer to the struct.
+// encode builds a request from a request struct of the contract. req is a pointer to the struct.
 func encode(base string, s api.Spec, req any) (*request, error) {
-	e := &request{header: http.Header{}}
-	path, query := s.Path, url.Values{}
-	v := reflect.ValueOf(req).Elem()
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		value := v.FieldByIndex(f.Index)
-		if name, ok := f.Tag.Lookup("path"); ok {
-			segment := parameter(value)
-			if value.IsZero() || segment == "." || segment == ".." {
-				return nil, fmt.Errorf("%s: %q is no %s", s.ID, segment, name)
-			}
-			path = strings.Replace(path, "{"+name+"}", url.PathEscape(segment), 1)
-			e.object = segment
-		} else if name, ok := f.Tag.Lookup("query"); ok && !value.IsZero() {
-			query.Set(name, parameter(value))
-		} else if name, ok := f.Tag.Lookup("header"); ok && !value.IsZero() {
-			e.header.Set(name, parameter(value))
-		} else if f.Name == "Body" {
-			var err error
-			if e.body, err = json.Marshal(value.Interface()); err != nil {
-				return nil, fmt.Errorf("%s: the request can't be written as JSON: %w", s.ID, err)
-			}
-			e.header.Set("Content-Type", "application/json")
-		}
+	e, err := s.Encode(req)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if e.url, err = url.Parse(base + path); err != nil {
+	u, err := url.Parse(base + e.Path)
+	if err != nil {
 		return nil, fmt.Errorf("%s: the request's URL is malformed", s.ID)
 	}
-	e.url.RawQuery = query.Encode()
-	return e, nil
-}
-
-// parameter returns the text of a path, query or header parameter.
-func parameter(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.String:
-		return v.String()
-	case reflect.Bool:
-		return strconv.FormatBool(v.Bool())
-	case reflect.Int, reflect.Int64:
-		return strconv.FormatInt(v.Int(), 10)
-	}
-	panic("transport: a parameter of kind " + v.Kind().String())
+	u.RawQuery = e.Query.Encode()
+	return &request{url: u, header: e.Header, body: e.Body, object: e.Object}, nil
 }
 
 // setField sets a string field that the contract's embedded structs promote.

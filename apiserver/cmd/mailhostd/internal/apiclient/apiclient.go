@@ -78,7 +78,7 @@ func Call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 	if op.Keyed() {
 		v.FieldByName("IdempotencyKey").SetString(uuid.NewString())
 	}
-	r, err := c.request(ctx, op.Spec, v)
+	r, err := c.request(ctx, op.Spec, in)
 	if err != nil {
 		return nil, err
 	}
@@ -163,39 +163,21 @@ func TokenState(a api.ServiceAccount, now time.Time) string {
 	return "active"
 }
 
-// request encodes a request struct of the contract by its tags.
-func (c *Client) request(ctx context.Context, s api.Spec, v reflect.Value) (*http.Request, error) {
-	path, query, header := s.Path, url.Values{}, http.Header{}
-	var body []byte
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		value := v.FieldByIndex(f.Index)
-		text := fmt.Sprint(value.Interface())
-		if name, ok := f.Tag.Lookup("path"); ok {
-			if text == "" || text == "." || text == ".." {
-				return nil, fmt.Errorf("%s: %q is no %s", s.ID, text, name)
-			}
-			path = strings.Replace(path, "{"+name+"}", url.PathEscape(text), 1)
-		} else if name, ok := f.Tag.Lookup("query"); ok && !value.IsZero() {
-			query.Set(name, text)
-		} else if name, ok := f.Tag.Lookup("header"); ok && !value.IsZero() {
-			header.Set(name, text)
-		} else if f.Name == "Body" {
-			var err error
-			if body, err = api.EncodeJSON(value.Interface()); err != nil {
-				return nil, err
-			}
-			header.Set("Content-Type", "application/json")
-		}
+// request returns the request for a request struct of the contract.
+func (c *Client) request(ctx context.Context, s api.Spec, in any) (*http.Request, error) {
+	e, err := s.Encode(in)
+	if err != nil {
+		return nil, err
 	}
-	target := strings.TrimSuffix(c.URL, "/") + path
-	if encoded := query.Encode(); encoded != "" {
+	target := strings.TrimSuffix(c.URL, "/") + e.Path
+	if encoded := e.Query.Encode(); encoded != "" {
 		target += "?" + encoded
 	}
-	r, err := http.NewRequestWithContext(ctx, s.Method, target, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, s.Method, target, bytes.NewReader(e.Body))
 	if err != nil {
 		return nil, fmt.Errorf("the API's URL %s is malformed", c.URL)
 	}
-	r.Header = header
+	r.Header = e.Header
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}

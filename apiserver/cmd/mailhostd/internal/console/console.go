@@ -35,16 +35,6 @@ import (
 // Path is where the console is.
 const Path = "/console"
 
-// Service is what the console needs of an apiserver.Service.
-type Service interface {
-	Client() *http.Client
-	SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error)
-	SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error)
-	LimitSignIn(remoteAddr string) error
-	AccessOf(ctx context.Context, accessToken, remoteAddr string) (apiserver.UserAccess, error)
-	Session(ctx context.Context, sealed string) (apiserver.Session, error)
-}
-
 // Options configures a Console.
 type Options struct {
 	// PublicURL is the server's own URL.
@@ -58,7 +48,7 @@ type Options struct {
 
 // Console serves the pages. It is safe for concurrent use after Start.
 type Console struct {
-	service Service
+	service *apiserver.Service
 	issuer  *signin.Website // nil: tokens alone
 	log     *slog.Logger
 	clock   func() time.Time
@@ -93,7 +83,7 @@ func New(o Options) (*Console, error) {
 }
 
 // Start connects the console with its service. It must be called before the first request.
-func (c *Console) Start(s Service) { c.service = s }
+func (c *Console) Start(s *apiserver.Service) { c.service = s }
 
 func (c *Console) routes() {
 	c.mux.HandleFunc("GET "+Path+"/sign-in", c.showSignIn)
