@@ -57,7 +57,6 @@ func TestNormalizeName(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			got, err := NormalizeName(tt.name, tt.zone)
 			if err != nil || got != tt.want {
 				t.Fatalf("NormalizeName(%q, %q) = %q, %v; want %q", tt.name, tt.zone, got, err, tt.want)
@@ -115,7 +114,6 @@ func TestNormalizeNameErrors(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			got, err := NormalizeName(tt.name, tt.zone)
 			if err == nil || got != "" {
 				t.Fatalf("NormalizeName(%q, %q) = %q, %v; want an error", tt.name, tt.zone, got, err)

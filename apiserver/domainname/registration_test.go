@@ -33,7 +33,6 @@ func TestRegistrable(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			if err := Registrable(tt.in); !errors.Is(err, tt.want) {
 				t.Errorf("Registrable(%q) = %v; want %v", tt.in, err, tt.want)
 			}

@@ -38,7 +38,6 @@ func TestMTASTSPolicy(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			got, err := tt.in.Text()
 			if err != nil || got != tt.want {
 				t.Fatalf("got %q, %v; want %q", got, err, tt.want)
@@ -75,7 +74,6 @@ func TestMTASTSPolicyProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			got, err := tt.in.Text()
 			wantProblem(t, got, err, tt.want)
 		})

@@ -16,11 +16,7 @@ import (
 const MailboxQuota = 10 << 30
 
 var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
-	d, err := c.usableDomain(tx, in.Body.Domain)
-	if err != nil {
-		return nil, err
-	}
-	left, err := c.mailboxesLeft(tx)
+	d, left, err := c.roomForMailboxes(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
 	}
@@ -41,11 +37,7 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 
 // An item that fails does not stop the others.
 var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
-	d, err := c.usableDomain(tx, in.Body.Domain)
-	if err != nil {
-		return nil, err
-	}
-	left, err := c.mailboxesLeft(tx)
+	d, left, err := c.roomForMailboxes(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +101,17 @@ func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbo
 	return m, nil
 }
 
-// mailboxesLeft returns how many more mailboxes the account may have.
-func (c *Call) mailboxesLeft(r store.Reader) (int, error) {
+// roomForMailboxes returns a domain for new mailboxes, and how many more the account may have.
+func (c *Call) roomForMailboxes(r store.Reader, domain string) (d store.Domain, left int, err error) {
+	if d, err = c.usableDomain(r, domain); err != nil {
+		return d, 0, err
+	}
 	limit := c.Rules.Settings.Get().MaxMailboxes
 	if limit == 0 {
-		return api.MaxBulkItems, nil
+		return d, api.MaxBulkItems, nil
 	}
 	_, total, err := r.Mailboxes(c.Caller.AccountID, store.MailboxFilter{Now: c.Arrival}, store.Slice{Limit: 1})
-	return limit - total, err
+	return d, limit - total, err
 }
 
 // complete completes a new mailbox of d, which has its local part and names.
