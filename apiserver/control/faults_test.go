@@ -105,49 +105,35 @@ func TestDelayFault(t *testing.T) {
 	})
 }
 
-// TestHoldFaultForcesAnInterleaving checks that a hold can make two creates of one
-// address overlap.
-func TestHoldFaultForcesAnInterleaving(t *testing.T) {
+// TestHeldCreates checks that a hold can make two creates overlap: of one address before the first
+// is executed, and under one key after it was executed and before its response is sent.
+func TestHeldCreates(t *testing.T) {
 	t.Parallel()
-	both(t, func(h *harness, c caller) {
-		c.Domain("example.com")
-		first := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before, Nth: 1})
-		slow := c.later("POST", "/mailboxes", mailbox("jane"))
-		h.held(first, 1)
-		if a := c.do("POST", "/mailboxes", mailbox("jane")); a.status != 201 {
-			t.Errorf("the second request: %+v", a)
-		}
-		h.release(first, 1)
-		if a := apitest.Receive(t, slow); a.status != 409 || !strings.Contains(a.body, "conflict") {
-			t.Errorf("the first request: %+v", a)
-		}
-		if n := c.total("/mailboxes"); n != 1 {
-			t.Errorf("%d mailboxes", n)
-		}
-	})
-}
-
-// TestHoldFaultUnderOneKey checks two creates with one key. The second arrives after the
-// first was executed and before its response was sent.
-func TestHoldFaultUnderOneKey(t *testing.T) {
-	t.Parallel()
-	both(t, func(h *harness, c caller) {
-		c.Domain("example.com")
-		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.After, Nth: 1})
-		slow := c.later("POST", "/mailboxes", mailbox("jane"), "Idempotency-Key", key)
-		h.held(id, 1)
-		quick := c.must("POST", "/mailboxes", mailbox("jane"), "Idempotency-Key", key)
-		if quick.header.Get("Idempotency-Replayed") != "true" {
-			t.Errorf("the retry: %+v", quick)
-		}
-		h.release(id, 1)
-		if a := apitest.Receive(t, slow); a.status != 201 || a.body != quick.body {
-			t.Errorf("the first: %+v, the retry: %+v", a, quick)
-		}
-		if n := c.total("/mailboxes"); n != 1 {
-			t.Errorf("%d mailboxes", n)
-		}
-	})
+	for point, tt := range map[fault.Point]struct {
+		headers []string
+		first   int
+	}{fault.Before: {nil, 409}, fault.After: {[]string{"Idempotency-Key", key}, 201}} {
+		t.Run(string(point), func(t *testing.T) {
+			t.Parallel()
+			both(t, func(h *harness, c caller) {
+				c.Domain("example.com")
+				id := h.add(fault.Rule{Operation: "create-mailbox", Hold: point, Nth: 1})
+				slow := c.later("POST", "/mailboxes", mailbox("jane"), tt.headers...)
+				h.held(id, 1)
+				quick := c.must("POST", "/mailboxes", mailbox("jane"), tt.headers...)
+				if replayed := quick.header.Get("Idempotency-Replayed") == "true"; replayed != (point == fault.After) {
+					t.Errorf("the second request: %+v", quick)
+				}
+				h.release(id, 1)
+				if a := apitest.Receive(t, slow); a.status != tt.first || a.status == 201 && a.body != quick.body {
+					t.Errorf("the first request: %+v, the second: %+v", a, quick)
+				}
+				if n := c.total("/mailboxes"); n != 1 {
+					t.Errorf("%d mailboxes", n)
+				}
+			})
+		})
+	}
 }
 
 func TestHoldEnds(t *testing.T) {

@@ -127,11 +127,8 @@ func TestConsoleInABrowser(t *testing.T) {
 			t.Errorf("%s has status %d", path, status)
 		}
 		b.Screenshot(t, "console"+strings.ReplaceAll(path, "/", "-"))
-		title := strings.TrimSuffix(browsertest.Evaluate[string](t, b, "document.title"), " · mailhost")
+		b.IsAccessible(t, strings.TrimSuffix(browsertest.Evaluate[string](t, b, "document.title"), " · mailhost"))
 		for expression, want := range map[string]string{
-			"document.documentElement.lang":                                                                                     "en",
-			"document.querySelector('main h1').textContent":                                                                     title,
-			"String(document.querySelectorAll('h1').length)":                                                                    "1",
 			"String(document.querySelectorAll('table:not(:has(caption))').length)":                                              "0",
 			"String([...document.querySelectorAll('input,select')].filter(e => e.type != 'hidden' && !e.labels.length).length)": "0",
 			"String(document.querySelectorAll('nav [aria-current]').length)":                                                    "1",
@@ -140,11 +137,6 @@ func TestConsoleInABrowser(t *testing.T) {
 				t.Errorf("%s of %s is %q; want %q", expression, path, got, want)
 			}
 		}
-		b.Do(t, chromedp.EmulateViewport(320, 640))
-		if width := browsertest.Evaluate[int](t, b, "document.documentElement.scrollWidth"); width > 320 {
-			t.Errorf("%s is %d pixels wide on a 320 pixel screen", path, width)
-		}
-		b.Do(t, chromedp.ResetViewport())
 	}
 
 	b.Leads(t, chromedp.Navigate(s.URL+"/console/mailboxes"))

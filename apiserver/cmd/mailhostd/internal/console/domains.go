@@ -16,28 +16,12 @@ type domainRow struct {
 	Mail      part[[]mailCheck]
 }
 
-type domainsPage struct {
-	Rows           []domainRow
-	Pager          pager
-	Search, Status string
-	Statuses       []string
-}
-
 func listDomains(v *visit) (view, error) {
-	p := domainsPage{
-		Search: v.query("search"), Status: v.query("status"),
-		Statuses: []string{vocab.DomainActive, vocab.DomainPending, vocab.DomainPendingPayment, vocab.DomainFailed},
-	}
-	list, err := call(v, api.ListDomains, &api.ListDomainsRequest{Paged: v.page(domainsPerPage), Search: p.Search, Status: p.Status})
-	if err != nil {
-		return view{}, err
-	}
 	names := namesFor(v)
-	for _, d := range list.Items {
-		p.Rows = append(p.Rows, domainRow{d, names.Workspace(d.WorkspaceID), partOf(checkMail(v, d))})
-	}
-	p.Pager = pagerOf(v, *list)
-	return view{Template: "domains.html", Title: "Domains", Data: p}, nil
+	list, err := call(v, api.ListDomains, &api.ListDomainsRequest{Paged: v.page(domainsPerPage), Search: v.query("search"), Status: v.query("status")})
+	return listView(v, "domains.html", "Domains", list, err, func(d api.Domain) domainRow {
+		return domainRow{d, names.Workspace(d.WorkspaceID), partOf(checkMail(v, d))}
+	}, vocab.DomainActive, vocab.DomainPending, vocab.DomainPendingPayment, vocab.DomainFailed)
 }
 
 type domainPage struct {
@@ -84,27 +68,14 @@ func checkMail(v *visit, d api.Domain) ([]mailCheck, error) {
 	return mailChecks(records.Items), nil
 }
 
-type mailboxesPage struct {
-	Mailboxes              []api.Mailbox
-	Pager                  pager
-	Search, Domain, Status string
-	Statuses               []string
-}
-
 func listMailboxes(v *visit) (view, error) {
-	p := mailboxesPage{
-		Search: v.query("search"), Domain: v.query("domain"), Status: v.query("status"),
-		Statuses: []string{vocab.MailboxActive, vocab.MailboxProvisioning, vocab.MailboxPaused, vocab.MailboxDeleting},
-	}
-	list, err := call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: v.page(rowsPerPage), Search: p.Search, Domain: p.Domain, Status: p.Status})
-	if f := failureOf(err); f != nil && f.Status == http.StatusUnprocessableEntity && p.Domain != "" { // a domain that does not exist
+	in := &api.ListMailboxesRequest{Paged: v.page(rowsPerPage), Search: v.query("search"), Domain: v.query("domain"), Status: v.query("status")}
+	list, err := call(v, api.ListMailboxes, in)
+	if f := failureOf(err); f != nil && f.Status == http.StatusUnprocessableEntity && in.Domain != "" { // a domain that does not exist
 		list, err = &api.Page[api.Mailbox]{Page: 1, PageSize: rowsPerPage}, nil
 	}
-	if err != nil {
-		return view{}, err
-	}
-	p.Mailboxes, p.Pager = list.Items, pagerOf(v, *list)
-	return view{Template: "mailboxes.html", Title: "Mailboxes", Data: p}, nil
+	return listView(v, "mailboxes.html", "Mailboxes", list, err, func(m api.Mailbox) api.Mailbox { return m },
+		vocab.MailboxActive, vocab.MailboxProvisioning, vocab.MailboxPaused, vocab.MailboxDeleting)
 }
 
 func showMailbox(v *visit) (view, error) {
@@ -115,16 +86,7 @@ func showMailbox(v *visit) (view, error) {
 	return view{Template: "mailbox.html", Title: m.PrimaryEmail, Up: link{"/mailboxes", "Mailboxes"}, Data: m}, nil
 }
 
-// rowsPerPage is the page size of lists.
-const rowsPerPage = 50
-
 func listDedicatedIPs(v *visit) (view, error) {
 	list, err := call(v, api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{Paged: v.page(rowsPerPage)})
-	if err != nil {
-		return view{}, err
-	}
-	return view{Template: "dedicated-ips.html", Title: "Dedicated IPs", Data: struct {
-		IPs   []api.DedicatedIP
-		Pager pager
-	}{list.Items, pagerOf(v, *list)}}, nil
+	return listView(v, "dedicated-ips.html", "Dedicated IPs", list, err, func(ip api.DedicatedIP) api.DedicatedIP { return ip })
 }

@@ -13,30 +13,14 @@ type forwardingRow struct {
 	Resend bool
 }
 
-type forwardingPage struct {
-	Rows          []forwardingRow
-	Pager         pager
-	Search, State string
-	States        []string
-}
-
 func listForwarding(v *visit) (view, error) {
-	p := forwardingPage{
-		Search: v.query("search"), State: v.query("state"),
-		States: []string{vocab.VerificationPending, vocab.VerificationExpired, vocab.VerificationVerified, vocab.VerificationInternal},
-	}
-	list, err := call(v, api.ListForwarding, &api.ListForwardingRequest{Paged: v.page(rowsPerPage), Search: p.Search, VerificationState: p.State})
-	if err != nil {
-		return view{}, err
-	}
 	names := namesFor(v)
-	for _, f := range list.Items {
-		p.Rows = append(p.Rows, forwardingRow{
+	list, err := call(v, api.ListForwarding, &api.ListForwardingRequest{Paged: v.page(rowsPerPage), Search: v.query("search"), VerificationState: v.query("state")})
+	return listView(v, "forwarding.html", "Forwarding", list, err, func(f api.Forwarding) forwardingRow {
+		return forwardingRow{
 			f, names.Scope(f.ScopeType, f.ScopeID), f.VerificationState == vocab.VerificationPending || f.VerificationState == vocab.VerificationExpired,
-		})
-	}
-	p.Pager = pagerOf(v, *list)
-	return view{Template: "forwarding.html", Title: "Forwarding", Data: p}, nil
+		}
+	}, vocab.VerificationPending, vocab.VerificationExpired, vocab.VerificationVerified, vocab.VerificationInternal)
 }
 
 // resendVerification sets the target that the rule has, which sends a new message.

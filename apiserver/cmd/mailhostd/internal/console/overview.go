@@ -12,23 +12,21 @@ import (
 
 // count is the size of a list, with a link to it.
 type count struct {
-	Path, Text string
+	link
 	part[int]
 }
-
-// attention is something that waits for a person.
-type attention struct{ Path, Text string }
 
 // soon is how long before its expiry a token is on the overview.
 const soon = 14 * 24 * time.Hour
 
 type overviewPage struct {
-	Account   part[*api.Account]
-	Caller    part[*api.Caller]
-	PlanOnly  bool
-	Rights    []string // of the caller
-	Counts    []count
-	Attention []attention
+	Account  part[*api.Account]
+	Caller   part[*api.Caller]
+	PlanOnly bool
+	Rights   []string // of the caller
+	Counts   []count
+	// Attention is what waits for a person.
+	Attention []link
 	Recent    part[*[]api.AuditEntry]
 }
 
@@ -40,11 +38,11 @@ func overview(v *visit) (view, error) {
 		Account: partOf(call(v, api.GetAccount, &api.GetAccountRequest{})),
 		Caller:  partOf(call(v, api.GetCaller, &api.GetCallerRequest{})),
 		Counts: []count{
-			{"/domains", "Domains", totalOf(call(v, api.ListDomains, &api.ListDomainsRequest{Paged: one}))},
-			{"/mailboxes", "Mailboxes", totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: one}))},
-			{"/forwarding", "Forwarding rules", totalOf(call(v, api.ListForwarding, &api.ListForwardingRequest{Paged: one}))},
-			{"/dedicated-ips", "Dedicated IPs", totalOf(call(v, api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{Paged: one}))},
-			{"/tokens", "Tokens", totalOf(tokens, tokensErr)},
+			{link{"/domains", "Domains"}, totalOf(call(v, api.ListDomains, &api.ListDomainsRequest{Paged: one}))},
+			{link{"/mailboxes", "Mailboxes"}, totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: one}))},
+			{link{"/forwarding", "Forwarding rules"}, totalOf(call(v, api.ListForwarding, &api.ListForwardingRequest{Paged: one}))},
+			{link{"/dedicated-ips", "Dedicated IPs"}, totalOf(call(v, api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{Paged: one}))},
+			{link{"/tokens", "Tokens"}, totalOf(tokens, tokensErr)},
 		},
 		Recent: partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6, MaxChanges: changesRead})),
 	}
@@ -104,5 +102,5 @@ func (p *overviewPage) attend(total part[int], path, kind, state string) {
 	case total.Content > 1:
 		kind += "s"
 	}
-	p.Attention = append(p.Attention, attention{path, number(total.Content) + " " + kind + state})
+	p.Attention = append(p.Attention, link{path, number(total.Content) + " " + kind + state})
 }

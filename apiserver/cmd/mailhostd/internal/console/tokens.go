@@ -21,17 +21,7 @@ func (v *visit) tokenRow(a api.ServiceAccount) tokenRow {
 
 func listTokens(v *visit) (view, error) {
 	list, err := call(v, api.ListServiceAccounts, &api.ListRequest{Paged: v.page(rowsPerPage)})
-	if err != nil {
-		return view{}, err
-	}
-	var rows []tokenRow
-	for _, a := range list.Items {
-		rows = append(rows, v.tokenRow(a))
-	}
-	return view{Template: "tokens.html", Title: "Tokens", Data: struct {
-		Rows  []tokenRow
-		Pager pager
-	}{rows, pagerOf(v, *list)}}, nil
+	return listView(v, "tokens.html", "Tokens", list, err, v.tokenRow)
 }
 
 type tokenPage struct {

@@ -255,6 +255,33 @@ func stateOf(status string) string {
 	return "off"
 }
 
+// rowsPerPage is the page size of lists.
+const rowsPerPage = 50
+
+// listPage is a page of a list, with what its reader has chosen.
+type listPage[Row any] struct {
+	Rows  []Row
+	Pager pager
+	// Status is one of Statuses, or empty for all.
+	Search, Domain, Status string
+	Statuses               []string
+}
+
+// listView returns the view of a page of a list, or the error of reading it. row returns what the
+// page shows of an object.
+func listView[Item, Row any](v *visit, template, title string, list *api.Page[Item], err error, row func(Item) Row, statuses ...string) (view, error) {
+	if err != nil {
+		return view{}, err
+	}
+	p := listPage[Row]{
+		Pager: pagerOf(v, *list), Search: v.query("search"), Domain: v.query("domain"), Status: cmp.Or(v.query("status"), v.query("state")), Statuses: statuses,
+	}
+	for _, item := range list.Items {
+		p.Rows = append(p.Rows, row(item))
+	}
+	return view{Template: template, Title: title, Data: p}, nil
+}
+
 // pager is the position in a list that has pages.
 type pager struct {
 	Page, Total     int
