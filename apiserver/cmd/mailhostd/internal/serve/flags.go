@@ -28,7 +28,7 @@ import (
 // This file has the groups of flags of mailhostd serve, with what each creates.
 
 type connectionFlags struct {
-	MaxConnections int           `default:"10000" placeholder:"COUNT" help:"Maximum number of connections; more wait until one ends. 0 is unlimited. Default: ${default}."`
+	MaxConnections int           `default:"10000" placeholder:"COUNT" help:"Maximum number of connections. For another one, the one that has been idle for the longest time is closed; without an idle one it waits. 0 is unlimited. Default: ${default}."`
 	DrainDelay     time.Duration `default:"0s" placeholder:"DURATION" help:"How long to serve requests after SIGTERM or SIGINT while /healthz/ready fails, so that load balancers choose another server. Default: ${default}."`
 }
 

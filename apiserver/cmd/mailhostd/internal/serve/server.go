@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -180,7 +178,7 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 	}
 	l := s.public
 	if s.MaxConnections > 0 {
-		l = netutil.LimitListener(l, s.MaxConnections)
+		l = limitConnections(server, l, s.MaxConnections)
 	}
 	serve := func() error { return server.Serve(l) }
 	if s.certificate != nil {

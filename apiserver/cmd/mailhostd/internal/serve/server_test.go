@@ -105,34 +105,52 @@ func TestRequestsOfNetHTTP(t *testing.T) {
 	}
 }
 
-// TestMaxConnections checks that connections above the maximum wait for another to end.
+// TestMaxConnections checks that a connection above the maximum takes the place of an idle one, and
+// waits for one that is in use.
 func TestMaxConnections(t *testing.T) {
 	t.Parallel()
-	s, _ := mailhostdtest.Start(t, "--max-connections", "1", "--log-level", "debug")
+	s, _ := mailhostdtest.Start(t, "--max-connections", "2", "--log-level", "debug")
 	address := strings.TrimPrefix(s.URL, "http://")
-	request := func(conn net.Conn) { fmt.Fprint(conn, "GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n") }
-	var conns [2]net.Conn
-	for i := range conns {
+	const begin, end = "GET /healthz/live HTTP/1.1\r\n", "Host: test\r\n\r\n"
+	dial := func(request string) net.Conn {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		request(conn)
-		conns[i] = conn
-		isLive(t, conns[0])
-		request(conns[0])
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprint(conn, request)
+		return conn
 	}
-	for range 50 { // enough time for the second connection
-		isLive(t, conns[0])
-		request(conns[0])
+	awaitClosed := func(conns ...net.Conn) { // one of them
+		ended := make(chan error, len(conns))
+		for _, conn := range conns {
+			go func() {
+				_, err := conn.Read(make([]byte, 1))
+				ended <- err
+			}()
+		}
+		if <-ended == nil {
+			t.Error("a connection has a second response")
+		}
 	}
-	isLive(t, conns[0])
-	if got := strings.Count(s.Log.String(), `"msg":"request"`); got != 53 {
-		t.Errorf("%d requests were served, want 53 of the first connection", got)
-	}
-	conns[0].Close()
-	isLive(t, conns[1])
+	first := dial(begin + end)
+	isLive(t, first)
+	second := dial(begin + end)
+	isLive(t, second)
+	third := dial(begin + end)
+	isLive(t, third)
+	awaitClosed(first, second)
+	first.Close()
+	second.Close()
+	third.Close()
+	inUse := []net.Conn{dial(begin), dial(begin)}
+	waiting := dial(begin + end)
+	fmt.Fprint(inUse[1], end)
+	isLive(t, inUse[1])
+	isLive(t, waiting)
+	awaitClosed(inUse[1])
+	fmt.Fprint(inUse[0], end)
+	isLive(t, inUse[0])
 }
 
 func isLive(t *testing.T, conn net.Conn) {
