@@ -48,22 +48,3 @@ func TestFixtureCommands(t *testing.T) {
 	}
 	mailhostdtest.Fails(t, nil, cli.ExitFailure, "id: must be the account's UUID", "fixture", "validate", dumped)
 }
-
-// TestFixtureOfAnExistingAccount checks that a server says why it loads nothing.
-func TestFixtureOfAnExistingAccount(t *testing.T) {
-	t.Parallel()
-	const example = mailhostdtest.FixturePath
-	f, err := cli.ReadFixture("fixture", example)
-	if err != nil {
-		t.Fatal(err)
-	}
-	database := filepath.Join(t.TempDir(), "a.db")
-	for _, a := range f.Accounts {
-		mailhostdtest.InitializeIn(t, database, "--account-id", a.ID)
-	}
-	s := mailhostdtest.Serve(t, database, "--fixture", example)
-	warned := s.Log.Entries("the account of the fixture exists already")
-	if len(warned) != len(f.Accounts) || warned[0]["level"] != "WARN" || warned[0]["account"] != f.Accounts[0].ID {
-		t.Errorf("logged %v", s.Log.String())
-	}
-}

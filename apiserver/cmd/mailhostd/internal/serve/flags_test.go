@@ -9,6 +9,36 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
+func TestLoopbackByDefault(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"9000": "127.0.0.1:9000", ":9000": "127.0.0.1:9000", "127.0.0.1:9": "127.0.0.1:9",
+		"0.0.0.0:9000": "0.0.0.0:9000", "[::1]:9000": "[::1]:9000",
+	} {
+		if got := loopbackByDefault(address); got != want {
+			t.Errorf("loopbackByDefault(%q) = %q, want %q", address, got, want)
+		}
+	}
+	l, err := listen(t.Context(), "--listen", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if u := urlOf(l); !strings.HasPrefix(u, "http://localhost:") || isLoopback(l) {
+		t.Errorf("all addresses: %s, loopback %t", u, isLoopback(l))
+	}
+}
+
+func TestLoopbackForPort(t *testing.T) {
+	for address, want := range map[string]string{
+		"8080": "127.0.0.1:8080", "0": "127.0.0.1:0", ":8080": ":8080", "0.0.0.0:80": "0.0.0.0:80", "[::1]:80": "[::1]:80", "99999": "99999", "host": "host",
+	} {
+		if got := loopbackForPort(address); got != want {
+			t.Errorf("%q is %q, want %q", address, got, want)
+		}
+	}
+}
+
 // TestInvalidEndpointInTheEnvironment checks that such a variable, which may be set for all programs of a machine, is only logged.
 func TestInvalidEndpointInTheEnvironment(t *testing.T) {
 	t.Parallel()

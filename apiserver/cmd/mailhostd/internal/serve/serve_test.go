@@ -130,7 +130,11 @@ func TestServeWithAFixture(t *testing.T) {
 	s.As(t, owner).Do(http.MethodDelete, "/mailboxes/john@example.com", nil).Want(http.StatusNoContent)
 	s.End(t)
 	// A deleted mailbox is not created again, although the fixture has it.
-	c := mailhostdtest.Serve(t, database, fixture...).As(t, owner)
+	again := mailhostdtest.Serve(t, database, fixture...)
+	if warned := again.Log.Entries("the account of the fixture exists already"); len(warned) != 1 || warned[0]["level"] != "WARN" || warned[0]["account"] != account {
+		t.Errorf("the second start logged\n%s", again.Log)
+	}
+	c := again.As(t, owner)
 	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK)
 	c.Do(http.MethodGet, "/mailboxes/john@example.com", nil).Want(http.StatusNotFound)
 }

@@ -51,12 +51,6 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestWarningAboutPlainHTTP(t *testing.T) {
-	t.Parallel()
-	s, _ := mailhostdtest.Start(t, "--listen", "0.0.0.0:0")
-	s.Log.Wait(t, "tokens are sent over plain HTTP; make this address reachable only for a TLS proxy")
-}
-
 func TestHangupReloadsTheCertificate(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
