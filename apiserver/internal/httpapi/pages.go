@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
 	"errors"
 	"html/template"
@@ -17,25 +17,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// templates are the pages and messages for people.
-//
-//go:embed template
-var templates embed.FS
-
 // pageStyle is in every page, and pageCSP lets it and nothing else in: no
 // script, no image, nothing of another origin.
 var (
-	pageStyle = readTemplate("page.css")
-	pageCSP   = "default-src 'none'; style-src '" + hashSource(pageStyle) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
+	//go:embed template/page.css
+	pageStyle string
+	//go:embed template/page.html
+	pageHTML string
 
-func readTemplate(name string) string {
-	text, err := templates.ReadFile("template/" + name)
-	if err != nil {
-		panic("apiserver: " + err.Error())
-	}
-	return string(text)
-}
+	pageCSP = "default-src 'none'; style-src '" + hashSource(pageStyle) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 // hashSource names an inline style or script in a Content-Security-Policy.
 func hashSource(text string) string {
@@ -43,27 +34,35 @@ func hashSource(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// newPage returns the template of a page with that content.
-func newPage(content string) *template.Template {
-	style := func() template.CSS { return template.CSS(pageStyle) } //nolint:gosec // it is our own
-	return template.Must(template.New("page.html").Funcs(template.FuncMap{"style": style}).
-		ParseFS(templates, "template/page.html", "template/"+content))
+// page is the content of a page: the address or the domains are between the message and the
+// note.
+type page struct {
+	Title, Message, Address, Note string
+	Domains                       []pageDomain
+	// Ask reports that there is something to confirm.
+	Ask bool
 }
 
+type pageDomain struct{ Name, State string }
+
+var pageTemplate = template.Must(template.New("page").
+	Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(pageStyle) }}). //nolint:gosec // it is our own
+	Parse(pageHTML))
+
 // writePage writes a page, which no cache may keep and no other site may frame.
-func (h *Handler) writePage(w http.ResponseWriter, r *http.Request, status int, page *template.Template, data any) {
+func (h *Handler) writePage(w http.ResponseWriter, r *http.Request, status int, p page) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", pageCSP)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
-	if err := page.Execute(w, data); err != nil && r.Context().Err() == nil {
-		h.Rules.Log.Error("page not written", "request_id", requestID(r.Context()), "page", page.Name(), "error", err)
+	if err := pageTemplate.Execute(w, p); err != nil {
+		h.pageFailed(r, err)
 	}
 }
 
-// pageFailed logs why a page could not be read.
+// pageFailed logs why a page could not be read or written.
 func (h *Handler) pageFailed(r *http.Request, err error) {
 	if r.Context().Err() == nil { // nobody waits for it any more
 		h.Rules.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
@@ -91,86 +90,65 @@ func (h *Handler) verificationPages(mux *http.ServeMux) {
 			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				h.pageFailed(r, err)
 			}
-			status, page := describeLink(link, err)
-			h.writePage(w, r, status, verificationTemplate, page)
+			status, p := describeLink(link, err)
+			h.writePage(w, r, status, p)
 		})
 	}
 }
 
-// verificationPage is the content of the page: the address is between the message and
-// the note.
-type verificationPage struct {
-	Title, Message, Address, Note string
-	// Ask reports that there is something to confirm.
-	Ask bool
-}
-
-var verificationTemplate = newPage("verification.html")
-
 // describeLink returns the status code and the page for the result of OpenLink or
 // ConfirmLink.
-func describeLink(link account.Link, err error) (status int, page verificationPage) {
+func describeLink(link account.Link, err error) (status int, p page) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return http.StatusNotFound, verificationPage{
+		return http.StatusNotFound, page{
 			Title: "This link is not valid", Message: "It may have been replaced by a newer one, or cut off on its way.",
 			Note: "Open the link in the newest message.",
 		}
 	case err != nil:
-		return http.StatusInternalServerError, verificationPage{Title: "Something went wrong", Message: "Please open the link again in a moment."}
+		return http.StatusInternalServerError, page{Title: "Something went wrong", Message: "Please open the link again in a moment."}
 	}
 	rule := link.Rule
 	switch {
 	case link.Confirmed:
-		page := verificationPage{Title: "Confirmed", Message: "Mail is forwarded to this address from now on:", Address: rule.TargetEmail}
+		p := page{Title: "Confirmed", Message: "Mail is forwarded to this address from now on:", Address: rule.TargetEmail}
 		if !rule.Enabled {
-			page.Message = "You have confirmed this address:"
-			page.Note = "The forwarding is switched off at present. Mail is forwarded to you once it is switched on."
+			p.Message = "You have confirmed this address:"
+			p.Note = "The forwarding is switched off at present. Mail is forwarded to you once it is switched on."
 		}
-		return http.StatusOK, page
+		return http.StatusOK, p
 	case link.State == vocab.VerificationVerified:
-		return http.StatusOK, verificationPage{
+		return http.StatusOK, page{
 			Title: "Confirmed already", Message: "This link was used on " + mail.FormatTime(rule.VerifiedAt) + " to confirm this address:", Address: rule.TargetEmail,
 			Note: "There is nothing more to do.",
 		}
 	case link.Cancelled:
-		return http.StatusGone, verificationPage{
+		return http.StatusGone, page{
 			Title: "This link can no longer be used", Message: "The account that wanted to forward mail to you was cancelled.",
 			Note: "Nothing is forwarded, and there is nothing more to do.",
 		}
 	case link.State == vocab.VerificationPending:
-		return http.StatusOK, verificationPage{
+		return http.StatusOK, page{
 			Title: "Forward mail to you?", Message: "Confirm that mail may be forwarded to this address:", Address: rule.TargetEmail,
 			Note: "You can confirm it until " + mail.FormatTime(rule.ExpiresAt) + ".", Ask: true,
 		}
 	}
-	return http.StatusGone, verificationPage{
+	return http.StatusGone, page{
 		Title: "This link has expired", Message: "It could be used until " + mail.FormatTime(rule.ExpiresAt) + ".",
 		Note: "Nothing is forwarded. Ask whoever wants to forward mail to you to start the verification again.",
 	}
 }
 
-// paymentPage is the content of the payment page: the domains are between the message
-// and the note.
-type paymentPage struct {
-	Title, Message, Note string
-	Domains              []paymentRow
-}
-
-type paymentRow struct{ Name, State string }
-
-var paymentTemplate = newPage("payment.html")
-
 // paymentPages serves the page of a purchase. It is only informative, because the
 // service takes no money.
 func (h *Handler) paymentPages(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+account.PaymentPath+"{batch}", func(w http.ResponseWriter, r *http.Request) {
-		status, page := h.paymentPage(r)
-		h.writePage(w, r, status, paymentTemplate, page)
+		status, p := h.paymentPage(r)
+		h.writePage(w, r, status, p)
 	})
 }
 
-func (h *Handler) paymentPage(r *http.Request) (status int, page paymentPage) {
+func (h *Handler) paymentPage(r *http.Request) (status int, p page) {
 	var bought []account.PurchasedDomain
 	var err error
 	if batch := r.PathValue("batch"); api.IsID(batch) { // anything else is no purchase
@@ -179,21 +157,21 @@ func (h *Handler) paymentPage(r *http.Request) (status int, page paymentPage) {
 	switch {
 	case err != nil:
 		h.pageFailed(r, err)
-		return http.StatusInternalServerError, paymentPage{Title: "Something went wrong", Message: "Please open this page again in a moment."}
+		return http.StatusInternalServerError, page{Title: "Something went wrong", Message: "Please open this page again in a moment."}
 	case len(bought) == 0:
-		return http.StatusNotFound, paymentPage{
+		return http.StatusNotFound, page{
 			Title: "There is no such purchase", Message: "The address of this page may have been cut off on its way, or the domains were deleted since: a purchase that is not paid for within 7 days ends.",
 		}
 	}
-	page = paymentPage{Title: "Nothing to pay", Message: "No domain of this purchase waits for a payment."}
+	p = page{Title: "Nothing to pay", Message: "No domain of this purchase waits for a payment."}
 	for _, d := range bought {
-		page.Domains = append(page.Domains, paymentRow{d.Name, paymentWords[d.Status]})
+		p.Domains = append(p.Domains, pageDomain{d.Name, paymentWords[d.Status]})
 		if d.Status == vocab.DomainPendingPayment {
-			page.Title, page.Message = "Payment needed", "You can use a domain after you have paid for it."
-			page.Note = "This server takes no money itself. Ask its operator how to pay."
+			p.Title, p.Message = "Payment needed", "You can use a domain after you have paid for it."
+			p.Note = "This server takes no money itself. Ask its operator how to pay."
 		}
 	}
-	return http.StatusOK, page
+	return http.StatusOK, p
 }
 
 // paymentWords describes a domain's status to the buyer.
