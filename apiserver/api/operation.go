@@ -109,17 +109,7 @@ func defineEmpty[Req any](route, summary string, s Spec) Operation[Req, NoConten
 
 // Capabilities returns every capability that some operation asks for, in the
 // order of the operations.
-func Capabilities() []vocab.Capability {
-	var caps []vocab.Capability
-	seen := map[vocab.Capability]bool{"": true}
-	for _, s := range Specs() {
-		if !seen[s.Capability] {
-			seen[s.Capability] = true
-			caps = append(caps, s.Capability)
-		}
-	}
-	return caps
-}
+func Capabilities() []vocab.Capability { return capabilitiesOf(func(Spec) bool { return true }) }
 
 // PathParameters returns the names of the parameters in the operation's path, in
 // order.
@@ -163,9 +153,12 @@ func parameterOf(segment string) (name string, ok bool) {
 // reads, in the order of the operations, but for the audit log. None of them permits a
 // change.
 func PlanCapabilities() []vocab.Capability {
-	var caps []vocab.Capability
+	return capabilitiesOf(func(s Spec) bool { return s.Method == http.MethodGet && s.ID != ListAuditLog.ID })
+}
+
+func capabilitiesOf(selected func(Spec) bool) (caps []vocab.Capability) {
 	for _, s := range Specs() {
-		if s.Method == http.MethodGet && s.Capability != "" && s.ID != ListAuditLog.ID && !slices.Contains(caps, s.Capability) {
+		if s.Capability != "" && selected(s) && !slices.Contains(caps, s.Capability) {
 			caps = append(caps, s.Capability)
 		}
 	}

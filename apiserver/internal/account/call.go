@@ -165,9 +165,8 @@ func (c *Call) replay(r store.Reader) (bool, error) {
 // notFound returns the 404 of the object that the operation's path names for
 // store.ErrNotFound, and any other error unchanged.
 func (c *Call) notFound(err error) error {
-	path := strings.TrimPrefix(c.Spec.Path, api.Prefix)
-	if _, after, ok := strings.Cut(path, "{"); ok && errors.Is(err, store.ErrNotFound) {
-		param, _, _ := strings.Cut(after, "}")
+	if params := c.Spec.PathParameters(); len(params) > 1 && errors.Is(err, store.ErrNotFound) {
+		param := params[1] // after the account
 		kind := strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", " ")
 		return api.NotFound(param, cmp.Or(kindNames[kind], kind))
 	}

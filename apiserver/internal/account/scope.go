@@ -179,51 +179,29 @@ func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 	return store.Scope{Type: vocab.ScopeAccount, ID: c.Caller.AccountID}, nil
 }
 
-// references are the fields that name an object in the body of any operation, each with
-// the check that the object exists.
-var references = map[string]func(*Call, store.Reader, string) error{
-	"domain": func(c *Call, r store.Reader, ref string) error {
-		_, err := c.domainInBody(r, ref)
-		return err
-	},
-	"workspace_id": func(c *Call, r store.Reader, ref string) error {
-		return c.workspaceInBody(r, api.CanonicalID(ref))
-	},
-}
-
 // ReferenceErrors returns the errors of each domain or workspace in a request body that
 // does not exist, for a request that is invalid for another reason. For a valid body the
 // operation reports them itself.
 func ReferenceErrors(c *Call, body map[string]any) ([]*api.Problem, error) {
-	named := referencesIn(c.Spec, body)
-	if len(named) == 0 {
-		return nil, nil
-	}
+	declared, _ := c.Spec.Request.FieldByName("Body")
 	return view(c, func(r store.Reader) (found []*api.Problem, err error) {
-		for _, name := range named {
-			var unknown *api.Error
-			if err := references[name](c, r, body[name].(string)); errors.As(err, &unknown) {
-				found = append(found, unknown.Detail...)
+		for _, field := range reflect.VisibleFields(declared.Type) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			ref, _ := body[name].(string)
+			switch {
+			case ref == "":
+				continue
+			case name == "domain":
+				_, err = c.domainInBody(r, ref)
+			case name == "workspace_id":
+				err = c.workspaceInBody(r, api.CanonicalID(ref))
+			}
+			if unknown, ok := errors.AsType[*api.Error](err); ok {
+				found, err = append(found, unknown.Detail...), nil
 			} else if err != nil {
 				return nil, err
 			}
 		}
 		return found, nil
 	})
-}
-
-// referencesIn returns the fields of an operation's body that name an object.
-func referencesIn(spec api.Spec, body map[string]any) (names []string) {
-	field, ok := spec.Request.FieldByName("Body")
-	if !ok {
-		return nil
-	}
-	for _, f := range reflect.VisibleFields(field.Type) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if ref, _ := body[name].(string); ref != "" && references[name] != nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
