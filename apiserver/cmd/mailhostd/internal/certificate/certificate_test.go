@@ -170,18 +170,3 @@ func TestValidityWarnings(t *testing.T) {
 	k.Reload()
 	k.logged(t, "is not valid yet", 1)
 }
-
-func TestOldVersionsAreRejected(t *testing.T) {
-	t.Parallel()
-	k := open(t)
-	client, server := net.Pipe()
-	defer client.Close()
-	go func() {
-		_ = tls.Server(server, k.Config()).HandshakeContext(t.Context())
-		_ = server.Close()
-	}()
-	conn := tls.Client(client, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
-	if err := conn.HandshakeContext(t.Context()); err == nil {
-		t.Error("TLS 1.1 is accepted")
-	}
-}

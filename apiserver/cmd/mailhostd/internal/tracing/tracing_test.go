@@ -2,7 +2,6 @@ package tracing_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"log/slog"
 	"net/http"
@@ -183,30 +182,6 @@ func TestSpanOfADroppedConnection(t *testing.T) {
 	if span.Span == nil || span.GetStatus().GetCode().String() != "STATUS_CODE_ERROR" || !strings.Contains(span.Attributes["error.type"], "aborted") {
 		t.Errorf("span: %v", span)
 	}
-}
-
-// TestUnreachableCollector checks that requests don't wait for an unavailable collector.
-func TestUnreachableCollector(t *testing.T) {
-	t.Parallel()
-	h := newTraced(t, false)
-	unreachable := httptest.NewServer(http.NotFoundHandler())
-	unreachable.Close()
-	var log bytes.Buffer
-	lost, err := tracing.Start(t.Context(), tracing.Options{Endpoint: unreachable.URL + "/v1/traces", Version: "v0", Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.Handler = lost.Handler(h.Handler)
-	for range 3000 {
-		h.send("GET", "/nothing")
-	}
-	if err := lost.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got := strings.Count(log.String(), "do not reach"); got != 1 {
-		t.Errorf("logged %d times:\n%s", got, &log)
-	}
-	_ = h.Stop(context.Background())
 }
 
 func TestEndpoint(t *testing.T) {
