@@ -116,6 +116,20 @@ func TestPlanTellsOfMoneyAndRights(t *testing.T) {
 		t.Errorf("not every service account is an owner: %s", acctest.Render(diags))
 	}
 
+	short := map[string]any{"name": "ops", "value": "hunter22"}
+	made, diags := p.Apply(t.Context(), "mailhost_master_password", short, nil)
+	p.NoErrors(diags)
+	for _, c := range []struct {
+		value string
+		prior *acctest.Object
+		want  bool
+	}{{"hunter22", nil, true}, {"hunter22", made, false}, {"hunter23", made, true}, {"correct horse", nil, false}, {"correct horse", made, false}} {
+		_, diags := p.Plan("mailhost_master_password", map[string]any{"name": "ops", "value": c.value}, c.prior)
+		if strings.Contains(acctest.Render(diags), `The secret of the master password "ops" is short`) != c.want {
+			t.Errorf("%+v: %s", c, acctest.Render(diags))
+		}
+	}
+
 	ci, diags := p.Apply(t.Context(), "mailhost_service_account", map[string]any{"name": "ci", "rotation_triggers": map[string]any{"n": "1"}}, nil)
 	p.NoErrors(diags)
 	last4 := "ends in " + ci.Text("token_last4")

@@ -52,7 +52,7 @@ func scopeAttributes(noun string) map[string]schema.Attribute {
 // them.
 func knownScope(of Attributes, accountID string) map[string]attr.Value {
 	domain, workspace := of.Text("domain"), of.Text("workspace_id")
-	scope, id := "", ""
+	var scope, id string
 	switch {
 	case of.IsNull("domain") && of.IsNull("workspace_id"):
 		scope, id = vocab.ScopeAccount, accountID

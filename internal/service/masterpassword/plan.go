@@ -51,8 +51,20 @@ func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 		return
 	}
 	resp.Diagnostics.Append(config.checkCreate()...)
+	config.warnShort(&resp.Diagnostics)
 	if !plan.Generate.IsUnknown() && !plan.Generate.ValueBool() {
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("generated_secret"), types.StringNull())...)
+	}
+}
+
+// shortest is the length of a secret that is no easy guess. The API accepts less.
+const shortest = 12
+
+// warnShort warns about a short secret.
+func (m model) warnShort(diags *diag.Diagnostics) {
+	if value := m.secret.expand(); value != nil && len([]rune(*value)) < shortest {
+		diags.AddAttributeWarning(path.Root(m.secret.attribute()), "The secret of the "+m.String()+" is short",
+			fmt.Sprintf("It opens every mailbox of %s. Use at least %d characters, or generate = true.", m.Expand(), shortest))
 	}
 }
 
@@ -70,6 +82,9 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 		return
 	}
 	changed := state.changes(plan.secret)
+	if len(changed) > 0 && state.recorded() {
+		config.warnShort(&resp.Diagnostics)
+	}
 	switch {
 	case len(changed) == 0:
 		plan.GeneratedSecret = state.GeneratedSecret
