@@ -2,7 +2,6 @@ package function_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -93,34 +92,4 @@ func TestAccRecords(t *testing.T) {
 			{Config: config, PlanOnly: true},
 		}})
 	})
-}
-
-// TestAccErrors checks that the CLI shows the argument with all of its mistakes.
-func TestAccErrors(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	words := func(pattern string) *regexp.Regexp {
-		return regexp.MustCompile("(?s)" + strings.ReplaceAll(pattern, " ", `[\s│╷╵]+`))
-	}
-	steps := []resource.TestStep{}
-	for call, want := range map[string]string{
-		`spf_record(["include:a.example", "ptr"], "-all")`:      `Invalid value for "terms" parameter: terms\[1\]: ptr must not be used`,
-		`spf_record(["mx"], "")`:                                `Invalid value for "default" parameter: default: a policy must have a result`,
-		`spf_record(null, "-all")`:                              `argument must not be null`,
-		`spf_record(["mx", null], "-all")`:                      `terms\[1\]: must not be null`,
-		`spf_record(["-all"], "all")`:                           `terms\[0\]: -all belongs in default.* default: all without a qualifier`,
-		`dmarc_record("reject", { rua = "x", foo = "bar" })`:    `Invalid value for "options" parameter: options: unknown option foo;.* rua\[0\]: "x": address must contain an @`,
-		`dmarc_record("reject", null)`:                          `argument must not be null`,
-		`dmarc_record()`:                                        `(Not enough function arguments|[Mm]issing value for "policy")`,
-		`dkim_record("-----BEGIN RSA PRIVATE KEY-----\nMIIE")`:  `Invalid value for "public_key" parameter: public_key: this is a PRIVATE key`,
-		`mta_sts_policy("enforce", ["mail.example.com"], 1.5)`:  `Invalid value for "max_age" parameter`,
-		`mta_sts_policy("enforce", ["mail.example.com"], "1w")`: `Invalid value for "max_age" parameter: a number is required`,
-		`parse_address("jane")`:                                 `Invalid value for "address" parameter: address must contain an @`,
-		`normalize_domain("localhost")`:                         `Invalid value for "name" parameter: name must have at least two labels`,
-	} {
-		steps = append(steps, resource.TestStep{
-			Config:      s.ProviderConfig() + "output \"this\" {\n  value = provider::mailhost::" + call + "\n}\n",
-			ExpectError: words(want),
-		})
-	}
-	acctest.Test(t, resource.TestCase{TerraformVersionChecks: since, Steps: steps})
 }

@@ -386,6 +386,26 @@ func TestLookups(t *testing.T) {
 	}
 }
 
+// TestDedicatedIPOptions lists the offers, and how many addresses each of them has left.
+func TestDedicatedIPOptions(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		stock(t, s)
+		o, diags := s.Protocol(t, "").ReadData("mailhost_dedicated_ip_options", nil)
+		if s.PublishedOnly {
+			acctest.Expect(t, diags, "ERROR: Can't list the dedicated IP options", "no operation for it", "published operations only")
+			return
+		}
+		offer := func(name, country string, left int64) values {
+			return values{"id": api.DerivedID(stockedAccount, "dedicated-ip-option:"+name), "name": name, "type": "dedicated", "country_code": country, "available": left}
+		}
+		want := values{"dedicated_ip_options": []any{offer("Europe", "DE", 0), offer("America", "US", 1)}}
+		if d := difference(want, plain(t, o.State)); d != "" || len(diags) > 0 {
+			t.Errorf("(-want +got):\n%s\n%s", d, acctest.Render(diags))
+		}
+	})
+}
+
 // TestDataSourcesInTheCLI reads the data sources of each kind with the real CLI. The second
 // plan is empty.
 func TestDataSourcesInTheCLI(t *testing.T) {

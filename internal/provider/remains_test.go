@@ -9,8 +9,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// resourceConfig has a resource's configuration and one that replaces it.
-type resourceConfig struct{ config, replacing map[string]any }
+// resourceConfig has a resource's configuration and one that replaces it, and what the warning
+// says of an object that remains.
+type resourceConfig struct {
+	config, replacing map[string]any
+	remains           []string
+}
 
 func everyResource(t *testing.T, s *acctest.Server) map[string]resourceConfig {
 	t.Helper()
@@ -24,14 +28,14 @@ func everyResource(t *testing.T, s *acctest.Server) map[string]resourceConfig {
 		options = append(options, o.ID)
 	}
 	return map[string]resourceConfig{
-		"mailhost_dedicated_ip":    {map[string]any{"option_id": options[0]}, map[string]any{"option_id": options[1]}},
-		"mailhost_dns_record":      {map[string]any{"domain": "example.com", "type": "A", "name": "www", "value": "192.0.2.1"}, map[string]any{"name": "web"}},
-		"mailhost_dns_zone":        {map[string]any{"domain": "example.com", "records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}}}, "ignore": []string{"www"}}, map[string]any{"domain": "example.org"}},
-		"mailhost_domain":          {map[string]any{"name": "example.com", "on_existing": "adopt"}, map[string]any{"name": "example.org"}},
-		"mailhost_forwarding":      {map[string]any{"target_email": "jane@example.net"}, map[string]any{"domain": "example.com"}},
-		"mailhost_mailbox":         {map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, map[string]any{"local_part": "john"}},
-		"mailhost_master_password": {map[string]any{"name": "ops", "generate": true}, map[string]any{"domain": "example.com"}},
-		"mailhost_service_account": {map[string]any{"name": "ci"}, map[string]any{"name": "cd"}},
+		"mailhost_dedicated_ip":    {map[string]any{"option_id": options[0]}, map[string]any{"option_id": options[1]}, []string{"still paid for"}},
+		"mailhost_dns_record":      {map[string]any{"domain": "example.com", "type": "A", "name": "www", "value": "192.0.2.1"}, map[string]any{"name": "web"}, []string{"The A record www of example.com", "192.0.2.1", "can't be imported"}},
+		"mailhost_dns_zone":        {map[string]any{"domain": "example.com", "records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}}}, "ignore": []string{"www"}}, map[string]any{"domain": "example.org"}, nil},
+		"mailhost_domain":          {map[string]any{"name": "example.com", "on_existing": "adopt"}, map[string]any{"name": "example.org"}, nil},
+		"mailhost_forwarding":      {map[string]any{"target_email": "jane@example.net"}, map[string]any{"domain": "example.com"}, nil},
+		"mailhost_mailbox":         {map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, map[string]any{"local_part": "john"}, []string{"The mailbox jane@example.com", "still paid for"}},
+		"mailhost_master_password": {map[string]any{"name": "ops", "generate": true}, map[string]any{"domain": "example.com"}, []string{"The master password \"ops\"", "STILL WORKS", "another name"}},
+		"mailhost_service_account": {map[string]any{"name": "ci"}, map[string]any{"name": "cd"}, nil},
 	}
 }
 
@@ -61,6 +65,8 @@ func TestRemainsAreAnnounced(t *testing.T) {
 				text := acctest.Render(diags)
 				if told := strings.Contains(text, "will still exist") && strings.Contains(text, o.Text("id")); told != (s.PublishedOnly && what != "nothing") {
 					t.Errorf("the plan of %s of %s has the diagnostics %q", what, name, text)
+				} else if told {
+					acctest.Expect(t, diags, append([]string{"WARNING"}, r.remains...)...)
 				}
 			}
 		}

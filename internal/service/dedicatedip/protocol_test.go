@@ -202,20 +202,6 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-func TestRemains(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
-	p.NoErrors(diags)
-	gone, diags := p.Destroy(t.Context(), ipType, o)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The dedicated IP Europe", "will still exist", o.Text("id"), "still paid for")
-	if !gone.Gone() {
-		t.Error("it is in the state")
-	}
-}
-
 // option is the id of an offer of every account: eu or us.
 func option(s *acctest.Server, region string) string {
 	return api.DerivedID(s.AccountID, "dedicated-ip-option:"+region)

@@ -1,9 +1,7 @@
 package dnsrecord_test
 
 import (
-	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -15,11 +13,6 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// words returns a pattern in which a space also matches the CLI's line breaks.
-func words(pattern string) *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(pattern, " ", `\s+`))
 }
 
 // number parses an optional number.

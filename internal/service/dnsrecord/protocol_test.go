@@ -66,21 +66,6 @@ func TestChangeIsAnnounced(t *testing.T) {
 	})
 }
 
-func TestDestroyWarnsOfWhatRemains(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	made, diags := p.Apply(t.Context(), typeName, www("192.0.2.1"), nil)
-	p.NoErrors(diags)
-	gone, diags := p.Destroy(t.Context(), typeName, made)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "The A record www of example.com will still exist", "Its id is "+made.Text("id"), "192.0.2.1", "can't be imported")
-	if !gone.Gone() {
-		t.Errorf("the state holds %s", gone.State)
-	}
-}
-
 // TestAPIErrorLandsOnTheAttribute checks that an error about a request field is reported
 // at the attribute with another name.
 func TestAPIErrorLandsOnTheAttribute(t *testing.T) {

@@ -1,19 +1,9 @@
 package dnsrecord_test
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -44,119 +34,81 @@ var spellings = [2]map[string][5]string{
 	},
 }
 
-// configOf returns a configuration of records; more has additional lines for each of them.
-func configOf(s *acctest.Server, records map[string][5]string, more ...string) string {
-	var b strings.Builder
-	b.WriteString(s.ProviderConfig())
-	for label, r := range records {
-		fmt.Fprintf(&b, "resource \"mailhost_dns_record\" %q {\n  domain = %q\n  name = %q\n  type = %q\n  value = %q\n", label, r[0], r[1], r[2], r[3])
-		if r[4] != "" {
-			fmt.Fprintf(&b, "  priority = %s\n", r[4])
-		}
-		b.WriteString("  " + strings.Join(more, "\n  ") + "\n}\n")
+// configOf returns the configuration of a record.
+func configOf(r [5]string) map[string]any {
+	config := map[string]any{"domain": r[0], "name": r[1], "type": r[2], "value": r[3]}
+	if priority := number(r[4]); priority != nil {
+		config["priority"] = *priority
 	}
-	return b.String()
+	return config
 }
 
-// record returns a configuration of one record.
-func record(s *acctest.Server, attributes ...string) string {
-	return s.ProviderConfig() + "resource \"mailhost_dns_record\" \"this\" {\n  " + strings.Join(attributes, "\n  ") + "\n}\n"
-}
-
-const address = "mailhost_dns_record.this"
-
-func has(address, name string, want knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), want)
-}
-
-func plans(action plancheck.ResourceActionType, more ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{PreApply: append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...)}
-}
-
-// TestSpellings checks that the second plan is empty for any spelling, also if the API
-// can't read records.
+// TestSpellings checks that the plans after a create and after an import are empty for any
+// spelling, also if the API can't read records.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.net")
 		d := s.Domain(t, "bücher.com")
-		byID := map[string][5]string{}
-		for label, r := range spellings[1] {
-			r[0] = strings.ToUpper(d.ID)
-			byID[label] = r
+		p := s.Protocol(t, "")
+		for label, r := range spellings[0] {
+			made, diags := p.Walk().Apply(t.Context(), typeName, configOf(r), nil)
+			p.NoErrors(diags)
+			if made.Text("value") != r[3] || made.Text("name") != r[1] {
+				t.Errorf("%s: the state has another spelling: %s", label, made.State)
+			}
+			objects := []*acctest.Object{made}
+			if !s.PublishedOnly {
+				for _, id := range []string{made.Text("id"), strings.Join([]string{d.Name, r[2], r[1], r[3]}, "/")} {
+					if label == "txt" && id != made.Text("id") {
+						continue // it is too long for an id
+					}
+					imported, diags := p.Walk().Import(typeName, id, nil)
+					p.NoErrors(diags)
+					objects = append(objects, imported)
+				}
+			}
+			byID := spellings[1][label]
+			byID[0] = strings.ToUpper(d.ID)
+			for _, o := range objects {
+				o, diags := p.Walk().Read(typeName, o)
+				p.NoErrors(diags)
+				for _, spelling := range [][5]string{r, spellings[1][label], byID} {
+					plan, diags := p.Plan(typeName, configOf(spelling), o)
+					p.NoErrors(diags)
+					if !plan.State.Equal(o.State) || len(plan.Replace) > 0 {
+						t.Errorf("%s, spelled %q: planned %s\nof %s", label, spelling, plan.State, o.State)
+					}
+				}
+			}
 		}
-		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-			{
-				Config: configOf(s, spellings[0]),
-				ConfigStateChecks: []statecheck.StateCheck{
-					has("mailhost_dns_record.mx", "value", knownvalue.StringExact("Mail.Example.NET.")),
-					has("mailhost_dns_record.mx", "name", knownvalue.StringExact("Sub.Bücher.com")),
-					has("mailhost_dns_record.mx", "priority", knownvalue.Int64Exact(10)),
-					has("mailhost_dns_record.mx", "ttl", knownvalue.Int64Exact(api.DefaultDNSTTL)),
-					has("mailhost_dns_record.mx", "is_system_managed", knownvalue.Bool(false)),
-					has("mailhost_dns_record.mx", "domain_id", knownvalue.StringExact(d.ID)),
-					has("mailhost_dns_record.mx", "domain_name", knownvalue.StringExact("xn--bcher-kva.com")),
-					has("mailhost_dns_record.mx", "fqdn", knownvalue.StringExact("sub.xn--bcher-kva.com")),
-					has("mailhost_dns_record.mx", "id", knownvalue.StringRegexp(regexp.MustCompile(`^\d+$`))),
-					has("mailhost_dns_record.apex", "fqdn", knownvalue.StringExact("xn--bcher-kva.com")),
-					has("mailhost_dns_record.wild", "fqdn", knownvalue.StringExact("*.dev.xn--bcher-kva.com")),
-					has("mailhost_dns_record.apex", "priority", knownvalue.Null()),
-				},
-			},
-			{Config: configOf(s, spellings[1]), PlanOnly: true},
-			{Config: configOf(s, byID), PlanOnly: true},
-		}})
 	})
 }
 
-// TestImportIsEmptyPlan checks that the plan after an import is empty for any spelling.
-func TestImportIsEmptyPlan(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.net")
-	d := s.Domain(t, "bücher.com")
-	imports, labels := "", []plancheck.PlanCheck{}
-	for label, r := range spellings[0] {
-		body := api.CreateDNSRecordBody{Domain: r[0], Name: r[1], Type: r[2], Value: r[3], Prio: number(r[4])}
-		made, err := s.Client.CreateDNSRecord(t.Context(), body)
-		must(t, err)
-		id := fmt.Sprint(made.ID)
-		if label != "txt" {
-			id = strings.Join([]string{d.Name, r[2], r[1], r[3]}, "/")
-		}
-		imports += fmt.Sprintf("import {\n  to = mailhost_dns_record.%s\n  id = %q\n}\n", label, id)
-		labels = append(labels, plancheck.ExpectResourceAction("mailhost_dns_record."+label, plancheck.ResourceActionNoop))
-	}
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{
-		Config:            configOf(s, spellings[1]) + imports,
-		ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: labels},
-		ConfigStateChecks: []statecheck.StateCheck{has("mailhost_dns_record.txt", "domain", knownvalue.StringExact("xn--bcher-kva.com"))},
-	}}})
-}
-
-// TestPublishedOnly uses an API that can only create: reads keep the state, a change
-// explains how to replace the record, and everything else succeeds.
+// TestPublishedOnly uses an API that can only create: reads keep the state, and a change
+// explains how to replace the record.
 func TestPublishedOnly(t *testing.T) {
+	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	s.Domain(t, "example.com")
-	with := func(ttl int, value string) string {
-		return record(s, `domain = "example.com"`, `name = "www"`, `type = "A"`, fmt.Sprintf("ttl = %d", ttl), fmt.Sprintf("value = %q", value))
+	p := s.Protocol(t, "")
+	made, diags := p.Apply(t.Context(), typeName, www("192.0.2.1"), nil)
+	p.NoErrors(diags)
+	longer := www("192.0.2.1")
+	longer["ttl"] = 600
+	_, diags = p.Apply(t.Context(), typeName, longer, made)
+	acctest.Expect(t, diags, "ERROR", "no operation that changes a DNS record", "-replace=")
+	_, diags = p.Apply(t.Context(), typeName, www("192.0.2.2"), made)
+	acctest.Expect(t, diags, "ERROR", "id "+made.Text("id")+`, whose value is "192.0.2.1"`)
+	replaced, _ := p.ApplyReplacement(t.Context(), typeName, www("192.0.2.2"), made)
+	if n := len(records(t, s, "A")); n != 2 || replaced.Text("value") != "192.0.2.2" {
+		t.Errorf("%d records remain, want 2; the state is %s", n, replaced.State)
 	}
-	acctest.Test(t, resource.TestCase{
-		CheckDestroy: func(*terraform.State) error {
-			if n := len(records(t, s, "A")); n != 2 {
-				return fmt.Errorf("%d records remain", n)
-			}
-			return nil
-		},
-		Steps: []resource.TestStep{
-			{Config: with(300, "192.0.2.1")},
-			{Config: with(600, "192.0.2.1"), ExpectError: words(`no operation that changes a DNS record(?s:.*)-replace=`)},
-			{Config: with(300, "192.0.2.2"), ExpectError: words(`id \d+, whose value is "192.0.2.1"`)},
-			{Taint: []string{address}, Config: with(300, "192.0.2.2"), ConfigPlanChecks: plans(plancheck.ResourceActionReplace)},
-			{
-				Config: with(300, "192.0.2.2"), ResourceName: address, ImportState: true, ImportStateId: "example.com/A/www",
-				ExpectError: words(`no operation that reads a DNS record`),
-			},
-			{Config: with(300, "192.0.2.2"), ResourceName: address, ImportState: true, ExpectError: words(`no operation that reads a DNS record`)},
-		},
-	})
+	for _, id := range []string{"example.com/A/www", made.Text("id")} {
+		o, diags := p.Import(typeName, id, nil)
+		if acctest.Errors(diags) == 0 {
+			_, diags = p.Read(typeName, o)
+		}
+		acctest.Expect(t, diags, "ERROR", "no operation that reads a DNS record")
+	}
 }

@@ -1,17 +1,11 @@
 package forwarding_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -58,46 +52,6 @@ func TestResend(t *testing.T) {
 		f = create(t, s, api.CreateForwardingBody{TargetEmail: "joe@example.com"})
 		s.Mailbox(t, d.ID, "joe")
 		invoke("Sending", "Done: joe@example.com is an address of the account")
-	})
-}
-
-// TestResendByTrigger checks that a trigger of another resource invokes the action.
-func TestResendByTrigger(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	config := func(reminder int) string {
-		return rule(s, `target_email = "jane@example.org"`) + fmt.Sprintf(`
-action "mailhost_resend_forwarding_verification" "this" {
-  config {
-    forwarding_id = mailhost_forwarding.this.id
-  }
-}
-resource "terraform_data" "reminder" {
-  input = %d
-  lifecycle {
-    action_trigger {
-      events  = [after_update]
-      actions = [action.mailhost_resend_forwarding_verification.this]
-    }
-  }
-}
-`, reminder)
-	}
-	sent := func(want int) resource.TestCheckFunc {
-		return func(*terraform.State) error {
-			if got := len(s.Service.Outbox()); got != want {
-				return fmt.Errorf("%d messages were sent, want %d", got, want)
-			}
-			return nil
-		}
-	}
-	acctest.Test(t, resource.TestCase{
-		TerraformVersionChecks: []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_14_0)},
-		Steps: []resource.TestStep{
-			{Config: config(1), Check: sent(1)},
-			{Config: config(1), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), Check: sent(1)},
-			{Config: config(2), ConfigPlanChecks: plans(plancheck.ResourceActionNoop), Check: sent(2)},
-			{PreConfig: func() { confirm(t, s) }, Config: config(3), Check: sent(2)},
-		},
 	})
 }
 

@@ -140,22 +140,6 @@ func TestVolatile(t *testing.T) {
 	}
 }
 
-// TestRemains destroys a mailbox with an API that can't delete.
-func TestRemains(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
-	p.NoErrors(diags)
-	gone, diags := p.Destroy(t.Context(), typeName, o)
-	p.NoErrors(diags)
-	got := acctest.Render(diags)
-	if !gone.Gone() || len(diags) != 2 || !strings.Contains(got, "mailbox jane@example.com will still exist") || !strings.Contains(got, o.Text("id")) {
-		t.Errorf("the warning is %s", got)
-	}
-}
-
 // TestApplyAfterARefusal checks that a create succeeds after the reason for a refusal is
 // removed, although the API replays the refusal.
 func TestApplyAfterARefusal(t *testing.T) {

@@ -43,25 +43,6 @@ func count(attribute string, n int) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue(resourceAddress, at, check)
 }
 
-func TestAccSet(t *testing.T) {
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		s.Domain(t, "example.com")
-		s.Mailbox(t, "example.com", "other")
-		acctest.Test(t, resource.TestCase{
-			Steps: []resource.TestStep{
-				{
-					Config:            s.ProviderConfig() + block("", "Ann", "bob"),
-					ConfigStateChecks: []statecheck.StateCheck{count("addresses", 2), count("ids", 2), count("unmanaged", 1)},
-				},
-				{
-					Config: s.ProviderConfig() + block("max_deletions = 9", "Ann", "cid", "dee"), ConfigPlanChecks: action(plancheck.ResourceActionUpdate),
-					ConfigStateChecks: []statecheck.StateCheck{count("ids", 3)},
-				},
-			},
-		})
-	})
-}
-
 // TestAccPartialCreate checks that a create which leaves an entry out is accepted by the
 // CLI, is not tainted, and is completed by the next apply. With the postcondition of the
 // documentation the apply fails, and the rest is the same.

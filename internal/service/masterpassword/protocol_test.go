@@ -215,22 +215,3 @@ func TestSecretLost(t *testing.T) {
 		t.Error("there is no secret")
 	}
 }
-
-// TestRemains destroys and replaces a master password with an API that can't delete.
-func TestRemains(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	config := map[string]any{"name": "ops", "domain": "example.com", "value": hunter}
-	o, diags := p.Apply(t.Context(), typeName, config, nil)
-	p.NoErrors(diags)
-	gone, diags := p.Destroy(t.Context(), typeName, o)
-	p.NoErrors(diags)
-	expect(t, diags, `The master password "ops" will still exist`, o.Text("id"), "STILL WORKS", "of domain example.com", "another name")
-	if !gone.Gone() {
-		t.Error("it is still in the state")
-	}
-	_, diags = p.Apply(t.Context(), typeName, config, nil)
-	expect(t, diags, "Can't create", o.Text("id"), "import")
-}

@@ -27,6 +27,31 @@ func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
 	}
 }
 
+func revoke(t *testing.T, s *acctest.Server, name string) {
+	t.Helper()
+	a, err := s.Client.FindServiceAccount(t.Context(), name)
+	if err == nil {
+		err = s.Client.RevokeServiceAccount(t.Context(), a.ID)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// works reports whether the API accepts a token.
+func works(s *acctest.Server, token string) bool {
+	r, _ := http.NewRequest(http.MethodGet, s.URL+"/v1/public/accounts/"+s.AccountID+"/domains", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// TestIdentity imports a service account: the first triggers are only stored, and others
+// replace it.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -47,9 +72,18 @@ func TestIdentity(t *testing.T) {
 	imported, diags = p.Read(typeName, imported)
 	p.NoErrors(diags)
 	check(imported, "import")
-	imported, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "1"}}, imported)
+	triggered := map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "1"}}
+	plan, diags := p.Plan(typeName, triggered, imported)
+	p.NoErrors(diags)
+	if len(plan.Replace) > 0 || !plan.Null("token") || plan.Text("updated_at") != o.Text("updated_at") {
+		t.Errorf("the first triggers plan %s, replacing %v", plan.State, plan.Replace)
+	}
+	imported, diags = p.ApplyPlan(t.Context(), typeName, triggered, imported, plan)
 	p.NoErrors(diags)
 	check(imported, "update")
+	plan, diags = p.Plan(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "2"}}, imported)
+	p.NoErrors(diags)
+	replacing(t, "other triggers", plan, "rotation_triggers")
 
 	revoke(t, s, "CI")
 	o.Identity = nil // like in a state of an older Terraform

@@ -5,14 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
-	mailhost "github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
 const day = 24 * time.Hour
@@ -100,27 +94,6 @@ func TestRotation(t *testing.T) {
 		plan, diags = p.Plan(typeName, lasting("720h", nil), next)
 		p.NoErrors(diags)
 		replacing(t, "expired", plan, "expires_at")
-	})
-}
-
-// TestRotationPlanned checks the rotation in Terraform's plan.
-func TestRotationPlanned(t *testing.T) {
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		c := newClock()
-		config := account(s, "CI", "valid_for = \"720h\"\nrotate_before = \"168h\"\nlifecycle {\n  create_before_destroy = true\n}")
-		acctest.Test(t, resource.TestCase{
-			ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){"mailhost": mailhost.Factory(c.provider())},
-			Steps: []resource.TestStep{
-				{Config: config},
-				{PreConfig: func() { c.advance(23*day - time.Minute) }, Config: config, ConfigPlanChecks: empty},
-				{
-					PreConfig: func() { c.advance(time.Minute) }, Config: config,
-					ConfigPlanChecks: plans(plancheck.ResourceActionCreateBeforeDestroy,
-						plancheck.ExpectUnknownValue(address, tfjsonpath.New("expires_at")), plancheck.ExpectUnknownValue(address, tfjsonpath.New("token"))),
-				},
-				{Config: config, ConfigPlanChecks: empty},
-			},
-		})
 	})
 }
 
