@@ -42,7 +42,6 @@ type row struct {
 	mode    mode
 
 	onPostgres bool // the service's store is PostgreSQL, and otherwise SQLite in memory
-	isCLI      bool // it runs through a real CLI, in real time
 }
 
 func (r row) String() string {
@@ -51,9 +50,6 @@ func (r row) String() string {
 		name += "/postgres"
 	} else {
 		name += "/sqlite"
-	}
-	if r.isCLI {
-		name += "/cli"
 	}
 	return name
 }
@@ -88,11 +84,9 @@ type life struct {
 	row
 	seed    uint64
 	objects int
-	// cliPath is that of the CLI, and dir a temporary folder for it.
-	cliPath, dir string
 
 	network  *connection
-	runner   runner
+	runner   *inProcess
 	observer *client.Client // has all operations, and no faults
 	store    store.Store
 
@@ -109,15 +103,12 @@ func (l *life) find(format string, args ...any) {
 	l.findings = append(l.findings, fmt.Sprintf(format, args...))
 }
 
-// live runs a row: through a CLI, or in a bubble, in which time does not pass while
-// anything runs.
-func live(t *testing.T, r row, seed uint64, objects int, cliPath string) *life {
-	l := &life{row: r, seed: seed, objects: objects, cliPath: cliPath}
+// live runs a row in a bubble, in which time does not pass while anything runs.
+func live(t *testing.T, r row, seed uint64, objects int) *life {
+	l := &life{row: r, seed: seed, objects: objects}
 	url := databaseURL(t, r)
-	run := func(t *testing.T) {
-		if r.isCLI {
-			l.dir = t.TempDir()
-		}
+	begun := time.Now()
+	synctest.Test(t, func(t *testing.T) {
 		db, err := openStore(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)
@@ -125,13 +116,7 @@ func live(t *testing.T, r row, seed uint64, objects int, cliPath string) *life {
 		if err := l.run(t.Context(), db); err != nil {
 			t.Error(err)
 		}
-	}
-	begun := time.Now()
-	if r.isCLI {
-		run(t)
-	} else {
-		synctest.Test(t, run)
-	}
+	})
 	l.took = time.Since(begun)
 	return l
 }
@@ -158,24 +143,10 @@ func (l *life) run(ctx context.Context, db store.Store) error {
 	l.network = newConnection(l.seed, l.row, service.Handler())
 	l.network.log = func(line string) { l.log = append(l.log, line) }
 	defer l.network.stop()
-	if l.runner, err = l.start(ctx, token); err != nil {
-		return err
-	}
+	l.network.listen()
+	l.runner = &inProcess{connection: l.network, token: token, seed: l.seed, state: state{}}
 	l.store = db
 	return l.stages(ctx)
-}
-
-// start serves the API through the network, and returns the row's runner.
-func (l *life) start(ctx context.Context, token string) (runner, error) {
-	if !l.isCLI {
-		l.network.listen()
-		return &inProcess{connection: l.network, token: token, seed: l.seed, state: state{}}, nil
-	}
-	url, err := l.network.listenOnLoopback()
-	if err != nil {
-		return nil, err
-	}
-	return newCLI(ctx, l.cliPath, l.dir, url, token)
 }
 
 func (l *life) stages(ctx context.Context) error {
@@ -190,7 +161,7 @@ func (l *life) stages(ctx context.Context) error {
 			return nil
 		}
 		l.network.setQuiet(true)
-		l.network.settle()
+		time.Sleep(late) // requests may still arrive
 		if err := l.check(ctx, c); err != nil {
 			return err
 		}

@@ -9,15 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// runner runs plans and applies of a configuration.
-type runner interface {
-	// plan plans a configuration and returns a description of each change.
-	plan(ctx context.Context, c *configuration) (changes []string, err error)
-	// apply applies the latest plan. warned reports that there was a warning.
-	apply(ctx context.Context) (warned bool, err error)
-}
-
-// inProcess is a runner in this process, which makes several calls at a time.
+// inProcess plans and applies a configuration in this process, with several calls at a time.
 type inProcess struct {
 	connection *connection
 	token      string
@@ -55,7 +47,7 @@ func isFinding(err error) bool {
 	return ok
 }
 
-// plan implements runner.
+// plan plans a configuration and returns a description of each change.
 func (p *inProcess) plan(ctx context.Context, c *configuration) (changes []string, err error) {
 	p.planned = nil
 	_, err = p.walk(ctx, func(start starter, r *run) error {
@@ -72,7 +64,7 @@ func (p *inProcess) plan(ctx context.Context, c *configuration) (changes []strin
 	return changes, nil
 }
 
-// apply implements runner.
+// apply applies the latest plan. warned reports that there was a warning.
 func (p *inProcess) apply(ctx context.Context) (warned bool, err error) {
 	r, err := p.walk(ctx, func(start starter, r *run) error {
 		after, err := runApply(start, r, p.planned)

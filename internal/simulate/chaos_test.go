@@ -13,7 +13,6 @@ import (
 
 var (
 	rowFlag     = flag.String("row", "", "the rows whose names begin with this; all of them for \"all\"")
-	cliFlag     = flag.String("cli", "", "Terraform or OpenTofu, for the rows whose names end with cli; without it there are none")
 	logsFlag    = flag.String("logs", "", "a folder for the log of each life that has findings, with -row")
 	objectsFlag = flag.Int("objects", 300, "objects of the configuration, with -row")
 )
@@ -26,13 +25,6 @@ func allRows() (rows []row) {
 				for _, onPostgres := range []bool{false, true} {
 					rows = append(rows, row{fault: &faults[i], percent: percent, mode: m, onPostgres: onPostgres})
 				}
-			}
-		}
-	}
-	if *cliFlag != "" {
-		for i := range faults {
-			if f := &faults[i]; f.isForCLI {
-				rows = append(rows, row{fault: f, percent: 5, mode: modes[i%len(modes)], isCLI: true})
 			}
 		}
 	}
@@ -96,7 +88,7 @@ func TestChaos(t *testing.T) {
 			seed := first + uint64(i)
 			t.Run(fmt.Sprintf("%s/%d", r, seed), func(t *testing.T) {
 				t.Parallel()
-				l := live(t, r, seed, objects, *cliFlag)
+				l := live(t, r, seed, objects)
 				if *rowFlag != "" && len(chosen)**runsFlag == 1 {
 					fmt.Printf("%s\n%s\n", strings.Join(l.log, "\n"), tableRow(columns))
 				}

@@ -30,8 +30,6 @@ type connection struct {
 	mode    mode
 	service http.Handler
 
-	// isRemote: the provider is in another process, so that only the server's end is here.
-	isRemote    bool
 	connections chan net.Conn
 	client      *http.Transport
 	server      *http.Server
@@ -69,28 +67,10 @@ func (n *connection) listen() {
 	go func() { _ = n.server.Serve(n) }()
 }
 
-// listenOnLoopback serves a provider in another process, and returns the URL.
-func (n *connection) listenOnLoopback() (url string, err error) {
-	n.isRemote = true
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	go func() { _ = n.server.Serve(l) }()
-	return "http://" + l.Addr().String(), nil
-}
-
-// settle waits for requests that arrive late.
-func (n *connection) settle() {
-	if !n.isRemote {
-		time.Sleep(late)
-	}
-}
-
 // stop closes all connections and waits for the requests that the service still has.
 func (n *connection) stop() {
 	n.client.CloseIdleConnections()
-	n.settle()
+	time.Sleep(late) // requests may still arrive
 	_ = n.server.Close()
 }
 
@@ -257,10 +237,6 @@ func (n *connection) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
-	}
-	if n.isRemote {
-		_, attempt := n.draw(r, body)
-		n.note("%s", attempt)
 	}
 	id := r.Header.Get("X-Request-Id")
 	n.mu.Lock()

@@ -102,9 +102,7 @@
 // A row with findings leaves this log in bin. Seed and row decide which requests have a
 // fault (connection_test.go); because calls run ten at a time, two runs may still differ in
 // the order of requests. A row runs in a bubble of testing/synctest, in which time passes
-// only while everything waits, so that timeouts have their real lengths and cost nothing. A
-// few rows, whose names end with cli, run a build of the provider through a real CLI
-// instead, on loopback and in real time.
+// only while everything waits, so that timeouts have their real lengths and cost nothing.
 //
 // A server that honours keys executes a request once, however often it arrives. Without keys
 // the client has only the lists, and three faults leave what it can't find there. The rows

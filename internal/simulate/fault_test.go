@@ -17,9 +17,6 @@ type fault struct {
 	refuses bool
 	// takesTime: the fault needs a clock that runs by itself, as in a row of TestChaos.
 	takesTime bool
-	// isForCLI: one row of the fault runs through a real CLI. Others need the client's end of
-	// the connection, or take too long in real time.
-	isForCLI bool
 	// inject handles a request that has the fault.
 	inject func(*exchange)
 }
@@ -42,7 +39,7 @@ const gatewayPage = "<html><head><title>502 Bad Gateway</title></head><body><cen
 var faults = []fault{
 	{name: "refused", refuses: true},
 	{name: "reset-before", inject: func(x *exchange) { x.reset() }},
-	{name: "reset-after", isForCLI: true, inject: func(x *exchange) {
+	{name: "reset-after", inject: func(x *exchange) {
 		if x.random.IntN(2) == 0 {
 			x.processUnnoticed()
 		} else {
@@ -74,7 +71,7 @@ var faults = []fault{
 		}
 		x.reset()
 	}},
-	{name: "truncated", isForCLI: true, inject: func(x *exchange) {
+	{name: "truncated", inject: func(x *exchange) {
 		resp := x.process()
 		whole := resp.Body.Len()
 		if whole == 0 {
@@ -115,7 +112,7 @@ var faults = []fault{
 		resp.Header().Del("Content-Length")
 		x.send(resp)
 	}},
-	{name: "html", isForCLI: true, inject: func(x *exchange) {
+	{name: "html", inject: func(x *exchange) {
 		x.maybeProcess()
 		statuses := []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable}
 		x.page(statuses[x.random.IntN(len(statuses))], "text/html; charset=utf-8", "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>")

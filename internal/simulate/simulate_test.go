@@ -21,9 +21,7 @@ var (
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800) // garbage collection takes most of the time of short histories
-	code := m.Run()
-	uninstall()
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // TestSimulate runs a hundred histories (ten with -short), or those of the flags.
