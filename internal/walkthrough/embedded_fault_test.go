@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,18 +92,9 @@ func (d dataDir) overwrite() error {
 	return os.WriteFile(d.path(), bytes.Repeat([]byte("no database\n"), 10_000), 0o600)
 }
 
-func chmod(name func(dataDir) string, mode os.FileMode) func(dataDir) error {
-	return func(d dataDir) error { return os.Chmod(name(d), mode) }
-}
-
-func folder(d dataDir) string { return string(d) }
-
 func nothing(dataDir) error { return nil }
 
-var (
-	otherAccount = []string{"The state belongs to another account", "data", "Restore the data directory of the state"}
-	unwritable   = []string{"data/mailhost.db can't be", "permission denied", "check its owner and mode"}
-)
+var otherAccount = []string{"The state belongs to another account", "data", "Restore the data directory of the state"}
 
 // failed returns what the error of an apply says whose account has failed in its middle.
 func failed(what, next string) []string {
@@ -115,12 +105,6 @@ var embeddedFaults = []embeddedFault{
 	{name: "truncated", inflict: dataDir.cut, wants: []string{"data/mailhost.db: it is damaged; restore a backup"}},
 	{name: "emptied", inflict: func(d dataDir) error { return os.Truncate(d.path(), 0) }, wants: otherAccount},
 	{name: "text over it", inflict: dataDir.overwrite, wants: []string{"data/mailhost.db: it is not an SQLite database; choose another path, or restore a backup"}},
-	{
-		name:    "another program's database in its place",
-		inflict: func(d dataDir) error { return errors.Join(os.Rename(d.path(), d.file()), otherDatabase(d.path())) },
-		mend:    func(d dataDir) error { return os.Rename(d.file(), d.path()) },
-		wants:   []string{"data/mailhost.db", "it is the SQLite database of another program; choose another path"},
-	},
 	{name: "removed", inflict: dataDir.remove, wants: otherAccount},
 	{name: "the folder is moved", inflict: dataDir.leave, mend: dataDir.back, wants: otherAccount},
 	{
@@ -148,12 +132,6 @@ var embeddedFaults = []embeddedFault{
 		mend: nothing,
 	},
 	{
-		name: "a read-only folder", setUp: obeyModes, inflict: chmod(folder, 0o500), mend: chmod(folder, 0o700),
-		wants: []string{"data/mailhost.db can't be written", "its directory and they must be writable too", "check its owner and mode"},
-	},
-	{name: "a read-only file", setUp: obeyModes, inflict: chmod(dataDir.path, 0o400), mend: chmod(dataDir.path, 0o600), wants: unwritable},
-	{name: "an unreadable file", setUp: obeyModes, inflict: chmod(dataDir.path, 0), mend: chmod(dataDir.path, 0o600), wants: unwritable},
-	{
 		name: "another process writes", mailboxes: firstMailboxes + 1, setUp: holdLock,
 		inflict: nothing,
 		wants:   []string{"another process has been writing to", "data/mailhost.db", "try again"},
@@ -170,11 +148,6 @@ var embeddedFaults = []embeddedFault{
 		wants:   failed("was removed or moved while it was open", "put it back"),
 	},
 	{name: "the folder is moved in mid-apply", after: 30, inflict: dataDir.leave, mend: dataDir.back, wants: failed("was removed or moved while it was open", "put it back")},
-	{
-		name: "a full disk", setUp: smallDisk,
-		inflict: nothing,
-		wants:   failed("can't be used: its disk is full", "free some space"),
-	},
 }
 
 // TestEmbeddedFaults applies through a fault of an embedded account's files. The error
@@ -254,13 +227,14 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, data, backup dataDi
 	}
 }
 
-// ids returns the ids of the managed objects in the state.
+// ids returns the ids of the managed objects in the state. It fails the test if two resources
+// have one object.
 func (w *workspace) ids(t *testing.T) map[string]string {
 	t.Helper()
 	var state struct {
 		Resources []struct {
-			Type      string
-			Instances []struct {
+			Mode, Type string
+			Instances  []struct {
 				IndexKey   any `json:"index_key"`
 				Attributes struct{ ID string }
 			}
@@ -269,62 +243,17 @@ func (w *workspace) ids(t *testing.T) map[string]string {
 	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "terraform.tfstate"))), &state); err != nil {
 		t.Fatal(err)
 	}
-	ids := map[string]string{}
+	ids, seen := map[string]string{}, map[string]bool{}
 	for _, r := range state.Resources {
 		for _, i := range r.Instances {
-			ids[fmt.Sprint(r.Type, i.IndexKey)] = i.Attributes.ID
+			object := r.Type + " " + i.Attributes.ID
+			if r.Mode == "managed" && seen[object] {
+				t.Errorf("two resources have %s", object)
+			}
+			ids[fmt.Sprint(r.Type, i.IndexKey)], seen[object] = i.Attributes.ID, true
 		}
 	}
 	return ids
-}
-
-// obeyModes takes the superuser's right to ignore the modes of files from the CLI and the
-// provider.
-func obeyModes(t *testing.T, w *workspace) (mend func(dataDir) error) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return nil
-	}
-	setpriv := "setpriv --bounding-set=-dac_override,-dac_read_search -- "
-	if out, err := exec.CommandContext(t.Context(), "sh", "-c", setpriv+"true").CombinedOutput(); err != nil {
-		t.Skipf("the superuser ignores the modes of files, and setpriv can't change that, so that read-only files are not tested: %v %s", err, out)
-	}
-	w.write(t, "cli.sh", "#!/bin/sh\nexec "+setpriv+w.cli+" \"$@\"\n")
-	w.cli = filepath.Join(w.dir, "cli.sh")
-	if err := os.Chmod(w.cli, 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
-	return nil
-}
-
-// smallDisk moves the account's folder to a file system with little space, which mend
-// extends.
-func smallDisk(t *testing.T, w *workspace) (mend func(dataDir) error) {
-	t.Helper()
-	data := filepath.Join(w.dir, "data")
-	files := filepath.Join(w.dir, "files")
-	if err := errors.Join(os.Rename(data, files), os.Mkdir(data, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	if err := mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", data); err != nil {
-		t.Skipf("no file system can be mounted here, so that a full disk is not tested: %v", err)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "-l", data).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
-	if err := os.CopyFS(data, os.DirFS(files)); err != nil {
-		t.Fatal(err)
-	}
-	return func(d dataDir) error { return mount("-o", "remount,size=64m", string(d)) }
-}
-
-func mount(args ...string) error {
-	if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("mount: %w %s", err, out)
-	}
-	return nil
 }
 
 // holdLock begins a transaction on the account's file, as another process that writes to
@@ -348,14 +277,4 @@ func holdLock(t *testing.T, w *workspace) (mend func(dataDir) error) {
 		close(release)
 		return errors.Join(<-ended, db.Close())
 	}
-}
-
-// otherDatabase creates a database of another program: a page without tables.
-func otherDatabase(path string) error {
-	page := make([]byte, 4096)
-	copy(page, "SQLite format 3\x00\x10\x00\x01\x01\x00\x40\x20\x20\x00\x00\x00\x01\x00\x00\x00\x01")
-	copy(page[68:], "SONG")
-	page[47], page[59], page[99] = 4, 1, 1 // schema format, UTF-8, version
-	copy(page[100:], "\x0d\x00\x00\x00\x00\x10\x00\x00")
-	return os.WriteFile(path, page, 0o600)
 }

@@ -204,28 +204,6 @@ func (c *crashClient) forward() *crashRequest {
 	return r
 }
 
-// runUntilKilled sends requests until one gets no response.
-func (c *crashClient) runUntilKilled(acknowledged chan<- struct{}) error {
-	for {
-		r := c.next()
-		switch status := c.send(r); {
-		case status == 0:
-			c.unknown = r
-			return nil
-		case status == http.StatusTooManyRequests && r.path == "/forwarding": // messages are limited
-		case status == http.StatusServiceUnavailable: // it shuts down
-			return nil
-		case status >= 300:
-			return fmt.Errorf("%s %s: status %d", r.method, r.path, status)
-		default:
-			for name, after := range r.after {
-				c.set(name, after)
-			}
-		}
-		acknowledged <- struct{}{}
-	}
-}
-
 // resolve finds out from what there is whether the request without a response was
 // executed: as a whole, or not at all.
 func (c *crashClient) resolve(found objects) error {
@@ -328,7 +306,7 @@ func (c *crashRun) crash() {
 	errs := make([]error, len(c.clients))
 	var clients sync.WaitGroup
 	for i, client := range c.clients {
-		clients.Go(func() { errs[i] = client.runUntilKilled(acknowledged) })
+		clients.Go(func() { errs[i] = client.runUntilUnknown(func() { acknowledged <- struct{}{} }, nil) })
 	}
 	for range c.random.IntN(200) {
 		select {

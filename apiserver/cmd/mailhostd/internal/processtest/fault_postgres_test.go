@@ -254,6 +254,9 @@ func (c *postgresCase) createMany(prefix string) (status int, created bool) {
 	if err != nil {
 		c.Fatal(err)
 	}
+	if r.Status == http.StatusServiceUnavailable && r.Header.Get("Retry-After") == "" {
+		c.Errorf("no Retry-After in %v", r.Header)
+	}
 	var out struct {
 		Created []struct {
 			Mailbox struct {

@@ -20,16 +20,9 @@ import (
 )
 
 // TestReplicasAreKilled is TestCrash with three replicas on PostgreSQL, behind HAProxy if there
-// is one. The others go on while one is killed, or stopped, and started again. With -load, many
-// clients send requests for that time, which is a measurement too.
+// is one. The others go on while one is killed, or stopped, and started again.
 func TestReplicasAreKilled(t *testing.T) {
-	crashRuns(t, func(t *testing.T, seed uint64, kills int) {
-		if *loadFlag > 0 {
-			newReplicaRun(t, seed).load()
-		} else {
-			newReplicaRun(t, seed).run(kills)
-		}
-	})
+	crashRuns(t, func(t *testing.T, seed uint64, kills int) { newReplicaRun(t, seed).run(kills) })
 }
 
 // replicaRun is a crashRun on several servers, of which server is any.
@@ -65,10 +58,8 @@ func newReplicaRun(t *testing.T, seed uint64) *replicaRun {
 	} else {
 		c.front = haproxytest.Start(t, c.listen...)
 	}
-	if *loadFlag == 0 {
-		for range 8 {
-			c.newClient()
-		}
+	for range 8 {
+		c.newClient()
 	}
 	c.server = c.servers[0]
 	c.server.As(t, c.owner).Domain("example.com")
@@ -175,8 +166,8 @@ func (c *replicaRun) killOne() {
 	}
 }
 
-// runUntilUnknown sends requests until stop is closed, or one has an unknown outcome. The
-// clients of the other servers go on.
+// runUntilUnknown sends requests until stop is closed, or one has an unknown outcome because its
+// server ends. The clients of other servers go on.
 func (c *crashClient) runUntilUnknown(acknowledged func(), stop <-chan struct{}) error {
 	for {
 		select {
