@@ -1,16 +1,12 @@
 package authorization_test
 
 import (
-	"fmt"
+	"maps"
 	"net/http"
-	"regexp"
+	"slices"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -37,67 +33,86 @@ func TestDataSource(t *testing.T) {
 		support := grant(t, s, "support", vocab.CapMailboxCreate, d.ID)
 		ops := grant(t, s, "ops", vocab.CapDNSRecordCreate, d.ID)
 		s.RevokeGrant(t, support.ID)
-		config := s.ProviderConfig() + `
-data "mailhost_authorizations" "owners" {
-  grant_kind   = "account_owner"
-  subject_type = "service_account"
-}
-data "mailhost_authorizations" "groups" {
-  subject_type = "group"
-}
-data "mailhost_authorizations" "all_groups" {
-  subject_type    = "group"
-  include_revoked = true
-}
-data "mailhost_authorizations" "mailboxes" {
-  capability_key  = "mailbox.create"
-  include_revoked = false
-}
-data "mailhost_authorizations" "of_ops" {
-  subject_id = "ops"
-}
-data "mailhost_authorizations" "none" {
-  subject_id     = "ops"
-  capability_key = "mailbox.create"
-}
-`
-		found := func(name string, all ...knownvalue.Check) statecheck.StateCheck {
-			return statecheck.ExpectKnownValue("data.mailhost_authorizations."+name, tfjsonpath.New("authorizations"), knownvalue.ListExact(all))
+		p := s.Protocol(t, "")
+		for _, c := range []struct {
+			config map[string]any
+			want   []string
+		}{
+			{map[string]any{"subject_type": "group"}, []string{sales.ID, ops.ID}},
+			{map[string]any{"subject_type": "group", "include_revoked": true}, []string{sales.ID, support.ID, ops.ID}},
+			{map[string]any{"capability_key": "mailbox.create", "include_revoked": false}, []string{sales.ID}},
+			{map[string]any{"subject_id": "ops"}, []string{ops.ID}},
+			{map[string]any{"subject_id": "ops", "capability_key": "mailbox.create"}, nil},
+		} {
+			var got []string
+			for _, a := range read(t, p, c.config) {
+				got = append(got, text(t, a["id"]))
+				if isRevoked := text(t, a["id"]) == support.ID; isRevoked == a["revoked_at"].IsNull() {
+					t.Errorf("%v: revoked_at of %s is %s", c.config, a["id"], a["revoked_at"])
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%v lists %q, want %q", c.config, got, c.want)
+			}
 		}
-		is := func(a *api.Authorization) knownvalue.Check {
-			return knownvalue.ObjectPartial(map[string]knownvalue.Check{"id": knownvalue.StringExact(a.ID)})
+		granted := map[string]string{}
+		for name, v := range read(t, p, map[string]any{"subject_id": "ops"})[0] {
+			granted[name] = text(t, v)
 		}
-		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{
-				found("owners", knownvalue.ObjectPartial(map[string]knownvalue.Check{
-					"grant_kind": knownvalue.StringExact("account_owner"), "capability_key": knownvalue.Null(), "resource_id": knownvalue.Null(),
-				})),
-				found("groups", is(sales), is(ops)),
-				found("all_groups", is(sales), knownvalue.ObjectPartial(map[string]knownvalue.Check{
-					"id": knownvalue.StringExact(support.ID), "revoked_at": knownvalue.NotNull(),
-				}), is(ops)),
-				found("mailboxes", is(sales)),
-				found("of_ops", knownvalue.ObjectExact(map[string]knownvalue.Check{
-					"id": knownvalue.StringExact(ops.ID), "grant_kind": knownvalue.StringExact("capability"),
-					"subject_type": knownvalue.StringExact("group"), "subject_id": knownvalue.StringExact("ops"),
-					"capability_key": knownvalue.StringExact("dns_record.create"), "resource_type": knownvalue.StringExact("domain"),
-					"resource_id": knownvalue.StringExact(d.ID), "created_at": knownvalue.StringExact(*ops.CreatedAt), "revoked_at": knownvalue.Null(),
-				})),
-				found("none"),
-			}},
-			{Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
-		}})
+		if want := map[string]string{
+			"id": ops.ID, "grant_kind": "capability", "subject_type": "group", "subject_id": "ops", "capability_key": "dns_record.create",
+			"resource_type": "domain", "resource_id": d.ID, "created_at": *ops.CreatedAt, "revoked_at": "",
+		}; !maps.Equal(granted, want) {
+			t.Errorf("read %v, want %v", granted, want)
+		}
+		owner := read(t, p, map[string]any{"grant_kind": "account_owner", "subject_type": "service_account"})
+		if len(owner) != 1 || !owner[0]["capability_key"].IsNull() || !owner[0]["resource_id"].IsNull() {
+			t.Errorf("the owners are %v", owner)
+		}
 	})
+}
+
+// read returns the authorizations that the data source lists.
+func read(t *testing.T, p *acctest.Protocol, config map[string]any) (all []map[string]tftypes.Value) {
+	t.Helper()
+	o, diags := p.ReadData(typeName, config)
+	p.NoErrors(diags)
+	var attributes map[string]tftypes.Value
+	var items []tftypes.Value
+	if err := o.State.As(&attributes); err != nil {
+		t.Fatal(err)
+	}
+	if err := attributes["authorizations"].As(&items); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range items {
+		var fields map[string]tftypes.Value
+		if err := item.As(&fields); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fields)
+	}
+	return all
+}
+
+// text returns a string, or "" for null.
+func text(t *testing.T, v tftypes.Value) (s string) {
+	t.Helper()
+	if v.IsNull() {
+		return ""
+	}
+	if err := v.As(&s); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	for name, want := range map[string]string{"subject_type": `subject_type must be one of user, group`, "grant_kind": `grant_kind must be one of capability`} {
-		t.Run(name, func(t *testing.T) {
-			config := s.ProviderConfig() + fmt.Sprintf("data \"mailhost_authorizations\" \"a\" {\n  %s = \"robot\"\n}", name)
-			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{Config: config, ExpectError: regexp.MustCompile(want)}}})
-		})
+	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
+	for name, want := range map[string]string{"subject_type": "subject_type must be one of user, group", "grant_kind": "grant_kind must be one of capability"} {
+		_, diags := p.ReadData(typeName, map[string]any{name: "robot"})
+		acctest.Expect(t, diags, "ERROR", want)
 	}
 }
 

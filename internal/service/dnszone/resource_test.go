@@ -9,11 +9,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -44,50 +41,6 @@ func served(t *testing.T, s *acctest.Server, want contents) resource.TestCheckFu
 		}
 		return nil
 	}
-}
-
-// TestLifecycle takes a domain over, changes its zone, corrects what others do, imports
-// the zone and destroys it.
-func TestLifecycle(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	d := s.Domain(t, "example.com")
-	exist(t, s, contents{"www A 192.0.2.1": 3600, "old A 192.0.2.9": 300, "box.dyn A 192.0.2.8": 300})
-	const ignore = `ignore = ["*.dyn A"]`
-	first := zone(s, `"www A" = { values = ["192.0.2.1", "192.0.2.2"], ttl = 600 }
-    "Example.com. mx" = { values = ["10 MX.example.net."] }
-    "_dmarc TXT" = { values = ["\"v=DMARC1; \" \"p=reject\""] }`, ignore)
-	second := zone(s, `"www CNAME" = { values = ["host.example.net"] }
-    "@ MX" = { values = ["20 mx.example.net"] }`, ignore)
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-		{
-			Config:           first,
-			ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
-			Check: served(t, s, contents{
-				"www A 192.0.2.1": 600, "www A 192.0.2.2": 600, "@ MX 10 mx.example.net": 3600, "_dmarc TXT v=DMARC1; p=reject": 3600, "box.dyn A 192.0.2.8": 300,
-			}),
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringExact(d.ID)),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("purged"), knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("old A 192.0.2.9")})),
-			},
-		},
-		{Config: second, ConfigPlanChecks: plans(plancheck.ResourceActionUpdate), Check: served(t, s, contents{"www CNAME host.example.net": 3600, "@ MX 20 mx.example.net": 3600, "box.dyn A 192.0.2.8": 300})},
-		{
-			PreConfig:        func() { exist(t, s, contents{"new A 192.0.2.7": 300}) },
-			Config:           second,
-			ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
-			Check:            served(t, s, contents{"www CNAME host.example.net": 3600, "@ MX 20 mx.example.net": 3600, "box.dyn A 192.0.2.8": 300}),
-		},
-		{
-			Config: zone(s, `"www CNAME" = { values = ["host.example.net"] }
-    "@ MX" = { values = ["20 mx.example.net"] }`),
-			Check: served(t, s, contents{"www CNAME host.example.net": 3600, "@ MX 20 mx.example.net": 3600}),
-		},
-		{
-			ResourceName: address, ImportState: true, ImportStateId: "Example.COM", ImportStateVerify: true,
-			ImportStateVerifyIgnore: []string{"purged"},
-		},
-		{Config: s.ProviderConfig(), Check: served(t, s, contents{})},
-	}})
 }
 
 // TestMoves moves single records into a zone and out of it again, as the guide describes:
