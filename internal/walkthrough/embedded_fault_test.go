@@ -192,7 +192,7 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, data, backup dataDi
 	if f.after == 0 {
 		inflict()
 	}
-	out := w.applyAndKill(t, f.after, func(*os.Process) { inflict() })
+	out, _ := w.applyDuring(t, f.after, func(*os.Process, <-chan struct{}) { inflict() })
 	text := unwrapped(out)
 	if complete := strings.Contains(text, "Apply complete!"); complete != (f.wants == nil) {
 		t.Errorf("complete: %t\n%s", complete, out)

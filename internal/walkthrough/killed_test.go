@@ -28,9 +28,17 @@ var (
 	runsFlag = flag.Int("runs", 1, "with -seed: how many histories to run with each victim")
 )
 
-// killedConfig has objects with a natural key: what is paid for, what is created one by one,
-// and a set. Nothing of it may exist twice.
-const killedConfig = `
+// killedConfig returns a configuration of objects with a natural key: what is paid for, what is
+// created one by one, and a set. Nothing of it may exist twice.
+func killedConfig(mailboxes, inSet int) string {
+	names := make([]string, inSet) // range() of the CLI ends at 1,024
+	for i := range names {
+		names[i] = fmt.Sprint("s", i)
+	}
+	return fmt.Sprintf(killedTemplate, mailboxes, strings.Join(names, ","))
+}
+
+const killedTemplate = `
 terraform {
   required_providers {
     mailhost = { source = "mailhost/mailhost" }
@@ -49,7 +57,7 @@ resource "mailhost_domain" "this" {
 }
 
 resource "mailhost_mailbox" "this" {
-  count      = 25
+  count      = %d
   domain     = mailhost_domain.this["one-killed.com"].name
   local_part = "m${count.index}"
   first_name = "Jane"
@@ -59,7 +67,7 @@ resource "mailhost_mailbox" "this" {
 resource "mailhost_mailbox_set" "this" {
   domain      = mailhost_domain.this["two-killed.com"].name
   on_existing = "adopt"
-  mailboxes   = { for n in range(200) : "s${n}" => { first_name = "Jane", last_name = "Doe" } }
+  mailboxes   = { for name in split(",", "%s") : name => { first_name = "Jane", last_name = "Doe" } }
 }
 
 resource "mailhost_dns_record" "this" {
@@ -98,7 +106,7 @@ func TestKilledRun(t *testing.T) {
 
 func killRuns(t *testing.T, seed uint64, victim string) {
 	w := newWorkspace(t)
-	w.write(t, "main.tf", killedConfig)
+	w.write(t, "main.tf", killedConfig(25, 200))
 	random := rand.New(rand.NewPCG(seed, 0))
 	database := filepath.Join(w.dir, ".mailhost", "mailhost.db")
 	var server *accountServer
@@ -108,7 +116,7 @@ func killRuns(t *testing.T, seed uint64, victim string) {
 	}
 	w.must(t, "init")
 	for range 2 {
-		w.applyAndKill(t, 1+random.IntN(60), func(cli *os.Process) {
+		_, _ = w.applyDuring(t, 1+random.IntN(60), func(cli *os.Process, _ <-chan struct{}) {
 			if victim == "server" {
 				server.restart(t)
 				return
@@ -181,7 +189,7 @@ func TestKilledPurchase(t *testing.T) {
 	}
 	configure("error")
 	w.must(t, "init")
-	w.applyAndKill(t, 1, func(cli *os.Process) { running <- cli })
+	_, _ = w.applyDuring(t, 1, func(cli *os.Process, _ <-chan struct{}) { running <- cli })
 	if state := read(t, filepath.Join(w.dir, "terraform.tfstate")); strings.Contains(state, "acme.com") {
 		t.Fatalf("nothing was lost: %s", state)
 	}
@@ -213,38 +221,45 @@ func killAll(t *testing.T, pids []string) {
 	}
 }
 
-// applyAndKill applies and calls kill when the CLI has printed some lines about resources.
-// It returns the output.
-func (w *workspace) applyAndKill(t *testing.T, lines int, kill func(cli *os.Process)) (out string) {
+// applyDuring applies, and calls disturb when the CLI has printed some lines about resources.
+// ended is closed when the apply has ended. It returns the output, and how the CLI ended.
+func (w *workspace) applyDuring(t *testing.T, lines int, disturb func(cli *os.Process, ended <-chan struct{})) (out string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), w.cli, "apply", "-auto-approve", "-no-color")
 	cmd.Dir, cmd.Env = w.dir, w.env
-	var text bytes.Buffer
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
+	cmd.Stderr = cmd.Stdout
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for scanner := bufio.NewScanner(pipe); scanner.Scan(); {
-		line := scanner.Text()
-		text.WriteString(line + "\n")
-		if strings.HasPrefix(line, "mailhost_") {
-			if lines--; lines == 0 {
-				kill(cmd.Process)
+	begin, ended := make(chan struct{}), make(chan struct{})
+	var text bytes.Buffer
+	go func() {
+		defer close(ended)
+		for scanner := bufio.NewScanner(pipe); scanner.Scan(); {
+			text.WriteString(scanner.Text() + "\n")
+			if strings.HasPrefix(scanner.Text(), "mailhost_") {
+				if lines--; lines == 0 {
+					close(begin)
+				}
 			}
 		}
+		err = cmd.Wait()
+	}()
+	select {
+	case <-begin:
+		disturb(cmd.Process, ended)
+	case <-ended:
 	}
-	err = cmd.Wait()
+	<-ended
 	t.Logf("the run ended: %v", err)
-	text.Write(errs.Bytes())
 	if strings.Contains(text.String(), "panic:") {
 		t.Errorf("the run printed\n%s", &text)
 	}
-	return text.String()
+	return text.String(), err
 }
 
 // restoreState replaces a state that the CLI has emptied to write it again, and then was

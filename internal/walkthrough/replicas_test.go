@@ -1,13 +1,10 @@
 package walkthrough_test
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"flag"
-	"fmt"
 	"net/http"
-	"os/exec"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,47 +20,6 @@ var (
 	everyFlag     = flag.Duration("every", 0, "how long a run on replicas goes on between two servers that end; 0 for as soon as the first is back")
 	outageFlag    = flag.Duration("outage", 0, "how long PostgreSQL is stopped; 0 until all servers have noticed")
 )
-
-const replicasConfig = `
-terraform {
-  required_providers {
-    mailhost = { source = "mailhost/mailhost" }
-  }
-}
-
-provider "mailhost" {}
-
-resource "mailhost_domain" "this" {
-  for_each = toset(["one-replica.com", "all-replicas.com"])
-  name     = each.key
-  contact_info = {
-    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.net", phone = "+4922112345"
-    address_1  = "Hauptstr. 1", city = "Köln", state = "NRW", zip = "50667", country = "DE"
-  }
-}
-
-resource "mailhost_mailbox" "this" {
-  count      = %d
-  domain     = mailhost_domain.this["one-replica.com"].name
-  local_part = "m${count.index}"
-  first_name = "Jane"
-  last_name  = "Doe"
-}
-
-resource "mailhost_mailbox_set" "this" {
-  domain    = mailhost_domain.this["all-replicas.com"].name
-  mailboxes = { for name in split(",", "%s") : name => { first_name = "Jane", last_name = "Doe" } }
-}
-`
-
-// replicasConfiguration returns the configuration with as many mailboxes as the flags say.
-func replicasConfiguration() string {
-	names := make([]string, *setFlag)
-	for i := range names {
-		names[i] = fmt.Sprint("s", i)
-	}
-	return fmt.Sprintf(replicasConfig, *mailboxesFlag, strings.Join(names, ","))
-}
 
 // replicas are servers on one PostgreSQL database, behind HAProxy.
 type replicas struct {
@@ -83,13 +39,16 @@ func TestAccReplicas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkspace(t)
 			r := newReplicas(t, w)
-			w.write(t, "main.tf", replicasConfiguration())
+			w.write(t, "main.tf", strings.Replace(killedConfig(*mailboxesFlag, *setFlag), `on_existing = "adopt"`, "", 1))
 			w.must(t, "init")
-			w.applyDuring(t, func(ended <-chan struct{}) {
+			out, err := w.applyDuring(t, 1, func(_ *os.Process, ended <-chan struct{}) {
 				t.Logf("%d times during the apply", disturb(r, t, ended))
 			})
+			if err != nil {
+				t.Fatalf("the apply ended with %v:\n%s", err, out)
+			}
 			w.planIsEmpty(t)
-			createdOnce(t, r.servers[0].database, map[string]int{"domain": 2, "mailbox": *mailboxesFlag + *setFlag})
+			createdOnce(t, r.servers[0].database, map[string]int{"domain": 2, "mailbox": *mailboxesFlag + *setFlag, "forwarding": 3})
 		})
 	}
 }
@@ -166,44 +125,4 @@ func (s *accountServer) isReady(t *testing.T) bool {
 	}
 	defer resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
-}
-
-// applyDuring applies, which has to succeed, and calls disturb when the first object is
-// created. ended is closed when the apply has ended.
-func (w *workspace) applyDuring(t *testing.T, disturb func(ended <-chan struct{})) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), w.cli, "apply", "-auto-approve", "-no-color")
-	cmd.Dir, cmd.Env = w.dir, w.env
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text bytes.Buffer
-	cmd.Stderr = cmd.Stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	began, ended := make(chan struct{}), make(chan struct{})
-	var failure error
-	go func() {
-		defer close(ended)
-		creating := false
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			text.WriteString(lines.Text() + "\n")
-			if !creating && strings.Contains(lines.Text(), ": Creating...") {
-				creating = true
-				close(began)
-			}
-		}
-		failure = cmd.Wait()
-	}()
-	select {
-	case <-began:
-		disturb(ended)
-	case <-ended:
-	}
-	<-ended
-	if failure != nil {
-		t.Fatalf("the apply ended with %v:\n%s", failure, &text)
-	}
 }
