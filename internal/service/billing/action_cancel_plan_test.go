@@ -117,21 +117,30 @@ func TestCancelUnknown(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
-// TestCancelLost loses the response to a successful cancellation, and checks that it is
+// TestLost loses the response to a successful change of the plan, and checks that it is
 // confirmed by reading the account, if possible, and never resent.
-func TestCancelLost(t *testing.T) {
+func TestLost(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newBillingProxy(t, s, nil)
-		s.Fault(t, fault.Rule{Operation: "cancel-plan", Drop: fault.After})
-		progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
-		l.expect(vocab.AccountPendingCancellation, vocab.PlanSMTPPerMailbox, 1)
-		if s.PublishedOnly {
-			acctest.Expect(t, diags, "ERROR: Can't cancel the plan of the account "+s.AccountID, "the plan may have been cancelled", "It was not sent again. Check the account's plan before trying again.")
-			return
+		for _, c := range []struct{ operation, action, done, status, plan, now string }{
+			{"change-plan", changePlan, "change", vocab.AccountActive, vocab.PlanSMTPPerProxy, "is on the plan smtp_per_proxy."},
+			{"cancel-plan", cancelPlan, "cancel", vocab.AccountPendingCancellation, vocab.PlanSMTPPerProxy, "is cancelled as of "},
+		} {
+			l := newBillingProxy(t, s, nil)
+			config := map[string]any{"confirm_account_id": s.AccountID}
+			if c.action == changePlan {
+				config = to(s, nil)
+			}
+			s.Fault(t, fault.Rule{Operation: c.operation, Drop: fault.After})
+			progress, diags := l.Invoke(c.action, config)
+			l.expect(c.status, c.plan, 1)
+			if s.PublishedOnly {
+				acctest.Expect(t, diags, "ERROR: Can't "+c.done+" the plan of the account "+s.AccountID, "the plan may have been "+c.done, "It was not sent again. Check the account's plan")
+				continue
+			}
+			l.NoErrors(diags)
+			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's response was lost, but the change is in effect.", c.now)
 		}
-		l.NoErrors(diags)
-		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's response was lost, but the change is in effect.", "is cancelled as of "+*l.account().CancelsAt)
 	})
 }
 

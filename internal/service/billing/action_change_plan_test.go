@@ -123,22 +123,6 @@ func TestChangeRefusedBefore(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
-func TestChangeLost(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newBillingProxy(t, s, nil)
-		s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
-		progress, diags := l.Invoke(changePlan, to(s, nil))
-		l.expect(vocab.AccountActive, vocab.PlanSMTPPerProxy, 1)
-		if s.PublishedOnly {
-			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "the plan may have been changed", "It was not sent again. Check the account's plan")
-			return
-		}
-		l.NoErrors(diags)
-		acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's response was lost, but the change is in effect. The account "+s.AccountID+" is on the plan smtp_per_proxy.")
-	})
-}
-
 // TestChangeLostLater loses the response to a change with a future date. The outcome is
 // unknown, because the account does not show a scheduled change.
 func TestChangeLostLater(t *testing.T) {
