@@ -620,6 +620,9 @@ func (x *subject) refusals(canRead bool) {
 			_, diags = x.p.Apply(x.Context(), x.typeName, c.config, nil)
 		}
 		acctest.Expect(x, diags, append([]string{"ERROR"}, c.want...)...)
+		if acctest.Errors(diags) != 1 {
+			x.Errorf("%v has more than one error: %s", c.config, acctest.Render(diags))
+		}
 	}
 	for _, c := range x.noImport {
 		o, diags := x.p.Walk().Import(x.typeName, c.id, nil)
