@@ -40,13 +40,7 @@ type applyWalk struct {
 	errs   []error
 }
 
-// applyRun runs terraform apply with a plan. It returns the stored state even with an
-// error.
-func (w *environment) applyRun(r *run, p *plan) (state, error) {
-	return runApply(w.start, r, p)
-}
-
-// runApply applies a plan with a provider.
+// runApply runs terraform apply with a plan. It returns the stored state even with an error.
 func runApply(start starter, r *run, p *plan) (state, error) {
 	defer r.hold()()
 	plugin, err := start(r)
@@ -124,9 +118,7 @@ func (w *applyWalk) connect() {
 	}
 	for _, n := range w.nodes {
 		var stored []string
-		if n.destroys {
-			stored = n.change.before.dependencies
-		} else if n.change.before != nil {
+		if n.change.before != nil {
 			stored = n.change.before.dependencies
 		}
 		for _, other := range w.nodes {

@@ -20,20 +20,13 @@ import (
 
 // mode is what the service offers.
 type mode struct {
-	name          string
-	keys          bool // it honours Idempotency-Keys
+	name string
+	keys bool // it honours Idempotency-Keys
+	// publishedOnly: nothing can be deleted, and some objects can't be listed.
 	publishedOnly bool
 }
 
 var modes = []mode{{name: "keys", keys: true}, {name: "nokeys"}, {name: "published", publishedOnly: true}}
-
-// canList reports whether the configuration has objects that the published operations
-// can't list, or whose secret the service generates. Without keys, nobody can make up for
-// a lost response to such a create.
-func (m mode) canList() bool { return !m.publishedOnly }
-
-// canDelete reports whether the configuration changes in a way that deletes objects.
-func (m mode) canDelete() bool { return !m.publishedOnly }
 
 // row is a row of the table.
 type row struct {

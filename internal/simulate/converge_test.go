@@ -21,7 +21,7 @@ func (h *history) converge() (unconverged string) {
 		advices := 0
 		for applies := 0; ; {
 			h.settlePayments()
-			p, err := h.planRun(h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
+			p, err := runPlan(h.start, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
 			h.checkPlanIsReadOnly()
 			if err != nil && advices < 5 && h.followAdvice(rand.New(rand.NewPCG(h.Seed, uint64(advices))), s, err) { //nolint:gosec // must be reproducible
 				advices++
@@ -33,20 +33,20 @@ func (h *history) converge() (unconverged string) {
 			}
 			h.report.logf("plan: %s", p.describe())
 			if len(p.effective()) == 0 {
-				if s.config.contradiction() == "" && len(h.stacks) == 1 {
+				if !s.config.contradicts() && len(h.stacks) == 1 {
 					h.checkExact(s, p)
 				}
 				break
 			}
 			if applies == 5 {
 				// Two addresses of one object change it to and fro; each plan warns.
-				if s.config.contradiction() == "" && len(h.stacks) == 1 && !p.changesDuplicate() {
+				if !s.config.contradicts() && len(h.stacks) == 1 && !p.changesDuplicate() {
 					h.report.fail("does not converge", "after %d applies: %s", applies, p.explain())
 				}
 				unconverged = "contradiction"
 				break
 			}
-			after, err := h.applyRun(h.runWithoutFaults(s), p)
+			after, err := runApply(h.start, h.runWithoutFaults(s), p)
 			h.recordApply(s, outcome{p, after, err, false})
 			applies++
 			if err != nil && applies > 3 {
@@ -132,7 +132,7 @@ func (h *history) acceptable(s *stack, err error) string {
 			return r.reason
 		}
 	}
-	if reason := s.config.contradiction(); reason != "" {
+	if s.config.contradicts() {
 		return "one object written twice"
 	}
 	for _, text := range conflictErrors {
@@ -247,7 +247,7 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 			return true
 		}
 	}
-	if s.config.contradiction() != "" {
+	if s.config.contradicts() {
 		return h.removeDuplicate(r, s)
 	}
 	for _, b := range s.config.blocks {
@@ -294,7 +294,7 @@ func (c *configuration) names(b *block, o *object) bool {
 
 // removeDuplicate removes the second of two equal blocks, and its object from the state.
 func (h *history) removeDuplicate(r *rand.Rand, s *stack) bool {
-	b, _ := s.config.duplicate()
+	b := s.config.duplicate()
 	if b == nil {
 		return false
 	}

@@ -34,9 +34,8 @@
 //	plan: 2 changes: …             what the plan will do
 //	apply: <nil>; state: …         the error of the apply, and the state after it
 //
-// Read the log from the end: the last apply violated the invariant. Once you have fixed
-// the defect, add the seed with a comment to testdata/histories.txt, which go test runs
-// each time. To search for more, run make simulate SEED=1 RUNS=10000.
+// Read the log from the end: the last apply violated the invariant. To search for more,
+// run make simulate SEED=1 RUNS=10000.
 //
 // SEED=4711/postgres runs a history on PostgreSQL, with three replicas that take turns; of the
 // histories of RUNS, a tenth runs there too. A killed replica loses its connections to the

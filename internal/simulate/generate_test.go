@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -252,17 +253,10 @@ func (d *generator) edit(c *configuration) string {
 	}
 }
 
-func sortedKeys(a, b map[string]any) (names []string) {
-	for name := range a {
-		names = append(names, name)
-	}
-	for name := range b {
-		if _, ok := a[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+func sortedKeys(a, b map[string]any) []string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
 }
 
 // repair makes independently chosen arguments consistent.
@@ -421,38 +415,31 @@ func (d *generator) editEntries(b *block) string {
 	return "change entries of " + b.addr
 }
 
-// contradiction describes two blocks for the same object, or returns "". A
-// configuration with a contradiction need not converge.
-func (c *configuration) contradiction() string {
-	if second, first := c.duplicate(); second != nil {
-		return second.addr + " and " + first + " are the same object"
-	}
-	return ""
-}
+// contradicts reports whether two blocks are for the same object. Such a configuration
+// need not converge.
+func (c *configuration) contradicts() bool { return c.duplicate() != nil }
 
-// duplicate returns the first block with an object of an earlier one, and that one's
-// address.
-func (c *configuration) duplicate() (second *block, first string) {
-	keys := map[string]string{}
+// duplicate returns the first block with an object of an earlier one, or nil.
+func (c *configuration) duplicate() *block {
+	taken := map[string]bool{}
 	for _, b := range c.blocks {
-		for _, key := range c.naturalKeys(b) {
-			if other, ok := keys[key]; ok {
-				return b, other
-			}
+		keys := c.naturalKeys(b)
+		if slices.ContainsFunc(keys, func(key string) bool { return taken[key] }) {
+			return b
 		}
-		for _, key := range c.naturalKeys(b) {
-			keys[key] = b.addr
+		for _, key := range keys {
+			taken[key] = true
 		}
 	}
 	for _, zone := range c.blocks {
 		for _, b := range c.blocks {
 			if typeOf(zone.addr) == zoneType && typeOf(b.addr) == "mailhost_dns_record" && c.domainOf(zone.arguments["domain"]) == c.domainOf(b.arguments["domain"]) &&
 				!ignores(zone.arguments["ignore"], canonicalKey(fmt.Sprint(b.arguments["name"], " ", b.arguments["type"]))) {
-				return b, zone.addr
+				return b
 			}
 		}
 	}
-	return nil, ""
+	return nil
 }
 
 // naturalKeys identifies the objects of a block.

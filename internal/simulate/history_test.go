@@ -110,7 +110,7 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	opts := h.planOptions(r, s)
 	h.report.logf("plan %s %+v\n%s", s.name, opts, s.config)
-	p, err := h.planRun(run, s.config.clone(), s.state, opts)
+	p, err := runPlan(h.start, run, s.config.clone(), s.state, opts)
 	h.checkPlanIsReadOnly()
 	if err != nil {
 		h.report.logf("plan failed")
@@ -134,17 +134,17 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	second := h.newRun(r, s)
 	second.account = run.account
 	h.report.changedOutside, h.report.purgeMayChange = touched, touched
-	after, err := h.applyRun(second, p)
+	after, err := runApply(h.start, second, p)
 	h.report.changedOutside, h.report.purgeMayChange = false, false
 	h.recordApply(s, outcome{p, after, err, errors.Is(err, errKilled)})
 	// Objects that the service deletes with their domain are missing until the next apply.
 	touched = touched || len(h.cascaded) > 0
 	h.faulted += run.faulted + second.faulted
 	quiet := !touched && run.faulted+second.faulted == 0 && len(opts.targets) == 0 && !opts.destroy && !opts.noRefresh
-	if quiet && second.incomplete && h.maxMailboxes == 0 && len(h.stacks) == 1 && s.config.contradiction() == "" {
+	if quiet && second.incomplete && h.maxMailboxes == 0 && len(h.stacks) == 1 && !s.config.contradicts() {
 		h.report.fail("incomplete", "a set has left out mailboxes without a reason")
 	}
-	if err == nil && quiet && !second.incomplete && !second.appeared && s.config.contradiction() == "" && chance(r, 60) {
+	if err == nil && quiet && !second.incomplete && !second.appeared && !s.config.contradicts() && chance(r, 60) {
 		h.checkConverged(s)
 	}
 }
@@ -228,7 +228,7 @@ func (h *history) runWithoutFaults(s *stack) *run {
 
 // checkConverged checks that the plan after a successful apply is empty.
 func (h *history) checkConverged(s *stack) {
-	p, err := h.planRun(h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
+	p, err := runPlan(h.start, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
 	h.checkPlanIsReadOnly()
 	switch {
 	case err != nil:
@@ -286,13 +286,13 @@ func (h *history) interleaved(r *rand.Rand) {
 		next, stop := iter.Pull(func(yield func(struct{}) bool) {
 			let := func() { yield(struct{}{}) }
 			planning.yield, applying.yield = let, let
-			p, err := h.planRun(planning, s.config.clone(), s.state, opts)
+			p, err := runPlan(h.start, planning, s.config.clone(), s.state, opts)
 			if err != nil {
 				h.report.logf("plan %s failed", s.name)
 				return
 			}
 			h.report.logf("plan %s: %s", s.name, p.describe())
-			after, err := h.applyRun(applying, p)
+			after, err := runApply(h.start, applying, p)
 			h.report.logf("apply %s: %v; state: %v", s.name, err, h.describeState(after))
 			s.backups, s.state = append(s.backups, s.state), after
 			s.incomplete = s.incomplete || errors.Is(err, errKilled)

@@ -46,7 +46,7 @@ type largeConfiguration struct {
 func configure(s sizes, at stage, m mode) *largeConfiguration {
 	c := &largeConfiguration{stage: at, mode: m, want: map[string]int{}}
 	if at == destroyed {
-		if !m.canDelete() { // a destroy drops the objects from the state
+		if m.publishedOnly { // a destroy drops the objects from the state
 			c.want = configure(s, changed, m).want
 		}
 		return c
@@ -54,7 +54,7 @@ func configure(s sizes, at stage, m mode) *largeConfiguration {
 	c.domains(s)
 	c.mailboxes(s)
 	c.sets(s)
-	if m.canList() {
+	if !m.publishedOnly {
 		c.records(s)
 		c.zones(s)
 	}
@@ -78,7 +78,7 @@ func (c *largeConfiguration) changed() bool { return c.stage == changed }
 // changed, and with some more.
 func (c *largeConfiguration) kept(n int) (numbers []int) {
 	for i := range n {
-		if !c.changed() || i%10 != 7 || !c.mode.canDelete() {
+		if !c.changed() || i%10 != 7 || c.mode.publishedOnly {
 			numbers = append(numbers, i)
 		}
 	}
@@ -118,7 +118,7 @@ func (c *largeConfiguration) mailboxes(s sizes) {
 		if c.changed() && i%10 == 1 {
 			last += " Married"
 		}
-		if c.changed() && i%10 == 2 && c.mode.canDelete() {
+		if c.changed() && i%10 == 2 && !c.mode.publishedOnly {
 			local += ".moved"
 		}
 		c.add("mailhost_mailbox", fmt.Sprint("m", i), map[string]any{
@@ -221,9 +221,9 @@ func (c *largeConfiguration) credentials(s sizes) {
 		}
 		arguments["name"] = name
 		switch {
-		case i%2 == 0 && c.mode.canList():
+		case i%2 == 0 && !c.mode.publishedOnly:
 			arguments["generate"] = true
-		case c.changed() && i%4 == 3 && c.mode.canDelete():
+		case c.changed() && i%4 == 3 && !c.mode.publishedOnly:
 			arguments["value"] = fmt.Sprint("another secret ", i)
 		default:
 			arguments["value"] = fmt.Sprint("secret ", i)
@@ -231,7 +231,7 @@ func (c *largeConfiguration) credentials(s sizes) {
 		c.add("mailhost_master_password", fmt.Sprint("p", i), arguments, domainAddr(domain))
 		c.want[fmt.Sprintf("master password %s of %s", name, domainName(domain))]++
 	}
-	if !c.mode.canList() {
+	if c.mode.publishedOnly {
 		return
 	}
 	for _, i := range c.kept(s.accounts) {

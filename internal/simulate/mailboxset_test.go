@@ -197,12 +197,7 @@ func (h *history) checkSet(s *stack, b *block, o *object) {
 		return err
 	}))
 	slices.Sort(others)
-	var unmanaged []string
-	for _, e := range elementsOf(attributesOf(o.value)["unmanaged"]) {
-		var address string
-		must(e.As(&address))
-		unmanaged = append(unmanaged, address)
-	}
+	unmanaged := textList(o.value, "unmanaged")
 	if len(actual) != len(entries) || !maps.Equal(actual, textsOf(o.value, "addresses")) || len(ids) != len(entries) {
 		h.report.fail("not as configured", "%s: the service has %v of %s; the state has %v", b.addr, actual, b, o.value)
 	}

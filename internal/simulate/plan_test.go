@@ -1,10 +1,12 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -96,12 +98,7 @@ type planWalk struct {
 	errs   []error
 }
 
-// planRun runs terraform plan. An error is not a finding by itself.
-func (w *environment) planRun(r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
-	return runPlan(w.start, r, config, prior, opts)
-}
-
-// runPlan plans with a provider.
+// runPlan runs terraform plan. An error is not a finding by itself.
 func runPlan(start starter, r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
 	defer r.hold()()
 	p, err := start(r)
@@ -119,21 +116,9 @@ func runPlan(start starter, r *run, config *configuration, prior state, opts pla
 	}
 	walk.nodes()
 	slices.SortFunc(walk.plan.changes, func(a, b *change) int {
-		return cmpStrings(a.addr, b.addr, a.deposed, b.deposed)
+		return cmp.Or(strings.Compare(a.addr, b.addr), strings.Compare(a.deposed, b.deposed))
 	})
 	return walk.plan, errors.Join(walk.errs...)
-}
-
-func cmpStrings(pairs ...string) int {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i] != pairs[i+1] {
-			if pairs[i] < pairs[i+1] {
-				return -1
-			}
-			return 1
-		}
-	}
-	return 0
 }
 
 // move applies moved blocks to the state.
@@ -275,7 +260,7 @@ func (w *planWalk) resource(b *block) error {
 	if current != nil {
 		refreshed := *current
 		refreshed.createBeforeDestroy = cbd
-		refreshed.dependencies = union(w.config.dependencies(b), current.dependencies)
+		refreshed.dependencies = slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.config.dependencies(b), current.dependencies))))
 		current = &refreshed
 		w.plan.prior.setCurrent(b.addr, current)
 	}
@@ -296,17 +281,6 @@ func (w *planWalk) identity(s *schema, i importBlock) value {
 		return value{}
 	}
 	return newValue(s.identity, map[string]any{"id": i.identity})
-}
-
-func union(a, b []string) []string {
-	found := map[string]bool{}
-	for _, addr := range a {
-		found[addr] = true
-	}
-	for _, addr := range b {
-		found[addr] = true
-	}
-	return slices.Sorted(maps.Keys(found))
 }
 
 // change plans one object, as Terraform does for a block.

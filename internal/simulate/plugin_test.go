@@ -229,9 +229,13 @@ func (p *plugin) read(s *schema, addr string, o *object) (*object, error) {
 	return out, nil
 }
 
+// checkWriteOnly fails if a write-only attribute has a value.
 func (p *plugin) checkWriteOnly(s *schema, addr string, v value) {
-	if problems := writeOnlyProblems(s, v); len(problems) > 0 {
-		p.report.fail("invalid object", "%s: %s", addr, joined(problems))
+	attributes := attributesOf(v)
+	for _, a := range s.attributes {
+		if got, ok := attributes[a.Name]; ok && a.WriteOnly && !got.IsNull() {
+			p.report.fail("invalid object", "%s: %s: value returned for a write-only attribute", addr, a.Name)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"bufio"
 	"flag"
 	"os"
 	"runtime"
@@ -72,31 +71,6 @@ func simulate(t *testing.T, first Case, runs int) {
 	}
 	delete(unconverged, "")
 	t.Logf("%d histories; those that did not converge: %v", runs, unconverged)
-}
-
-// TestRegressions runs the histories that once had a finding.
-func TestRegressions(t *testing.T) {
-	postgresTest = t
-	f, err := os.Open("testdata/histories.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var cases []Case
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		name, _, _ := strings.Cut(lines.Text(), "#")
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
-		c, err := ParseCase(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-	for i, r := range runAll(cases) {
-		check(t, cases[i], r)
-	}
 }
 
 // check fails for a finding and prints the shrunk history.

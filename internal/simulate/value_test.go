@@ -277,17 +277,6 @@ func incompatibilities(planned, actual value, at string) []string {
 	return nil
 }
 
-// writeOnlyProblems returns a problem for each write-only attribute with a value.
-func writeOnlyProblems(s *schema, v value) (problems []string) {
-	attributes := attributesOf(v)
-	for _, a := range s.attributes {
-		if got, ok := attributes[a.Name]; ok && a.WriteOnly && !got.IsNull() {
-			problems = append(problems, a.Name+": value returned for a write-only attribute")
-		}
-	}
-	return problems
-}
-
 // stateJSON returns a wholly known value in the format of a state file.
 func stateJSON(s *schema, v value) []byte {
 	fields := map[string]any{}
