@@ -214,25 +214,6 @@ func (p *Protocol) unmarshal(t tftypes.Type, d *tfprotov6.DynamicValue) tftypes.
 	return v
 }
 
-// proposed returns the proposed new state as Terraform computes it before a plan:
-// computed attributes that are not configured keep their prior values.
-func (p *Protocol) proposed(typeName string, config, prior tftypes.Value) tftypes.Value {
-	p.t.Helper()
-	if prior.IsNull() {
-		return config
-	}
-	var attributes, before map[string]tftypes.Value
-	must(p.t, config.As(&attributes))
-	must(p.t, prior.As(&before))
-	attributes = maps.Clone(attributes) // As returns the configuration's own map
-	for _, a := range p.schema.ResourceSchemas[typeName].Block.Attributes {
-		if a.Computed && attributes[a.Name].IsNull() {
-			attributes[a.Name] = before[a.Name]
-		}
-	}
-	return tftypes.NewValue(config.Type(), attributes)
-}
-
 // value converts a Go value to a value of type t. Missing attributes are null.
 func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
 	p.t.Helper()

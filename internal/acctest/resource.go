@@ -53,7 +53,7 @@ func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (
 	proposed := configured
 	if config != nil {
 		configured = p.Config(typeName, config)
-		proposed = p.proposed(typeName, configured, before)
+		proposed = Proposed(p.schema.ResourceSchemas[typeName].Block.Attributes, before, configured)
 	}
 	req.PriorState, req.Config, req.ProposedNewState = p.dynamic(before), p.dynamic(configured), p.dynamic(proposed)
 	resp, err := p.server.PlanResourceChange(p.t.Context(), req)

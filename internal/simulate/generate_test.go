@@ -64,19 +64,28 @@ func (d *generator) configuration() *configuration {
 
 // add adds a block at a free address.
 func (d *generator) add(c *configuration, typeName string) {
-	for _, name := range []string{"a", "b", "c", "d"} {
+	addr := c.freeAddress(typeName, "a", "b", "c", "d")
+	if addr == "" {
+		return
+	}
+	b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
+	d.repairZone(b)
+	if slices.Contains(adoptingTypes, typeName) && chance(d.rand, 30) {
+		b.arguments["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
+	}
+	b.typedMap = typeName == setType && chance(d.rand, 40)
+	d.avoidMoves(c, addr)
+	c.blocks = append(c.blocks, b)
+}
+
+// freeAddress returns an address with one of the names that no block has, or "".
+func (c *configuration) freeAddress(typeName string, names ...string) string {
+	for _, name := range names {
 		if addr := typeName + "." + name; c.block(addr) == nil {
-			b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
-			d.repairZone(b)
-			if slices.Contains(adoptingTypes, typeName) && chance(d.rand, 30) {
-				b.arguments["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
-			}
-			b.typedMap = typeName == setType && chance(d.rand, 40)
-			d.avoidMoves(c, addr)
-			c.blocks = append(c.blocks, b)
-			return
+			return addr
 		}
 	}
+	return ""
 }
 
 // avoidMoves removes moved and removed blocks that conflict with a new block.
@@ -308,58 +317,52 @@ func (d *generator) remove(c *configuration, b *block, forget bool) {
 
 // rename changes the address of a block, with or without a moved block.
 func (d *generator) rename(c *configuration, b *block, moved bool) string {
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		to := typeOf(b.addr) + "." + name
-		if c.block(to) != nil {
-			continue
-		}
-		from := b.addr
-		for _, other := range c.blocks {
-			for argument, v := range other.arguments {
-				if v, ok := v.(ref); ok && v.addr == from {
-					other.arguments[argument] = ref{to, v.attribute}
-				}
-			}
-			for i := range other.replaceTriggeredBy {
-				if other.replaceTriggeredBy[i] == from {
-					other.replaceTriggeredBy[i] = to
-				}
-			}
-		}
-		c.imports = slices.DeleteFunc(c.imports, func(i importBlock) bool { return i.to == from })
-		d.avoidMoves(c, to)
-		b.addr = to
-		// moved blocks must not form a cycle. They are removed after the apply.
-		c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == from || m[1] == from || m[0] == to || m[1] == to })
-		if moved {
-			c.moved = append(c.moved, [2]string{from, to})
-			return "move " + from + " to " + to
-		}
-		return "rename " + from + " to " + to + " without moved"
+	to := c.freeAddress(typeOf(b.addr), "a", "b", "c", "d", "e")
+	if to == "" {
+		return "nothing"
 	}
-	return "nothing"
+	from := b.addr
+	for _, other := range c.blocks {
+		for argument, v := range other.arguments {
+			if v, ok := v.(ref); ok && v.addr == from {
+				other.arguments[argument] = ref{to, v.attribute}
+			}
+		}
+		for i := range other.replaceTriggeredBy {
+			if other.replaceTriggeredBy[i] == from {
+				other.replaceTriggeredBy[i] = to
+			}
+		}
+	}
+	c.imports = slices.DeleteFunc(c.imports, func(i importBlock) bool { return i.to == from })
+	d.avoidMoves(c, to)
+	b.addr = to
+	// moved blocks must not form a cycle. They are removed after the apply.
+	c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == from || m[1] == from || m[0] == to || m[1] == to })
+	if moved {
+		c.moved = append(c.moved, [2]string{from, to})
+		return "move " + from + " to " + to
+	}
+	return "rename " + from + " to " + to + " without moved"
 }
 
 // duplicate adds a second block for an object, in another spelling if there is one.
 func (d *generator) duplicate(c *configuration, b *block) string {
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		to := typeOf(b.addr) + "." + name
-		if c.block(to) != nil {
-			continue
-		}
-		copied := b.clone()
-		copied.addr = to
-		copied.replaceTriggeredBy = nil
-		for _, spellings := range domainNames {
-			if name, ok := copied.arguments["name"].(string); ok && typeOf(to) == "mailhost_domain" && slices.Contains(spellings, name) {
-				copied.arguments["name"] = pick(d.rand, spellings)
-			}
-		}
-		d.avoidMoves(c, to)
-		c.blocks = append(c.blocks, copied)
-		return "duplicate " + b.addr + " as " + to
+	to := c.freeAddress(typeOf(b.addr), "a", "b", "c", "d", "e")
+	if to == "" {
+		return "nothing"
 	}
-	return "nothing"
+	copied := b.clone()
+	copied.addr = to
+	copied.replaceTriggeredBy = nil
+	for _, spellings := range domainNames {
+		if name, ok := copied.arguments["name"].(string); ok && typeOf(to) == "mailhost_domain" && slices.Contains(spellings, name) {
+			copied.arguments["name"] = pick(d.rand, spellings)
+		}
+	}
+	d.avoidMoves(c, to)
+	c.blocks = append(c.blocks, copied)
+	return "duplicate " + b.addr + " as " + to
 }
 
 // swap exchanges the arguments of two blocks of a type.

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
@@ -265,7 +266,7 @@ type planRequest struct {
 func (p *plugin) plan(s *schema, addr string, req planRequest) (*tfprotov6.PlanResourceChangeResponse, value, error) {
 	resp, err := call(p, "PlanResourceChange", p.server.PlanResourceChange, &tfprotov6.PlanResourceChangeRequest{
 		TypeName: s.typeName, PriorState: dynamic(req.prior), Config: dynamic(req.config),
-		ProposedNewState: dynamic(proposedNew(s, req.prior, req.config)), PriorPrivate: req.private, PriorIdentity: req.identity,
+		ProposedNewState: dynamic(acctest.Proposed(s.attributes, req.prior, req.config)), PriorPrivate: req.private, PriorIdentity: req.identity,
 	})
 	if err != nil {
 		return nil, value{}, err

@@ -10,21 +10,14 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
 type value = tftypes.Value
 
 // attributesOf returns an object's attributes, or nil if it is null or unknown.
-func attributesOf(v value) map[string]value {
-	var out map[string]value
-	if v.IsNull() || !v.IsKnown() {
-		return nil
-	}
-	if err := v.As(&out); err != nil {
-		panic(err)
-	}
-	return out
-}
+func attributesOf(v value) map[string]value { return acctest.Attributes(v) }
 
 func elementsOf(v value) []value {
 	var out []value
@@ -121,50 +114,6 @@ type schema struct {
 
 func (s *schema) null() value { return tftypes.NewValue(s.objectType, nil) }
 
-// proposedNew returns the proposed new state as Terraform computes it before a plan:
-// computed attributes that are not configured keep their prior values.
-func proposedNew(s *schema, prior, config value) value {
-	if config.IsNull() {
-		return config
-	}
-	return tftypes.NewValue(s.objectType, proposedAttributes(s.attributes, prior, config))
-}
-
-func proposedAttributes(schemas []*tfprotov6.SchemaAttribute, prior, config value) map[string]value {
-	before, configured := attributesOf(prior), attributesOf(config)
-	out := make(map[string]value, len(schemas))
-	for _, a := range schemas {
-		c := configured[a.Name]
-		p, ok := before[a.Name]
-		if !ok {
-			p = tftypes.NewValue(c.Type(), nil)
-		}
-		switch {
-		case a.Computed && c.IsNull():
-			out[a.Name] = p
-		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle && !c.IsNull() && c.IsKnown():
-			out[a.Name] = tftypes.NewValue(c.Type(), proposedAttributes(a.NestedType.Attributes, p, c))
-		case a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeMap && !c.IsNull() && c.IsKnown():
-			elements, before := map[string]value{}, attributesOf(p)
-			for key, e := range attributesOf(c) {
-				elements[key] = tftypes.NewValue(e.Type(), proposedAttributes(a.NestedType.Attributes, elementOf(before, key, e.Type()), e))
-			}
-			out[a.Name] = tftypes.NewValue(c.Type(), elements)
-		default:
-			out[a.Name] = c
-		}
-	}
-	return out
-}
-
-// elementOf returns an element of a map, or null.
-func elementOf(elements map[string]value, key string, t tftypes.Type) value {
-	if e, ok := elements[key]; ok {
-		return e
-	}
-	return tftypes.NewValue(t, nil)
-}
-
 // planProblems returns the problems of a plan, like Terraform's AssertPlanValid:
 // attributes have their configured or prior value, and only computed attributes may have
 // another one.
@@ -219,7 +168,7 @@ func elementProblems(schemas []*tfprotov6.SchemaAttribute, prior, config, planne
 			problems = append(problems, fmt.Sprintf("%s[%q]: is in the configuration, and not in the plan", path, key))
 			continue
 		}
-		problems = append(problems, attributeProblems(schemas, elementOf(before, key, p.Type()), configured[key], p, fmt.Sprintf("%s[%q].", path, key))...)
+		problems = append(problems, attributeProblems(schemas, acctest.ElementOf(before, key, p.Type()), configured[key], p, fmt.Sprintf("%s[%q].", path, key))...)
 	}
 	if len(after) > len(configured) {
 		problems = append(problems, path+": the plan has elements that the configuration does not have")
