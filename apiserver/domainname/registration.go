@@ -71,21 +71,24 @@ func specialUse(name string) bool {
 // stricter than the rules for lookup. Each label has only
 // characters that IDNA 2008 permits (RFC 5892), in the contexts that it permits, no
 // hyphens in third and fourth place (RFC 5891, section 4.2.3.1), and letters of one
-// script.
+// script, which do not all look like Latin ones below a Latin top-level domain.
 //
 // Common and inherited characters, such as digits, belong to every script. Han may be
 // mixed with Hiragana and Katakana, with Hangul, and with Bopomofo, each of which is
 // one writing system (UTS #39, section 5.1). Labels may differ in their script.
 func checkRegistration(name string) error {
-	for ascii := range strings.SplitSeq(name, ".") {
-		if err := checkRegistered([]rune(toUnicode(ascii))); err != nil {
+	labels := strings.Split(name, ".")
+	latin := !strings.HasPrefix(labels[len(labels)-1], "xn--")
+	for _, ascii := range labels {
+		if err := checkRegistered([]rune(toUnicode(ascii)), latin); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkRegistered(label []rune) error {
+// checkRegistered validates a label. latin: the top-level domain is Latin.
+func checkRegistered(label []rune, latin bool) error {
 	shown := shorten(string(label))
 	if len(label) > 3 && label[2] == '-' && label[3] == '-' {
 		return fmt.Errorf("label %s must not have hyphens in third and fourth place", shown)
@@ -103,6 +106,9 @@ func checkRegistered(label []rune) error {
 	}
 	if mixesScripts(label) {
 		return fmt.Errorf("label %s must not mix scripts", shown)
+	}
+	if latin && looksLatin(label) {
+		return fmt.Errorf("label %s must not consist of letters that look like Latin ones only", shown)
 	}
 	return nil
 }
@@ -184,6 +190,17 @@ func inContext(label []rune, i int) bool {
 		return !has(isArabicDigit)
 	}
 	return false
+}
+
+// lookalikes are the Cyrillic letters that are drawn like Latin ones (UTS #39, section 4.1,
+// whole-script confusables).
+const lookalikes = "асԁеһіјӏорԛѕԝху"
+
+// looksLatin reports whether each letter of a label is one of the lookalikes.
+func looksLatin(label []rune) bool {
+	return !slices.ContainsFunc(label, func(r rune) bool {
+		return !unicode.In(r, unicode.Common, unicode.Inherited) && !strings.ContainsRune(lookalikes, r)
+	})
 }
 
 // writingSystems are the sets of scripts that may be mixed.

@@ -55,8 +55,8 @@ type List struct {
 	ChosenDomains map[string]int
 	// OtherDomains counts the rows of domains that were not chosen, valid or not.
 	OtherDomains map[string]int
-	// LeftOut is the number of inactive people that Options.ActiveOnly left out.
-	LeftOut int
+	// LeftOut are the addresses of the inactive people that Options.ActiveOnly left out.
+	LeftOut []string
 }
 
 // Place is where a row is in the file.
@@ -288,7 +288,7 @@ func (p *parser) readRow(r row) {
 	}
 	user := User{Place: r.place, Address: address, Inactive: r.isInactive(), Aliases: r.aliases(address)}
 	if user.Inactive && p.ActiveOnly {
-		p.list.LeftOut++
+		p.list.LeftOut = append(p.list.LeftOut, address.String())
 		return
 	}
 	if earlier, taken := p.places[address.String()]; taken {
@@ -305,12 +305,19 @@ func (p *parser) readRow(r row) {
 		} else if err := api.LimitsOf[api.CreateMailboxBody](name.field).Check(name.value); err != nil {
 			problem("the %s %s; change it in the file", name.label, err)
 			valid = false
+		} else if isFormula(name.value) {
+			problem("the %s %.40q would be a formula in a spreadsheet; change it in the file", name.label, name.value)
+			valid = false
 		}
 	}
 	if valid {
 		p.list.Users = append(p.list.Users, user)
 	}
 }
+
+// isFormula reports whether a spreadsheet that opens a written file would evaluate a name. A
+// hyphen alone often stands for an unknown name.
+func isFormula(name string) bool { return len(name) > 1 && strings.ContainsAny(name[:1], "=+-@\t") }
 
 // domainOf returns the domain of an invalid address, or "" if that can't be read.
 func domainOf(written string) string {

@@ -2,6 +2,7 @@ package userlist_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,8 +164,19 @@ func TestParse(t *testing.T) {
 func TestActiveOnly(t *testing.T) {
 	t.Parallel()
 	l, err := userlist.Parse(google+"A,B,a@example.com,,,Suspended,\nC,D,c@example.com,,,Active,\n", userlist.Options{ActiveOnly: true})
-	if err != nil || len(l.Users) != 1 || l.LeftOut != 1 {
+	if err != nil || len(l.Users) != 1 || !slices.Equal(l.LeftOut, []string{"a@example.com"}) {
 		t.Errorf("%+v, %v; want one user, and one left out", l, err)
+	}
+}
+
+// TestFormulas refuses names that a spreadsheet would evaluate.
+func TestFormulas(t *testing.T) {
+	t.Parallel()
+	for name, valid := range map[string]bool{"=1+1": false, "+49": false, "-1+2": false, "@SUM(A1)": false, "-": true, "Anne-Marie": true} {
+		l, err := userlist.Parse(google+name+",B,a@example.com,,,Active,\n", userlist.Options{})
+		if err != nil || len(l.Users) == 1 != valid || len(l.Problems) == 0 != valid {
+			t.Errorf("%s: %+v, %v", name, l, err)
+		}
 	}
 }
 
@@ -203,7 +215,7 @@ func FuzzParse(f *testing.F) {
 		for _, p := range l.Problems {
 			lines[p.Line] = true
 		}
-		counted := len(l.Users) + len(lines) + l.LeftOut
+		counted := len(l.Users) + len(lines) + len(l.LeftOut)
 		for _, n := range l.OtherDomains {
 			counted += n
 		}

@@ -249,16 +249,22 @@ func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
 		}
 		return tftypes.NewValue(t, entries)
 	case tftypes.List:
-		var items []tftypes.Value
-		for i := range reflect.ValueOf(v).Len() {
-			items = append(items, p.value(t.ElementType, reflect.ValueOf(v).Index(i).Interface()))
-		}
-		return tftypes.NewValue(t, items)
+		return tftypes.NewValue(t, p.values(t.ElementType, v))
+	case tftypes.Set:
+		return tftypes.NewValue(t, p.values(t.ElementType, v))
 	}
 	if n, ok := v.(int); ok {
 		return tftypes.NewValue(t, big.NewFloat(float64(n)))
 	}
 	return tftypes.NewValue(t, v)
+}
+
+// values returns the elements of a slice.
+func (p *Protocol) values(element tftypes.Type, v any) (items []tftypes.Value) {
+	for i := range reflect.ValueOf(v).Len() {
+		items = append(items, p.value(element, reflect.ValueOf(v).Index(i).Interface()))
+	}
+	return items
 }
 
 // Null reports whether an attribute of the object's state is null.

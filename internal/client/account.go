@@ -85,3 +85,21 @@ func (c *Client) ListAuthorizations(ctx context.Context, req api.ListAuthorizati
 		}
 	}
 }
+
+// GrantAuthorization grants an authorization, never more than the caller has.
+func (c *Client) GrantAuthorization(ctx context.Context, body api.GrantAuthorizationBody) error {
+	subject := body.SubjectType + " " + body.SubjectID
+	_, _, err := create(ctx, c, api.GrantAuthorization, &api.GrantAuthorizationRequest{Body: body}, createSpec[api.Authorization]{
+		object: subject, effect: "the " + subject + " may have been granted it", check: "Check its authorizations.",
+	})
+	return err
+}
+
+// RevokeAuthorization revokes an authorization. It succeeds if there is none of that id.
+func (c *Client) RevokeAuthorization(ctx context.Context, id string) error {
+	_, err := call(ctx, c, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: id}, "the authorization "+id)
+	if IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -16,7 +16,7 @@ import (
 
 // idleTimeout is how long the server waits for the next statement of an update, so that a
 // machine that has lost its network does not keep an account locked.
-const idleTimeout = 15 * time.Second
+const idleTimeout = 5 * time.Second
 
 // beginUpdate begins a transaction in which each statement sees what was committed before.
 var beginUpdate = fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = %d`, milliseconds(idleTimeout))

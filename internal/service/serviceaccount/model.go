@@ -27,6 +27,7 @@ type model struct {
 	ValidFor         types.String `tfsdk:"valid_for"`
 	RotateBefore     types.String `tfsdk:"rotate_before"`
 	RotationTriggers types.Map    `tfsdk:"rotation_triggers"`
+	Permissions      types.Set    `tfsdk:"permissions"`
 	Token            types.String `tfsdk:"token"`
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -31,11 +30,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if !r.WarnOrphaned(ctx, req, resp, replacing...) && !resp.Diagnostics.HasError() {
 		warnRevoked(req, resp, plan, state)
 	}
+	if !resp.Plan.Raw.IsNull() && (req.State.Raw.IsNull() || !plan.Permissions.Equal(state.Permissions)) {
+		r.checkRights(ctx, plan, &resp.Diagnostics)
+	}
 	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return
 	}
 	r.warnSameName(ctx, plan, &resp.Diagnostics)
-	r.warnOwner(ctx, plan, &resp.Diagnostics)
 	// A replacement is planned as a create too.
 	if isSet(plan.ExpiresAt.StringValue) && past(plan.ExpiresAt, r.serverNow(ctx)) {
 		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be expired when it is created",
@@ -62,27 +63,6 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 		diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("An active %s exists that the state does not have", plan.String()),
 			fmt.Sprintf("Its id is %s, it was created at %s, and its token ends in %s. The apply creates another one with the same name.\n\n"+
 				"If an earlier apply has created it and lost it, revoke it: nobody may have its token, but whoever has can use it.", found.ID, found.CreatedAt, found.TokenLast4))
-	}
-}
-
-// warnOwner warns in the plan of a new service account that it becomes an owner of the account,
-// because it inherits the rights of the provider's credential.
-func (r *Resource) warnOwner(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	c := r.ClientForWarning(ctx)
-	if c == nil {
-		return
-	}
-	caller, err := r.Caller(ctx, c)
-	if err != nil || caller == nil {
-		return
-	}
-	for _, g := range caller.Grants {
-		if g.GrantKind != vocab.GrantCapability && g.RevokedAt == nil {
-			diags.AddWarning("The plan makes the "+plan.String()+" an owner of the account",
-				"A service account has the rights of the credential that creates it, and the provider's may do everything. Whoever has the token, or reads the state, may too. "+
-					"For fewer rights, create it with a credential that has fewer, or revoke its grants after the apply and grant it only what it needs.")
-			return
-		}
 	}
 }
 

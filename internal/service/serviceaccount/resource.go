@@ -50,6 +50,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if c == nil {
 		return
 	}
+	// Values that were unknown in the plan are known now.
+	if plan.checkPermissions(ctx, &resp.Diagnostics); resp.Diagnostics.HasError() {
+		return
+	}
 	expiresAt := plan.expiry(func() time.Time { return r.serverNow(ctx) })
 	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{
 		Name: plan.Name.ValueString(), ExpiresAt: expiresAt,
@@ -70,7 +74,29 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if err != nil {
 		plan.Token = types.StringNull()
 	}
+	if err == nil && !plan.Permissions.IsNull() {
+		if err := plan.restrict(ctx, c); err != nil {
+			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", plan.String()), permissionFields,
+				"The service account was created, and its token may have all permissions of the provider's credential. The next apply replaces it; until then, its token is in the state only.")
+		}
+	}
 	r.SetCreated(ctx, resp, c, &plan)
+}
+
+// Update implements resource.Resource. The API can change only the permissions.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	plan, state, c := r.Changed(ctx, req, resp)
+	if c == nil {
+		return
+	}
+	if !plan.Permissions.IsNull() && !plan.Permissions.Equal(state.Permissions) {
+		if err := plan.restrict(ctx, c); err != nil {
+			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't change the permissions of the %s", plan.String()), permissionFields,
+				"It may have some of the old permissions and some of the new ones; the next plan shows which.")
+			return
+		}
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
 // Read implements resource.Resource. An API that can't read service accounts leaves the
@@ -91,6 +117,9 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 			return client.ErrNotFound
 		default:
 			r.SetModel(ctx, c, state, a)
+			if err := state.readPermissions(ctx, c); err != nil {
+				return err
+			}
 		}
 		warnExpired(&resp.Diagnostics, *state, r.serverNow(ctx))
 		return nil

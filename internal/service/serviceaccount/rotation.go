@@ -40,6 +40,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		return
 	}
 	config.checkRotateBefore(&resp.Diagnostics)
+	config.checkPermissions(ctx, &resp.Diagnostics)
 }
 
 func (m model) checkRotateBefore(diags *diag.Diagnostics) {
@@ -104,6 +105,9 @@ func (m model) replacedBy(plan model) []string {
 	}
 	if !m.isKept(plan.RotationTriggers) {
 		all = append(all, "rotation_triggers")
+	}
+	if plan.inheritsAgain(m) {
+		all = append(all, "permissions")
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -16,11 +17,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-const description = `A machine credential with a bearer token for the account's API. It has the permissions of the credential that creates it, never more.
+const description = `A machine credential with a bearer token for the account's API. It has the permissions of the credential that creates it, unless ` + "`permissions`" + ` has fewer.
 
 The API returns the token once, in the response to the create. After that, only the state has it: protect the state like the token.
 
-The API can't change a service account: changing ` + "`name`, `expires_at`, `valid_for` or `rotation_triggers`" + ` replaces it, with a new token. To keep a valid token at all times, set ` +
+The API can't change a service account beside its permissions: changing ` + "`name`, `expires_at`, `valid_for` or `rotation_triggers`" + ` replaces it, with a new token. To keep a valid token at all times, set ` +
 	"`lifecycle { create_before_destroy = true }`" + `: the new service account is created before the old one is revoked. Names need not be unique.
 
 * Destroying revokes it: the token stops working at once. The provider's credential needs all permissions of the service account, and the last owner of the account can't be revoked. The plan refuses to destroy or replace the service account whose token the provider itself authenticates with. An API without that operation leaves **a token that still works**; the provider warns about it.
@@ -83,6 +84,28 @@ func settings() map[string]schema.Attribute {
 			ElementType:         types.StringType,
 			PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(triggered, replaces, replaces)},
 			MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
+		},
+		"permissions": schema.SetNestedAttribute{
+			Optional:      true,
+			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplaceIf(uninherited, replaces, replaces)},
+			MarkdownDescription: "What the token may do: a set of capabilities, none of which the provider's credential may lack. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's. " +
+				"Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"capability_key": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Capability, such as `mailbox.view`.",
+				},
+				"resource_type": schema.StringAttribute{
+					Optional:            true,
+					Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},
+					MarkdownDescription: "`workspace` or `domain`, if the capability is restricted to one. Set it with `resource_id`.",
+				},
+				"resource_id": schema.StringAttribute{
+					Optional:            true,
+					CustomType:          customtype.UUID,
+					MarkdownDescription: "UUID of the workspace or domain. Set it with `resource_type`.",
+				},
+			}},
 		},
 		"token": schema.StringAttribute{
 			Computed: true, Sensitive: true,

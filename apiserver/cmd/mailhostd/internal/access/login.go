@@ -140,6 +140,8 @@ func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 	}
 	if len(c.Parameter) > 0 {
 		client.Parameters = c.Parameter
+	} else if err := client.CheckTarget(c.BaseURL); err != nil {
+		return client, err
 	}
 	if len(client.Scopes) == 0 {
 		client.Scopes = []string{"openid"}

@@ -152,6 +152,10 @@ func TestLoginNamesTheAPI(t *testing.T) {
 		t.Errorf("an opaque token: exit code %d, stdout %q, stderr %s", code, stdout, stderr)
 	}
 	args := []string{"--base-url", s.URL, "--tokens", tokens, "--account-id", owner.AccountID}
+	if code, stdout, stderr := login(t, true, args...); code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "asks for a token for another API, resource=") {
+		t.Errorf("an API that names another one: exit code %d, stdout %q, stderr %s", code, stdout, stderr)
+	}
+	args = append(args, "--parameter", "resource=https://mail-api.example.com")
 	code, first, stderr := login(t, true, args...)
 	if code != cli.ExitOK || !strings.Contains(stderr, "mailhostd grant add --user jane") {
 		t.Errorf("without a grant: exit code %d, stderr %s", code, stderr)

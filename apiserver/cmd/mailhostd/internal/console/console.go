@@ -129,6 +129,10 @@ func (c *Console) Middleware(next http.Handler) http.Handler {
 	recorded := c.requests.middleware(next, c.clock)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := r.URL.EscapedPath()
+		if p == Path+"/" {
+			http.Redirect(w, r, c.base, http.StatusPermanentRedirect)
+			return
+		}
 		if p != Path && !strings.HasPrefix(p, Path+"/") || path.Clean(p) != p || path.Clean(r.URL.Path) != r.URL.Path { // what is not clean is no path of the API either
 			recorded.ServeHTTP(w, r)
 			return

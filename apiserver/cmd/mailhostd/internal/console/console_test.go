@@ -423,7 +423,7 @@ func TestHomePage(t *testing.T) {
 		if resp, _ := v.send(http.MethodGet, "/", nil); resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != tt.to {
 			t.Errorf("%v: %s, to %s", tt.flags, resp.Status, resp.Header.Get("Location"))
 		}
-		for path, status := range map[string]int{"/console": http.StatusSeeOther, "/consolex": http.StatusNotFound, "/console/../console": http.StatusNotFound, "//console": http.StatusNotFound} {
+		for path, status := range map[string]int{"/console": http.StatusSeeOther, "/console/": http.StatusPermanentRedirect, "/consolex": http.StatusNotFound, "/console/../console": http.StatusNotFound, "//console": http.StatusNotFound} {
 			if len(tt.flags) > 0 && tt.flags[0] == "--no-console" {
 				status = http.StatusNotFound
 			}

@@ -125,6 +125,19 @@ func Discover(ctx context.Context, baseURL string) (Client, error) {
 	return Client{Issuer: m.AuthorizationServers[0], ID: m.ClientID, Scopes: m.ScopesSupported, Parameters: m.Parameters}, nil
 }
 
+// CheckTarget returns an error if the parameters ask the issuer for a token for another API
+// than the one at baseURL. An API that names them could otherwise get a person's token for
+// that other API (RFC 8707, section 3).
+func (c Client) CheckTarget(baseURL string) error {
+	base := strings.TrimRight(baseURL, "/")
+	for _, name := range []string{"resource", "audience"} {
+		if target := c.Parameters[name]; target != "" && target != base && !strings.HasPrefix(target, base+"/") {
+			return fmt.Errorf("%s asks for a token for another API, %s=%.200q; if you trust it with such a token, give --parameter %s=%[3]s", base, name, target, name)
+		}
+	}
+	return nil
+}
+
 // config reads the issuer's endpoints.
 func (c Client) config(ctx context.Context) (*oauth2.Config, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)

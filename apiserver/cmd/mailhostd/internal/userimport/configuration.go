@@ -48,7 +48,11 @@ func (c Command) writeConfigurations(list *userlist.List, result *importResult) 
 	}
 	for _, d := range result.Domains {
 		path := filepath.Join(c.HCL, d.Name+".csv")
-		if err := os.WriteFile(path, files[d.Name], 0o644); err != nil {
+		// A new file, in place of what a symbolic link leads to.
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if _, err := writeNew(path, string(files[d.Name])); err != nil {
 			return err
 		}
 		result.Files = append(result.Files, path)

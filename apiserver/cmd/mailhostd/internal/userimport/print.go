@@ -27,7 +27,14 @@ func (r *importResult) writeText(w io.Writer) error {
 		line("Left out, other domains: %s", describeDomains(r.OtherDomains))
 	}
 	if r.LeftOut > 0 {
-		line("Left out, not active at the old host: %s", cli.Counted(r.LeftOut, "user"))
+		line("Left out, not active at the old host: %s; check that none is a shared mailbox, whose sign-in is blocked too", cli.Counted(r.LeftOut, "user"))
+		for i, address := range r.LeftOutAddresses {
+			if i == printedProblems {
+				line("  … and %s; --json lists all", cli.Counted(r.LeftOut-i, "further user"))
+				break
+			}
+			line("  %s", cli.Printable(address))
+		}
 	}
 	if r.Inactive > 0 {
 		line("Not active at the old host: %s; --active-only leaves them out", cli.Counted(r.Inactive, "user"))

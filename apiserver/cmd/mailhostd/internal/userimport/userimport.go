@@ -205,6 +205,8 @@ type importResult struct {
 	// users that --active-only left out.
 	Inactive int `json:"inactive"`
 	LeftOut  int `json:"left_out"`
+	// LeftOutAddresses are the addresses of the users that were left out.
+	LeftOutAddresses []string `json:"left_out_addresses,omitempty"`
 	// Aliases counts further addresses, which can't be created.
 	Aliases     int             `json:"aliases"`
 	InvalidRows int             `json:"invalid_rows"`
@@ -244,7 +246,7 @@ type importProblem struct {
 func newImportResult(c Command, list *userlist.List, encoding string) *importResult {
 	r := &importResult{
 		File: c.File, Encoding: encoding, Columns: map[string]string{}, Rows: list.Rows, Domains: []*importedDomain{},
-		OtherDomains: list.OtherDomains, LeftOut: list.LeftOut, Problems: []importProblem{},
+		OtherDomains: list.OtherDomains, LeftOut: len(list.LeftOut), LeftOutAddresses: list.LeftOut, Problems: []importProblem{},
 		columns: list.Columns, separator: list.Separator,
 		DryRun: c.DryRun,
 	}

@@ -2,6 +2,7 @@ package userimport_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -273,8 +274,16 @@ func TestImportHCL(t *testing.T) {
 	if code, stderr := hcl(); code != cli.ExitFailure || !strings.Contains(stderr, "exists with other content") || read("example.com.csv") != edited {
 		t.Errorf("exit code %d, stderr %s, list %q", code, stderr, read("example.com.csv"))
 	}
+	victim := filepath.Join(t.TempDir(), "victim")
+	mailhostdtest.WriteFile(t, victim, edited)
+	if err := errors.Join(os.Remove(filepath.Join(dir, "example.com.csv")), os.Symlink(victim, filepath.Join(dir, "example.com.csv"))); err != nil {
+		t.Fatal(err)
+	}
 	if code, stderr := hcl("--overwrite"); code != cli.ExitOK || read("example.com.csv") != list || read("example.com.tf") != "# mine\n" {
 		t.Errorf("--overwrite: exit code %d, stderr %s, list %q", code, stderr, read("example.com.csv"))
+	}
+	if content, err := os.ReadFile(victim); string(content) != edited {
+		t.Errorf("what a symbolic link led to is %q, %v", content, err)
 	}
 }
 

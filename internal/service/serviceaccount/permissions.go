@@ -1,0 +1,179 @@
+package serviceaccount
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+)
+
+// permission is an element of the attribute permissions.
+type permission struct {
+	CapabilityKey types.String      `tfsdk:"capability_key"`
+	ResourceType  types.String      `tfsdk:"resource_type"`
+	ResourceID    customtype.String `tfsdk:"resource_id"`
+}
+
+// permissionFields maps the members of a grant's request to the attribute.
+var permissionFields = service.Fields{"capability_key": "permissions", "resource_type": "permissions", "resource_id": "permissions"}
+
+// same reports whether a grant gives the permission. Another grant than that of a
+// capability has its kind in place of the capability's key.
+func (p permission) same(other permission) bool {
+	return p.CapabilityKey.Equal(other.CapabilityKey) && p.ResourceType.Equal(other.ResourceType) &&
+		strings.EqualFold(p.ResourceID.ValueString(), other.ResourceID.ValueString())
+}
+
+func granted(g *api.Authorization) permission {
+	key := types.StringValue(g.GrantKind)
+	if g.GrantKind == vocab.GrantCapability {
+		key = types.StringPointerValue(g.CapabilityKey)
+	}
+	return permission{key, types.StringPointerValue(g.ResourceType), customtype.NewPointer(g.ResourceID)}
+}
+
+// permissions returns the elements of the attribute, which must be known.
+func (m model) permissions(ctx context.Context) (all []permission, diags diag.Diagnostics) {
+	diags = m.Permissions.ElementsAs(ctx, &all, false)
+	return all, diags
+}
+
+// checkPermissions checks the configured permissions that are known.
+func (m model) checkPermissions(ctx context.Context, diags *diag.Diagnostics) {
+	if m.Permissions.IsUnknown() {
+		return
+	}
+	all, problems := m.permissions(ctx)
+	diags.Append(problems...)
+	for _, p := range all {
+		if key := p.CapabilityKey.ValueString(); isSet(p.CapabilityKey) && !slices.Contains(api.Capabilities(), vocab.Capability(key)) {
+			diags.AddAttributeError(path.Root("permissions"), fmt.Sprintf("There is no capability %q", key),
+				fmt.Sprintf("The API's capabilities are %s.", strings.Trim(fmt.Sprint(api.Capabilities()), "[]")))
+		}
+		if p.ResourceType.IsNull() != p.ResourceID.IsNull() && !p.ResourceType.IsUnknown() && !p.ResourceID.IsUnknown() {
+			diags.AddAttributeError(path.Root("permissions"), "A permission names only half of its resource",
+				fmt.Sprintf("%s has resource_type or resource_id, but not both. Set both to restrict it to a workspace or a domain, or neither to give it for the whole account.", p.CapabilityKey.ValueString()))
+		}
+	}
+}
+
+// inheritsAgain reports whether the plan has no permissions and the state has: only another
+// service account inherits those of the provider's credential.
+func (m model) inheritsAgain(state model) bool {
+	return m.Permissions.IsNull() && !state.Permissions.IsNull()
+}
+
+// uninherited decides whether a change of the permissions replaces the service account.
+func uninherited(_ context.Context, req planmodifier.SetRequest, resp *setplanmodifier.RequiresReplaceIfFuncResponse) {
+	resp.RequiresReplace = req.PlanValue.IsNull() && !req.StateValue.IsNull()
+}
+
+// checkRights refuses permissions that the API can't grant, and warns of a service account
+// that becomes an owner, because it inherits the permissions of the provider's credential.
+func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	c := r.ClientForWarning(ctx)
+	if c == nil {
+		return
+	}
+	caller, err := r.Caller(ctx, c)
+	switch {
+	case err != nil: // reported once for the whole plan
+	case !plan.Permissions.IsNull():
+		if caller == nil {
+			diags.AddAttributeError(path.Root("permissions"), fmt.Sprintf("Can't restrict the %s", plan.String()),
+				"This API has no operation that grants or revokes permissions: a service account has those of the credential that creates it. "+
+					"Remove permissions, and create it with a credential that has no more than it should have.")
+		}
+	case caller != nil && slices.ContainsFunc(caller.Grants, func(g api.Authorization) bool {
+		return g.GrantKind != vocab.GrantCapability && g.RevokedAt == nil
+	}):
+		diags.AddWarning("The plan makes the "+plan.String()+" an owner of the account",
+			"A service account has the rights of the credential that creates it, and the provider's may do everything. Whoever has the token, or reads the state, may too. "+
+				"For fewer rights, list what it needs in permissions.")
+	}
+}
+
+// authorizations returns the grants of the service account.
+func (m model) authorizations(ctx context.Context, c *client.Client) (all []api.Authorization, err error) {
+	for g, err := range c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
+		SubjectType: vocab.SubjectServiceAccount, SubjectID: m.ID.ValueString(),
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// restrict gives the service account exactly the planned permissions: it grants what is
+// missing before it revokes the rest, so that no permission that stays is ever missing.
+func (m model) restrict(ctx context.Context, c *client.Client) error {
+	wanted, diags := m.permissions(ctx)
+	if diags.HasError() {
+		return fmt.Errorf("can't read permissions: %s", diags[0].Detail())
+	}
+	have, err := m.authorizations(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, p := range wanted {
+		if slices.ContainsFunc(have, func(g api.Authorization) bool { return p.same(granted(&g)) }) {
+			continue
+		}
+		if err := c.GrantAuthorization(ctx, api.GrantAuthorizationBody{
+			GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectServiceAccount, SubjectID: m.ID.ValueString(),
+			CapabilityKey: p.CapabilityKey.ValueStringPointer(), ResourceType: p.ResourceType.ValueStringPointer(), ResourceID: p.ResourceID.ValueStringPointer(),
+		}); err != nil {
+			return err
+		}
+	}
+	for _, g := range have {
+		if slices.ContainsFunc(wanted, granted(&g).same) {
+			continue
+		}
+		if err := c.RevokeAuthorization(ctx, g.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPermissions sets the permissions from the API, if they are managed. It keeps the
+// state's spelling of a UUID.
+func (m *model) readPermissions(ctx context.Context, c *client.Client) error {
+	if m.Permissions.IsNull() {
+		return nil
+	}
+	known, _ := m.permissions(ctx)
+	grants, err := m.authorizations(ctx, c)
+	if err != nil {
+		return err
+	}
+	all := []permission{}
+	for _, g := range grants {
+		p := granted(&g)
+		if i := slices.IndexFunc(known, p.same); i >= 0 {
+			p = known[i]
+		}
+		all = append(all, p)
+	}
+	set, diags := types.SetValueFrom(ctx, m.Permissions.ElementType(ctx), all)
+	if diags.HasError() {
+		return fmt.Errorf("can't read the permissions: %s", diags[0].Detail())
+	}
+	m.Permissions = set
+	return nil
+}

@@ -1,0 +1,106 @@
+package serviceaccount_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+)
+
+// grants returns what a service account may do, in order.
+func grants(t *testing.T, s *acctest.Server, id string) (all []string) {
+	t.Helper()
+	for g, err := range s.Client.ListAuthorizations(t.Context(), api.ListAuthorizationsRequest{SubjectID: id}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := g.GrantKind
+		if g.CapabilityKey != nil {
+			text = *g.CapabilityKey
+		}
+		if g.ResourceID != nil {
+			text += " in " + *g.ResourceType + " " + *g.ResourceID
+		}
+		all = append(all, text)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestPermissions creates a service account with fewer rights than the provider's, and
+// changes them here and elsewhere.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	with := func(permissions ...any) map[string]any {
+		return map[string]any{"name": "CI", "permissions": permissions}
+	}
+	view := map[string]any{"capability_key": "mailbox.view"}
+	create := map[string]any{"capability_key": "mailbox.create", "resource_type": "workspace", "resource_id": strings.ToUpper(s.WorkspaceID)}
+	inWorkspace := "mailbox.create in workspace " + s.WorkspaceID
+
+	o, diags := p.Apply(t.Context(), typeName, with(view, create), nil)
+	p.NoErrors(diags)
+	if text := acctest.Render(diags); strings.Contains(text, "owner") {
+		t.Errorf("warned of an owner:\n%s", text)
+	}
+	check := func(want ...string) {
+		t.Helper()
+		if have := grants(t, s, o.Text("id")); !slices.Equal(have, want) {
+			t.Errorf("it may %q, want %q", have, want)
+		}
+		o, diags = p.Read(typeName, o)
+		p.NoErrors(diags)
+	}
+	check(inWorkspace, "mailbox.view")
+	if plan, diags := p.Plan(typeName, with(view, create), o); !plan.State.Equal(o.State) {
+		t.Errorf("the second plan is not empty: %s\n%s", plan.State, acctest.Render(diags))
+	}
+	update := with(create, map[string]any{"capability_key": "domain.view"})
+	o, diags = p.Apply(t.Context(), typeName, update, o)
+	p.NoErrors(diags)
+	check("domain.view", inWorkspace)
+
+	if err := s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{GrantKind: "account_owner", SubjectType: "service_account", SubjectID: o.Text("id")}); err != nil {
+		t.Fatal(err)
+	}
+	check("account_owner", "domain.view", inWorkspace)
+	plan, diags := p.Plan(typeName, update, o)
+	if p.NoErrors(diags); plan.State.Equal(o.State) || len(plan.Replace) > 0 {
+		t.Errorf("a grant made elsewhere: the plan is %s, and replaces because of %v", plan.State, plan.Replace)
+	}
+	o, diags = p.Apply(t.Context(), typeName, update, o)
+	p.NoErrors(diags)
+	check("domain.view", inWorkspace)
+
+	plan, diags = p.Plan(typeName, map[string]any{"name": "CI"}, o)
+	p.NoErrors(diags)
+	replacing(t, "inherits again", plan, "permissions")
+	elsewhere := map[string]any{"capability_key": "mailbox.view", "resource_type": "domain", "resource_id": s.WorkspaceID}
+	o, diags = p.Apply(t.Context(), typeName, with(elsewhere), nil)
+	expect(t, diags, `AttributeName("permissions")`, `Can't restrict the service account "CI" to its permissions`, "has no domain", "The next apply replaces it")
+	if o.Null("id") || o.Null("token") {
+		t.Errorf("a create that half succeeded has the state %s", o.State)
+	}
+}
+
+// TestPermissionsRefused plans permissions that can't be given.
+func TestPermissionsRefused(t *testing.T) {
+	t.Parallel()
+	view := map[string]any{"capability_key": "mailbox.view"}
+	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
+	_, diags := s.Protocol(t, "").Plan(typeName, map[string]any{"name": "CI", "permissions": []any{view}}, nil)
+	expect(t, diags, "ERROR", "permissions", `Can't restrict the service account "CI"`, "no operation that grants")
+	s = acctest.NewServer(t, acctest.Options{})
+	_, diags = s.Protocol(t, "").Apply(t.Context(), typeName, map[string]any{"name": "CI", "permissions": []any{
+		map[string]any{"capability_key": "mailbox.view", "resource_type": "domain"}, map[string]any{"capability_key": "mailbox.fly"},
+	}}, nil)
+	expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`)
+	if _, err := s.Client.FindServiceAccount(t.Context(), "CI"); !client.IsNotFound(err) {
+		t.Errorf("something was created: %v", err)
+	}
+}
