@@ -10,7 +10,8 @@ import (
 )
 
 // outageLog is a store that logs when it becomes unavailable and when it is available
-// again, and not each failure meanwhile.
+// again, and not each failure meanwhile. A transaction that waited too long for a lock is no
+// outage.
 type outageLog struct {
 	store.Store
 	log    *slog.Logger
@@ -36,7 +37,10 @@ func (o *outageLog) Update(ctx context.Context, fn func(store.Tx) error) error {
 func (o *outageLog) Ping(ctx context.Context) error { return o.observe(o.Store.Ping(ctx)) }
 
 func (o *outageLog) observe(err error) error {
-	if errors.Is(err, store.ErrUnavailable) && !o.outage.Swap(true) {
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		o.log.Warn("a request waited too long for a lock and gets a 503", "error", err)
+	case errors.Is(err, store.ErrUnavailable) && !o.outage.Swap(true):
 		o.log.Error("the database is unavailable; requests that need it get a 503 until it can be used again", "error", err)
 	}
 	return err

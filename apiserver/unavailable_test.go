@@ -16,10 +16,13 @@ import (
 // unwritableStore can reject updates, as one on a full disk does.
 type unwritableStore struct {
 	store.Store
-	unwritable bool
+	unwritable, locked bool
 }
 
 func (u *unwritableStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if u.locked {
+		return fmt.Errorf("%w: another process has been writing", store.ErrLocked)
+	}
 	if u.unwritable {
 		return fmt.Errorf("%w: the disk at /secret/path is full", store.ErrUnavailable)
 	}
@@ -49,5 +52,13 @@ func TestUnavailableStore(t *testing.T) {
 		if strings.Count(log.String(), "is full") != 1 || strings.Count(log.String(), "available again") != 1 {
 			t.Errorf("the log is\n%s", &log)
 		}
+	}
+	log.Reset()
+	unwritable.locked = true
+	h.Do("POST", "/workspaces", map[string]any{"name": "D"}).Refused(503, "header unavailable")
+	unwritable.locked = false
+	h.Do("POST", "/workspaces", map[string]any{"name": "E"}).Want(201)
+	if !strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "ERROR") || strings.Contains(log.String(), "available again") {
+		t.Errorf("the log of a lock is\n%s", &log)
 	}
 }

@@ -125,6 +125,10 @@ var ErrNotFound = errors.New("not found")
 // may succeed later.
 var ErrUnavailable = errors.New("the database is unavailable")
 
+// ErrLocked is in the error of a transaction that waited too long for a lock of another one.
+// It is an ErrUnavailable that says nothing about the next transaction.
+var ErrLocked = fmt.Errorf("%w for this transaction", ErrUnavailable)
+
 // ErrInUse is returned if a database that has to be opened alone is used by another process.
 var ErrInUse = errors.New("another process uses the database")
 

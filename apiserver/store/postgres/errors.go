@@ -74,6 +74,9 @@ func (t *transaction) explain(err error) error {
 	return err
 }
 
+// lockNotAvailable is the code of a statement whose lock timeout has passed.
+const lockNotAvailable = "55P03"
+
 // isOutage reports whether a server's error says that the same statement may succeed
 // later.
 func isOutage(err error) bool {
@@ -82,8 +85,8 @@ func isOutage(err error) bool {
 		readOnlyTransaction, // of a standby, for instance
 		"25P03",             // the transaction was idle for too long
 		"42501",             // the user has no right any more
-		"55P03",             // the lock timeout has passed
-		"57014",             // the statement timeout has passed
+		lockNotAvailable,
+		"57014", // the statement timeout has passed
 	}, c) || slices.ContainsFunc([]string{
 		"08",  // connection
 		"53",  // disk, memory, connections
@@ -95,6 +98,9 @@ func isOutage(err error) bool {
 func unavailable(err error) error {
 	if errors.Is(err, store.ErrUnavailable) {
 		return err
+	}
+	if code(err) == lockNotAvailable {
+		return fmt.Errorf("%w: %w", store.ErrLocked, err)
 	}
 	if e, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = connectError{e}

@@ -195,7 +195,7 @@ func TestLockTimeout(t *testing.T) {
 	}
 	for _, ctx := range []context.Context{t.Context(), store.InAccount(t.Context(), id)} {
 		err = s.Update(ctx, func(tx store.Tx) error { _, err := tx.Account(id); return err })
-		if !errors.Is(err, store.ErrUnavailable) {
+		if !errors.Is(err, store.ErrLocked) {
 			t.Errorf("Update of a locked account = %v", err)
 		}
 	}

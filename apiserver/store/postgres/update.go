@@ -90,7 +90,7 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timeout.C:
-		return unavailable(fmt.Errorf("other updates of the account ran for %s", e.opts.acquireTimeout))
+		return fmt.Errorf("%w: other updates of the account ran for %s", store.ErrLocked, e.opts.acquireTimeout)
 	}
 }
 

@@ -180,7 +180,7 @@ func (w *writer) begin() error {
 	}
 	err := whileBusy(w.opts.LockTimeout, func() error { return w.session.exec(`BEGIN IMMEDIATE`) })
 	if isBusy(err) {
-		return fmt.Errorf("%w: another process has been writing to %s for %s; try again when it has ended: %w", store.ErrUnavailable, w.path, w.opts.LockTimeout, err)
+		return fmt.Errorf("%w: another process has been writing to %s for %s; try again when it has ended: %w", store.ErrLocked, w.path, w.opts.LockTimeout, err)
 	}
 	if err != nil {
 		w.abandon()

@@ -182,7 +182,7 @@ func TestLockTimeout(t *testing.T) {
 			go func() { _, err := create(context.Background(), s, "ada"); results <- err }()
 		}
 		for range 5 {
-			if err := <-results; !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "another process has been writing") {
+			if err := <-results; !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), "another process has been writing") {
 				t.Errorf("Update = %v", err)
 			}
 		}

@@ -60,7 +60,7 @@ func (m model) checkPermissions(ctx context.Context, diags *diag.Diagnostics) {
 	for _, p := range all {
 		if key := p.CapabilityKey.ValueString(); isSet(p.CapabilityKey) && !slices.Contains(api.Capabilities(), vocab.Capability(key)) {
 			diags.AddAttributeError(path.Root("permissions"), fmt.Sprintf("There is no capability %q", key),
-				fmt.Sprintf("The API's capabilities are %s.", strings.Trim(fmt.Sprint(api.Capabilities()), "[]")))
+				fmt.Sprintf("The API's capabilities are %s.", strings.ReplaceAll(strings.Trim(fmt.Sprint(api.Capabilities()), "[]"), " ", ", ")))
 		}
 		if p.ResourceType.IsNull() != p.ResourceID.IsNull() && !p.ResourceType.IsUnknown() && !p.ResourceID.IsUnknown() {
 			diags.AddAttributeError(path.Root("permissions"), "A permission names only half of its resource",
