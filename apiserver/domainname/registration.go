@@ -108,7 +108,7 @@ func checkRegistered(label []rune, latin bool) error {
 		return fmt.Errorf("label %s must not mix scripts", shown)
 	}
 	if latin && looksLatin(label) {
-		return fmt.Errorf("label %s must not consist of letters that look like Latin ones only", shown)
+		return fmt.Errorf("label %s must not consist only of letters that look like Latin ones", shown)
 	}
 	return nil
 }

@@ -305,19 +305,12 @@ func (p *parser) readRow(r row) {
 		} else if err := api.LimitsOf[api.CreateMailboxBody](name.field).Check(name.value); err != nil {
 			problem("the %s %s; change it in the file", name.label, err)
 			valid = false
-		} else if isFormula(name.value) {
-			problem("the %s %.40q would be a formula in a spreadsheet; change it in the file", name.label, name.value)
-			valid = false
 		}
 	}
 	if valid {
 		p.list.Users = append(p.list.Users, user)
 	}
 }
-
-// isFormula reports whether a spreadsheet that opens a written file would evaluate a name. A
-// hyphen alone often stands for an unknown name.
-func isFormula(name string) bool { return len(name) > 1 && strings.ContainsAny(name[:1], "=+-@\t") }
 
 // domainOf returns the domain of an invalid address, or "" if that can't be read.
 func domainOf(written string) string {

@@ -169,17 +169,6 @@ func TestActiveOnly(t *testing.T) {
 	}
 }
 
-// TestFormulas refuses names that a spreadsheet would evaluate.
-func TestFormulas(t *testing.T) {
-	t.Parallel()
-	for name, valid := range map[string]bool{"=1+1": false, "+49": false, "-1+2": false, "@SUM(A1)": false, "-": true, "Anne-Marie": true} {
-		l, err := userlist.Parse(google+name+",B,a@example.com,,,Active,\n", userlist.Options{})
-		if err != nil || len(l.Users) == 1 != valid || len(l.Problems) == 0 != valid {
-			t.Errorf("%s: %+v, %v", name, l, err)
-		}
-	}
-}
-
 func TestHeaderErrors(t *testing.T) {
 	t.Parallel()
 	const address = `the first row has no column with the address (such as "Email Address", "User principal name", "address" or "local_part")`

@@ -50,6 +50,10 @@ const formulaSigns = "=+-@＝＋－＠"
 // and settings.
 const cellSeparators = ",;|\t\r\n\v\f\u0085\u2028\u2029"
 
+// IsFormula reports whether a spreadsheet would run a cell, or what it splits off a cell, as
+// a formula.
+func IsFormula(cell string) bool { return neutral(cell) != cell }
+
 // neutral keeps a spreadsheet from running a cell, or what it splits off a cell, as
 // a formula: an apostrophe goes before each, as OWASP advises on CSV injection.
 // Quotes would not do: a spreadsheet that splits at a semicolon ignores the quotes

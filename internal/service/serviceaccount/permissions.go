@@ -29,13 +29,13 @@ type permission struct {
 // permissionFields maps the members of a grant's request to the attribute.
 var permissionFields = service.Fields{"capability_key": "permissions", "resource_type": "permissions", "resource_id": "permissions"}
 
-// same reports whether a grant gives the permission. Another grant than that of a
-// capability has its kind in place of the capability's key.
+// same reports whether two permissions are equal, in any spelling of the UUID.
 func (p permission) same(other permission) bool {
 	return p.CapabilityKey.Equal(other.CapabilityKey) && p.ResourceType.Equal(other.ResourceType) &&
 		strings.EqualFold(p.ResourceID.ValueString(), other.ResourceID.ValueString())
 }
 
+// granted returns what a grant permits. An owner's has its kind in place of a capability's key.
 func granted(g *api.Authorization) permission {
 	key := types.StringValue(g.GrantKind)
 	if g.GrantKind == vocab.GrantCapability {
@@ -69,15 +69,10 @@ func (m model) checkPermissions(ctx context.Context, diags *diag.Diagnostics) {
 	}
 }
 
-// inheritsAgain reports whether the plan has no permissions and the state has: only another
-// service account inherits those of the provider's credential.
-func (m model) inheritsAgain(state model) bool {
-	return m.Permissions.IsNull() && !state.Permissions.IsNull()
-}
-
-// uninherited decides whether a change of the permissions replaces the service account.
-func uninherited(_ context.Context, req planmodifier.SetRequest, resp *setplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = req.PlanValue.IsNull() && !req.StateValue.IsNull()
+// removed decides whether a change of the permissions replaces the service account: without
+// permissions it inherits, which only a new one does.
+func removed(_ context.Context, req planmodifier.SetRequest, resp *setplanmodifier.RequiresReplaceIfFuncResponse) {
+	resp.RequiresReplace = req.PlanValue.IsNull()
 }
 
 // checkRights refuses permissions that the API can't grant, and warns of a service account
@@ -89,7 +84,7 @@ func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diag
 	}
 	caller, err := r.Caller(ctx, c)
 	switch {
-	case err != nil: // reported once for the whole plan
+	case err != nil: // a refresh, or the plan of a create, reports it
 	case !plan.Permissions.IsNull():
 		if caller == nil {
 			diags.AddAttributeError(path.Root("permissions"), fmt.Sprintf("Can't restrict the %s", plan.String()),
@@ -118,8 +113,8 @@ func (m model) authorizations(ctx context.Context, c *client.Client) (all []api.
 	return all, nil
 }
 
-// restrict gives the service account exactly the planned permissions: it grants what is
-// missing before it revokes the rest, so that no permission that stays is ever missing.
+// restrict gives the service account exactly the planned permissions. It revokes last: an
+// error leaves a token with more rights than planned, and none that its users need is missing.
 func (m model) restrict(ctx context.Context, c *client.Client) error {
 	wanted, diags := m.permissions(ctx)
 	if diags.HasError() {

@@ -106,7 +106,7 @@ func (m model) replacedBy(plan model) []string {
 	if !m.isKept(plan.RotationTriggers) {
 		all = append(all, "rotation_triggers")
 	}
-	if plan.inheritsAgain(m) {
+	if plan.Permissions.IsNull() {
 		all = append(all, "permissions")
 	}
 	return all

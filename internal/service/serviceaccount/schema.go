@@ -87,8 +87,8 @@ func settings() map[string]schema.Attribute {
 		},
 		"permissions": schema.SetNestedAttribute{
 			Optional:      true,
-			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplaceIf(uninherited, replaces, replaces)},
-			MarkdownDescription: "What the token may do: a set of capabilities, none of which the provider's credential may lack. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's. " +
+			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplaceIf(removed, replaces, replaces)},
+			MarkdownDescription: "What the token may do: a set of capabilities, each of which the provider's credential must have. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's. " +
 				"Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"capability_key": schema.StringAttribute{

@@ -215,6 +215,7 @@ func TestLoginDistrustsServers(t *testing.T) {
 		{"no token endpoint", map[string]string{"token_endpoint": ""}, false, "token_endpoint \"\": it must be an https URL"},
 		{"another API", map[string]string{"resource": "https://mail.example.com"}, false, `says that it is the API at "https://mail.example.com"`},
 		{"no API", map[string]string{"resource": ""}, false, `says that it is the API at ""`},
+		{"a token for another API", map[string]string{"audience": "https://mail.example.com/\x1b[2J"}, false, `asks for a token for another API, audience="https://mail.example.com/\x1b[2J"`},
 		{"an issuer with control characters", map[string]string{"issuer": "https://login.example.com\x1b[2J"}, false, `https://login.example.com\x1b[2J: it must be`},
 		{"a redirect", map[string]string{"redirect": "/elsewhere"}, true, "the issuer responds with 307"},
 		{"a code with control characters", map[string]string{"user_code": "A\x1b[2JB"}, true, `enter the code "A\x1b[2JB"`},
@@ -241,7 +242,7 @@ func hostileAPI(t *testing.T, change map[string]string) (address string) {
 	t.Helper()
 	respond := func(names ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			document := map[string]any{"mailhost_client_id": "cli", "expires_in": 60, "interval": 1, "device_code": "dc"}
+			document := map[string]any{"mailhost_parameters": map[string]string{"audience": change["audience"]}, "mailhost_client_id": "cli", "expires_in": 60, "interval": 1, "device_code": "dc"}
 			for _, name := range names {
 				value, changed := change[name]
 				if !changed {

@@ -132,7 +132,7 @@ func (c Client) CheckTarget(baseURL string) error {
 	base := strings.TrimRight(baseURL, "/")
 	for _, name := range []string{"resource", "audience"} {
 		if target := c.Parameters[name]; target != "" && target != base && !strings.HasPrefix(target, base+"/") {
-			return fmt.Errorf("%s asks for a token for another API, %s=%.200q; if you trust it with such a token, give --parameter %s=%[3]s", base, name, target, name)
+			return fmt.Errorf("%s asks for a token for another API, %s=%.200q; if you trust it with such a token, give that as --parameter", base, name, target)
 		}
 	}
 	return nil

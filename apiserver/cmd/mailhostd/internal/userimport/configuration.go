@@ -12,7 +12,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/csvfile"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
@@ -20,9 +22,14 @@ import (
 // mailbox set that reads them.
 func (c Command) writeConfigurations(list *userlist.List, result *importResult) error {
 	users := list.ByDomain()
-	var differ []string
+	var differ, formulas []string
 	files := map[string][]byte{}
 	for _, d := range result.Domains {
+		for _, user := range users[d.Name] {
+			if isFormula(user.FirstName) || isFormula(user.LastName) {
+				formulas = append(formulas, cli.Printable(user.Address.String()))
+			}
+		}
 		var content bytes.Buffer
 		if err := userlist.WriteCSV(&content, users[d.Name]); err != nil {
 			return err
@@ -36,6 +43,9 @@ func (c Command) writeConfigurations(list *userlist.List, result *importResult) 
 		}
 		files[d.Name] = content.Bytes()
 	}
+	if len(formulas) > 0 {
+		return fmt.Errorf("a spreadsheet that opens the list would run the names of %s as formulas; change them in the file. Nothing was written", strings.Join(formulas, ", "))
+	}
 	if len(differ) > 0 {
 		return fmt.Errorf("%s exists with other content; compare it first, because a line that is gone is a deleted mailbox, "+
 			"then replace it with --overwrite. Nothing was written", strings.Join(differ, ", "))
@@ -48,9 +58,10 @@ func (c Command) writeConfigurations(list *userlist.List, result *importResult) 
 	}
 	for _, d := range result.Domains {
 		path := filepath.Join(c.HCL, d.Name+".csv")
-		// A new file, in place of what a symbolic link leads to.
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if c.Overwrite { // the file itself, not what a symbolic link leads to
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 		if _, err := writeNew(path, string(files[d.Name])); err != nil {
 			return err
@@ -70,6 +81,10 @@ func (c Command) writeConfigurations(list *userlist.List, result *importResult) 
 	}
 	return nil
 }
+
+// isFormula reports whether a spreadsheet would run a name. A hyphen alone, which often stands
+// for an unknown name, is none.
+func isFormula(name string) bool { return name != "-" && csvfile.IsFormula(name) }
 
 // writeNew writes a file unless it exists: it may have been edited.
 func writeNew(path, content string) (written bool, err error) {

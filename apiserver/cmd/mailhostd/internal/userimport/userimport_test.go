@@ -224,6 +224,10 @@ Nothing was changed.
 	if diff := cmp.Diff(want, stdout); diff != "" {
 		t.Error(diff)
 	}
+	_, stdout, _ = mailhostdtest.Run(t, "import", file, "--domain", "example.com", "--database", database, "--no-json", "--active-only")
+	if !strings.Contains(stdout, "not active at the old host: 1 user;") || !strings.Contains(stdout, "\n  john@example.com\n") {
+		t.Errorf("--active-only prints\n%s", stdout)
+	}
 	// A file can be checked before there is an account.
 	mailhostdtest.WriteFile(t, file, users)
 	code, stdout, stderr := mailhostdtest.Run(t, "import", file, "--domain", "example.com", "--dry-run", "--no-json")
@@ -281,6 +285,14 @@ func TestImportHCL(t *testing.T) {
 	}
 	if code, stderr := hcl("--overwrite"); code != cli.ExitOK || read("example.com.csv") != list || read("example.com.tf") != "# mine\n" {
 		t.Errorf("--overwrite: exit code %d, stderr %s, list %q", code, stderr, read("example.com.csv"))
+	}
+	mailhostdtest.WriteFile(t, file, strings.Replace(users, "Jane,Doe", "=1+1,-", 1))
+	if code, stderr := hcl("--overwrite"); code != cli.ExitFailure || !strings.Contains(stderr, "the names of jane@example.com as formulas") || read("example.com.csv") != list {
+		t.Errorf("a formula: exit code %d, stderr %s, list %q", code, stderr, read("example.com.csv"))
+	}
+	mailhostdtest.WriteFile(t, file, strings.Replace(users, "Jane,Doe", "Jane,-", 1))
+	if code, stderr := hcl("--overwrite"); code != cli.ExitOK {
+		t.Errorf("a hyphen: exit code %d, stderr %s", code, stderr)
 	}
 	if content, err := os.ReadFile(victim); string(content) != edited {
 		t.Errorf("what a symbolic link led to is %q, %v", content, err)
