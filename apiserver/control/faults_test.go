@@ -59,8 +59,9 @@ func TestLostResponses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both(t, func(h *harness, c caller) {
-				tt.rule.Operation, tt.rule.Nth = "create-workspace", 1
-				id := h.add(tt.rule)
+				rule := tt.rule // both callers run at once
+				rule.Operation, rule.Nth = "create-workspace", 1
+				id := h.add(rule)
 				a := c.do("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
 				if tt.typ == "" && a.err == nil {
 					t.Errorf("received a response: %+v", a)
