@@ -260,6 +260,12 @@ func (s *Service) Session(ctx context.Context, sealed string) (Session, error) {
 	return s.http.Session(ctx, sealed)
 }
 
+// SignOut ends a session of SignIn or SignInUser for everybody who has a copy of it. An error
+// is an *api.Error.
+func (s *Service) SignOut(ctx context.Context, sealed string) error {
+	return s.http.SignOut(ctx, sealed)
+}
+
 // Ready returns why requests should go to another server, or nil. The error is for the
 // public: it contains no path.
 func (s *Service) Ready(ctx context.Context) error { return s.http.Ready(ctx) }

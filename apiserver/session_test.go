@@ -77,6 +77,20 @@ func TestSession(t *testing.T) {
 	if _, err := other.Session(t.Context(), sealed); err != nil {
 		t.Fatal(err)
 	}
+	if err := other.SignOut(t.Context(), sealed); err != nil {
+		t.Fatal(err)
+	}
+	publicID, content, _ = strings.Cut(sealed, ".")
+	for _, copied := range []string{sealed, publicID + "." + content[:4] + "\r\n" + content[4:]} { // base64 may have line ends
+		if _, err := h.Service.Session(t.Context(), copied); err == nil {
+			t.Error("a copy of the session outlives the sign-out")
+		} else if status, typ := refusal(t, err); status != 401 || typ != api.TypeTokenExpired {
+			t.Errorf("a copy of an ended session is refused with %v", err)
+		}
+	}
+	if sealed, err = h.Service.SignIn(t.Context(), client.Token, browserAddress, time.Hour); err != nil {
+		t.Fatal(err)
+	}
 	h.Delete("/auth/service-accounts/" + id).Want(204)
 	for _, service := range []*apiserver.Service{h.Service, other} {
 		if _, err := service.Session(t.Context(), sealed); err == nil {

@@ -46,7 +46,7 @@ func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Toke
 	if rule.Internal {
 		return nil
 	}
-	if err := c.takeMessage(tx, rule); err != nil {
+	if err := c.takeMessage(tx, rule.AccountID); err != nil {
 		return err
 	}
 	if c.Rules.mail == nil {
@@ -58,30 +58,23 @@ func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Toke
 }
 
 // A caller that can change forwarding rules must not be able to flood anybody with
-// verification messages. Each account and each recipient has a token bucket in the store,
-// written in the transaction that causes the message, so that neither a restart nor
-// another replica nor deleting the rule refills it. Rules that need no message are not
-// limited.
+// verification messages. Each account has a token bucket in the store, written in the
+// transaction that causes the message, so that neither a restart nor another replica nor
+// deleting the rule refills it. Recipients have none of their own: one account could use up
+// another's. Rules that need no message are not limited.
 var messageLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
-// takeMessage takes a token for a message of a rule out of both buckets, or returns
-// a 429 with the time until there is one.
-func (c *Call) takeMessage(tx store.Tx, rule store.Forwarding) error {
-	for _, limited := range []struct{ bucket, who string }{
-		{"account " + rule.AccountID, "the account"}, {"recipient " + rule.TargetEmail, rule.TargetEmail},
-	} {
-		u, err := messageLimit.TakeStored(tx, limited.bucket, c.Arrival)
-		if err != nil {
-			return err
-		}
-		if !u.Allowed {
-			return api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
-				"too many verification messages for %s: %d at once are allowed, and one in %.0f s after that; nothing was changed, try again in %d s",
-				limited.who, messageLimit.Requests, messageLimit.Per.Seconds()/float64(messageLimit.Requests), u.Wait).
-				At("body", "target_email").RetryAfter(u.Wait)
-		}
+// takeMessage takes a token for a message of an account, or returns a 429 with the time
+// until there is one.
+func (c *Call) takeMessage(tx store.Tx, accountID string) error {
+	u, err := messageLimit.TakeStored(tx, "account "+accountID, c.Arrival)
+	if err == nil && !u.Allowed {
+		err = api.NewError(http.StatusTooManyRequests, api.TypeRateLimited,
+			"too many verification messages for the account: %d at once are allowed, and one in %.0f s after that; nothing was changed, try again in %d s",
+			messageLimit.Requests, messageLimit.Per.Seconds()/float64(messageLimit.Requests), u.Wait).
+			At("body", "target_email").RetryAfter(u.Wait)
 	}
-	return nil
+	return err
 }
 
 // composeVerification writes the verification message of a queued rule, with a new link.

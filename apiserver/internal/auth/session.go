@@ -1,6 +1,9 @@
 package auth
 
 import (
+	"bytes"
+	"cmp"
+	"compress/flate"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -8,6 +11,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -20,9 +25,9 @@ import (
 // the token.
 //
 // The browser keeps the session sealed: encrypted with a key that follows from the stored
-// hash of a service account's token. Every process on the database can open it, none
-// stores anything for it, and the API does not accept it as a credential. Nobody can
-// forge one with the database alone, because it contains the token.
+// hash of a service account's token. Every process on the database can open it, and the API
+// does not accept it as a credential. Nobody can forge one with the database alone, because
+// it contains the token. The store knows only the sessions that were ended, by a hash.
 type Session struct {
 	// Token is a service account's token, or a user's access token.
 	Token, AccountID string
@@ -32,12 +37,6 @@ type Session struct {
 	Name      string
 	ExpiresAt time.Time
 }
-
-// The purposes of the keys that follow from the hash of a token's secret.
-const (
-	tokenSessionKey = "mailhostd console session v1"
-	userSessionKey  = "mailhostd console session of a user v1"
-)
 
 // SealSession returns a sealed session for a service account's token, or a 401. It lasts
 // at most for a lifetime.
@@ -49,85 +48,188 @@ func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime 
 	if _, err := a.view(ctx, Caller{publicID: t.PublicID, secretHash: t.Hash()}); err != nil {
 		return "", err
 	}
-	return seal(t.Hash(), tokenSessionKey, t.PublicID, a.now().Add(lifetime), []byte(token))
+	return seal(t.Hash(), t.PublicID, a.now().Add(lifetime), token)
+}
+
+// SealUserSession returns a sealed session in one account for the user of an access token,
+// a 401, or a 403 if the account grants the user nothing. It lasts for a lifetime, or until
+// the access token expires.
+func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accountID string, lifetime time.Duration) (sealed string, err error) {
+	who, err := a.enterAsUser(ctx, accessToken, accountID)
+	if err != nil {
+		return "", err
+	}
+	secretHash, err := a.sessionSecret(ctx, accountID)
+	if err != nil {
+		return "", err
+	}
+	if secretHash == nil {
+		return "", api.Conflict("the account has never had a service account, from whose token the key of sessions follows; create one with mailhostd token create")
+	}
+	expiry := a.now().Add(lifetime)
+	if !who.ExpiresAt.IsZero() && who.ExpiresAt.Before(expiry) {
+		expiry = who.ExpiresAt
+	}
+	return seal(secretHash, accountID, expiry, accessToken)
 }
 
 // OpenSession returns the session that SealSession or SealUserSession has sealed, a 401 if
 // it has ended, or a 403 if the account grants the user nothing any more.
 func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (Session, error) {
-	of, encoded, _ := strings.Cut(sealed, ".")
-	content, err := base64.RawURLEncoding.DecodeString(encoded)
-	switch {
-	case err != nil:
-		return Session{}, invalidSession()
-	case api.IsID(of):
-		return a.openUserSession(ctx, of, content)
-	}
-	return a.openTokenSession(ctx, of, content)
-}
-
-func (a *Authenticator) openTokenSession(ctx context.Context, publicID string, content []byte) (s Session, err error) {
-	err = a.store.View(ctx, func(r store.Reader) error {
-		e, err := a.read(r, Caller{publicID: publicID})
-		if err != nil {
-			return err
-		}
-		expiry, opened, err := a.open(e.serviceAccount.SecretHash, tokenSessionKey, publicID, content)
-		if err != nil {
-			return err
-		}
-		s = Session{ExpiresAt: expiry, Token: string(opened)}
-		token, _ := parseToken(s.Token)
-		who, err := a.current(r, Caller{publicID: publicID, secretHash: token.Hash()})
-		if err == nil {
-			s.AccountID, s.ServiceAccountID, s.Name = who.AccountID, who.Subjects[0].ID, who.Name
-		}
-		return err
-	})
+	u, err := a.unseal(ctx, sealed)
 	if err != nil {
 		return Session{}, err
 	}
-	return s, nil
+	s := Session{Token: u.token, ExpiresAt: u.expiry}
+	if api.IsID(u.of) {
+		who, err := a.enterAsUser(ctx, u.token, u.of)
+		s.AccountID, s.Name = u.of, cmp.Or(who.Name, who.Email)
+		if err == nil {
+			s.Name = cmp.Or(s.Name, who.Subjects[0].ID)
+		}
+		return s, err
+	}
+	token, _ := parseToken(u.token)
+	who, err := a.view(ctx, Caller{publicID: u.of, secretHash: token.Hash()})
+	if err == nil {
+		s.AccountID, s.ServiceAccountID, s.Name = who.AccountID, who.Subjects[0].ID, who.Name
+	}
+	return s, err
 }
 
-func invalidSession() error { return invalidToken(api.TypeInvalidToken, "the session is not valid") }
+// EndSession ends a session for everybody who has a copy of it. One that is not valid has
+// ended already. The store remembers it as a token bucket that is empty until the session
+// would have expired.
+func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
+	u, err := a.unseal(ctx, sealed)
+	if _, invalid := errors.AsType[*api.Error](err); invalid {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return a.store.Update(ctx, func(tx store.Tx) error {
+		return tx.UpdateTokenBucket(u.bucket, a.now(), func(time.Time) (time.Time, error) { return u.expiry, nil })
+	})
+}
 
-// seal encrypts a token until an expiry, with a key for one purpose. of is readable in the
-// result and can't be changed.
-func seal(secretHash []byte, purpose, of string, expiry time.Time, token []byte) (string, error) {
-	aead, err := sessionCipher(secretHash, purpose)
+// unsealed is what a sealed session holds.
+type unsealed struct {
+	// of is the public id of a service account's token, or the id of a user's account.
+	of, token string
+	expiry    time.Time
+	// bucket is the name of the token bucket of EndSession.
+	bucket string
+}
+
+// unseal is the reverse of seal. The error is a 401 if the session was not sealed here, has
+// expired or was ended.
+func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, err error) {
+	invalid := invalidToken(api.TypeInvalidToken, "the session is not valid")
+	of, encoded, _ := strings.Cut(sealed, ".")
+	content, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil {
+		return u, invalid
+	}
+	secretHash, err := a.sessionSecret(ctx, of)
+	if err != nil {
+		return u, err
+	}
+	if secretHash == nil { // the account may not exist, which nobody may find out
+		return u, invalid
+	}
+	if u, err = open(secretHash, of, content); err != nil {
+		return u, invalid
+	}
+	endedUntil := time.Time{}
+	if err := a.store.View(ctx, func(r store.Reader) (err error) {
+		endedUntil, err = r.TokenBucket(u.bucket)
+		return err
+	}); err != nil {
+		return u, err
+	}
+	if expired(u.expiry, a.now()) || !endedUntil.IsZero() {
+		return u, invalidToken(api.TypeTokenExpired, "the session has ended")
+	}
+	return u, nil
+}
+
+// sessionSecret returns the secret from which the key of a session follows, and which all
+// processes on the database know. It is the hash of the service account's token; for a user
+// that of the account's first service account, which stays when its token is revoked, or nil
+// if the account has none.
+func (a *Authenticator) sessionSecret(ctx context.Context, of string) (hash []byte, err error) {
+	err = a.store.View(ctx, func(r store.Reader) error {
+		if !api.IsID(of) {
+			e, err := a.read(r, Caller{publicID: of})
+			hash = e.serviceAccount.SecretHash
+			return err
+		}
+		first, _, err := r.ServiceAccounts(of, store.Slice{Limit: 1})
+		if len(first) > 0 {
+			hash = first[0].SecretHash
+		}
+		return err
+	})
+	return hash, err
+}
+
+// seal encrypts and compresses a token with an expiry, because browsers limit a cookie to
+// 4 KiB. of is readable in the result and can't be changed.
+func seal(secretHash []byte, of string, expiry time.Time, token string) (string, error) {
+	content := bytes.NewBuffer(binary.BigEndian.AppendUint64(nil, uint64(expiry.UnixMicro())))
+	w, err := flate.NewWriter(content, flate.BestCompression)
 	if err != nil {
 		return "", err
 	}
-	content := binary.BigEndian.AppendUint64(nil, uint64(expiry.UnixMicro()))
-	content = aead.Seal(nil, nil, append(content, token...), []byte(of))
-	return of + "." + base64.RawURLEncoding.EncodeToString(content), nil
+	_, err = io.WriteString(w, token)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return "", err
+	}
+	aead, err := sessionCipher(secretHash)
+	if err != nil {
+		return "", err
+	}
+	return of + "." + base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, content.Bytes(), []byte(of))), nil
 }
 
 // expiryLength is the length of the expiry in a sealed session, in bytes.
 const expiryLength = 8
 
-// open is the reverse of seal. The error is a 401 if the content was not sealed here or has
-// expired.
-func (a *Authenticator) open(secretHash []byte, purpose, of string, content []byte) (expiry time.Time, token []byte, err error) {
-	aead, err := sessionCipher(secretHash, purpose)
+// maxToken is the size of the largest token in a session, in bytes. No longer access token
+// is valid.
+const maxToken = 16 << 10
+
+// open decrypts what seal has encrypted.
+func open(secretHash []byte, of string, content []byte) (u unsealed, err error) {
+	aead, err := sessionCipher(secretHash)
 	if err != nil {
-		return expiry, nil, err
+		return u, err
 	}
 	opened, err := aead.Open(nil, nil, content, []byte(of))
-	if err != nil || len(opened) <= expiryLength {
-		return expiry, nil, invalidSession()
+	if err != nil {
+		return u, err
 	}
-	if expiry = time.UnixMicro(int64(binary.BigEndian.Uint64(opened))).UTC(); expired(expiry, a.now()) {
-		return expiry, nil, invalidToken(api.TypeTokenExpired, "the session has ended")
+	if len(opened) < expiryLength {
+		return u, io.ErrUnexpectedEOF
 	}
-	return expiry, opened[expiryLength:], nil
+	token, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(opened[expiryLength:])), maxToken+1))
+	if err == nil && len(token) > maxToken {
+		err = errors.New("the token is too large")
+	}
+	if err != nil {
+		return u, err
+	}
+	sum := sha256.Sum256(content) // its text may be written in several ways
+	return unsealed{
+		of: of, token: string(token), expiry: time.UnixMicro(int64(binary.BigEndian.Uint64(opened))).UTC(),
+		bucket: "session " + base64.RawURLEncoding.EncodeToString(sum[:]),
+	}, nil
 }
 
-// sessionCipher returns the cipher for a purpose with a key that follows from the hash of a
-// token's secret.
-func sessionCipher(secretHash []byte, purpose string) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, secretHash, nil, purpose, 32)
+// sessionCipher returns the cipher with a key that follows from the hash of a token's secret.
+func sessionCipher(secretHash []byte) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, secretHash, nil, "mailhostd console session v2", 32)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,14 @@ func (h *Handler) LimitSignIn(remoteAddr string) error {
 	return nil
 }
 
+// SignOut is apiserver.Service.SignOut.
+func (h *Handler) SignOut(ctx context.Context, sealed string) error {
+	if err := h.Rules.Auth.EndSession(ctx, sealed); err != nil {
+		return h.responseTo(ctx, err, "sign-out failed")
+	}
+	return nil
+}
+
 // Session is apiserver.Service.Session.
 func (h *Handler) Session(ctx context.Context, sealed string) (auth.Session, error) {
 	s, err := h.Rules.Auth.OpenSession(ctx, sealed)

@@ -1,6 +1,8 @@
 package idempotency
 
 import (
+	"bytes"
+	"compress/flate"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -9,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -52,8 +55,32 @@ func newKey(who auth.Caller, operationID, idempotencyKey string, input any) (*ke
 	return &key{hash: hash(who, idempotencyKey), fingerprint: mac.Sum(nil), cipher: aead}, nil
 }
 
-func (k *key) seal(plain, nonce []byte) []byte {
-	return k.cipher.Seal(nonce, nonce, plain, k.fingerprint)
+// packedFrom is the size of a response, in bytes, from which it is compressed: that of a bulk
+// create repeats every field's name for each object.
+const packedFrom = 1 << 10
+
+// packed is the first byte of a compressed response, which no JSON begins with.
+const packed = 0
+
+func (k *key) seal(response, nonce []byte) ([]byte, error) {
+	if len(response) >= packedFrom {
+		var err error
+		if response, err = compress(response); err != nil {
+			return nil, err
+		}
+	}
+	return k.cipher.Seal(nonce, nonce, response, k.fingerprint), nil
+}
+
+func compress(response []byte) ([]byte, error) {
+	out := bytes.NewBuffer([]byte{packed})
+	w, err := flate.NewWriter(out, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(response)
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
 }
 
 func (k *key) open(sealed []byte) ([]byte, error) {
@@ -61,11 +88,14 @@ func (k *key) open(sealed []byte) ([]byte, error) {
 	if len(sealed) < n {
 		return nil, errors.New("an idempotency record is truncated")
 	}
-	plain, err := k.cipher.Open(nil, sealed[:n], sealed[n:], k.fingerprint)
+	response, err := k.cipher.Open(nil, sealed[:n], sealed[n:], k.fingerprint)
 	if err != nil {
 		return nil, fmt.Errorf("decrypt an idempotency record: %w", err)
 	}
-	return plain, nil
+	if len(response) == 0 || response[0] != packed {
+		return response, nil
+	}
+	return io.ReadAll(flate.NewReader(bytes.NewReader(response[1:])))
 }
 
 // Replay reads the response that is stored under the request's key, and reports whether
@@ -116,8 +146,11 @@ func (q *Request) Save(tx store.Tx, at time.Time, response any) error {
 			return err
 		}
 	}
+	sealed, err := q.key.seal(q.response, q.records.random.Bytes(q.key.cipher.NonceSize()))
+	if err != nil {
+		return err
+	}
 	return tx.PutIdempotencyRecord(store.IdempotencyRecord{
-		KeyHash: q.key.hash, Fingerprint: q.key.fingerprint, ExpiresAt: at.Add(recordTTL),
-		Response: q.key.seal(q.response, q.records.random.Bytes(q.key.cipher.NonceSize())),
+		KeyHash: q.key.hash, Fingerprint: q.key.fingerprint, ExpiresAt: at.Add(recordTTL), Response: sealed,
 	})
 }

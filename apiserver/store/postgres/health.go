@@ -25,7 +25,10 @@ func (e *engine) note(err error) error {
 // nobody sends updates to a store that is not ready.
 func (s *Store) Ping(ctx context.Context) error {
 	readOnly, forbidden := false, ""
-	if err := s.engine.View(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+	if err := s.engine.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+		if err := sqlstore.Probe(ctx, q); err != nil {
+			return err
+		}
 		return scanRow(ctx, q, `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
 			COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (array(SELECT to_regclass(value)::oid FROM unnest(string_to_array($1, ',')) value))
 				AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), '')`,
@@ -41,11 +44,9 @@ func (s *Store) Ping(ctx context.Context) error {
 		return unavailable(fmt.Errorf("the user may not read and write %s; grant it SELECT, INSERT, UPDATE and DELETE", forbidden))
 	}
 	if s.engine.failing.Load() {
-		if err := s.engine.tryToWrite(ctx); err != nil {
-			return err
-		}
+		return s.engine.tryToWrite(ctx)
 	}
-	return s.Store.Ping(ctx)
+	return nil
 }
 
 var errUndo = errors.New("a trial that is undone")

@@ -11,17 +11,22 @@ const beginView = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL id
 
 // View implements sqlstore.Engine.
 func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	select {
+	case e.viewing <- struct{}{}:
+		defer func() { <-e.viewing }()
+		return e.viewNow(ctx, fn)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// viewNow is View on one of the connections that are left for updates.
+func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	end, err := e.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer end()
-	select {
-	case e.viewing <- struct{}{}:
-		defer func() { <-e.viewing }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 	c, err := e.acquire(ctx, beginView, "", e.opts.acquireTimeout)
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ const probeInterval = time.Second
 
 // Ping implements store.Store. After an update that could not be kept it fails until
 // one succeeds. Since nobody sends updates to a store that is not ready, it tries one
-// that changes nothing itself.
+// that changes nothing itself. It does not wait for other readers.
 func (s *Store) Ping(ctx context.Context) error {
 	w, h := s.engine.writer, &s.engine.health
 	if w != nil && h.check() != nil {
@@ -101,7 +101,7 @@ func (s *Store) Ping(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.Store.Ping(ctx)
+	return s.engine.explain(s.engine.readers.viewNow(ctx, sqlstore.Probe))
 }
 
 // rewrite is an update that changes nothing but is written.

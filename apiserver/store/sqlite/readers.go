@@ -34,16 +34,21 @@ func newReaders(path string, h *health, opts Options) *readers {
 
 // view runs fn on a snapshot, which begins with its first statement. It does not read a file
 // that was replaced: what was revoked in the other one must not work here.
-func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
+func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
+		return r.viewNow(ctx, fn)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// viewNow is view without a queue, for health checks.
+func (r *readers) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
 	// First: a new connection would use the -wal file of the open file with the other one, and
 	// delete it.
 	if err := r.health.check(); err != nil {

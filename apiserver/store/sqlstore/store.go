@@ -39,13 +39,14 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// Ping implements store.Store. It reads a table, because an engine may run other
-// statements without access to the database.
-func (s *Store) Ping(ctx context.Context) error {
-	return s.engine.View(ctx, func(ctx context.Context, q Querier) error {
-		_, err := column[string](s.reader(ctx, q), `SELECT id FROM accounts LIMIT 1`)
-		return err
-	})
+// Ping implements store.Store.
+func (s *Store) Ping(ctx context.Context) error { return s.engine.View(ctx, Probe) }
+
+// Probe reads a table, because an engine may run other statements without access to the
+// database.
+func Probe(ctx context.Context, q Querier) error {
+	_, err := column[string](&reader{ctx: ctx, q: q}, `SELECT id FROM accounts LIMIT 1`)
+	return err
 }
 
 // Close implements store.Store.

@@ -241,6 +241,24 @@ func TestConsoleHeaders(t *testing.T) {
 	}
 }
 
+// TestSignOutEndsCopies checks that a cookie that was copied before "Sign out" ends with it.
+func TestSignOutEndsCopies(t *testing.T) {
+	t.Parallel()
+	s, owner := mailhostdtest.Start(t)
+	v, thief := newVisitor(t, s), newVisitor(t, s)
+	v.signIn(owner.Token)
+	at, err := url.Parse(v.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thief.http.Jar.SetCookies(at, v.http.Jar.Cookies(at))
+	thief.get("/audit-log", http.StatusOK)
+	v.send(http.MethodPost, "/sign-out", nil)
+	if resp, _ := thief.send(http.MethodGet, "/audit-log", nil); resp.StatusCode != http.StatusSeeOther {
+		t.Errorf("a copied cookie opens the console after the sign-out: %s", resp.Status)
+	}
+}
+
 // TestConsoleRefusesOtherSites checks that a form of another site changes nothing, even
 // with the visitor's cookie.
 func TestConsoleRefusesOtherSites(t *testing.T) {

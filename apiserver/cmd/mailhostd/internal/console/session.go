@@ -65,7 +65,7 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 			c.write(w, r, c.errorView(r, err))
 			return
 		}
-		c.endSession(w, r)
+		c.removeSession(w, r)
 		query.Set("reason", f.Type)
 	}
 	if p := r.URL.RequestURI(); r.Method == http.MethodGet && p != Path {
@@ -74,8 +74,17 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 	c.redirect(w, r, "/sign-in", query)
 }
 
-func (c *Console) endSession(w http.ResponseWriter, r *http.Request) {
+func (c *Console) removeSession(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, removal(c.cookie(r, sessionCookie, "")))
+}
+
+// endSession ends the session of a request for everybody who has a copy of its cookie.
+func (c *Console) endSession(r *http.Request) error {
+	ck, err := r.Cookie(c.cookie(r, sessionCookie, "").Name)
+	if err != nil {
+		return nil
+	}
+	return c.service.SignOut(r.Context(), ck.Value)
 }
 
 // signInForm is the content of the sign-in page.
@@ -149,7 +158,11 @@ func pageOf(next string) string {
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
-	c.endSession(w, r)
+	c.removeSession(w, r)
+	if err := c.endSession(r); err != nil {
+		c.write(w, r, c.errorView(r, err))
+		return
+	}
 	c.redirect(w, r, "/sign-in", url.Values{"reason": {"signed_out"}})
 }
 

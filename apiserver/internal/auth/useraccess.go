@@ -1,0 +1,63 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// UserAccess is where the user of an access token may sign in.
+type UserAccess struct {
+	// ID is the issuer's name of the user, as in a grant.
+	ID string
+	// Accounts are the ids of the accounts that grant something to the user or to one of
+	// the user's groups, the oldest first.
+	Accounts []string
+}
+
+// AccessOf returns where the user of an access token may sign in, or a 401.
+func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (UserAccess, error) {
+	user, err := a.accessTokenUser(ctx, accessToken)
+	if err != nil {
+		return UserAccess{}, err
+	}
+	access := UserAccess{ID: user.Subjects[0].ID}
+	err = a.store.View(ctx, func(r store.Reader) error {
+		accounts, err := r.Accounts()
+		if err != nil {
+			return err
+		}
+		for _, account := range accounts {
+			who, err := user.enter(account.ID, api.Spec{})
+			if err != nil { // it names itself like the built-in owner
+				continue
+			}
+			grants, err := r.GrantsOf(account.ID, who.Subjects)
+			if err != nil {
+				return err
+			}
+			if len(grants) > 0 {
+				access.Accounts = append(access.Accounts, account.ID)
+			}
+		}
+		return nil
+	})
+	return access, err
+}
+
+// accessTokenUser is user for a token that a person presents by other means than a header.
+func (a *Authenticator) accessTokenUser(ctx context.Context, accessToken string) (Caller, error) {
+	if a.verifier == nil {
+		return Caller{}, invalidToken(api.TypeInvalidToken, "no access tokens are accepted here")
+	}
+	return a.user(ctx, accessToken)
+}
+
+func (a *Authenticator) enterAsUser(ctx context.Context, accessToken, accountID string) (Caller, error) {
+	who, err := a.accessTokenUser(ctx, accessToken)
+	if err != nil {
+		return Caller{}, err
+	}
+	return a.Enter(ctx, who, accountID, api.Spec{})
+}
