@@ -231,6 +231,24 @@ func (s *Service) OperatorClient(accountID, name string) *http.Client {
 	return s.http.OperatorClient(accountID, name)
 }
 
+// Messages are the verification messages that were not delivered.
+type Messages struct {
+	// Queued is how many wait, for any process on the database, and GivenUp how many this one
+	// has given up since New.
+	Queued  int
+	GivenUp int64
+}
+
+// Messages returns the verification messages that were not delivered, for metrics.
+func (s *Service) Messages(ctx context.Context) (m Messages, err error) {
+	m.GivenUp = s.rules.GivenUpMessages()
+	err = s.store.View(ctx, func(r store.Reader) (err error) {
+		m.Queued, err = r.QueuedMessages()
+		return err
+	})
+	return m, err
+}
+
 // SignIn returns a sealed session for the holder of a service account's token, which lasts
 // for at most a lifetime. Session opens it, in any process on the same database. A failed
 // attempt counts against the rate limit of the remote address. An error is an *api.Error.

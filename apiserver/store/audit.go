@@ -71,9 +71,12 @@ type AuditReader interface {
 	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
 }
 
-// AuditWriter appends to the audit log. Only Clear deletes entries.
+// AuditWriter writes the audit log.
 type AuditWriter interface {
 	// AddAuditEntry sets the entry's CreatedAt as a Create method does. It has an ID when
 	// it is read.
 	AddAuditEntry(e *AuditEntry) error
+	// DeleteAuditEntries deletes the oldest entries of an account, or of all with "", before a
+	// time: at most n. It returns how many, and is not reported to the observer.
+	DeleteAuditEntries(accountID string, before time.Time, n int) (int, error)
 }

@@ -21,6 +21,8 @@ type MailReader interface {
 	// NextMessageDue returns when the first queued message can be claimed, and
 	// ErrNotFound if the queue is empty.
 	NextMessageDue() (time.Time, error)
+	// QueuedMessages returns how many messages are queued.
+	QueuedMessages() (int, error)
 }
 
 // MailWriter writes the mail queue.

@@ -36,6 +36,20 @@ type Store interface {
 	Close() error
 }
 
+// Measured is a Store that knows what its database takes.
+type Measured interface {
+	Usage(ctx context.Context) (Usage, error)
+}
+
+// Usage is what a database takes.
+type Usage struct {
+	// Bytes is the size of its files.
+	Bytes int64
+	// Connections is how many connections to a database server this process uses, of at
+	// most MaxConnections. Both are 0 for a file.
+	Connections, MaxConnections int
+}
+
 type accountKey struct{}
 
 // InAccount returns a context whose updates are alone on an account from their beginning,

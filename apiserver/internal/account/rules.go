@@ -76,6 +76,15 @@ func New(d Dependencies) *Rules {
 // Close sends the messages that are due, for at most some seconds.
 func (rules *Rules) Close() { rules.mail.Close() }
 
+// GivenUpMessages returns how many verification messages could not be sent and were given up
+// since New.
+func (rules *Rules) GivenUpMessages() int64 {
+	if rules.mail == nil {
+		return 0
+	}
+	return rules.mail.GivenUp.Load()
+}
+
 // Limits are the settings that a fixture may change while the service runs.
 type Limits struct {
 	Registrar registrar.Registrar

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -49,6 +50,8 @@ type Queue struct {
 	outbox  *Outbox
 	log     *slog.Logger
 	workers sync.WaitGroup
+	// GivenUp is how many messages this process has given up.
+	GivenUp atomic.Int64
 	// turn holds an element while a worker is in next, and wake ends its wait, because a
 	// message may be due.
 	turn, wake chan struct{}
@@ -187,6 +190,7 @@ func (q *Queue) send(m Message, claim store.QueuedMessage) {
 		q.settle(log, func(tx store.Tx) error { return tx.RetryMessage(claim, time.Now()) })
 	case errors.Is(err, ErrUndeliverable) || claim.Attempts >= len(sendPauses):
 		log.Error("verification message not sent; set the rule's target_email again to send a new one", "error", m.redacted(err))
+		q.GivenUp.Add(1)
 		q.settle(log, remove)
 	default:
 		pause := sendPauses[claim.Attempts]

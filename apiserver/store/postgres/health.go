@@ -69,3 +69,13 @@ func (e *engine) tryToWrite(ctx context.Context) error {
 	}
 	return err
 }
+
+// Usage implements store.Measured.
+func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
+	pool := s.engine.pool.Stat()
+	u.Connections, u.MaxConnections = int(pool.AcquiredConns()), int(pool.MaxConns())
+	err = s.engine.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+		return scanRow(ctx, q, `SELECT pg_database_size(current_database())`, nil, &u.Bytes)
+	})
+	return u, err
+}

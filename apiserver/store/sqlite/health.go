@@ -109,3 +109,17 @@ func rewrite(ctx context.Context, q sqlstore.Querier) error {
 	_, err := q.ExecContext(ctx, `UPDATE mailhost_migrations SET version = version`)
 	return err
 }
+
+// Usage implements store.Measured: the size of the file with its log.
+func (s *Store) Usage(context.Context) (u store.Usage, err error) {
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(s.engine.path + suffix)
+		if err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return u, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+		}
+		if err == nil {
+			u.Bytes += info.Size()
+		}
+	}
+	return u, nil
+}

@@ -12,6 +12,10 @@ func (r *reader) NextMessageDue() (time.Time, error) {
 	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
 }
 
+func (r *reader) QueuedMessages() (int, error) {
+	return only(column[int](r, `SELECT COUNT(*) FROM mail_queue`))
+}
+
 func (t *tx) QueueMessage(m store.QueuedMessage) error { return put(t, mailQueue, &m) }
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {

@@ -109,6 +109,19 @@ func testAuditFilter(h *harness) {
 	} {
 		equal(h, tt.what, h.logged(tt.filter), tt.want)
 	}
+	for _, tt := range []struct {
+		account string
+		n       int
+		left    []int64
+	}{{h.id(), 9, []int64{a, b, c}}, {other, 9, []int64{a, c}}, {"", 0, []int64{a, c}}, {"", 1, []int64{c}}, {"", 9, []int64{c}}} {
+		left := len(h.logged(store.AuditFilter{}))
+		h.update(func(tx store.Tx) error {
+			deleted, err := tx.DeleteAuditEntries(tt.account, at(2), tt.n)
+			equal(h, "deleted entries", deleted, left-len(tt.left))
+			return err
+		})
+		equal(h, "entries that are left", h.logged(store.AuditFilter{}), tt.left)
+	}
 }
 
 // testAuditMany reads more entries than an implementation may hold in memory, some with

@@ -89,13 +89,15 @@ func DatabaseErrors(t *testing.T, s store.Store, failing func(n int, fn func(sto
 		"AddAuditEntry": func(tx store.Tx) error {
 			return tx.AddAuditEntry(&store.AuditEntry{AccountID: a.account, CreatedAt: epoch})
 		},
-		"NextMessageDue":    func(tx store.Tx) error { return second(tx.NextMessageDue()) },
-		"QueueMessage":      func(tx store.Tx) error { return tx.QueueMessage(message) },
-		"ClaimMessages":     func(tx store.Tx) error { return second(tx.ClaimMessages(at(2), at(3), 1)) },
-		"RetryMessage":      func(tx store.Tx) error { return tx.RetryMessage(message, at(2)) },
-		"RemoveMessage":     func(tx store.Tx) error { return tx.RemoveMessage(message) },
-		"SetForwardingLink": func(tx store.Tx) error { return tx.SetForwardingLink(a.account, rule.ID, []byte{1}) },
-		"TokenBucket":       func(tx store.Tx) error { return second(tx.TokenBucket("b")) },
+		"DeleteAuditEntries": func(tx store.Tx) error { return second(tx.DeleteAuditEntries("", at(90), 1)) },
+		"QueuedMessages":     func(tx store.Tx) error { return second(tx.QueuedMessages()) },
+		"NextMessageDue":     func(tx store.Tx) error { return second(tx.NextMessageDue()) },
+		"QueueMessage":       func(tx store.Tx) error { return tx.QueueMessage(message) },
+		"ClaimMessages":      func(tx store.Tx) error { return second(tx.ClaimMessages(at(2), at(3), 1)) },
+		"RetryMessage":       func(tx store.Tx) error { return tx.RetryMessage(message, at(2)) },
+		"RemoveMessage":      func(tx store.Tx) error { return tx.RemoveMessage(message) },
+		"SetForwardingLink":  func(tx store.Tx) error { return tx.SetForwardingLink(a.account, rule.ID, []byte{1}) },
+		"TokenBucket":        func(tx store.Tx) error { return second(tx.TokenBucket("b")) },
 		"UpdateTokenBucket": func(tx store.Tx) error {
 			return tx.UpdateTokenBucket("b", epoch, func(time.Time) (time.Time, error) { return at(1), nil })
 		},

@@ -35,10 +35,11 @@ type commandLine struct {
 
 	Fixture operate.FixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
 	Doctor  serve.DoctorCommand    `cmd:"" group:"Operate:" help:"Check the configuration, and what the server depends on."`
-	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log."`
+	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log, or archive its oldest part."`
 	Import  userimport.Command     `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
 	Backup  operate.BackupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
 	Restore operate.RestoreCommand `cmd:"" group:"Operate:" help:"Put a backup in the place of a database, and revoke again what was revoked since."`
+	Compact operate.CompactCommand `cmd:"" group:"Operate:" help:"Give the space of deleted rows in an SQLite file back to the disk."`
 	Migrate operate.MigrateCommand `cmd:"" group:"Operate:" help:"Copy everything to another database, for instance from SQLite to PostgreSQL."`
 
 	Healthcheck serve.HealthcheckCommand `cmd:"" group:"Operate:" help:"Check a running server on this machine, for a container's health check."`

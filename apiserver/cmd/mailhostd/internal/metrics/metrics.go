@@ -6,6 +6,7 @@ package metrics
 
 import (
 	"context"
+	"math"
 	"net"
 	"net/http"
 	"runtime"
@@ -20,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 const (
@@ -88,6 +90,36 @@ func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
 		}
 		return 1
 	})
+}
+
+// WatchMessages adds the metrics of verification messages. Call it at most once.
+func (m *Metrics) WatchMessages(read func(context.Context) (apiserver.Messages, error)) {
+	messages := func(value func(apiserver.Messages) float64) func() float64 { return scraped(read, value) }
+	m.gauge("messages_queued", "Verification messages that wait to be sent, by any server on the database.", messages(func(v apiserver.Messages) float64 { return float64(v.Queued) }))
+	promauto.With(m.registry).NewCounterFunc(prometheus.CounterOpts{
+		Namespace: namespace, Name: "messages_given_up_total", Help: "Verification messages that could not be sent and were given up by this server.",
+	}, messages(func(v apiserver.Messages) float64 { return float64(v.GivenUp) }))
+}
+
+// WatchDatabase adds the metrics of a database. Call it at most once.
+func (m *Metrics) WatchDatabase(db store.Measured) {
+	usage := func(value func(store.Usage) float64) func() float64 { return scraped(db.Usage, value) }
+	m.gauge("database_size_bytes", "Size of the database.", usage(func(u store.Usage) float64 { return float64(u.Bytes) }))
+	m.gauge("database_connections", "Connections to the database server in use; 0 for an SQLite file.", usage(func(u store.Usage) float64 { return float64(u.Connections) }))
+	m.gauge("database_connections_max", "Maximum number of connections to the database server; 0 for an SQLite file.", usage(func(u store.Usage) float64 { return float64(u.MaxConnections) }))
+}
+
+// scraped returns a function that reads a value on every scrape: NaN if that fails.
+func scraped[T any](read func(context.Context) (T, error), value func(T) float64) func() float64 {
+	return func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout/2)
+		defer cancel()
+		v, err := read(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return value(v)
+	}
 }
 
 // WatchCertificate adds a gauge with the expiry of the TLS certificate. Call it at most

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
@@ -27,6 +28,7 @@ type AuditCommand struct {
 	RequestID string       `placeholder:"ID" help:"Only changes by the request with this X-Request-Id."`
 	Limit     int          `placeholder:"COUNT" help:"Only the newest entries, up to this number. Default: all."`
 	Format    string       `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output format: ${enum}, each with one line per entry. Default: ${default}, also elsewhere than on a terminal, because a log is read by line."`
+	Archive   string       `placeholder:"FILE" variable:"-" help:"Write the changes before --until to this new file, as JSON, and then delete them from the database. --until must be at least an hour ago."`
 	JSON      bool         `name:"json" variable:"-" help:"Short for --format json."`
 }
 
@@ -47,6 +49,14 @@ func (c AuditCommand) Validate() error {
 	if c.Limit < 0 {
 		return errors.New("--limit: must not be negative")
 	}
+	if c.Archive != "" {
+		if time.Since(c.Until.Time) < time.Hour || c.Until.IsZero() {
+			return errors.New("--archive: needs an --until that is at least an hour ago, such as 365d")
+		}
+		if !c.Since.IsZero() || c.Limit != 0 || c.Operation+c.Subject+c.Object+c.RequestID != "" {
+			return errors.New("--archive: takes --until and --account-id alone, so that the log has no gaps")
+		}
+	}
 	return cli.RequireFile(c.Database)
 }
 
@@ -55,6 +65,12 @@ func (c AuditCommand) Run(ctx context.Context, p cli.Program) error {
 	remote, err := c.IsRemote(p)
 	if err != nil {
 		return err
+	}
+	if c.Archive != "" {
+		if remote {
+			return errors.New("--archive: works on a database alone; name it with --database")
+		}
+		return c.archive(ctx, p)
 	}
 	out := bufio.NewWriter(p.Stdout)
 	var printer auditPrinter = newAuditText(out)
@@ -82,16 +98,21 @@ func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(s
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	f := store.AuditFilter{
-		Since: c.Since.Time, Until: c.Until.Time, Operation: c.Operation, RequestID: c.RequestID,
+		AccountID: c.account(), Since: c.Since.Time, Until: c.Until.Time, Operation: c.Operation, RequestID: c.RequestID,
 		Subject: c.Subject, Object: c.Object, Limit: c.Limit,
-	}
-	if c.AccountID != "" {
-		f.AccountID = api.CanonicalID(c.AccountID)
 	}
 	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(f, fn) }); err != nil {
 		return fmt.Errorf("the audit log can't be read: %w", err)
 	}
 	return nil
+}
+
+// account returns the id of --account-id as it is stored, or "".
+func (c AuditCommand) account() string {
+	if c.AccountID == "" {
+		return ""
+	}
+	return api.CanonicalID(c.AccountID)
 }
 
 // auditPage is the number of entries that a request returns at most.

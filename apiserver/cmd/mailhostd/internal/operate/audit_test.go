@@ -17,6 +17,8 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -182,7 +184,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 	if err := os.WriteFile(notes, []byte("These are notes and no database, and long enough to have a header of one.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range [][]string{{"audit"}, {"backup", "--output", output}} {
+	for _, command := range [][]string{{"audit"}, {"compact"}, {"backup", "--output", output}} {
 		for database, want := range map[string]string{
 			missing: "there is no database " + missing, filepath.Join(dir, "none", "a.db"): "there is no database " + dir, dir: dir + `": it is a directory`, notes: notes + ": it is not an SQLite database",
 		} {
@@ -211,4 +213,77 @@ func TestAuditAtRest(t *testing.T) {
 	if _, err := os.Stat(database + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a write-ahead log was left behind: %v", err)
 	}
+}
+
+// TestAuditArchive checks that the archive has what the log loses, that a database has the same
+// archive whatever its account, and that nothing is deleted that is not in a complete file.
+func TestAuditArchive(t *testing.T) {
+	t.Parallel()
+	const old = "99999999-1111-4111-8111-111111111111" // in which nothing happened since
+	database, _ := mailhostdtest.Initialize(t)
+	db, err := sqlite.Open(t.Context(), database, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().AddDate(-1, 0, 0)
+	if err := db.Update(t.Context(), func(tx store.Tx) error {
+		for n := range 2500 { // more than one transaction deletes
+			account := old
+			if n == 7 {
+				account = "another"
+			}
+			if err := tx.AddAuditEntry(&store.AuditEntry{AccountID: account, CreatedAt: before.Add(time.Duration(n)), Operation: "create-mailbox", RequestID: strconv.Itoa(n)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	taken, file := filepath.Join(dir, "taken"), filepath.Join(dir, "2025.jsonl")
+	if err := os.WriteFile(taken, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(flags string) (code int, stdout, stderr string) {
+		return mailhostdtest.Run(t, append([]string{"audit", "--database", database}, strings.Fields(flags)...)...)
+	}
+	for flags, want := range map[string]string{
+		"--archive " + file:                                            "needs an --until that is at least an hour ago",
+		"--archive " + file + " --until 30m":                           "needs an --until that is at least an hour ago",
+		"--archive " + file + " --until 1d --limit 5":                  "so that the log has no gaps",
+		"--archive " + file + " --until 1d --object x":                 "so that the log has no gaps",
+		"--archive " + taken + " --until 1d":                           "exists already",
+		"--archive " + filepath.Join(dir, "none", "a") + " --until 1d": "nothing was deleted",
+	} {
+		if code, _, stderr := run(flags); code == cli.ExitOK || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %s; want %s", flags, code, stderr, want)
+		}
+	}
+	_, want, _ := run("--format json --until 1d --account-id " + old)
+	if code, stdout, stderr := run("--archive " + file + " --until 1d --account-id " + old); code != cli.ExitOK || !strings.Contains(stdout, "(2499 lines)") {
+		t.Fatalf("exit code %d, %s, %s", code, stdout, stderr)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil || string(got) != want || strings.Count(want, "\n") != 2499 {
+		t.Errorf("the archive has %d bytes, %v; want %d", len(got), err, len(want))
+	}
+	if left := mailhostdtest.Audit(t, database); len(left) != 2 || left[0].AccountID != "another" || left[1].Operation != "init-account" {
+		t.Errorf("the log has %+v", left)
+	}
+	size := func() int64 {
+		info, err := os.Stat(database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	large := size()
+	if code, stdout, stderr := mailhostdtest.Run(t, "compact", "--database", database); code != cli.ExitOK || size() > large/2 {
+		t.Errorf("exit code %d, %s, %s: %d bytes, before %d", code, stdout, stderr, size(), large)
+	}
+	mailhostdtest.Fails(t, nil, cli.ExitFailure, "VACUUM FULL", "compact", "--database", "postgres://db/mail")
 }

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,10 +42,16 @@ func TestMetrics(t *testing.T) {
 		`mailhostd_http_request_duration_seconds_count{code="200",method="get",operation="list-mailboxes"} 2`,
 		"mailhostd_http_requests_in_flight 0",
 		"mailhostd_ready 1",
+		"mailhostd_messages_queued 0",
+		"mailhostd_messages_given_up_total 0",
+		"mailhostd_database_connections_max 0",
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("there is no %s in\n%s", want, text)
 		}
+	}
+	if !regexp.MustCompile(`mailhostd_database_size_bytes [1-9]`).MatchString(text) {
+		t.Errorf("the database has no size in\n%s", text)
 	}
 	for _, not := range []string{"private", owner.AccountID, owner.Token, "BREW"} {
 		if strings.Contains(text, not) {

@@ -131,6 +131,9 @@ func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) (err er
 	if err != nil {
 		return err
 	}
+	if measured, ok := db.(store.Measured); ok && s.metrics != nil {
+		s.metrics.WatchDatabase(measured)
+	}
 	publicURL := strings.TrimSuffix(cmp.Or(c.PublicURL, s.url()), "/")
 	if !c.NoConsole {
 		if s.console, err = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()}); err != nil {
