@@ -330,6 +330,13 @@ func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accoun
 	return s.accounts.Init(ctx, id, tokenName)
 }
 
+// DeleteAccount deletes an account with its tokens, grants, forwarding rules and workspaces. It
+// must have no domains and dedicated IPs. The audit log keeps its entries, and has one with the
+// operator's name.
+func (s *Service) DeleteAccount(ctx context.Context, id, operator string) error {
+	return s.accounts.Delete(ctx, id, operator)
+}
+
 // IssueOwnerToken creates a service account with all grants of the account's owner and
 // returns its token, which can't be read again.
 func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {

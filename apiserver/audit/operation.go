@@ -10,6 +10,7 @@ type Operation string
 const (
 	EnsureAccount     Operation = "ensure-account"
 	InitAccount       Operation = "init-account"
+	DeleteAccount     Operation = "delete-account"
 	IssueOwnerToken   Operation = "issue-owner-token"
 	RestoreBackup     Operation = "restore-backup"
 	LoadFixture       Operation = "load-fixture"
@@ -28,7 +29,7 @@ func Operations() []string {
 		}
 	}
 	for _, o := range []Operation{
-		EnsureAccount, InitAccount, IssueOwnerToken, RestoreBackup, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
+		EnsureAccount, InitAccount, DeleteAccount, IssueOwnerToken, RestoreBackup, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
 	} {
 		names = append(names, string(o))
 	}

@@ -62,5 +62,9 @@ type AccountReader interface {
 type AccountWriter interface {
 	CreateAccount(a *Account) error
 	UpdateAccount(id string, change func(*Account) error) (Account, error)
+	// DeleteAccount deletes an account with its workspaces, service accounts, grants, master
+	// passwords, forwarding rules, dedicated IP options and feedback; only the account is
+	// reported. Domains and dedicated IPs must be gone already.
+	DeleteAccount(id string) error
 	CreateWorkspace(w *Workspace) error
 }

@@ -178,6 +178,32 @@ func (a Accounts) Init(ctx context.Context, id, tokenName string) (accountID, to
 	return id, token, err
 }
 
+// Delete is apiserver.Service.DeleteAccount.
+func (a Accounts) Delete(ctx context.Context, id, operator string) error {
+	id = api.CanonicalID(id)
+	who := audit.Operator
+	who.Name = operator
+	return a.Store.Update(ctx, func(tx store.Tx) error {
+		audit.Attribute(tx, who, audit.DeleteAccount)
+		_, domains, err := tx.Domains(id, store.DomainFilter{}, store.Slice{Limit: 1})
+		if err != nil {
+			return err
+		}
+		_, ips, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, store.Slice{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if domains+ips > 0 {
+			return fmt.Errorf("the account %s still has domains (%d) or dedicated IPs (%d); delete and release them first: nothing was deleted", id, domains, ips)
+		}
+		err = tx.DeleteAccount(id)
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("there is no account %s", id)
+		}
+		return err
+	})
+}
+
 // refuseInUse returns an *AccountInUseError if the account has a service account that
 // works and may do everything: without one nobody could make another.
 func refuseInUse(r store.Reader, accountID string, now time.Time) error {

@@ -1,6 +1,10 @@
 package sqlstore
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+import (
+	"fmt"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
 
 const accountsTable = "accounts"
 
@@ -39,6 +43,25 @@ func (t *tx) CreateAccount(a *store.Account) error { return create(t, accounts, 
 
 func (t *tx) UpdateAccount(id string, change func(*store.Account) error) (store.Account, error) {
 	return update(t, accounts, "", id, change)
+}
+
+func (t *tx) DeleteAccount(id string) error {
+	account, err := t.Account(id)
+	if err != nil {
+		return err
+	}
+	for _, table := range []string{
+		forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name, dedicatedIPOptions.name, workspaces.name, feedback.name,
+	} {
+		if _, err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1`, id); err != nil {
+			return fmt.Errorf("delete the %s of an account: %w", table, err)
+		}
+	}
+	if err := t.change(`DELETE FROM accounts WHERE id = $1`, id); err != nil {
+		return err
+	}
+	report(t, &account, nil)
+	return nil
 }
 
 func (t *tx) CreateWorkspace(w *store.Workspace) error { return create(t, workspaces, w) }

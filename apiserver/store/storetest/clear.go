@@ -95,3 +95,49 @@ func testClearWithin(h *harness) {
 	equal(h, "the mailbox's domain", mailbox.DomainName, "b.example")
 	equal(h, "the mailbox's workspace", mailbox.WorkspaceName, "Other")
 }
+
+// withoutDomain creates an account with what DeleteAccount deletes.
+func (h *harness) withoutDomain(name string) tenant {
+	h.Helper()
+	t := tenant{account: h.account()}
+	t.workspace = h.workspace(t.account, "Default")
+	_ = h.dedicatedIPOption(t.account, fmt.Sprintf("2001:db8::%x", h.ids))
+	service := h.newServiceAccount(t.account, "public-"+name)
+	password := h.newMasterPassword(t.account, "ops", workspaceScope(t.workspace))
+	rule := h.newForwarding(t.account, "a@c.example", workspaceScope(t.workspace))
+	rule.LinkHash = []byte(name)
+	h.create(&service, &password, &rule,
+		&store.Authorization{ID: h.id(), AccountID: t.account, GrantKind: "super_admin", SubjectType: "user", SubjectID: "u", CreatedAt: epoch},
+		&store.Feedback{ID: h.id(), AccountID: t.account, Title: "t", CreatedAt: epoch})
+	h.update(func(tx store.Tx) error {
+		return tx.QueueMessage(store.QueuedMessage{AccountID: t.account, ForwardingID: rule.ID, DueAt: at(1)})
+	})
+	return t
+}
+
+// testDeleteAccount checks that an account is deleted with what is in it, and no other, and
+// only without domains and dedicated IPs.
+func testDeleteAccount(h *harness) {
+	kept, gone := h.full("a.example"), h.withoutDomain("b.example")
+	if err := h.refused(func(tx store.Tx) error { return tx.DeleteAccount(kept.account) }); err == nil {
+		h.Error("an account with a domain was deleted")
+	}
+	if err := h.refused(func(tx store.Tx) error { return tx.DeleteAccount(h.id()) }); !errors.Is(err, store.ErrNotFound) {
+		h.Errorf("error = %v", err)
+	}
+	before := read(h, store.Reader.AuthorizationVersion)
+	h.update(func(tx store.Tx) error { return tx.DeleteAccount(gone.account) })
+	if after := read(h, store.Reader.AuthorizationVersion); after == before {
+		h.Error("the version of authorizations is the same")
+	}
+	equal(h, "accounts", len(read(h, store.Reader.Accounts)), 1)
+	absent(h, func(r store.Reader) (store.ServiceAccount, error) {
+		return r.ServiceAccountByPublicID("public-b.example")
+	})
+	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte("b.example")) })
+	if got := read(h, func(r store.Reader) (store.ServiceAccount, error) {
+		return r.ServiceAccountByPublicID("public-a.example")
+	}); got.AccountID != kept.account {
+		h.Errorf("the other account has %+v", got)
+	}
+}

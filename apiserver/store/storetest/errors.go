@@ -21,6 +21,7 @@ func DatabaseErrors(t *testing.T, s store.Store, failing func(n int, fn func(sto
 	target.Internal = true
 	h.create(&alias, &target)
 	free := h.dedicatedIPOption(a.account, "192.0.2.7")
+	empty := h.withoutDomain("empty.example")
 	var (
 		mailbox = listed(h, mailboxes(a.account, store.MailboxFilter{}))[0]
 		ip      = listed(h, dedicatedIPKind.list(a.account))[0]
@@ -101,7 +102,8 @@ func DatabaseErrors(t *testing.T, s store.Store, failing func(n int, fn func(sto
 		"UpdateTokenBucket": func(tx store.Tx) error {
 			return tx.UpdateTokenBucket("b", epoch, func(time.Time) (time.Time, error) { return at(1), nil })
 		},
-		"Clear": store.Tx.Clear,
+		"DeleteAccount": func(tx store.Tx) error { return tx.DeleteAccount(empty.account) },
+		"Clear":         store.Tx.Clear,
 	}
 	addCalls(h, calls, a, "Account", "Accounts", accountKind, listed(h, accountKind.list(a.account))[0])
 	addCalls(h, calls, a, "Workspace", "Workspaces", workspaceKind, listed(h, workspaceKind.list(a.account))[0])

@@ -64,6 +64,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, names ...string) {
 		{"AuditMany", testAuditMany},
 		{"Clear", testClear},
 		{"ClearWithin", testClearWithin},
+		{"DeleteAccount", testDeleteAccount},
 		{"Foreign", testForeign},
 		{"CreationTimes", testCreationTimes},
 		{"PagesDuringCreates", testPagesDuringCreates},

@@ -27,6 +27,7 @@ type AccountCommand struct {
 	Create accountCreateCommand `cmd:"" help:"Create an account and print its id and an owner's token."`
 	List   accountListCommand   `cmd:"" help:"List the accounts of a database."`
 	Show   accountShowCommand   `cmd:"" help:"Show an account: its plan, what is in it, and who owns it."`
+	Delete accountDeleteCommand `cmd:"" help:"Delete an account that has no domains, for instance one that was created by mistake."`
 }
 
 // accountSummary is an account with the number of objects in it. Counts are null if the
@@ -140,6 +141,34 @@ func (c accountShowCommand) Run(ctx context.Context, p cli.Program) (err error) 
 		}
 		return cli.WriteTable(w, rows)
 	})
+}
+
+type accountDeleteCommand struct {
+	ID string `arg:"" name:"id" help:"Id of the account, see mailhostd account list."`
+	cli.DatabaseFlags
+}
+
+// Help is shown by mailhostd account delete --help.
+func (accountDeleteCommand) Help() string {
+	return "Deletes its tokens, grants, master passwords, forwarding rules and workspaces too, and can't be undone. " +
+		"Domains and dedicated IPs have to be deleted first, with Terraform or the API. The audit log keeps its entries."
+}
+
+// Run deletes the account.
+func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program) (err error) {
+	if _, err := uuid.Parse(c.ID); err != nil {
+		return &cli.UsageError{Err: fmt.Errorf("%.64q is not the id of an account, a UUID", c.ID)}
+	}
+	service, err := c.Service(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	if err := service.DeleteAccount(ctx, c.ID, cli.SystemUser()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "deleted the account %s\n", api.CanonicalID(c.ID))
+	return err
 }
 
 // accountCreateFlags are the flags of account create and init.

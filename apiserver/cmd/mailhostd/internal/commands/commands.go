@@ -26,7 +26,7 @@ type commandLine struct {
 	Serve   serve.Command        `cmd:"" group:"Start:" help:"Serve the API."`
 	OpenAPI serve.OpenAPICommand `cmd:"" group:"Start:" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
 
-	Account access.AccountCommand `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and show accounts."`
+	Account access.AccountCommand `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list, show and delete accounts."`
 	Token   access.TokenCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list and revoke tokens."`
 	Grant   access.GrantCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"List, add and remove rights of users, groups and tokens."`
 	Login   access.LoginCommand   `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Sign in at the API's OAuth issuer, so that Terraform runs as you."`
