@@ -25,7 +25,16 @@ func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (stor
 }
 
 func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slice) ([]store.Mailbox, int, error) {
-	return page(r, mailboxes, r.mailboxesWhere(accountID, f), s)
+	w := r.mailboxesWhere(accountID, f)
+	if f.IDs == nil && f.After.ID == "" && f.Status == "" && f.Search == "" {
+		w.countedIn = r.inAccount(accountID).equal(`t.id`, f.DomainID).equal(`t.workspace_id`, f.WorkspaceID).withinDomains(`t.id`, f.Within).withoutUnpaid()
+	}
+	return page(r, mailboxes, w, s)
+}
+
+// countMailboxes adds to the number of a domain's mailboxes, so that no list has to count them.
+func (t *tx) countMailboxes(domainID string, created int) error {
+	return t.change(`UPDATE domains SET mailbox_count = mailbox_count + $1 WHERE id = $2`, created, domainID)
 }
 
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.
@@ -67,6 +76,9 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 		if err := t.addAddress(m, k); err != nil {
 			return err
 		}
+	}
+	if err := t.countMailboxes(m.DomainID, 1); err != nil {
+		return err
 	}
 	report(t, nil, m)
 	return nil
@@ -116,6 +128,9 @@ func (t *tx) CreateMailboxes(wanted []*store.Mailbox, limit int) (map[*store.Mai
 	if err := t.insertRows("addresses", []string{"domain_id", "local_part", "mailbox_id"}, addresses); err != nil {
 		return nil, err
 	}
+	if err := t.countMailboxes(domainID, len(rows)); err != nil {
+		return nil, err
+	}
 	for _, m := range wanted {
 		if created[m] {
 			report(t, nil, m)
@@ -132,6 +147,9 @@ func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) err
 func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 	m, err := removeOne(t, mailboxes, accountID, id)
 	if err != nil {
+		return err
+	}
+	if err := t.countMailboxes(m.DomainID, -1); err != nil {
 		return err
 	}
 	addresses := []string{m.Address()}

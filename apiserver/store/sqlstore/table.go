@@ -243,7 +243,7 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 			return items, n, nil // the only page
 		}
 	}
-	total, err := only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
+	total, err := count(r, tbl, w)
 	if err != nil || s.Offset == 0 || s.Offset >= total {
 		return items, total, err
 	}
@@ -256,6 +256,14 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 		slices.Reverse(items)
 	}
 	return items, total, err
+}
+
+// count returns how many objects w selects.
+func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
+	if in := w.countedIn; in != nil {
+		return only(column[int](r, `SELECT CAST(COALESCE(SUM(t.mailbox_count), 0) AS BIGINT) FROM domains t`+in.text, in.args...))
+	}
+	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
 // slice returns a slice of the objects that w selects in an order. It is cut before the joins,

@@ -22,6 +22,9 @@ type where struct {
 	args      []any
 	// nothingUnpaid means that HideUnpaid hides nothing in the account.
 	nothingUnpaid bool
+	// countedIn selects the domains whose mailbox_count is the number of selected mailboxes
+	// together; nil if rows have to be counted.
+	countedIn *where
 }
 
 // inAccount starts the conditions of a query in an account.

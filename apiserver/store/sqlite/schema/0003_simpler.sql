@@ -20,3 +20,7 @@ CREATE INDEX mailboxes_in_order ON mailboxes (account_id, created_at, id);
 -- A deleted address releases the rules of every account that forward to it.
 DROP INDEX forwarding_rules_by_internal_target;
 CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;
+
+-- How many mailboxes a domain has, so that a list need not count them.
+ALTER TABLE domains ADD COLUMN mailbox_count INTEGER NOT NULL DEFAULT 0;
+UPDATE domains SET mailbox_count = (SELECT COUNT(*) FROM mailboxes m WHERE m.account_id = domains.account_id AND m.domain_id = domains.id);
