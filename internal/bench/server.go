@@ -234,7 +234,7 @@ func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, to
 	}
 	created := time.Now()
 	domainID := uuid.Must(uuid.NewV7()).String()
-	const atOnce = 10_000
+	const atOnce = 1000
 	for done := 0; done == 0 || done < mailboxes; done += atOnce {
 		err := db.Update(ctx, func(tx store.Tx) error {
 			var err error
@@ -244,14 +244,19 @@ func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, to
 					State: store.Provisioning{Status: vocab.DomainActive}, CreatedAt: created,
 				})
 			}
-			for n := done; err == nil && n < min(done+atOnce, mailboxes); n++ {
+			if err != nil {
+				return err
+			}
+			var people []*store.Mailbox
+			for n := done; n < min(done+atOnce, mailboxes); n++ {
 				p := personAt(n)
-				err = tx.CreateMailbox(&store.Mailbox{
+				people = append(people, &store.Mailbox{
 					ID: uuid.Must(uuid.NewV7()).String(), AccountID: accountID, DomainID: domainID, LocalPart: p.localPart,
 					FirstName: p.first, LastName: p.last, State: store.Provisioning{Status: vocab.MailboxActive},
 					CreatedAt: created.Add(time.Duration(n) * time.Millisecond),
 				})
 			}
+			_, err = tx.CreateMailboxes(people, len(people))
 			return err
 		})
 		if err != nil {
