@@ -28,14 +28,14 @@ var exceptions = []string{
 	`FROM audit_entries t`,            // in the order of an index, to print them
 }
 
-// TestPlans checks that no other statement of package sqlstore does, of those that the
-// conformance tests run, and that SQLite keeps the plan of each.
-func TestPlans(t *testing.T) {
+// TestConformance runs the conformance tests with many checkpoints. It then checks that no other
+// statement of package sqlstore that they have run does so, and that SQLite keeps the plan of each.
+func TestConformance(t *testing.T) {
 	var mu sync.Mutex
 	statements := map[string]bool{}
-	t.Run("conformance", func(t *testing.T) {
+	t.Run("store", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store {
-			s := openStore(t, Memory, Options{})
+			s := openStore(t, Memory, Options{checkpointFrames: 10})
 			t.Cleanup(func() { // before the store is closed
 				mu.Lock()
 				defer mu.Unlock()

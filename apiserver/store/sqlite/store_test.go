@@ -14,14 +14,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
-// TestConformance checks a file with many checkpoints. TestPlans runs the same in memory.
-func TestConformance(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: slow, and similar to TestPlans")
-	}
-	storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{checkpointFrames: 10}) })
-}
-
 func TestHistories(t *testing.T) {
 	storetest.History(t, openStore(t, Memory, Options{}), 300)
 }

@@ -12,7 +12,8 @@
 // documented in package store, in the file of the same name.
 //
 // A list is read with COUNT, LIMIT and OFFSET: the indexes of the schema have its order, and
-// a search compares a column with the text in one form (see searchText).
+// a search compares a column with the text in one form (see searchText). The mailboxes that no
+// filter selects are not counted: a domain's row has their number.
 //
 // The package imports the standard library, packages store and vocab, and the
 // packages for the forms in which names are searched (text, domainname) and records
