@@ -83,18 +83,19 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (Session
 	s := Session{Token: u.token, ExpiresAt: u.expiry}
 	if api.IsID(u.of) {
 		who, err := a.enterAsUser(ctx, u.token, u.of)
-		s.AccountID, s.Name = u.of, cmp.Or(who.Name, who.Email)
-		if err == nil {
-			s.Name = cmp.Or(s.Name, who.Subjects[0].ID)
+		if err != nil {
+			return Session{}, err
 		}
-		return s, err
+		s.AccountID, s.Name = u.of, cmp.Or(who.Name, who.Email, who.Subjects[0].ID)
+		return s, nil
 	}
 	token, _ := parseToken(u.token)
 	who, err := a.view(ctx, Caller{publicID: u.of, secretHash: token.Hash()})
-	if err == nil {
-		s.AccountID, s.ServiceAccountID, s.Name = who.AccountID, who.Subjects[0].ID, who.Name
+	if err != nil {
+		return Session{}, err
 	}
-	return s, err
+	s.AccountID, s.ServiceAccountID, s.Name = who.AccountID, who.Subjects[0].ID, who.Name
+	return s, nil
 }
 
 // EndSession ends a session for everybody who has a copy of it. One that is not valid has

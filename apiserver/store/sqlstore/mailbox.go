@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -60,15 +61,23 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 }
 
 func (t *tx) CreateMailbox(m *store.Mailbox) error {
-	d, err := t.mailboxDomain(m.AccountID, m.DomainID)
-	if err != nil {
-		return err
-	}
 	addresses, err := t.addressKeys(m)
 	if err != nil {
 		return err
 	}
+	d, err := t.enterDomain(m.AccountID, m.DomainID)
+	if err != nil {
+		return err
+	}
 	m.DomainName, m.WorkspaceID, m.WorkspaceName = d.name, d.workspaceID, d.workspaceName
+	if err := t.insertMailbox(m, addresses); err != nil {
+		return cmp.Or(t.countMailboxes(m.DomainID, -1), err)
+	}
+	report(t, nil, m)
+	return nil
+}
+
+func (t *tx) insertMailbox(m *store.Mailbox, addresses []addressKey) error {
 	if err := insert(t, mailboxes, m); err != nil {
 		return err
 	}
@@ -77,10 +86,6 @@ func (t *tx) CreateMailbox(m *store.Mailbox) error {
 			return err
 		}
 	}
-	if err := t.countMailboxes(m.DomainID, 1); err != nil {
-		return err
-	}
-	report(t, nil, m)
 	return nil
 }
 
@@ -165,14 +170,24 @@ func mailboxSearchText(m *store.Mailbox) string {
 	return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 }
 
+// mailboxFields are a domain's mailboxDomain.
+const mailboxFields = `name, workspace_id, (SELECT w.name FROM workspaces w WHERE w.id = workspace_id)`
+
 // mailboxDomain has the fields of a domain that a mailbox repeats.
 type mailboxDomain struct {
 	name, workspaceID, workspaceName string
 }
 
-// mailboxDomain returns the domain in which a mailbox is created.
+func (d *mailboxDomain) fields() []any { return []any{&d.name, &d.workspaceID, &d.workspaceName} }
+
+// mailboxDomain returns the domain in which mailboxes are created.
 func (t *tx) mailboxDomain(accountID, id string) (mailboxDomain, error) {
 	in := domains.byID(&t.reader, accountID, id)
-	return only(scan(&t.reader, `SELECT t.name, w.id, w.name FROM domains t JOIN workspaces w ON w.id = t.workspace_id`+in.text, in.args,
-		func(d *mailboxDomain) []any { return []any{&d.name, &d.workspaceID, &d.workspaceName} }))
+	return only(scan(&t.reader, `SELECT `+mailboxFields+` FROM domains t`+in.text, in.args, (*mailboxDomain).fields))
+}
+
+// enterDomain is mailboxDomain, and counts one mailbox more in the same round trip.
+func (t *tx) enterDomain(accountID, id string) (mailboxDomain, error) {
+	in := domains.byID(&t.reader, accountID, id)
+	return only(scan(&t.reader, `UPDATE domains AS t SET mailbox_count = mailbox_count + 1`+in.text+` RETURNING `+mailboxFields, in.args, (*mailboxDomain).fields))
 }

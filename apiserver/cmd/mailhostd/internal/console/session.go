@@ -80,11 +80,10 @@ func (c *Console) removeSession(w http.ResponseWriter, r *http.Request) {
 
 // endSession ends the session of a request for everybody who has a copy of its cookie.
 func (c *Console) endSession(r *http.Request) error {
-	ck, err := r.Cookie(c.cookie(r, sessionCookie, "").Name)
-	if err != nil {
-		return nil
+	if ck, err := r.Cookie(c.cookie(r, sessionCookie, "").Name); err == nil {
+		return c.service.SignOut(r.Context(), ck.Value)
 	}
-	return c.service.SignOut(r.Context(), ck.Value)
+	return nil
 }
 
 // signInForm is the content of the sign-in page.
