@@ -173,11 +173,18 @@ func check(t testing.TB, s *Store) {
 	}
 }
 
-// localParts returns n distinct local parts.
-func localParts(n int) []string {
-	parts := make([]string, n)
-	for i := range parts {
-		parts[i] = fmt.Sprint("m", i)
+// fill creates n mailboxes.
+func fill(t testing.TB, s *Store, n int) {
+	t.Helper()
+	if err := s.Update(t.Context(), func(tx store.Tx) error {
+		for i := range n {
+			m := newMailbox(fmt.Sprint("m", i))
+			if err := tx.CreateMailbox(&m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
-	return parts
 }
