@@ -26,8 +26,9 @@ func TestAccApply(t *testing.T) {
 				s.Mailbox(t, "example.com", "jane.doe")
 				s.Mailbox(t, "example.com", "zoe.mueller")
 			}
-			step := resource.TestStep{Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text)}
+			step := resource.TestStep{Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text, true)}
 			again := step
+			again.ConfigVariables = variables(t, text, false)
 			again.ConfigPlanChecks.PreApply = []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}
 			// plugin-testing can't destroy resources with for_each.
 			destroy := resource.TestStep{Config: s.ProviderConfig()}
@@ -60,7 +61,7 @@ func TestAccQuery(t *testing.T) {
 			text := read(t, e.file)
 			s := acctest.NewServer(t, acctest.Options{})
 			acctest.Test(t, resource.TestCase{TerraformVersionChecks: needed(text), Steps: []resource.TestStep{
-				{Query: true, Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text)},
+				{Query: true, Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text, true)},
 			}})
 		})
 	}
@@ -87,7 +88,7 @@ func needed(text string) (checks []tfversion.TerraformVersionCheck) {
 	return checks
 }
 
-// values are the values of the variables that have no default.
+// values are the values of the variables that have no default, or null.
 var values = config.Variables{
 	"backup_password": config.StringVariable("correct-horse-battery-staple"),
 }
@@ -95,15 +96,17 @@ var values = config.Variables{
 // required matches a variable block.
 var required = regexp.MustCompile(`(?ms)^variable "(\w+)" \{\n(.*?)^\}`)
 
-// variables returns values for an example's variables that have no default.
-func variables(t *testing.T, text string) config.Variables {
+// variables returns values for an example's variables that have no default, and of those whose
+// default is null if creates need them.
+func variables(t *testing.T, text string, creates bool) config.Variables {
 	t.Helper()
 	vars := config.Variables{}
 	for _, v := range required.FindAllStringSubmatch(text, -1) {
-		if regexp.MustCompile(`(?m)^  default +=`).MatchString(v[2]) {
+		fallback := regexp.MustCompile(`(?m)^  default += *(\w*)`).FindStringSubmatch(v[2])
+		value, ok := values[v[1]]
+		if fallback != nil && (!ok || !creates || fallback[1] != "null") {
 			continue
 		}
-		value, ok := values[v[1]]
 		if !ok {
 			t.Fatalf("the variable %s has no default; give it one, or a value in this package's test", v[1])
 		}
