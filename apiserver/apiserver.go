@@ -231,23 +231,19 @@ func (s *Service) OperatorClient(accountID, name string) *http.Client {
 	return s.http.OperatorClient(accountID, name)
 }
 
-// Messages are the verification messages that were not delivered.
-type Messages struct {
-	// Queued is how many wait, for any process on the database, and GivenUp how many this one
-	// has given up since New.
-	Queued  int
-	GivenUp int64
-}
-
-// Messages returns the verification messages that were not delivered, for metrics.
-func (s *Service) Messages(ctx context.Context) (m Messages, err error) {
-	m.GivenUp = s.rules.GivenUpMessages()
+// QueuedMessages returns how many verification messages wait to be sent, by any process on the
+// database.
+func (s *Service) QueuedMessages(ctx context.Context) (n int, err error) {
 	err = s.store.View(ctx, func(r store.Reader) (err error) {
-		m.Queued, err = r.QueuedMessages()
+		n, err = r.QueuedMessages()
 		return err
 	})
-	return m, err
+	return n, err
 }
+
+// GivenUpMessages returns how many verification messages this process could not send and has
+// given up since New.
+func (s *Service) GivenUpMessages() int64 { return s.rules.GivenUpMessages() }
 
 // SignIn returns a sealed session for the holder of a service account's token, which lasts
 // for at most a lifetime. Session opens it, in any process on the same database. A failed

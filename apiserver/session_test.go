@@ -197,6 +197,17 @@ func TestUserSession(t *testing.T) {
 		_, err := service.Session(t.Context(), sealed)
 		refused("a session without grants", err, 403, api.TypePermissionDenied)
 	}
+	ended, err := other.SignInUser(t.Context(), "opaque", second, browserAddress, 3*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.set("opaque", &apiserver.IssuerUnavailableError{RetryAfter: time.Second}) // does not keep anybody from signing out
+	if err := h.Service.SignOut(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	i.set("opaque", jane())
+	_, err = other.Session(t.Context(), ended)
+	refused("a session that was ended", err, 401, api.TypeTokenExpired)
 	h.GrantTo("user", "auth0|jane", apitest.Grant{Capability: vocab.CapMailboxView})
 	i.set(jwt, &apiserver.IssuerUnavailableError{RetryAfter: time.Second})
 	_, err = other.Session(t.Context(), sealed)

@@ -76,8 +76,7 @@ func New(d Dependencies) *Rules {
 // Close sends the messages that are due, for at most some seconds.
 func (rules *Rules) Close() { rules.mail.Close() }
 
-// GivenUpMessages returns how many verification messages could not be sent and were given up
-// since New.
+// GivenUpMessages is apiserver.Service.GivenUpMessages.
 func (rules *Rules) GivenUpMessages() int64 {
 	if rules.mail == nil {
 		return 0

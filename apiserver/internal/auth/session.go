@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -80,6 +81,10 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (Session
 	if err != nil {
 		return Session{}, err
 	}
+	return a.enterSession(ctx, u)
+}
+
+func (a *Authenticator) enterSession(ctx context.Context, u unsealed) (Session, error) {
 	s := Session{Token: u.token, ExpiresAt: u.expiry}
 	if api.IsID(u.of) {
 		who, err := a.enterAsUser(ctx, u.token, u.of)
@@ -98,15 +103,18 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (Session
 	return s, nil
 }
 
-// EndSession ends a session for everybody who has a copy of it. One that is not valid has
-// ended already. The store remembers it as a token bucket that is empty until the session
-// would have expired.
+// EndSession ends a session for everybody who has a copy of it. The store remembers it as a
+// token bucket that is empty until the session would have expired.
 func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 	u, err := a.unseal(ctx, sealed)
-	if _, invalid := errors.AsType[*api.Error](err); invalid {
-		return nil
+	if err == nil {
+		_, err = a.enterSession(ctx, u)
 	}
-	if err != nil {
+	refused, ok := errors.AsType[*api.Error](err)
+	switch {
+	case ok && refused.GetStatus() == http.StatusUnauthorized:
+		return nil // it has ended already, or its token has
+	case err != nil && !ok:
 		return err
 	}
 	return a.store.Update(ctx, func(tx store.Tx) error {

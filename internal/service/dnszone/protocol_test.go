@@ -230,7 +230,7 @@ func TestPartialUpdate(t *testing.T) {
 	s.Domain(t, "example.com")
 	var isDown atomic.Bool
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if body := bodyOf(t, r); isDown.Load() && r.Method != http.MethodGet && strings.Contains(body, "bad") {
+		if body := bodyOf(t, r); isDown.Load() && r.Method != http.MethodGet && strings.Contains(body, `"value":"bad`) {
 			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.value", "Value error, not today")
 			return
 		}

@@ -226,7 +226,10 @@ func (c *Console) switchAccount(w http.ResponseWriter, r *http.Request) {
 		err = notFound("There is no such account, or it gives you no rights.")
 	}
 	if err == nil {
-		err = errors.Join(c.beginUserSession(w, r, session.Token, id), c.endSession(r))
+		err = c.beginUserSession(w, r, session.Token, id)
+	}
+	if err == nil {
+		err = c.endSession(r)
 	}
 	if err != nil {
 		out := c.errorView(r, err)

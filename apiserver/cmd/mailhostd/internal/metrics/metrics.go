@@ -93,12 +93,11 @@ func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
 }
 
 // WatchMessages adds the metrics of verification messages. Call it at most once.
-func (m *Metrics) WatchMessages(read func(context.Context) (apiserver.Messages, error)) {
-	messages := func(value func(apiserver.Messages) float64) func() float64 { return scraped(read, value) }
-	m.gauge("messages_queued", "Verification messages that wait to be sent, by any server on the database.", messages(func(v apiserver.Messages) float64 { return float64(v.Queued) }))
+func (m *Metrics) WatchMessages(queued func(context.Context) (int, error), givenUp func() int64) {
+	m.gauge("messages_queued", "Verification messages that wait to be sent, by any server on the database.", scraped(queued, func(n int) float64 { return float64(n) }))
 	promauto.With(m.registry).NewCounterFunc(prometheus.CounterOpts{
-		Namespace: namespace, Name: "messages_given_up_total", Help: "Verification messages that could not be sent and were given up by this server.",
-	}, messages(func(v apiserver.Messages) float64 { return float64(v.GivenUp) }))
+		Namespace: namespace, Name: "messages_given_up_total", Help: "Verification messages that this server could not send and has given up.",
+	}, func() float64 { return float64(givenUp()) })
 }
 
 // WatchDatabase adds the metrics of a database. Call it at most once.

@@ -125,7 +125,7 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	}
 	if s.metrics != nil {
 		s.metrics.WatchReadiness(service.Ready)
-		s.metrics.WatchMessages(service.Messages)
+		s.metrics.WatchMessages(service.QueuedMessages, service.GivenUpMessages)
 		servers = append(servers, s.start(requests, s.metricsListen, s.metrics.Handler(), failed))
 	}
 	failure := s.wait(ctx, service, failed)
