@@ -116,6 +116,7 @@ type Tx interface {
 	AuditWriter
 	MailWriter
 	TokenBucketWriter
+	ServerWriter
 	// Clear deletes every account with all that is in it, the audit log, the mail
 	// queue, the token buckets and the idempotency records.
 	Clear() error

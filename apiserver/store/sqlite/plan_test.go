@@ -20,7 +20,7 @@ import (
 // exceptions are parts of the statements that may read a whole table or sort rows.
 var exceptions = []string{
 	`DELETE FROM accounts`, `DELETE FROM authorizations`, `DELETE FROM service_accounts`, // by Clear
-	`FROM authorization_version`, `FROM mailhost_migrations`, `UPDATE mailhost_migrations`, `FROM sqlite_schema`, `FROM pragma_`, // few rows
+	`FROM authorization_version`, `FROM server`, `UPDATE server`, `FROM mailhost_migrations`, `UPDATE mailhost_migrations`, `FROM sqlite_schema`, `FROM pragma_`, // few rows
 	`FROM (SELECT * FROM`,             // the rows of a page
 	`t.purchase_batch_id = $`,         // sorts the domains of one purchase
 	`FROM accounts t ORDER BY`,        // all of them, or the newest

@@ -41,6 +41,7 @@ func DatabaseErrors(t *testing.T, s store.Store, failing func(n int, fn func(sto
 		"GrantsOf": func(tx store.Tx) error {
 			return second(tx.GrantsOf(a.account, []store.Subject{{Type: "user", ID: "u"}}))
 		},
+		"SetPublicURL":         func(tx store.Tx) error { return second(tx.SetPublicURL("https://mail.example.com")) },
 		"AuthorizationVersion": func(tx store.Tx) error { return second(tx.AuthorizationVersion()) },
 		"ForwardingByLink":     func(tx store.Tx) error { return second(tx.ForwardingByLink(rule.LinkHash)) },
 		"MailboxByAddress":     func(tx store.Tx) error { return second(tx.MailboxByAddress(a.account, "ada", "a.example")) },

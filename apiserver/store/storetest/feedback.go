@@ -18,3 +18,15 @@ func testFeedback(h *harness) {
 		h.Errorf("created at %v after %v", second.CreatedAt, f.CreatedAt)
 	}
 }
+
+func testPublicURL(h *harness) {
+	before := ""
+	for _, url := range []string{"https://a.example", "https://a.example", "https://b.example"} {
+		h.update(func(tx store.Tx) error {
+			got, err := tx.SetPublicURL(url)
+			equal(h, "the URL before", got, before)
+			return err
+		})
+		before = url
+	}
+}

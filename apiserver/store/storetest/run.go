@@ -58,6 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, names ...string) {
 		{"MailQueueConcurrentClaims", testMailQueueConcurrentClaims},
 		{"TokenBuckets", testTokenBuckets},
 		{"TokenBucketsConcurrently", testTokenBucketsConcurrently},
+		{"PublicURL", testPublicURL},
 		{"Feedback", testFeedback},
 		{"Audit", testAudit},
 		{"AuditFilter", testAuditFilter},

@@ -48,11 +48,12 @@ func NewEphemeralResource() ephemeral.EphemeralResource { return &Token{now: tim
 
 // tokenModel is the model of the ephemeral resource.
 type tokenModel struct {
-	Name      types.String `tfsdk:"name"`
-	Lifetime  types.String `tfsdk:"lifetime"`
-	ID        types.String `tfsdk:"id"`
-	Token     types.String `tfsdk:"token"`
-	ExpiresAt types.String `tfsdk:"expires_at"`
+	Name        types.String `tfsdk:"name"`
+	Lifetime    types.String `tfsdk:"lifetime"`
+	Permissions types.Set    `tfsdk:"permissions"`
+	ID          types.String `tfsdk:"id"`
+	Token       types.String `tfsdk:"token"`
+	ExpiresAt   types.String `tfsdk:"expires_at"`
 }
 
 // openedKey is the key of opened in the private data.
@@ -74,7 +75,7 @@ func (t *Token) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp 
 
 const tokenDescription = `A bearer token for the account's API that is valid for one run and stored in neither state nor plan: for instance for a second provider configuration, or for a write-only attribute of another provider.
 
-It belongs to a service account of its own, which is created when Terraform opens the token and revoked when Terraform closes it, at the end of the run. It has the permissions of the provider's own credential, never more.
+It belongs to a service account of its own, which is created when Terraform opens the token and revoked when Terraform closes it, at the end of the run. It has the permissions of the provider's own credential, or those of ` + "`permissions`" + `, never more.
 
 * **Terraform opens it in each plan and again in each apply**, so each of them creates a service account and revokes it. The revoked ones stay in the account's list, with a ` + "`revoked_at`" + `.
 * The token stops working after its ` + "`lifetime`" + ` in any case: set a longer one than the run takes. A run that fails or is interrupted revokes it too. A run that is killed, or loses its connection to the API, leaves a token for at most that time.
@@ -98,6 +99,19 @@ func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 				Validators:          []validator.String{validate.Duration(minLifetime, maxLifetime)},
 				MarkdownDescription: "How long the token works at most, such as `15m`: from one minute to 24 hours. Default: `" + defaultLifetime + "`.",
 			},
+			"permissions": schema.SetNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: permissionsDescription + " Granting them takes `authorization.view` and `authorization.manage`.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"capability_key": schema.StringAttribute{Required: true, MarkdownDescription: capabilityDescription},
+					"resource_type": schema.StringAttribute{
+						Optional:            true,
+						Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},
+						MarkdownDescription: resourceTypeDescription,
+					},
+					"resource_id": schema.StringAttribute{Optional: true, CustomType: customtype.UUID, MarkdownDescription: resourceIDDescription},
+				}},
+			},
 			"id":         schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the service account."},
 			"token":      schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The bearer token."},
 			"expires_at": schema.StringAttribute{Computed: true, MarkdownDescription: "When the token expires unless it is revoked before (RFC 3339)."},
@@ -110,6 +124,7 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	var m tokenModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 	c := t.Client(ctx, &resp.Diagnostics)
+	checkPermissions(ctx, m.Permissions, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -121,6 +136,12 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	}
 	lifetime, _ := duration(m.Lifetime)
 	o := opened{Name: m.Name.ValueString(), ExpiresAt: t.now().Add(c.ClockOffset(ctx)).Add(lifetime).UTC().Format(api.TimestampLayout)}
+	if !m.Permissions.IsNull() {
+		if caller, err := t.Caller(ctx, c); caller == nil && err == nil {
+			addNoGrants(&resp.Diagnostics, o.String())
+			return
+		}
+	}
 	body := api.CreateServiceAccountBody{Name: o.Name, ExpiresAt: &o.ExpiresAt}
 	created, err := c.CreateServiceAccount(ctx, body)
 	if lost, ok := errors.AsType[*client.SecretLostError](err); ok && ctx.Err() == nil {
@@ -133,6 +154,12 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 		return
 	}
 	o.ID = created.ID
+	if !m.Permissions.IsNull() {
+		if err := restrict(ctx, c, o.ID, m.Permissions); err != nil {
+			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", o), permissionFields, o.discarded(revoke(ctx, c, o.ID)))
+			return
+		}
+	}
 	m.ID, m.Token, m.ExpiresAt = types.StringValue(o.ID), types.StringValue(created.Token), types.StringValue(o.ExpiresAt)
 	private, _ := json.Marshal(o)
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, private)...)
@@ -142,6 +169,14 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 		return
 	}
 	t.AddCleanup(o.ID, func(ctx context.Context) error { return o.cleanUp(ctx, c) })
+}
+
+// discarded says what became of a service account whose token nobody got.
+func (o opened) discarded(err error) string {
+	if err != nil {
+		return fmt.Sprintf("The service account %s was created, and can't be revoked: %s. Nobody has its token, which expires at %s.", o.ID, err, o.ExpiresAt)
+	}
+	return "The service account was revoked again."
 }
 
 // cleanUp revokes the service account when the provider ends without a Close.

@@ -44,18 +44,18 @@ func granted(g *api.Authorization) permission {
 	return permission{key, types.StringPointerValue(g.ResourceType), customtype.NewPointer(g.ResourceID)}
 }
 
-// permissions returns the elements of the attribute, which must be known.
-func (m model) permissions(ctx context.Context) (all []permission, diags diag.Diagnostics) {
-	diags = m.Permissions.ElementsAs(ctx, &all, false)
+// permissionsIn returns the elements of the attribute, which must be known.
+func permissionsIn(ctx context.Context, set types.Set) (all []permission, diags diag.Diagnostics) {
+	diags = set.ElementsAs(ctx, &all, false)
 	return all, diags
 }
 
 // checkPermissions checks the configured permissions that are known.
-func (m model) checkPermissions(ctx context.Context, diags *diag.Diagnostics) {
-	if m.Permissions.IsUnknown() {
+func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostics) {
+	if set.IsUnknown() {
 		return
 	}
-	all, problems := m.permissions(ctx)
+	all, problems := permissionsIn(ctx, set)
 	diags.Append(problems...)
 	for _, p := range all {
 		if key := p.CapabilityKey.ValueString(); isSet(p.CapabilityKey) && !slices.Contains(api.Capabilities(), vocab.Capability(key)) {
@@ -87,9 +87,7 @@ func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diag
 	case err != nil: // a refresh, or the plan of a create, reports it
 	case !plan.Permissions.IsNull():
 		if caller == nil {
-			diags.AddAttributeError(path.Root("permissions"), fmt.Sprintf("Can't restrict the %s", plan.String()),
-				"This API has no operation that grants or revokes permissions: a service account has those of the credential that creates it. "+
-					"Remove permissions, and create it with a credential that has no more than it should have.")
+			addNoGrants(diags, plan.String())
 		}
 	case caller != nil && slices.ContainsFunc(caller.Grants, func(g api.Authorization) bool {
 		return g.GrantKind != vocab.GrantCapability && g.RevokedAt == nil
@@ -100,10 +98,17 @@ func (r *Resource) checkRights(ctx context.Context, plan model, diags *diag.Diag
 	}
 }
 
-// authorizations returns the grants of the service account.
-func (m model) authorizations(ctx context.Context, c *client.Client) (all []api.Authorization, err error) {
+// addNoGrants adds the error of permissions on an API that can't grant any.
+func addNoGrants(diags *diag.Diagnostics, object string) {
+	diags.AddAttributeError(path.Root("permissions"), "Can't restrict the "+object,
+		"This API has no operation that grants or revokes permissions: a service account has those of the credential that creates it. "+
+			"Remove permissions, and create it with a credential that has no more than it should have.")
+}
+
+// authorizations returns the grants of a service account.
+func authorizations(ctx context.Context, c *client.Client, id string) (all []api.Authorization, err error) {
 	for g, err := range c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
-		SubjectType: vocab.SubjectServiceAccount, SubjectID: m.ID.ValueString(),
+		SubjectType: vocab.SubjectServiceAccount, SubjectID: id,
 	}) {
 		if err != nil {
 			return nil, err
@@ -113,14 +118,14 @@ func (m model) authorizations(ctx context.Context, c *client.Client) (all []api.
 	return all, nil
 }
 
-// restrict gives the service account exactly the planned permissions. It revokes last: an
-// error leaves a token with more rights than planned, and none that its users need is missing.
-func (m model) restrict(ctx context.Context, c *client.Client) error {
-	wanted, diags := m.permissions(ctx)
+// restrict gives a service account exactly some permissions. It revokes last: an error
+// leaves a token with more rights than planned, and none that its users need is missing.
+func restrict(ctx context.Context, c *client.Client, id string, permissions types.Set) error {
+	wanted, diags := permissionsIn(ctx, permissions)
 	if diags.HasError() {
 		return fmt.Errorf("can't read permissions: %s", diags[0].Detail())
 	}
-	have, err := m.authorizations(ctx, c)
+	have, err := authorizations(ctx, c, id)
 	if err != nil {
 		return err
 	}
@@ -129,7 +134,7 @@ func (m model) restrict(ctx context.Context, c *client.Client) error {
 			continue
 		}
 		if err := c.GrantAuthorization(ctx, api.GrantAuthorizationBody{
-			GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectServiceAccount, SubjectID: m.ID.ValueString(),
+			GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectServiceAccount, SubjectID: id,
 			CapabilityKey: p.CapabilityKey.ValueStringPointer(), ResourceType: p.ResourceType.ValueStringPointer(), ResourceID: p.ResourceID.ValueStringPointer(),
 		}); err != nil {
 			return err
@@ -152,8 +157,8 @@ func (m *model) readPermissions(ctx context.Context, c *client.Client) error {
 	if m.Permissions.IsNull() {
 		return nil
 	}
-	known, _ := m.permissions(ctx)
-	grants, err := m.authorizations(ctx, c)
+	known, _ := permissionsIn(ctx, m.Permissions)
+	grants, err := authorizations(ctx, c, m.ID.ValueString())
 	if err != nil {
 		return err
 	}

@@ -104,3 +104,32 @@ func TestPermissionsRefused(t *testing.T) {
 		t.Errorf("something was created: %v", err)
 	}
 }
+
+// TestTokenPermissions opens a token with fewer rights than the provider's, and one that can't
+// be restricted.
+func TestTokenPermissions(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		p := s.Protocol(t, "")
+		view := map[string]any{"capability_key": "mailbox.view", "resource_type": "workspace", "resource_id": s.WorkspaceID}
+		o, diags := p.Open(tokenType, map[string]any{"permissions": []any{view}})
+		if s.PublishedOnly {
+			expect(t, diags, "ERROR", "permissions", `Can't restrict the service account "terraform-ephemeral"`, "no operation that grants")
+			return
+		}
+		p.NoErrors(diags)
+		if have, want := grants(t, s, o.Text("id")), []string{"mailbox.view in workspace " + s.WorkspaceID}; !slices.Equal(have, want) {
+			t.Errorf("it may %q, want %q", have, want)
+		}
+		p.NoErrors(p.Close(tokenType, o))
+
+		view["resource_type"] = "domain"
+		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{view}})
+		expect(t, diags, `AttributeName("permissions")`, "to its permissions", "has no domain", "was revoked again")
+		if left := living(t, s); len(left) > 0 {
+			t.Errorf("a token that can't be restricted has left %v", left)
+		}
+		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{map[string]any{"capability_key": "mailbox.fly"}}})
+		expect(t, diags, `There is no capability "mailbox.fly"`)
+	})
+}

@@ -51,7 +51,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	// Values that were unknown in the plan are known now.
-	if plan.checkPermissions(ctx, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if checkPermissions(ctx, plan.Permissions, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	expiresAt := plan.expiry(func() time.Time { return r.serverNow(ctx) })
@@ -75,7 +75,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		plan.Token = types.StringNull()
 	}
 	if err == nil && !plan.Permissions.IsNull() {
-		if err := plan.restrict(ctx, c); err != nil {
+		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {
 			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", plan.String()), permissionFields,
 				"The service account was created, and its token may have all permissions of the provider's credential. The next apply replaces it; until then, its token is in the state only.")
 		}
@@ -90,7 +90,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	if !plan.Permissions.IsNull() && !plan.Permissions.Equal(state.Permissions) {
-		if err := plan.restrict(ctx, c); err != nil {
+		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {
 			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't change the permissions of the %s", plan.String()), permissionFields,
 				"It may have some of the old permissions and some of the new ones; the next plan shows which.")
 			return

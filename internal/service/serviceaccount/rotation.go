@@ -40,7 +40,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		return
 	}
 	config.checkRotateBefore(&resp.Diagnostics)
-	config.checkPermissions(ctx, &resp.Diagnostics)
+	checkPermissions(ctx, config.Permissions, &resp.Diagnostics)
 }
 
 func (m model) checkRotateBefore(diags *diag.Diagnostics) {

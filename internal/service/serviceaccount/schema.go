@@ -31,6 +31,14 @@ The API can't change a service account beside its permissions: changing ` + "`na
 
 For a token that is valid for one run and not stored in the state, use the ephemeral resource ` + "`mailhost_service_account_token`" + `.`
 
+// The descriptions of permissions, here and in the ephemeral resource.
+const (
+	permissionsDescription  = "What the token may do: a set of capabilities, each of which the provider's credential must have. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's."
+	capabilityDescription   = "Capability, such as `mailbox.view`."
+	resourceTypeDescription = "`workspace` or `domain`, if the capability is restricted to one. Set it with `resource_id`."
+	resourceIDDescription   = "UUID of the workspace or domain. Set it with `resource_type`."
+)
+
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id":         service.ComputedString("UUID of the service account."),
@@ -88,22 +96,22 @@ func settings() map[string]schema.Attribute {
 		"permissions": schema.SetNestedAttribute{
 			Optional:      true,
 			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplaceIf(removed, replaces, replaces)},
-			MarkdownDescription: "What the token may do: a set of capabilities, each of which the provider's credential must have. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's. " +
-				"Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
+			MarkdownDescription: permissionsDescription +
+				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"capability_key": schema.StringAttribute{
 					Required:            true,
-					MarkdownDescription: "Capability, such as `mailbox.view`.",
+					MarkdownDescription: capabilityDescription,
 				},
 				"resource_type": schema.StringAttribute{
 					Optional:            true,
 					Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},
-					MarkdownDescription: "`workspace` or `domain`, if the capability is restricted to one. Set it with `resource_id`.",
+					MarkdownDescription: resourceTypeDescription,
 				},
 				"resource_id": schema.StringAttribute{
 					Optional:            true,
 					CustomType:          customtype.UUID,
-					MarkdownDescription: "UUID of the workspace or domain. Set it with `resource_type`.",
+					MarkdownDescription: resourceIDDescription,
 				},
 			}},
 		},

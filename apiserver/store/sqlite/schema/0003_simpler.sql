@@ -24,3 +24,10 @@ CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_em
 -- How many mailboxes a domain has, so that a list need not count them.
 ALTER TABLE domains ADD COLUMN mailbox_count INTEGER NOT NULL DEFAULT 0;
 UPDATE domains SET mailbox_count = (SELECT COUNT(*) FROM mailboxes m WHERE m.account_id = domains.account_id AND m.domain_id = domains.id);
+
+-- One row: store.ServerWriter.
+CREATE TABLE server (
+	id         INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+	public_url TEXT NOT NULL
+) STRICT;
+INSERT INTO server (id, public_url) VALUES (1, '');

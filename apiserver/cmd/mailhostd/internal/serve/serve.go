@@ -135,6 +135,11 @@ func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) (err er
 		s.metrics.WatchDatabase(measured)
 	}
 	publicURL := strings.TrimSuffix(cmp.Or(c.PublicURL, s.url()), "/")
+	if c.PublicURL != "" {
+		if err := comparePublicURL(ctx, db, publicURL, log); err != nil {
+			return errors.Join(err, db.Close())
+		}
+	}
 	if !c.NoConsole {
 		if s.console, err = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()}); err != nil {
 			return errors.Join(fmt.Errorf("--public-url: %w", err), db.Close())
@@ -238,6 +243,22 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 		log.Info("serving metrics", "url", urlOf(s.metricsListen)+"/metrics")
 	}
 	log.Info("serving", "url", s.url(), "database", cli.RedactDatabase(c.Database), "published_only", c.PublishedOnly, "version", version)
+}
+
+// comparePublicURL warns if the latest server of the database had another public URL: each
+// replica puts its own into messages and the console.
+func comparePublicURL(ctx context.Context, db store.Store, url string, log *slog.Logger) error {
+	before := ""
+	if err := db.Update(ctx, func(tx store.Tx) (err error) {
+		before, err = tx.SetPublicURL(url)
+		return err
+	}); err != nil {
+		return fmt.Errorf("--public-url: %w", err)
+	}
+	if before != "" && before != url {
+		log.Warn("the server that was started before with this database has another --public-url; all replicas need the same, because it is in the links of messages", "url", url, "before", before)
+	}
+	return nil
 }
 
 // reloadOnHangup reloads the certificate on each SIGHUP until stop is called. A

@@ -120,7 +120,7 @@ func TestServeWithAFixture(t *testing.T) {
 	const account = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
 	database := t.TempDir() + "/fixture.db"
 	fixture := []string{"--fixture", mailhostdtest.FixturePath}
-	s := mailhostdtest.Serve(t, database, fixture...)
+	s := mailhostdtest.Serve(t, database, append(fixture, "--public-url", "https://mail.example.com/")...)
 	owner := mailhostdtest.InitializeIn(t, database, "--account-id", account)
 	var page api.Page[api.Mailbox]
 	s.As(t, owner).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK).Into(&page)
@@ -130,7 +130,10 @@ func TestServeWithAFixture(t *testing.T) {
 	s.As(t, owner).Do(http.MethodDelete, "/mailboxes/john@example.com", nil).Want(http.StatusNoContent)
 	s.End(t)
 	// A deleted mailbox is not created again, although the fixture has it.
-	again := mailhostdtest.Serve(t, database, fixture...)
+	again := mailhostdtest.Serve(t, database, append(fixture, "--public-url", "https://mail.example.net")...)
+	if warned := again.Log.Entries("the server that was started before with this database has another --public-url; all replicas need the same, because it is in the links of messages"); len(warned) != 1 || warned[0]["before"] != "https://mail.example.com" {
+		t.Errorf("another public URL: the log is\n%s", again.Log)
+	}
 	if warned := again.Log.Entries("the account of the fixture exists already"); len(warned) != 1 || warned[0]["level"] != "WARN" || warned[0]["account"] != account {
 		t.Errorf("the second start logged\n%s", again.Log)
 	}
