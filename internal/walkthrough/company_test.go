@@ -34,6 +34,7 @@ func TestAccCompanyDomain(t *testing.T) {
 	}
 	w.planIsEmpty(t)
 
+	t.Run("export", func(t *testing.T) { exported(t, w) })
 	t.Run("what is refused", func(t *testing.T) { refusedMailboxes(t, w, head, rows) })
 	t.Run("master password", func(t *testing.T) { masterPassword(t, w) })
 
@@ -41,6 +42,26 @@ func TestAccCompanyDomain(t *testing.T) {
 	all := "-var=max_mailbox_deletions=8"
 	w.must(t, "apply", "-auto-approve", all)
 	w.destroy(t, all)
+}
+
+// exported writes the account as another configuration, whose plan only imports, and is empty
+// after the apply.
+func exported(t *testing.T, w *workspace) {
+	original, folder := w.dir, filepath.Join(t.TempDir(), "account")
+	out, code := w.command(t, mailhostd(), "export", "--database", ".mailhost/mailhost.db", "--hcl", folder, "--no-json")
+	if code != 0 || !strings.Contains(out, "9 mailboxes") {
+		t.Fatalf("the export ended with %d:\n%s", code, out)
+	}
+	outer := w.env
+	w.dir = folder
+	defer func() { w.dir, w.env = original, outer }()
+	w.set("MAILHOST_DATA_DIR", filepath.Join(original, ".mailhost"))
+	w.must(t, "fmt", "-check")
+	w.must(t, "init")
+	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "imported, 0 added, 0 changed, 0 destroyed") {
+		t.Errorf("the plan of an export does not only import:\n%s", out)
+	}
+	w.planIsEmpty(t)
 }
 
 // refusedMailboxes checks that the module refuses invalid input.

@@ -122,12 +122,12 @@ func Minute(timestamp *string) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// Counted returns a number with its noun, such as "1 token", "3 tokens" or "2 aliases".
+// Counted returns a number with its noun, such as "1 token", "3 tokens" or "2 mailboxes".
 func Counted(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
-	case strings.HasSuffix(noun, "s"):
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"):
 		return strconv.Itoa(n) + " " + noun + "es"
 	}
 	return strconv.Itoa(n) + " " + noun + "s"

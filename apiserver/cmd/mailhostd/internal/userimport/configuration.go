@@ -8,11 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/hcltext"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/csvfile"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
@@ -104,7 +103,7 @@ func configuration(domain, reference string) string {
 	comment, value := `  # If this configuration has the domain too, write its reference, for instance
   # mailhost_domain.main.name. Without it a destroy deletes the mailboxes, and fails at
   # the domain.
-`, strconv.Quote(domain)
+`, hcltext.Quote(domain)
 	if reference != "" {
 		comment, value = "", reference
 	}
@@ -119,7 +118,7 @@ resource "mailhost_mailbox_set" %[2]q {
   # The function also reads the file after a spreadsheet has saved it as CSV UTF-8.
   mailboxes = provider::mailhost::parse_users(file("${path.module}/%[1]s.csv"), %[1]q)
 }
-`, domain, resourceName(domain), comment, value)
+`, domain, hcltext.Label(domain), comment, value)
 }
 
 var (
@@ -157,18 +156,4 @@ func domainReference(dir, domain string) (string, error) {
 		return "", nil
 	}
 	return references[0], nil
-}
-
-// resourceName returns the name of a domain's resource: example.com is example_com.
-func resourceName(domain string) string {
-	name := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' {
-			return r
-		}
-		return '_'
-	}, domain)
-	if unicode.IsDigit(rune(name[0])) {
-		return "_" + name
-	}
-	return name
 }

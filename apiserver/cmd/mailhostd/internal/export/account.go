@@ -1,0 +1,228 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+// account is what a configuration can have of an account.
+type account struct {
+	id string
+	// defaultWorkspace is "" if it can't be read.
+	defaultWorkspace string
+	workspaces       map[string]string // names by id
+	domains          []*domain
+	rules            []api.Forwarding
+	passwords        []api.MasterPassword
+	services         []api.ServiceAccount
+	// grants are the permissions of each service account; nil if they can't be read.
+	grants map[string][]api.Authorization
+	ips    []api.DedicatedIP
+	// leftOut says what is missing, and why: a line each.
+	leftOut []string
+}
+
+// domain is a domain with what is in it.
+type domain struct {
+	api.Domain
+	mailboxes []api.Mailbox
+	records   []api.DNSRecord
+}
+
+// reader reads an account.
+type reader struct {
+	*apiclient.Client
+	account *account
+	now     time.Time
+}
+
+// leave notes what the configuration leaves out.
+func (a *account) leave(format string, args ...any) {
+	a.leftOut = append(a.leftOut, cli.Printable(fmt.Sprintf(format, args...)))
+}
+
+// list returns a list in a stable order. If the caller may not read it, or the API has no such
+// operation, it returns none, and notes what is missing.
+func list[Req, Item any](ctx context.Context, r *reader, what string, op api.Operation[Req, api.Page[Item]], in *Req, key func(Item) string) ([]Item, error) {
+	items, err := apiclient.Collect(apiclient.All(ctx, r.Client, op, in))
+	switch {
+	case apiclient.Missing(err):
+		r.account.leave("%s: this API offers only the published operations, none of which lists them.", what)
+	case apiclient.Denied(err):
+		r.account.leave("%s: the token may not read them; it needs `%s`.", what, op.Capability)
+	case err != nil:
+		return nil, err
+	default:
+		slices.SortFunc(items, func(a, b Item) int { return strings.Compare(key(a), key(b)) })
+		return items, nil
+	}
+	return nil, nil
+}
+
+// readAccount reads everything that a configuration can have.
+func readAccount(ctx context.Context, t *cli.Target, now time.Time, progress func(done, total int64)) (*account, error) {
+	r := &reader{t.Client, &account{id: t.AccountID, workspaces: map[string]string{}}, now}
+	a := r.account
+	domains, err := apiclient.Collect(apiclient.All(ctx, r.Client, api.ListDomains, &api.ListDomainsRequest{}))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(domains, func(a, b api.Domain) int { return strings.Compare(a.Name, b.Name) })
+	for _, d := range domains {
+		if name, err := domainname.Normalize(d.Name); err != nil || name != d.Name { // it names a file
+			return nil, fmt.Errorf("the API lists a domain with an invalid name, %.300q", d.Name)
+		}
+		a.domains = append(a.domains, &domain{Domain: d})
+	}
+	for _, read := range []func(context.Context) error{r.readWorkspaces, r.readMailboxes, r.readRules, r.readPasswords, r.readServices, r.readIPs} {
+		if err := read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a, r.readRecords(ctx, progress)
+}
+
+func (r *reader) readWorkspaces(ctx context.Context) error {
+	current, err := apiclient.Call(ctx, r.Client, api.GetAccount, &api.GetAccountRequest{})
+	if err != nil && !apiclient.Denied(err) {
+		return err
+	} else if err == nil {
+		r.account.defaultWorkspace = current.DefaultWorkspaceID
+	}
+	// The ids suffice where the names can't be read.
+	for w, err := range apiclient.All(ctx, r.Client, api.ListWorkspaces, &api.ListRequest{}) {
+		if apiclient.Denied(err) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		r.account.workspaces[w.ID] = w.Name
+	}
+	return nil
+}
+
+func (r *reader) readMailboxes(ctx context.Context) error {
+	mailboxes, err := list(ctx, r, "Mailboxes", api.ListMailboxes, &api.ListMailboxesRequest{}, func(m api.Mailbox) string { return m.LocalPart })
+	aliases := 0
+	for _, m := range mailboxes {
+		i := slices.IndexFunc(r.account.domains, func(d *domain) bool { return d.ID == m.DomainID })
+		switch {
+		case i < 0:
+			r.account.leave("Mailbox `%s`: the token may not read its domain.", m.PrimaryEmail)
+		case m.Status == "deleting":
+			r.account.leave("Mailbox `%s`: it is being deleted.", m.PrimaryEmail)
+		default:
+			r.account.domains[i].mailboxes = append(r.account.domains[i].mailboxes, m)
+			aliases += len(m.Aliases)
+		}
+	}
+	if aliases > 0 {
+		r.account.leave("%s of mailboxes: the API can't create or change aliases. They stay as they are.", cli.Counted(aliases, "alias"))
+	}
+	return err
+}
+
+func (r *reader) readRules(ctx context.Context) (err error) {
+	r.account.rules, err = list(ctx, r, "Forwarding rules", api.ListForwarding, &api.ListForwardingRequest{}, func(f api.Forwarding) string {
+		return f.ScopeType + " " + f.ScopeID + " " + f.TargetEmail
+	})
+	return err
+}
+
+func (r *reader) readPasswords(ctx context.Context) (err error) {
+	r.account.passwords, err = list(ctx, r, "Master passwords", api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}, func(p api.MasterPassword) string {
+		return p.ScopeType + " " + p.ScopeID + " " + p.Name
+	})
+	return err
+}
+
+// readServices reads the service accounts whose tokens work, but for the caller's own.
+func (r *reader) readServices(ctx context.Context) error {
+	all, err := list(ctx, r, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		switch state := apiclient.TokenState(s, r.now); {
+		case r.Token != "" && strings.Contains(r.Token, s.TokenPublicID):
+			r.account.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
+		case state == "active":
+			r.account.services = append(r.account.services, s)
+		case state == "expired":
+			r.account.leave("Service account `%s` (%s): its token has expired.", s.Name, s.ID)
+		}
+	}
+	if len(r.account.services) == 0 {
+		return nil
+	}
+	// An array, not pages.
+	grants, err := apiclient.Call(ctx, r.Client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	if apiclient.Denied(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	r.account.grants = map[string][]api.Authorization{}
+	for _, g := range *grants {
+		r.account.grants[g.SubjectID] = append(r.account.grants[g.SubjectID], g)
+	}
+	for _, all := range r.account.grants {
+		slices.SortFunc(all, func(a, b api.Authorization) int {
+			return cmp.Or(strings.Compare(value(a.CapabilityKey), value(b.CapabilityKey)), strings.Compare(value(a.ResourceID), value(b.ResourceID)))
+		})
+	}
+	return nil
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func (r *reader) readIPs(ctx context.Context) error {
+	all, err := list(ctx, r, "Dedicated IPs", api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{}, func(ip api.DedicatedIP) string { return ip.Name + " " + ip.ID })
+	for _, ip := range all {
+		if ip.Status == "releasing" {
+			r.account.leave("Dedicated IP `%s`: it is being released.", ip.Name)
+		} else {
+			r.account.ips = append(r.account.ips, ip)
+		}
+	}
+	return err
+}
+
+// readRecords reads the records that the account's owner has made: the service manages the others.
+func (r *reader) readRecords(ctx context.Context, progress func(done, total int64)) error {
+	for i, d := range r.account.domains {
+		records, err := list(ctx, r, "DNS records", api.ListDNSRecords, &api.ListDNSRecordsRequest{Domain: d.ID}, func(d api.DNSRecord) string {
+			return fmt.Sprintf("%s %s %06d %s", d.Name, d.Type, priority(d), d.Value)
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.Name, err)
+		}
+		if records == nil {
+			return nil // noted once
+		}
+		d.records = slices.DeleteFunc(records, func(d api.DNSRecord) bool { return d.IsSystemManaged })
+		progress(int64(i+1), int64(len(r.account.domains)))
+	}
+	return nil
+}
+
+func priority(r api.DNSRecord) int64 {
+	if r.Priority == nil {
+		return 0
+	}
+	return *r.Priority
+}

@@ -1,0 +1,144 @@
+// Package export has mailhostd export: it reads an account (account.go), and writes it as the
+// Terraform configuration that a person would have written (configuration.go).
+package export
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+)
+
+// Command is mailhostd export.
+type Command struct {
+	HCL       string `name:"hcl" required:"" variable:"-" placeholder:"FOLDER" help:"Write the configuration to this folder."`
+	Overwrite bool   `variable:"-" help:"Replace what an export has written to the folder before."`
+
+	cli.TargetFlags
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd export --help.
+func (Command) Help() string {
+	return "Writes the account as the configuration of Terraform or OpenTofu, with the import blocks: a plan in the folder only imports, " +
+		"and after its apply the plan is empty. The published operations are enough, apart from what they can't list: README.md in the folder says what that is. " +
+		"The same account gives the same files, so that a second export shows as a diff what was changed elsewhere."
+}
+
+// mark is the first line of each file of an export, so that the next one knows which are its own.
+const (
+	mark       = "# Written by mailhostd export.\n\n"
+	readmeMark = "# An account as code\n\nWritten by `mailhostd export`"
+)
+
+// result is what export prints.
+type result struct {
+	Folder    string   `json:"folder"`
+	Files     []string `json:"files"`
+	Domains   int      `json:"domains"`
+	Mailboxes int      `json:"mailboxes"`
+	Records   int      `json:"dns_records"`
+	LeftOut   []string `json:"left_out"`
+}
+
+// Run writes the files.
+func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
+	// Before the account is read, which may take a while.
+	present, err := c.present()
+	if err != nil {
+		return err
+	}
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	progress, done := cli.ShowProgress(p.Stderr, "reading domains")
+	a, err := readAccount(ctx, t, time.Now(), progress)
+	done()
+	if err != nil {
+		return err
+	}
+	files := render(a, t.URL)
+	if err := os.MkdirAll(c.HCL, 0o755); err != nil {
+		return err
+	}
+	for _, name := range present {
+		if err := os.Remove(filepath.Join(c.HCL, name)); err != nil {
+			return err
+		}
+	}
+	r := result{Folder: c.HCL, Files: slices.Sorted(maps.Keys(files)), Domains: len(a.domains), LeftOut: append([]string{}, a.leftOut...)}
+	for _, name := range r.Files {
+		if err := writeNew(filepath.Join(c.HCL, name), files[name]); err != nil {
+			return err
+		}
+	}
+	for _, d := range a.domains {
+		r.Mailboxes += len(d.mailboxes)
+		r.Records += len(d.records)
+	}
+	return c.Print(p, r, r.writeText)
+}
+
+// present returns the files of an earlier export in the folder. Without --overwrite, and if the
+// folder has other files that an export would replace, it is an error.
+func (c Command) present() (own []string, err error) {
+	entries, err := os.ReadDir(c.HCL)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Name() != readmeFile && filepath.Ext(e.Name()) != ".tf" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(c.HCL, e.Name()))
+		switch {
+		case err != nil:
+			return nil, err
+		case !c.Overwrite:
+			return nil, fmt.Errorf("%s has %s already; choose another folder, or replace an earlier export with --overwrite", c.HCL, e.Name())
+		case bytes.HasPrefix(content, []byte(mark)) || bytes.HasPrefix(content, []byte(readmeMark)):
+			own = append(own, e.Name())
+		}
+	}
+	return own, nil
+}
+
+// writeNew writes a file that does not exist.
+func writeNew(path string, content []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s was not written by an export; move it away, and run the command again", path)
+	} else if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
+}
+
+// writeText prints the result for people.
+func (r result) writeText(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "%s: %s, %s, %s of %s\n", r.Folder, cli.Counted(len(r.Files), "file"), cli.Counted(r.Domains, "domain"),
+		cli.Counted(r.Records, "DNS record"), cli.Counted(r.Mailboxes, "mailbox")); err != nil {
+		return err
+	}
+	for _, line := range r.LeftOut {
+		if _, err := fmt.Fprintln(w, "left out: "+cli.Printable(line)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "Next: cd %s && terraform init && terraform plan\n", r.Folder)
+	return err
+}
