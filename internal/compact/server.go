@@ -205,6 +205,27 @@ func (s *Server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportR
 		})
 }
 
+// ListResource implements tfprotov6.ListResourceServer.
+func (s *Server) ListResource(ctx context.Context, req *tfprotov6.ListResourceRequest) (*tfprotov6.ListResourceServerStream, error) {
+	stream, err := s.Framework.ListResource(ctx, req)
+	c := s.conversion(req.TypeName)
+	if c == nil || err != nil {
+		return stream, err
+	}
+	results := stream.Results
+	stream.Results = func(push func(tfprotov6.ListResourceResult) bool) {
+		for r := range results {
+			if err := c.toTerraform(&r.Resource); err != nil {
+				r.Diagnostics = append(r.Diagnostics, &tfprotov6.Diagnostic{Severity: tfprotov6.DiagnosticSeverityError, Summary: "Can't encode a value for Terraform", Detail: err.Error()})
+			}
+			if !push(r) {
+				return
+			}
+		}
+	}
+	return stream, nil
+}
+
 // MoveResourceState implements tfprotov6.ResourceServer.
 func (s *Server) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
 	return call(ctx, s.conversion(req.TargetTypeName), req,

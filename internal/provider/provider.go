@@ -275,7 +275,7 @@ func (p *mailhost) ListResources(context.Context) (all []func() list.ListResourc
 	for _, o := range objects {
 		all = append(all, o.definition.ListResource)
 	}
-	return all
+	return append(all, dnszone.NewListResource, mailboxset.NewListResource)
 }
 
 // EphemeralResources implements provider.ProviderWithEphemeralResources.

@@ -164,7 +164,7 @@ type Listing[T any, M fmt.Stringer] struct {
 	DisplayName func(*T) string
 	// Imported, if set, changes the model of a listed object to the one that an import and
 	// a read leave, so that a configuration generated from it has an empty plan.
-	Imported func(*M)
+	Imported func(ctx context.Context, c *client.Client, m *M) error
 	// Skip, if set, reports whether an object is left out because it can't be imported.
 	Skip func(*T) bool
 }

@@ -66,6 +66,17 @@ func SearchFilter(nouns, in string) Filter {
 	return NewFilter("search", "Only the "+nouns+" with this text in "+in+", in upper or lower case.")
 }
 
+// DomainFilters select domains.
+func DomainFilters() []Filter {
+	return []Filter{
+		WorkspaceFilter("domains"),
+		NewFilter("status", "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
+			validate.OneOf[api.ListDomainsRequest]("status")),
+		NewFilter("tag", "Only the domains with this label, by its name or UUID."),
+		SearchFilter("domains", "their name, an internationalized one in either form"),
+	}
+}
+
 // scopeFilters select objects by their [Scope]. noun is the singular with its article.
 func scopeFilters(noun, nouns string) []Filter {
 	domain, workspace := DomainFilter(nouns), WorkspaceFilter(nouns)

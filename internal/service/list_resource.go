@@ -83,7 +83,10 @@ func (l *listResource[T, M]) result(ctx context.Context, req list.ListRequest, c
 	if req.IncludeResource {
 		m := l.model(ctx, domains, v)
 		if l.Listing.Imported != nil {
-			l.Listing.Imported(&m)
+			if err := l.Listing.Imported(ctx, c, &m); err != nil {
+				l.collection.addListError(&result.Diagnostics, err)
+				return result
+			}
 		}
 		result.Diagnostics.Append(result.Resource.Set(ctx, object(ctx, result.Resource.Schema.Type().(types.ObjectType).AttrTypes, m))...)
 	}

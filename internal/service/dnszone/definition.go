@@ -17,11 +17,20 @@
 package dnszone
 
 import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/list"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 )
 
 const typeName = "mailhost_dns_zone"
+
+// NewListResource returns the list resource.
+func NewListResource() list.ListResource { return definition.ListResource() }
 
 // definition describes the resource. It has no data sources: those of DNS records list
 // the records of a domain.
@@ -30,8 +39,11 @@ var definition = &service.Definition[api.Domain, model]{
 	Collection: service.Collection[api.Domain]{
 		Noun: "DNS zone", Nouns: "DNS zones",
 		Attributes: attributes,
+		Filters:    service.DomainFilters(), List: service.Listed((*client.Client).ListDomains),
 	},
 	Lookup: service.Lookup[api.Domain, model]{
+		ID:       func(d *api.Domain) string { return d.ID },
+		Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },
 		ImportBy: "the domain's name, such as example.com, or its UUID",
 	},
 	Managing: service.Managing{
@@ -41,5 +53,17 @@ var definition = &service.Definition[api.Domain, model]{
 		NaturalKeys:         func(of service.Attributes) []string { return service.DomainKeys(of.Text, "") },
 		ReplacedBy:          []string{"domain"},
 		IsValuable:          true,
+	},
+	Listing: service.Listing[api.Domain, model]{
+		Note:        "Each domain is one zone, with all records but the system-managed ones.",
+		DisplayName: func(d *api.Domain) string { return d.Name },
+		Imported: func(ctx context.Context, c *client.Client, m *model) error {
+			has, err := zone{client: c, id: m.ID.ValueString(), name: m.DomainName.ValueString()}.read(ctx)
+			if err == nil && has.isUnreadable {
+				err = errUnreadable
+			}
+			m.Records = flatten(has.ttls(nil))
+			return err
+		},
 	},
 }

@@ -531,3 +531,21 @@ func TestDomainIsGone(t *testing.T) {
 		t.Errorf("the state holds %s", gone.State)
 	}
 }
+
+// TestList lists each domain as a zone, whose generated configuration plans nothing.
+func TestList(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		s.Domain(t, "other.com")
+		p := s.Protocol(t, "")
+		_, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"@ MX": entry("10 mx.example.net."), "www A": entry("192.0.2.1", "192.0.2.2")}), nil)
+		p.NoErrors(diags)
+		if s.PublishedOnly {
+			_, diags := p.List(typeName, nil, 10)
+			acctest.Expect(t, diags, "ERROR: Can't list the DNS zones", "no operation that lists DNS records")
+			return
+		}
+		p.ExpectListed(t, typeName, nil, "example.com", "other.com")
+	})
+}

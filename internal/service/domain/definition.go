@@ -12,7 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 // Definition describes domains.
@@ -27,14 +26,8 @@ var Definition = &service.Definition[api.Domain, model]{
 			"auto_renew":   "Whether the registration is renewed automatically.",
 			"redirect_url": "Where the domain's web traffic is redirected to; null without a redirect.",
 		},
-		Filters: []service.Filter{
-			service.WorkspaceFilter("domains"),
-			service.NewFilter("status", "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
-				validate.OneOf[api.ListDomainsRequest]("status")),
-			service.NewFilter("tag", "Only the domains with this label, by its name or UUID."),
-			service.SearchFilter("domains", "their name, an internationalized one in either form"),
-		},
-		List: service.Listed((*client.Client).ListDomains),
+		Filters: service.DomainFilters(),
+		List:    service.Listed((*client.Client).ListDomains),
 	},
 	Lookup: service.Lookup[api.Domain, model]{
 		ID:      func(d *api.Domain) string { return d.ID },
@@ -74,6 +67,9 @@ var Definition = &service.Definition[api.Domain, model]{
 	},
 	Listing: service.Listing[api.Domain, model]{
 		DisplayName: func(d *api.Domain) string { return d.Name },
-		Imported:    func(m *model) { m.Acquisition = types.StringValue(acquisitionAdopt) },
+		Imported: func(_ context.Context, _ *client.Client, m *model) error {
+			m.Acquisition = types.StringValue(acquisitionAdopt)
+			return nil
+		},
 	},
 }

@@ -64,10 +64,11 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Listing: service.Listing[api.Forwarding, model]{
 		Note:        "`active` is null for a rule with a pending verification: the API does not return whether it is switched off, and a configuration generated from it must not switch it off.",
 		DisplayName: func(f *api.Forwarding) string { return service.ScopedName(f.TargetEmail, f.ScopeType) },
-		Imported: func(m *model) {
+		Imported: func(_ context.Context, _ *client.Client, m *model) error {
 			if !m.confirmed() {
 				m.Active = types.BoolNull() // false would switch off a pending rule
 			}
+			return nil
 		},
 	},
 }

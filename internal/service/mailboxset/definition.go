@@ -20,19 +20,29 @@
 package mailboxset
 
 import (
+	"context"
 	"time"
+
+	frameworklist "github.com/hashicorp/terraform-plugin-framework/list"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
+// NewListResource returns the list resource.
+func NewListResource() frameworklist.ListResource { return definition.ListResource() }
+
 // definition describes a set. Its object in the API is the domain.
 var definition = &service.Definition[api.Domain, model]{
-	Name:       "mailbox_set",
-	Collection: service.Collection[api.Domain]{Noun: "mailbox set", Nouns: "mailbox sets", Attributes: attributes},
+	Name: "mailbox_set",
+	Collection: service.Collection[api.Domain]{
+		Noun: "mailbox set", Nouns: "mailbox sets", Attributes: attributes,
+		Filters: service.DomainFilters(), List: service.Listed((*client.Client).ListDomains),
+	},
 	Lookup: service.Lookup[api.Domain, model]{
 		ID:       func(d *api.Domain) string { return d.ID },
+		Flatten:  (*model).setDomain,
 		Find:     service.ByKey((*client.Client).FindDomain),
 		ImportBy: "the name of the domain, such as example.com, or by its UUID",
 	},
@@ -43,5 +53,16 @@ var definition = &service.Definition[api.Domain, model]{
 		Volatile:      []string{"addresses", "ids", "unmanaged"},
 		CreateTimeout: 20 * time.Minute,
 		Shared:        true,
+	},
+	Listing: service.Listing[api.Domain, model]{
+		Note:        "Each domain is one set, with all of its mailboxes.",
+		DisplayName: func(d *api.Domain) string { return d.Name },
+		Imported: func(ctx context.Context, c *client.Client, m *model) error {
+			l, err := list(ctx, c, m.ID.ValueString())
+			if err == nil {
+				m.set(l.contents())
+			}
+			return err
+		},
 	},
 }

@@ -32,6 +32,15 @@ func list(ctx context.Context, c *client.Client, domain string) (*listing, error
 	return l, nil
 }
 
+// contents returns a set of all mailboxes.
+func (l *listing) contents() *contents {
+	c := newContents()
+	for _, m := range l.byID {
+		c.put(m.LocalPart, entryOf(m), m.PrimaryEmail, m.ID)
+	}
+	return c
+}
+
 // any returns a mailbox of the list, or nil.
 func (l *listing) any() *api.Mailbox {
 	for _, m := range l.byID {

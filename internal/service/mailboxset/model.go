@@ -34,6 +34,12 @@ type model struct {
 	Timeouts     timeouts.Value    `tfsdk:"timeouts"`
 }
 
+// setDomain sets the attributes of the domain.
+func (m *model) setDomain(d *api.Domain) {
+	m.ID, m.DomainName = types.StringValue(d.ID), types.StringValue(d.Name)
+	m.Domain = customtype.KeepDomainRef(m.Domain, d.ID, d.Name)
+}
+
 // String names the set in messages.
 func (m model) String() string {
 	return "mailbox set of " + m.domain()

@@ -564,3 +564,21 @@ func TestHandOver(t *testing.T) {
 		}
 	}
 }
+
+// TestList lists each domain as a set, whose generated configuration plans nothing.
+func TestList(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	s.Domain(t, "other.com")
+	p := s.Protocol(t, "")
+	_, diags := p.Apply(t.Context(), typeName, set(nil, "jane", "zoe=Zoë O'Hara"), nil)
+	p.NoErrors(diags)
+	listed := p.ExpectListed(t, typeName, nil, "example.com", "other.com")
+	expect(t, &listed[0].Object, "mailboxes", "jane=Jane Doe", "zoe=Zoë O'Hara")
+	p.ExpectListed(t, typeName, map[string]any{"search": "OTHER"}, "other.com")
+	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403, Times: 9})
+	if _, diags := p.List(typeName, nil, 10); acctest.Errors(diags) == 0 {
+		t.Error("mailboxes that can't be read are no error")
+	}
+}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -46,21 +45,16 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		if err != nil {
 			return err
 		}
-		var name string
+		d := &api.Domain{ID: id}
 		if m := l.any(); m != nil {
-			name = m.DomainName
-		} else {
-			d, err := c.GetDomain(ctx, id)
-			if err != nil {
-				return err
-			}
-			name = d.Name
+			d.Name = m.DomainName
+		} else if d, err = c.GetDomain(ctx, id); err != nil {
+			return err
 		}
 		r.Notes().Store(refreshed{id}, l)
 		now := r.refresh(state, l, &resp.Diagnostics)
 		state.set(now)
-		state.DomainName = types.StringValue(name)
-		state.Domain = customtype.KeepDomainRef(state.Domain, id, name)
+		state.setDomain(d)
 		for _, o := range state.objects(now) {
 			r.Walk().Refreshed(o)
 		}
@@ -71,12 +65,10 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 // refresh returns what a state is now. A state without mailboxes was just imported: it
 // has all of the domain's.
 func (r *Resource) refresh(state *model, l *listing, diags *diag.Diagnostics) *contents {
-	prior, now := state.contents(diags), newContents()
 	if state.Mailboxes.IsNull() {
-		for _, m := range l.byID {
-			now.put(m.LocalPart, entryOf(m), m.PrimaryEmail, m.ID)
-		}
+		return l.contents()
 	}
+	prior, now := state.contents(diags), newContents()
 	for key, before := range prior.entries {
 		if m := l.of(prior, key); m != nil {
 			e := entryOf(m)
