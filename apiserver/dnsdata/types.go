@@ -68,7 +68,7 @@ const (
 	PurposeMX Purpose = "mx"
 	// PurposeSPF finds the sender policy (RFC 7208). A name has at most one.
 	PurposeSPF Purpose = "spf"
-	// PurposeDMARC finds the DMARC policy (RFC 7489). A name has at most one.
+	// PurposeDMARC finds the DMARC policy (RFC 9989). A name has at most one.
 	PurposeDMARC Purpose = "dmarc"
 )
 

@@ -93,3 +93,27 @@ func TestAccRecords(t *testing.T) {
 		}})
 	})
 }
+
+// TestAccZone checks that a zone accepts the records of a zone file.
+func TestAccZone(t *testing.T) {
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	config := s.ProviderConfig() + `
+resource "mailhost_dns_zone" "main" {
+  domain  = "example.com"
+  records = provider::mailhost::parse_zone("$TTL 60\n@ MX 10 mx\n@ MX 20 mx2\nWWW 300 TXT \"a\" \"b\"\n@ NS ns1\n", "example.com")
+}
+`
+	acctest.Test(t, resource.TestCase{TerraformVersionChecks: since, Steps: []resource.TestStep{
+		{
+			Config: config,
+			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue("mailhost_dns_zone.main", tfjsonpath.New("records"), knownvalue.MapExact(map[string]knownvalue.Check{
+				"@ MX": knownvalue.ObjectExact(map[string]knownvalue.Check{"ttl": knownvalue.Int64Exact(60), "values": knownvalue.ListExact([]knownvalue.Check{
+					knownvalue.StringExact("10 mx.example.com"), knownvalue.StringExact("20 mx2.example.com"),
+				})}),
+				"www TXT": knownvalue.ObjectExact(map[string]knownvalue.Check{"ttl": knownvalue.Int64Exact(300), "values": knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("ab")})}),
+			}))},
+		},
+		{Config: config, PlanOnly: true},
+	}})
+}

@@ -1,10 +1,10 @@
 // Package function provides the provider's functions, which build and check mail
-// DNS records, addresses and domain names, and read lists of users. They need no account
-// and no network. The rules are in maildns and in the syntax packages of apiserver; this
-// package only maps arguments to them, and their problems back to arguments.
+// DNS records, addresses and domain names, and read lists of users and zone files. They need
+// no account and no network. The rules are in maildns, zonefile and the syntax packages of
+// apiserver; this package only maps arguments to them, and their problems back to arguments.
 //
-// It may import the plugin framework, maildns, and of apiserver dnsdata, domainname,
-// emailaddr and userlist.
+// It may import the plugin framework, maildns, zonefile, and of apiserver dnsdata,
+// domainname, emailaddr and userlist.
 package function
 
 import (
@@ -23,7 +23,7 @@ func All() []func() function.Function {
 	var all []func() function.Function
 	for _, f := range []providerFunction{
 		dkimRecord, dmarcRecord, domainToUnicode, mtastsID, mtastsPolicy, mtastsRecord,
-		normalizeDomain, parseAddress, parseUsers, spfRecord, tlsrptRecord, txtChunks, txtValue,
+		normalizeDomain, parseAddress, parseUsers, parseZone, spfRecord, tlsrptRecord, txtChunks, txtValue,
 	} {
 		all = append(all, f.function)
 	}

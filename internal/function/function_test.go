@@ -57,7 +57,7 @@ func TestResults(t *testing.T) {
 		"DMARC":                        {"dmarc_record", list{"reject", object{"rua": list{"dmarc@example.com"}, "adkim": "s"}}, "v=DMARC1; p=reject; rua=mailto:dmarc@example.com; adkim=s"},
 		"DMARC, bare":                  {"dmarc_record", list{"none"}, "v=DMARC1; p=none"},
 		"DMARC, no options":            {"dmarc_record", list{"none", object{}}, "v=DMARC1; p=none"},
-		"DMARC, every tag":             {"dmarc_record", list{"none", object{"pct": 50, "rf": "afrf", "fo": list{"d", "s"}, "ri": 3600, "aspf": "r", "adkim": "s", "ruf": "a@example.com", "rua": list{"b@example.com!10m", "c@example.com"}, "np": "reject", "sp": "quarantine"}}, "v=DMARC1; p=none; sp=quarantine; np=reject; rua=mailto:b@example.com!10m,mailto:c@example.com; ruf=mailto:a@example.com; adkim=s; aspf=r; ri=3600; fo=d:s; rf=afrf; pct=50"},
+		"DMARC, every tag":             {"dmarc_record", list{"none", object{"pct": 50, "rf": "afrf", "fo": list{"d", "s"}, "ri": 3600, "aspf": "r", "adkim": "s", "t": "n", "psd": "u", "ruf": "a@example.com", "rua": list{"b@example.com!10m", "c@example.com"}, "np": "reject", "sp": "quarantine"}}, "v=DMARC1; p=none; sp=quarantine; np=reject; rua=mailto:b@example.com!10m,mailto:c@example.com; ruf=mailto:a@example.com; adkim=s; aspf=r; t=n; psd=u; ri=3600; fo=d:s; rf=afrf; pct=50"},
 		"DMARC, as Terraform converts": {"dmarc_record", list{"none", object{"pct": "0", "fo": 1, "ri": "60"}}, "v=DMARC1; p=none; ri=60; fo=1; pct=0"},
 		"DMARC, fo in one":             {"dmarc_record", list{"none", object{"fo": "1:d:s"}}, "v=DMARC1; p=none; fo=1:d:s"},
 		"DMARC, null tags":             {"dmarc_record", list{"none", object{"sp": nil, "np": tftypes.NewValue(tftypes.String, nil), "rua": nil, "pct": nil, "ruf": list{}}}, "v=DMARC1; p=none"},
@@ -154,7 +154,7 @@ func TestErrors(t *testing.T) {
 		"SPF both":               {"spf_record", list{list{"all"}, ""}, call, "terms[0]: all belongs in default: receivers ignore all terms after it (RFC 7208, section 5.1)\ndefault: "},
 		"DMARC policy":           {"dmarc_record", list{"rejected"}, 0, "policy: must be none, quarantine or reject"},
 		"DMARC both":             {"dmarc_record", list{"rejected", object{"sp": "x"}}, call, "\nsp: must be"},
-		"DMARC unknown tag":      {"dmarc_record", list{"none", object{"RUA": "a@example.com", "dkim": "s"}}, 1, "options: unknown option RUA; expected sp, np, rua, ruf, adkim, aspf, ri, fo, rf, pct\noptions: unknown option dkim;"},
+		"DMARC unknown tag":      {"dmarc_record", list{"none", object{"RUA": "a@example.com", "dkim": "s"}}, 1, "options: unknown option RUA; expected sp, np, rua, ruf, adkim, aspf, t, psd, ri, fo, rf, pct\noptions: unknown option dkim;"},
 		"DMARC policy twice":     {"dmarc_record", list{"none", object{"p": "none"}}, 1, "options: unknown option p;"},
 		"DMARC address":          {"dmarc_record", list{"none", object{"rua": list{"a@example.com", "b"}}}, 1, `rua[1]: "b": address must contain an @`},
 		"DMARC null address":     {"dmarc_record", list{"none", object{"rua": list{"a@example.com", nil}}}, 1, "rua[1]: must not be null"},
@@ -196,6 +196,8 @@ func TestErrors(t *testing.T) {
 		"users, invalid":         {"parse_users", list{"address,first_name,last_name\njane@example.com,\"A\n\",B\nj\u00f6@example.org,A,B\nno-at,A,B\n", "example.com"}, 0, "file:\nline 5 (row 4): no-at: is not an address"},
 		"users, no addresses":    {"parse_users", list{"Name,Phone\nJane Doe,1\n", "example.com"}, 0, "the first row has no column with the address"},
 		"users, no domain":       {"parse_users", list{"address,first_name,last_name\n", "localhost"}, 1, "domain: name must have at least two labels"},
+		"zone, another type":     {"parse_zone", list{"@ HTTPS 1 .", "example.com"}, 0, "remove them from the file:\nexample.com. HTTPS 1 ."},
+		"zone, no domain":        {"parse_zone", list{"", "localhost"}, 1, "domain: name must have at least two labels"},
 		"domain to Unicode":      {"domain_to_unicode", list{"localhost"}, 0, "two labels"},
 	}
 	for name, tt := range tests {

@@ -48,8 +48,8 @@ var dmarcRecord = providerFunction{
 	name: "dmarc_record",
 	definition: function.Definition{
 		Summary: "Builds a DMARC record",
-		MarkdownDescription: "Builds the DMARC record of a domain ([RFC 7489](https://www.rfc-editor.org/rfc/rfc7489)), which tells receivers how to treat mail that fails SPF and DKIM, and where to send reports. Publish it as a TXT record of `_dmarc`.\n\n" +
-			"The tags are in the order of the RFC, `v` and `p` first, whatever the order of the options. The function checks every value, refuses unknown tags, and reports all mistakes at once.",
+		MarkdownDescription: "Builds the DMARC record of a domain ([RFC 9989](https://www.rfc-editor.org/rfc/rfc9989)), which tells receivers how to treat mail that fails SPF and DKIM, and where to send reports. Publish it as a TXT record of `_dmarc`.\n\n" +
+			"`v` and `p` come first, whatever the order of the options. The function checks every value, refuses unknown tags, and reports all mistakes at once.",
 		Parameters: []function.Parameter{
 			function.StringParameter{
 				Name:                "policy",
@@ -57,13 +57,13 @@ var dmarcRecord = providerFunction{
 			},
 		},
 		VariadicParameter: optionsParameter("An object with optional tags. A tag that is missing or null is not in the record:\n" +
-			"   - `sp`: the policy for subdomains, if it differs; `np`: the policy for subdomains that don't exist ([RFC 9091](https://www.rfc-editor.org/rfc/rfc9091)).\n" +
-			"   - `rua`, `ruf`: addresses for aggregate and for failure reports, one or a list, such as `[\"dmarc@example.com\"]`. `mailto:` is added. You can append the maximum size of a report: `dmarc@example.com!10m`. An address in another domain works only if that domain agrees (RFC 7489, section 7.1).\n" +
+			"   - `sp`: the policy for subdomains, if it differs; `np`: the policy for subdomains that don't exist, best `reject`.\n" +
+			"   - `rua`, `ruf`: addresses for aggregate and for failure reports, one or a list, such as `[\"dmarc@example.com\"]`. `mailto:` is added. An address in another domain works only if that domain agrees, with a TXT record `v=DMARC1` at `<your domain>._report._dmarc`.\n" +
 			"   - `adkim`, `aspf`: how closely the names in DKIM and SPF must match the sender's: `r` (relaxed, the same organisation) or `s` (strict, the same name).\n" +
-			"   - `ri`: seconds between aggregate reports.\n" +
+			"   - `t`: `y` while you only test the policy, with which receivers treat mail more leniently; default `n`.\n" +
+			"   - `psd`: `y` if the domain is a public suffix, below which others register names, `n` if it is not; default `u`, unknown.\n" +
 			"   - `fo`: the failures to report to `ruf`, one or a list: `0` (all checks failed), `1` (any check failed), `d` (DKIM failed), `s` (SPF failed). It has no effect without `ruf`.\n" +
-			"   - `rf`: formats of failure reports; only `afrf` exists.\n" +
-			"   - `pct`: the share of mail to which the policy applies, 0 to 100 percent."),
+			"   - **removed by RFC 9989**, so that receivers ignore them; accepted until version 1.0 of the provider: `pct` (the share of mail to which the policy applies; use `t`), `ri` (seconds between reports), `rf` (`afrf`), and a size after an address, as in `dmarc@example.com!10m`."),
 		Return: function.StringReturn{},
 	},
 	run: func(get getArguments) (any, error) {
@@ -77,6 +77,7 @@ var dmarcRecord = providerFunction{
 			P: policy, SP: o.text("sp"), NP: o.text("np"),
 			RUA: o.texts("rua"), RUF: o.texts("ruf"),
 			ADKIM: o.text("adkim"), ASPF: o.text("aspf"),
+			T: o.text("t"), PSD: o.text("psd"),
 			RI: o.number("ri"), FO: o.words("fo"), RF: o.words("rf"), Pct: o.number("pct"),
 		}.Record()
 		return result, withArgumentProblems(o.end(), err)

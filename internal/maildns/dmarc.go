@@ -4,31 +4,35 @@ import (
 	"math"
 )
 
-// DMARC is a DMARC policy (RFC 7489). Empty and nil fields are omitted from the record;
-// RFC 7489 defines their defaults.
+// DMARC is a DMARC policy (RFC 9989). Empty and nil fields are omitted from the record;
+// the RFC defines their defaults.
 type DMARC struct {
 	// P, SP and NP are the policies for mail that fails: from the domain, from its
-	// subdomains, and from subdomains that don't exist (RFC 9091). Each is none,
-	// quarantine or reject. P is required; its problems have the field policy.
+	// subdomains, and from subdomains that don't exist. Each is none, quarantine or
+	// reject. P is required; its problems have the field policy.
 	P, SP, NP string
 	// RUA and RUF are the addresses for aggregate and failure reports, with or
-	// without mailto:, and optionally with a maximum size, as in
-	// dmarc@example.com!10m.
+	// without mailto:. Until 1.0 they may have a maximum size, as in
+	// dmarc@example.com!10m, which RFC 9989 has removed.
 	RUA, RUF []string
 	// ADKIM and ASPF are the alignment modes: r (relaxed) or s (strict).
 	ADKIM, ASPF string
-	// RI is the requested interval between aggregate reports, in seconds.
-	RI *int64
+	// T is y while the policy is only tested, or n.
+	T string
+	// PSD is whether the domain is a public suffix: y, n or u (unknown).
+	PSD string
 	// FO lists the failures to report: 0, 1, d, s.
 	FO []string
-	// RF are the formats of failure reports: afrf.
-	RF []string
-	// Pct is the share of mail to which the policy applies, in percent.
+	// RI, RF and Pct are tags of RFC 7489 that RFC 9989 has removed: receivers ignore
+	// them. They are accepted until 1.0. RI is the interval between aggregate reports in
+	// seconds, RF are the formats of failure reports (afrf), and Pct is the share of mail
+	// to which the policy applies, in percent.
+	RI  *int64
+	RF  []string
 	Pct *int64
 }
 
-// Record returns the record. Its tags are in the order of RFC 7489, section 6.4,
-// because receivers rely on v and p being the first two.
+// Record returns the record, with v and p first, because receivers of RFC 7489 rely on it.
 func (d DMARC) Record() (string, error) {
 	var ps Problems
 	policies := []string{"none", "quarantine", "reject"}
@@ -37,6 +41,8 @@ func (d DMARC) Record() (string, error) {
 	ps.optional("np", d.NP, policies...)
 	ps.optional("adkim", d.ADKIM, "r", "s")
 	ps.optional("aspf", d.ASPF, "r", "s")
+	ps.optional("t", d.T, "y", "n")
+	ps.optional("psd", d.PSD, "y", "n", "u")
 	ps.inRange("ri", d.RI, 0, math.MaxUint32)
 	ps.inRange("pct", d.Pct, 0, 100)
 
@@ -48,6 +54,8 @@ func (d DMARC) Record() (string, error) {
 	tags.add("ruf", ps.uris("ruf", d.RUF, sizedMailtoURI))
 	tags.add("adkim", d.ADKIM)
 	tags.add("aspf", d.ASPF)
+	tags.add("t", d.T)
+	tags.add("psd", d.PSD)
 	tags.add("ri", decimal(d.RI))
 	tags.add("fo", ps.words("fo", d.FO, "0", "1", "d", "s"))
 	tags.add("rf", ps.words("rf", d.RF, "afrf"))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDMARCRecord begins with the examples of RFC 7489, appendix B.2.
+// TestDMARCRecord begins with examples of RFC 7489, appendix B.2, and has the tags of RFC 9989.
 func TestDMARCRecord(t *testing.T) {
 	t.Parallel()
 	tests := recordTests{
@@ -14,8 +14,8 @@ func TestDMARCRecord(t *testing.T) {
 		"quarantine by pct": {DMARC{P: "quarantine", Pct: new(int64(25)), RUA: []string{"dmarc-feedback@example.com", "tld-test@thirdparty.example.net!10m"}}, "v=DMARC1; p=quarantine; rua=mailto:dmarc-feedback@example.com,mailto:tld-test@thirdparty.example.net!10m; pct=25"},
 		"only the policy":   {DMARC{P: "reject"}, "v=DMARC1; p=reject"},
 		"everything": {
-			DMARC{P: "reject", SP: "quarantine", NP: "reject", RUA: []string{"a@example.com"}, RUF: []string{"b@example.com!1g"}, ADKIM: "s", ASPF: "r", RI: new(int64(3600)), FO: []string{"1", "d", "s"}, RF: []string{"afrf"}, Pct: new(int64(0))},
-			"v=DMARC1; p=reject; sp=quarantine; np=reject; rua=mailto:a@example.com; ruf=mailto:b@example.com!1g; adkim=s; aspf=r; ri=3600; fo=1:d:s; rf=afrf; pct=0",
+			DMARC{P: "reject", SP: "quarantine", NP: "reject", T: "y", PSD: "n", RUA: []string{"a@example.com"}, RUF: []string{"b@example.com!1g"}, ADKIM: "s", ASPF: "r", RI: new(int64(3600)), FO: []string{"1", "d", "s"}, RF: []string{"afrf"}, Pct: new(int64(0))},
+			"v=DMARC1; p=reject; sp=quarantine; np=reject; rua=mailto:a@example.com; ruf=mailto:b@example.com!1g; adkim=s; aspf=r; t=y; psd=n; ri=3600; fo=1:d:s; rf=afrf; pct=0",
 		},
 		"address in Unicode": {DMARC{P: "none", RUA: []string{"Jane@Bücher.example."}}, "v=DMARC1; p=none; rua=mailto:Jane@xn--bcher-kva.example"},
 		"escapes":            {DMARC{P: "none", RUA: []string{"a!b%c=d@example.com!5K", "mailto:x%21y@example.com", "a+b_c@example.com"}}, "v=DMARC1; p=none; rua=mailto:a%21b%25c%3Dd@example.com!5k,mailto:x%21y@example.com,mailto:a+b_c@example.com"},
@@ -38,6 +38,8 @@ func TestDMARCProblems(t *testing.T) {
 		"pct over":         {DMARC{P: "none", Pct: new(int64(101))}, "pct: must be a whole number from 0 to 100, not 101"},
 		"pct under":        {DMARC{P: "none", Pct: new(int64(-1))}, "pct: must be"},
 		"interval over":    {DMARC{P: "none", RI: new(int64(math.MaxUint32 + 1))}, "ri: must be a whole number from 0 to 4294967295"},
+		"testing":          {DMARC{P: "none", T: "yes"}, `t: must be y or n, not "yes"`},
+		"public suffix":    {DMARC{P: "none", PSD: "x"}, `psd: must be y, n or u`},
 		"fo":               {DMARC{P: "none", FO: []string{"1", "x"}}, `fo[1]: must be 0, 1, d or s, not "x"`},
 		"fo twice":         {DMARC{P: "none", FO: []string{"1", "1"}}, `fo[1]: "1" repeats element 0`},
 		"rf":               {DMARC{P: "none", RF: []string{"iodef"}}, `rf[0]: must be afrf`},

@@ -212,6 +212,7 @@ func TestAccPolicy(t *testing.T) {
 	plan(domain+ip+fmt.Sprintf(password, `value = "correct horse"`)+fmt.Sprintf(zone, "none"),
 		"mailhost_dns_zone.main: with p=none", "mailhost_master_password.migration: value is stored")
 	plan(domain+fmt.Sprintf(zone, "reject")+fmt.Sprintf(record, `"v=DMARC1;p=no" "ne"`), "mailhost_dedicated_ip.out: the plan destroys", "mailhost_dns_record.dmarc: with p=none")
+	plan(domain+fmt.Sprintf(record, "v=DMARC1; p=reject; T = Y"), "mailhost_dedicated_ip.out: the plan destroys", "mailhost_dns_record.dmarc: with t=y")
 	plan("", "mailhost_dedicated_ip.out: the plan destroys", "mailhost_domain.main: the plan destroys")
 	w.write(t, "policy/own.rego", "package mail\n\ndeny contains \"an own rule\" if count(input.resource_changes) > 0\n")
 	plan(all, "an own rule")

@@ -42,6 +42,12 @@ deny contains sprintf("%s: with p=none, forged mail is delivered. Use p=quaranti
 	regex.match(`(?i);\s*p\s*=\s*none\b`, joined(value))
 }
 
+deny contains sprintf("%s: with t=y, receivers only test the policy, as with p=none. Remove t.", [r.address]) if {
+	some r in written
+	some value in dmarc_values(r)
+	regex.match(`(?i);\s*t\s*=\s*y\b`, joined(value))
+}
+
 deny contains sprintf("%s: the plan deletes the mailbox %s with its mail. To permit that, add it to deleted_mailboxes in policy/allowed.json.", [r.address, mailbox]) if {
 	some r in input.resource_changes
 	some mailbox in deleted_mailboxes(r)

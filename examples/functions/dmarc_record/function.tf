@@ -7,11 +7,12 @@ resource "mailhost_dns_record" "newsletter_dmarc" {
   name   = "_dmarc.news"
   type   = "TXT"
 
-  # v=DMARC1; p=quarantine; rua=mailto:dmarc@example.com!10m; adkim=s; pct=50
+  # v=DMARC1; p=quarantine; np=reject; rua=mailto:dmarc@example.com; adkim=s; t=y
   value = provider::mailhost::dmarc_record("quarantine", {
-    rua   = ["dmarc@${data.mailhost_domain.main.name}!10m"]
+    np    = "reject"
+    rua   = ["dmarc@${data.mailhost_domain.main.name}"]
     adkim = "s"
-    pct   = 50
+    t     = "y" # while the reports show mail of yours that fails
   })
 }
 

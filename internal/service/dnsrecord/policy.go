@@ -26,7 +26,7 @@ type policy struct {
 
 var policies = []policy{
 	{"v=spf1", "SPF", "the check ends in permerror (RFC 7208, section 4.5), and mail may be refused"},
-	{"v=DMARC1", "DMARC", "mail is treated as if there were none (RFC 7489, section 6.6.3)"},
+	{"v=DMARC1", "DMARC", "mail is treated as if there were none (RFC 9989)"},
 	{"v=STSv1", "MTA-STS", "mail is sent as if there were no policy (RFC 8461, section 3.1)"},
 	{"v=TLSRPTv1", "TLS-RPT", "nobody reports (RFC 8460, section 3)"},
 }

@@ -31,7 +31,7 @@ func TestSecondPolicy(t *testing.T) {
 		"absolute":          {txt("Example.com", "v=spf1"), nil},
 		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{`ERROR at AttributeName("value")`, "A second SPF record at news.example.com. of example.com", policy, "permerror", "Put all into one record"}},
 		"a DMARC":           {txt("_dmarc", "v=DMARC1; p=reject"), nil},
-		"a second DMARC":    {txt("_dmarc.site", "v=DMARC1; p=reject"), []string{`ERROR at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com", "RFC 7489"}},
+		"a second DMARC":    {txt("_dmarc.site", "v=DMARC1; p=reject"), []string{`ERROR at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com", "RFC 9989"}},
 		"a mistaken DMARC":  {txt("_dmarc.site", "v=dmarc1; p=reject"), []string{`WARNING at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com"}},
 		"a DMARC elsewhere": {txt("_dmarc.news", "v=DMARC1; p=reject"), nil},
 		"MTA-STS":           {txt("_mta-sts", "v=STSv1; id=2;"), []string{`WARNING at AttributeName("value")`, "A second MTA-STS record", "RFC 8461"}},

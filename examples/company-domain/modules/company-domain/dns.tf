@@ -2,7 +2,7 @@
 # here. These records are added to them; a DMARC record replaces the built-in one.
 locals {
   own_dmarc = var.dmarc_policy == null ? {} : {
-    "dmarc" = { name = "_dmarc", type = "TXT", value = provider::mailhost::dmarc_record(var.dmarc_policy, { rua = var.dmarc_reports_to }) }
+    "dmarc" = { name = "_dmarc", type = "TXT", value = provider::mailhost::dmarc_record(var.dmarc_policy, { np = "reject", rua = var.dmarc_reports_to }) }
   }
 
   # mta_sts.policy_host serves the policy. Its id in the DNS changes with the policy.

@@ -78,13 +78,13 @@ variable "mta_sts" {
 }
 
 variable "dmarc_policy" {
-  description = "What receivers do with mail that claims to be from the domain and fails SPF and DKIM (RFC 7489): none, quarantine or reject. Null keeps the built-in policy, none."
+  description = "What receivers do with mail that claims to be from the domain and fails SPF and DKIM (RFC 9989): none, quarantine or reject. Null keeps the built-in policy, none."
   type        = string
   default     = null
 }
 
 variable "dmarc_reports_to" {
-  description = "Addresses that receive DMARC reports (RFC 7489) for the domain, if dmarc_policy is set, and for its senders."
+  description = "Addresses that receive DMARC reports (RFC 9989) for the domain, if dmarc_policy is set, and for its senders."
   type        = list(string)
   default     = []
   nullable    = false

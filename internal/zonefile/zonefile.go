@@ -1,0 +1,144 @@
+// Package zonefile reads zone files (RFC 1035, section 5) as the records of a DNS zone.
+package zonefile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+)
+
+// Set has the records of one name and type.
+type Set struct {
+	// TTL is in seconds.
+	TTL int64
+	// Values are as in the file, with the priority of MX and SRV, and a TXT value as its text.
+	Values []string
+}
+
+// ErrDomain is in the error of a domain that is none.
+var ErrDomain = errors.New("domain")
+
+// maxProblems is how many problems an error lists.
+const maxProblems = 20
+
+// Parse returns the records of a domain's zone file by name and type, such as "www A" or "@ MX".
+// It omits the SOA and NS records of the domain itself and the records of DNSSEC, which the host
+// of the zone makes. A TTL outside what the API accepts becomes the nearest that it does, and the
+// records of a set get the lowest of theirs.
+//
+// A syntax error ends it. Otherwise the error lists all records that a zone can't have: those of
+// another type or class, and those outside the domain.
+func Parse(text, domain string) (map[string]Set, error) {
+	origin, err := domainname.Normalize(domain)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDomain, err)
+	}
+	text, problems := withoutAliases(text)
+	parser := dns.NewZoneParser(strings.NewReader(text), origin+".", "")
+	parser.SetDefaultTTL(uint32(api.DefaultDNSTTL))
+	sets := map[string]Set{}
+	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
+		if isHosts(rr, origin) {
+			continue
+		}
+		key, value, err := recordOf(rr, origin)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("%s: %s", short(rr), err))
+			continue
+		}
+		limits := api.LimitsOf[api.CreateDNSRecordBody]("ttl")
+		ttl := min(max(int64(rr.Header().Ttl), *limits.Minimum), *limits.Maximum)
+		set, known := sets[key]
+		if known {
+			ttl = min(ttl, set.TTL)
+		}
+		if !slices.Contains(set.Values, value) {
+			set.Values = append(set.Values, value)
+		}
+		sets[key] = Set{ttl, set.Values}
+	}
+	if err := parser.Err(); err != nil {
+		return nil, fmt.Errorf("the file is no zone file: %w", err)
+	}
+	if len(problems) > 0 {
+		if more := len(problems) - maxProblems; more > 0 {
+			problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
+		}
+		return nil, fmt.Errorf("these records can't be carried over; remove them from the file:\n%s", strings.Join(problems, "\n"))
+	}
+	return sets, nil
+}
+
+// withoutAliases removes the lines of records that only one host knows, which no parser reads,
+// and returns a problem for each. The lines keep their numbers.
+func withoutAliases(text string) (rest string, problems []string) {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		fields := strings.Fields(line)
+		for n, field := range fields[:min(len(fields), 5)] {
+			if n > 0 && (strings.EqualFold(field, "ALIAS") || strings.EqualFold(field, "ANAME")) {
+				problems = append(problems, fmt.Sprintf("line %d, %s: an alias of its host; write a CNAME, or the addresses", i+1, fields[0]))
+				lines[i] = ""
+				break
+			}
+		}
+	}
+	return strings.Join(lines, "\n"), problems
+}
+
+// isHosts reports whether the host of a zone makes a record itself.
+func isHosts(rr dns.RR, origin string) bool {
+	switch rr.Header().Rrtype {
+	case dns.TypeSOA, dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3, dns.TypeNSEC3PARAM, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeZONEMD:
+		return true
+	case dns.TypeNS:
+		return strings.EqualFold(rr.Header().Name, origin+".")
+	}
+	return false
+}
+
+// recordOf returns the key and the value of a record.
+func recordOf(rr dns.RR, origin string) (key, value string, err error) {
+	h := rr.Header()
+	if h.Class != dns.ClassINET {
+		return "", "", fmt.Errorf("its class is %s, not IN", dns.Class(h.Class))
+	}
+	recordType, err := dnsdata.NormalizeType(dns.Type(h.Rrtype).String())
+	if err != nil {
+		return "", "", err
+	}
+	name, err := dnsdata.NormalizeName(h.Name, origin)
+	if err != nil {
+		return "", "", err
+	}
+	value = rdata(rr)
+	priority, rest := "", value
+	if dnsdata.TypeNeedsPriority(recordType) {
+		priority, rest, _ = strings.Cut(value, " ")
+		priority += " "
+	}
+	if rest, err = dnsdata.NormalizeValue(recordType, rest); err != nil {
+		return "", "", err
+	}
+	return name + " " + recordType, priority + rest, nil
+}
+
+// rdata returns the data of a record in presentation format.
+func rdata(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header().String()) }
+
+// short describes a record in a message, without the key or policy in it.
+func short(rr dns.RR) string {
+	const most = 40
+	data := []rune(rdata(rr))
+	if len(data) > most {
+		data = append(data[:most], '…')
+	}
+	return fmt.Sprintf("%s %s %s", rr.Header().Name, dns.Type(rr.Header().Rrtype), string(data))
+}
