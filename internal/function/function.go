@@ -4,7 +4,7 @@
 // apiserver; this package only maps arguments to them, and their problems back to arguments.
 //
 // It may import the plugin framework, maildns, zonefile, and of apiserver dnsdata,
-// domainname, emailaddr and userlist.
+// domainname, emailaddr, mailcheck and userlist.
 package function
 
 import (
@@ -22,7 +22,7 @@ import (
 func All() []func() function.Function {
 	var all []func() function.Function
 	for _, f := range []providerFunction{
-		dkimRecord, dmarcRecord, domainToUnicode, mtastsID, mtastsPolicy, mtastsRecord,
+		checkMailDNS, dkimRecord, dmarcRecord, domainToUnicode, mtastsID, mtastsPolicy, mtastsRecord,
 		normalizeDomain, parseAddress, parseUsers, parseZone, spfRecord, tlsrptRecord, txtChunks, txtValue,
 	} {
 		all = append(all, f.function)

@@ -136,6 +136,40 @@ func TestParseUsers(t *testing.T) {
 	}
 }
 
+// TestCheckMailDNS checks the records of a list and of a zone.
+func TestCheckMailDNS(t *testing.T) {
+	t.Parallel()
+	for name, records := range map[string]any{
+		"list": list{
+			object{"name": "@", "type": "MX", "value": "mx.example.com", "priority": 10, "ttl": 60, "id": nil}, object{"name": "mx.example.com.", "type": "A", "value": "192.0.2.1", "priority": nil},
+			object{"name": "@", "type": "TXT", "value": "v=spf1 +all"},
+		},
+		"zone": object{
+			"@ MX": object{"ttl": 60, "values": list{"10 mx.example.com."}}, "mx A": object{"values": list{"192.0.2.1"}}, "@ TXT": object{"values": list{"v=spf1 +all"}},
+		},
+	} {
+		v, ferr := acctest.Unconfigured(t).Call("check_mail_dns", "Example.com", records)
+		if ferr != nil {
+			t.Fatal(ferr.Text)
+		}
+		var results []tftypes.Value
+		if err := v.As(&results); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, r := range results {
+			var fields map[string]tftypes.Value
+			if err := r.As(&fields); err != nil {
+				t.Fatal(err)
+			}
+			got += text(t, fields["check"]) + " " + text(t, fields["status"]) + ", "
+		}
+		if want := "mx ok, spf failed, dkim failed, dmarc failed, mta_sts warning, tls_rpt warning, apex ok, bulk_senders failed, "; got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // TestErrors checks that an error names the argument and its mistakes.
 func TestErrors(t *testing.T) {
 	t.Parallel()
@@ -198,6 +232,11 @@ func TestErrors(t *testing.T) {
 		"users, no domain":       {"parse_users", list{"address,first_name,last_name\n", "localhost"}, 1, "domain: name must have at least two labels"},
 		"zone, another type":     {"parse_zone", list{"@ HTTPS 1 .", "example.com"}, 0, "remove them from the file:\nexample.com. HTTPS 1 ."},
 		"zone, no domain":        {"parse_zone", list{"", "localhost"}, 1, "domain: name must have at least two labels"},
+		"mail, no domain":        {"check_mail_dns", list{"localhost", list{}}, 0, "domain: name must have at least two labels"},
+		"mail, no records":       {"check_mail_dns", list{"example.com", "x"}, 1, "records: must be a list"},
+		"mail, no value":         {"check_mail_dns", list{"example.com", list{object{"name": "@", "type": "A"}}}, 1, "records[0]: must be a list"},
+		"mail, no values":        {"check_mail_dns", list{"example.com", object{"@": object{"values": list{"x"}}}}, 1, `"@": must be a list`},
+		"mail, invalid":          {"check_mail_dns", list{"example.com", object{"@ A": object{"values": list{"x"}}}}, 1, "@"},
 		"domain to Unicode":      {"domain_to_unicode", list{"localhost"}, 0, "two labels"},
 	}
 	for name, tt := range tests {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/domaincheck"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/export"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/operate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
@@ -39,6 +40,7 @@ type commandLine struct {
 	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log, or archive its oldest part."`
 	Import  userimport.Command     `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
 	Export  export.Command         `cmd:"" group:"Operate:" help:"Write an account as Terraform configuration, with its import blocks."`
+	Check   domaincheck.Command    `cmd:"" group:"Operate:" help:"Check what a domain publishes for its mail in the DNS."`
 	Backup  operate.BackupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
 	Restore operate.RestoreCommand `cmd:"" group:"Operate:" help:"Put a backup in the place of a database, and revoke again what was revoked since."`
 	Compact operate.CompactCommand `cmd:"" group:"Operate:" help:"Give the space of deleted rows in an SQLite file back to the disk."`

@@ -44,7 +44,7 @@ func showDomain(v *visit) (view, error) {
 		Mailboxes: totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: api.Paged{Page: 1, PageSize: 1}, Domain: d.ID})),
 	}
 	if p.Mail.Failure = p.Records.Failure; recordsErr == nil {
-		p.Mail.Content = mailChecks(records.Items)
+		p.Mail.Content = mailChecks(d.Name, records.Items)
 	}
 	if d.DedicatedIPID != nil {
 		p.DedicatedIP = abbreviated(*d.DedicatedIPID)
@@ -65,7 +65,8 @@ func checkMail(v *visit, d api.Domain) ([]mailCheck, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mailChecks(records.Items), nil
+	checks := mailChecks(d.Name, records.Items)
+	return checks[:min(len(checks), requiredChecks)], nil
 }
 
 func listMailboxes(v *visit) (view, error) {

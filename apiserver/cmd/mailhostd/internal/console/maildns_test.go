@@ -1,40 +1,26 @@
 package console
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 func TestMailChecks(t *testing.T) {
-	record := func(name, typ, value string) api.DNSRecord { return api.DNSRecord{Name: name, Type: typ, Value: value} }
-	for _, tt := range []struct {
-		name    string
-		records []api.DNSRecord
-		want    [4]string // of MX, SPF, DKIM and DMARC
-	}{
-		{"nothing", nil, [4]string{"missing", "missing", "missing", "missing"}},
-		{"elsewhere", []api.DNSRecord{record("www", "MX", "mx.example"), record("www", "TXT", "v=spf1 -all"), record("x", "TXT", "v=DKIM1; p=A"), record("@", "TXT", "v=DMARC1; p=reject")},
-			[4]string{"missing", "missing", "missing", "missing"}},
-		{"strict", []api.DNSRecord{record("@", "MX", "mx.example"), record("@", "TXT", `"v=spf1 mx" " -ALL"`), record("a._domainkey", "TXT", "v=DKIM1; k=rsa; p=AAAA"), record("_dmarc", "TXT", "v=DMARC1;p = Reject; pct=50")},
-			[4]string{"ok", "ok", "ok", "ok"}},
-		{"weak", []api.DNSRecord{record("@", "MX", "."), record("@", "TXT", "v=spf1 +all"), record("a._domainkey", "CNAME", "a.mail.example"), record("_dmarc", "TXT", "v=DMARC1; p=none; sp=reject")},
-			[4]string{"warning", "warning", "ok", "warning"}},
-		{"incomplete", []api.DNSRecord{record("@", "TXT", "v=spf1"), record("a._domainkey", "TXT", "v=DKIM1; p="), record("_dmarc", "TXT", "v=DMARC1")},
-			[4]string{"missing", "warning", "missing", "warning"}},
-		{"elsewhere by reference", []api.DNSRecord{record("@", "TXT", "v=spf1 redirect=_spf.example"), record("a._domainkey", "TXT", "v=DKIM1; p=; t=y"), record("_dmarc", "TXT", "v=dmarc1; p=quarantine")},
-			[4]string{"missing", "ok", "missing", "ok"}},
-	} {
-		var got [4]string
-		for i, c := range mailChecks(tt.records) {
-			got[i] = c.State
-			if c.Text == "" {
-				t.Errorf("%s: %s has no text", tt.name, c.Name)
-			}
-		}
-		if got != tt.want {
-			t.Errorf("%s: %q; want %q", tt.name, got, tt.want)
-		}
+	t.Parallel()
+	priority := int64(10)
+	var got []string
+	for _, c := range mailChecks("example.com", []api.DNSRecord{
+		{Name: "@", Type: "MX", Value: "mx.example.net", Priority: &priority}, {Name: "@", Type: "TXT", Value: "v=spf1 mx +all"}, {Name: "_dmarc", Type: "TXT", Value: "v=DMARC1; p=none; rua=mailto:a@example.com"},
+	}) {
+		got = append(got, c.Name+" "+c.State)
+	}
+	if text := strings.Join(got, ", "); text != "MX ok, SPF failed, DKIM failed, DMARC warning, MTA-STS warning, TLS-RPT warning, APEX ok, BULK-SENDERS failed" {
+		t.Error(text)
+	}
+	if got := mailChecks("example.com", []api.DNSRecord{{Name: "a b", Type: "A", Value: "x"}}); got != nil {
+		t.Errorf("an invalid record: %v", got)
 	}
 }
 

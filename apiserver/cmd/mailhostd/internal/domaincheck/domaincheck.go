@@ -1,0 +1,147 @@
+// Package domaincheck has mailhostd check: the checks of package mailcheck with the DNS.
+package domaincheck
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
+)
+
+// Command is mailhostd check.
+type Command struct {
+	Domain   string   `arg:"" help:"Domain, such as example.com."`
+	Resolver string   `variable:"-" placeholder:"ADDRESS" help:"Recursive resolver to ask, such as 192.0.2.53 or 127.0.0.1:5353. Default: the first of /etc/resolv.conf."`
+	Selector []string `variable:"-" placeholder:"NAME" default:"mailhost" help:"Selector of a DKIM key; repeat it for several. Default: ${default}, the service's own."`
+
+	cli.OutputFlags
+}
+
+// Help is shown by mailhostd check --help.
+func (Command) Help() string {
+	return "Looks up what the domain publishes for its mail, as receivers see it: MX, SPF with all its lookups, DKIM, DMARC, MTA-STS, TLS-RPT, and what large receivers demand. " +
+		"No account is needed. The exit code is 1 if a check fails; warnings don't count. The function check_mail_dns makes the same checks on a configuration."
+}
+
+// Run checks the domain.
+func (c Command) Run(ctx context.Context, p cli.Program) error {
+	domain, err := domainname.Normalize(c.Domain)
+	if err != nil {
+		return &cli.UsageError{Err: fmt.Errorf("%.100q is no domain: %w", c.Domain, err)}
+	}
+	r, err := newResolver(c.Resolver)
+	if err != nil {
+		return &cli.UsageError{Err: fmt.Errorf("--resolver: %w", err)}
+	}
+	results := mailcheck.Check(ctx, domain, c.Selector, r)
+	rows, failed := [][]string{{"CHECK", "STATUS", "MESSAGE"}}, 0
+	for _, found := range results {
+		rows = append(rows, []string{found.Check, found.Status, found.Message + " (" + found.Reference + ")"})
+		if found.Status == mailcheck.Failed {
+			failed++
+		}
+	}
+	if err := c.PrintTable(p, results, "", rows); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s of %s failed", cli.Counted(failed, "check"), domain)
+	}
+	return nil
+}
+
+const (
+	queryTimeout = 5 * time.Second
+	resolvConf   = "/etc/resolv.conf"
+)
+
+// resolver asks a recursive resolver. It remembers the answers, since checks share names.
+type resolver struct {
+	server string
+	known  map[string]answer
+}
+
+type answer struct {
+	values []string
+	err    error
+}
+
+// newResolver returns the resolver at an address, or that of the system.
+func newResolver(address string) (*resolver, error) {
+	if address == "" {
+		config, err := dns.ClientConfigFromFile(resolvConf)
+		if err != nil || len(config.Servers) == 0 {
+			return nil, fmt.Errorf("%s names no resolver; set one", resolvConf)
+		}
+		address = net.JoinHostPort(config.Servers[0], config.Port)
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		address = net.JoinHostPort(strings.Trim(address, "[]"), "53")
+	}
+	return &resolver{address, map[string]answer{}}, nil
+}
+
+// Lookup implements [mailcheck.Resolver].
+func (r *resolver) Lookup(ctx context.Context, name, recordType string) ([]string, error) {
+	key := strings.ToLower(name) + " " + recordType
+	found, ok := r.known[key]
+	if !ok {
+		found.values, found.err = r.ask(ctx, name, recordType)
+		r.known[key] = found
+	}
+	return found.values, found.err
+}
+
+// ask asks by UDP, and by TCP if the answer does not fit.
+func (r *resolver) ask(ctx context.Context, name, recordType string) ([]string, error) {
+	question := new(dns.Msg)
+	question.SetQuestion(dns.Fqdn(name), dns.StringToType[recordType])
+	question.SetEdns0(dns.DefaultMsgSize, false)
+	client := dns.Client{Timeout: queryTimeout}
+	reply, _, err := client.ExchangeContext(ctx, question, r.server)
+	if err == nil && reply.Truncated {
+		client.Net = "tcp"
+		reply, _, err = client.ExchangeContext(ctx, question, r.server)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the resolver %s does not answer: %w", r.server, cmp.Or(ctx.Err(), err))
+	}
+	switch reply.Rcode {
+	case dns.RcodeSuccess, dns.RcodeNameError:
+	default:
+		return nil, fmt.Errorf("the resolver %s answers %s", r.server, dns.RcodeToString[reply.Rcode])
+	}
+	var values []string
+	for _, rr := range reply.Answer {
+		if value, ok := valueOf(rr); ok && dns.TypeToString[rr.Header().Rrtype] == recordType && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return values, nil
+}
+
+// valueOf returns the value of a record as [mailcheck.Resolver] has it.
+func valueOf(rr dns.RR) (string, bool) {
+	data := strings.TrimPrefix(rr.String(), rr.Header().String())
+	switch rr.(type) {
+	case *dns.TXT:
+		text, err := dnsdata.Text(data)
+		return text, err == nil
+	case *dns.MX, *dns.CNAME:
+		if data == "." || strings.HasSuffix(data, " .") {
+			return data, true
+		}
+		return strings.ToLower(strings.TrimSuffix(data, ".")), true
+	}
+	return data, true
+}

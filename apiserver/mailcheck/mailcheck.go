@@ -1,0 +1,191 @@
+// Package mailcheck checks what a domain publishes for its mail in the DNS: with the records
+// of its zone, or with a resolver.
+//
+// It makes no lookups of its own, and imports dnsdata and domainname only.
+package mailcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+)
+
+// The statuses of a check.
+const (
+	OK      = "ok"
+	Warning = "warning"
+	Failed  = "failed"
+	// Skipped: what it would check can't be known.
+	Skipped = "skipped"
+)
+
+// Result is what one check has found.
+type Result struct {
+	// Check is mx, spf, dkim, dmarc, mta_sts, tls_rpt, apex or bulk_senders.
+	Check string `json:"check"`
+	// Status is ok, warning, failed or skipped.
+	Status string `json:"status"`
+	// Message says what was found, and what to do about it.
+	Message string `json:"message"`
+	// Reference is the RFC, or the page, that the check comes from.
+	Reference string `json:"reference"`
+}
+
+// ErrUnknown is returned for a name that the resolver can't see.
+var ErrUnknown = errors.New("it can't be seen from here")
+
+// Resolver looks names up. Package dnsdata has the types.
+type Resolver interface {
+	// Lookup returns the values of the records that a name has: a TXT value as its text, an
+	// MX value with its priority in front, host names without the trailing dot. It follows
+	// aliases unless it is asked for CNAME. A name without records is no error.
+	Lookup(ctx context.Context, name, recordType string) ([]string, error)
+}
+
+// Check runs all checks on a domain, in ASCII. selectors are those of its DKIM keys.
+func Check(ctx context.Context, domain string, selectors []string, r Resolver) []Result {
+	c := &checker{ctx, domain, r}
+	mx, acceptsMail := c.mx()
+	spf, dkim, dmarc := c.spf(), c.dkim(selectors), c.dmarc()
+	return []Result{mx, spf, dkim, dmarc, c.mtaSTS(acceptsMail), c.tlsRPT(acceptsMail), c.apex(), bulkSenders(spf, dkim, dmarc)}
+}
+
+type checker struct {
+	ctx      context.Context
+	domain   string
+	resolver Resolver
+}
+
+func (c *checker) lookup(name, recordType string) ([]string, error) {
+	return c.resolver.Lookup(c.ctx, name, recordType)
+}
+
+// finding collects what a check finds.
+type finding struct {
+	Result
+	failed, warnings []string
+}
+
+func begin(check, reference string) *finding {
+	return &finding{Result: Result{Check: check, Reference: reference}}
+}
+
+func (f *finding) fail(format string, args ...any) {
+	f.failed = append(f.failed, fmt.Sprintf(format, args...))
+}
+
+func (f *finding) warn(format string, args ...any) {
+	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
+}
+
+// end returns the result. fine is the message if nothing is wrong.
+func (f *finding) end(fine string) Result {
+	r := f.Result
+	switch all := append(f.failed, f.warnings...); {
+	case len(f.failed) > 0:
+		r.Status, r.Message = Failed, strings.Join(all, "; ")
+	case len(all) > 0:
+		r.Status, r.Message = Warning, strings.Join(all, "; ")
+	default:
+		r.Status, r.Message = OK, fine
+	}
+	return r
+}
+
+// unseen returns the result of a check whose lookup failed.
+func (f *finding) unseen(name string, err error) Result {
+	r := f.Result
+	r.Status, r.Message = Skipped, fmt.Sprintf("%s: %s", name, err)
+	return r
+}
+
+// mx checks the hosts that receive mail. acceptsMail is false for a null MX.
+func (c *checker) mx() (r Result, acceptsMail bool) {
+	f := begin("mx", "RFC 5321, section 5.1")
+	values, err := c.lookup(c.domain, dnsdata.TypeMX)
+	if err != nil {
+		return f.unseen(c.domain, err), true
+	}
+	if len(values) == 0 {
+		if c.hasAddress(c.domain) {
+			f.warn("there is no MX record, so that mail goes to the address of the domain itself")
+		} else {
+			f.fail("there is no MX record: the domain receives no mail; if that is meant, publish \"0 .\"")
+		}
+	}
+	for _, value := range values {
+		_, host, _ := strings.Cut(value, " ")
+		switch {
+		case host == "." || host == "":
+			f.Reference = "RFC 7505"
+			if len(values) > 1 {
+				f.fail("the null MX must be the only MX record")
+			} else {
+				return f.end("the domain accepts no mail (null MX)"), false
+			}
+		case isAddress(host):
+			f.fail("%s is an address, and must be a host name", host)
+		default:
+			c.mxHost(f, host)
+		}
+	}
+	return f.end("mail is received by " + strings.Join(values, ", ")), true
+}
+
+func (c *checker) mxHost(f *finding, host string) {
+	if aliases, err := c.lookup(host, dnsdata.TypeCNAME); err == nil && len(aliases) > 0 {
+		f.fail("%s is an alias (CNAME), which an MX record must not name (RFC 2181, section 10.3)", host)
+	} else if _, err := c.lookup(host, dnsdata.TypeA); err == nil && !c.hasAddress(host) {
+		f.fail("%s has no address", host)
+	}
+}
+
+// hasAddress reports whether a name has an address, or may have one.
+func (c *checker) hasAddress(name string) bool {
+	for _, t := range []string{dnsdata.TypeA, dnsdata.TypeAAAA} {
+		if values, err := c.lookup(name, t); err != nil || len(values) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
+}
+
+// apex checks that the domain is no alias.
+func (c *checker) apex() Result {
+	f := begin("apex", "RFC 1034, section 3.6.2")
+	aliases, err := c.lookup(c.domain, dnsdata.TypeCNAME)
+	if err != nil {
+		return f.unseen(c.domain, err)
+	}
+	if len(aliases) > 0 {
+		f.fail("the domain is an alias of %s: a CNAME excludes all other records, MX and TXT among them; publish addresses instead", aliases[0])
+	}
+	return f.end("the domain is no alias")
+}
+
+// bulkSenders checks what Google, Yahoo and Microsoft demand of who sends many messages.
+func bulkSenders(spf, dkim, dmarc Result) Result {
+	f := begin("bulk_senders", "https://support.google.com/a/answer/81126")
+	skipped := []string{}
+	for _, r := range []Result{spf, dkim, dmarc} {
+		switch r.Status {
+		case Failed:
+			f.fail("%s is required, and failed", strings.ToUpper(r.Check))
+		case Skipped:
+			skipped = append(skipped, strings.ToUpper(r.Check))
+		}
+	}
+	if len(f.failed) == 0 && len(skipped) > 0 {
+		return f.unseen(strings.Join(skipped, ", "), ErrUnknown)
+	}
+	return f.end("SPF, DKIM and DMARC are there. Google, Yahoo and Microsoft also ask for a host name in reverse DNS of each sending address, and for one-click unsubscribe (RFC 8058)")
+}

@@ -1,0 +1,253 @@
+package mailcheck
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+)
+
+// This file checks the records that are lists of tags: DKIM, DMARC, MTA-STS and TLS-RPT.
+
+// tagsOf returns the tags of a record, by name in lower case. It lacks those that are malformed.
+func tagsOf(record string) map[string]string {
+	tags := map[string]string{}
+	for tag := range strings.SplitSeq(record, ";") {
+		if name, value, ok := strings.Cut(tag, "="); ok {
+			name = strings.ToLower(strings.TrimSpace(name))
+			if _, twice := tags[name]; !twice {
+				tags[name] = strings.TrimSpace(value)
+			}
+		}
+	}
+	return tags
+}
+
+// The sizes of RSA keys (RFC 8301, section 3.2).
+const (
+	minKeyBits    = 1024
+	wantedKeyBits = 2048
+)
+
+// dkim checks the keys of signatures.
+func (c *checker) dkim(selectors []string) Result {
+	f := begin("dkim", "RFC 6376, RFC 8301")
+	_, isZone := c.resolver.(*Zone)
+	if len(selectors) == 0 && !isZone {
+		return f.unseen("a resolver can't list the keys", ErrUnknown)
+	}
+	var usable []string
+	for _, selector := range selectors {
+		name := selector + "._domainkey." + c.domain
+		values, err := c.lookup(name, dnsdata.TypeTXT)
+		switch {
+		case err != nil: // an alias of a name elsewhere
+			usable = append(usable, selector+" (elsewhere)")
+		case len(values) == 0:
+			f.fail("%s: there is no key", selector)
+		case len(values) > 1:
+			f.fail("%s: there are %d records, and a selector has one", selector, len(values))
+		default:
+			if c.key(f, selector, values[0]) {
+				usable = append(usable, selector)
+			}
+		}
+	}
+	if len(usable) == 0 && len(f.failed) == 0 {
+		f.fail("there is no key, so that nobody can verify a signature")
+	}
+	return f.end("there are keys for " + strings.Join(usable, ", "))
+}
+
+// key checks a key record, and reports whether a signature can be verified with it.
+func (c *checker) key(f *finding, selector, record string) bool {
+	tags := tagsOf(record)
+	if v, ok := tags["v"]; ok && v != "DKIM1" {
+		f.fail("%s: its version is %.20q, not DKIM1", selector, v)
+		return false
+	}
+	text := strings.Join(strings.Fields(tags["p"]), "")
+	if text == "" {
+		if _, ok := tags["p"]; !ok {
+			f.fail("%s: the record has no key (p)", selector)
+		}
+		return false // revoked
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		f.fail("%s: the key is not in base64", selector)
+		return false
+	}
+	switch kind := strings.ToLower(tags["k"]); kind {
+	case "", "rsa":
+		bits := rsaBits(data)
+		switch {
+		case bits == 0:
+			f.fail("%s: the key is no RSA key", selector)
+			return false
+		case bits < minKeyBits:
+			f.fail("%s: the key has %d bits, and verifiers ignore keys below %d", selector, bits, minKeyBits)
+			return false
+		case bits < wantedKeyBits:
+			f.warn("%s: the key has %d bits; use %d", selector, bits, wantedKeyBits)
+		}
+	case "ed25519":
+		if len(data) != 32 {
+			f.fail("%s: the Ed25519 key has %d octets, not 32", selector, len(data))
+			return false
+		}
+	default:
+		f.fail("%s: the type %.20q of the key is unknown", selector, kind)
+		return false
+	}
+	if slices.Contains(strings.Split(strings.ReplaceAll(tags["t"], " ", ""), ":"), "y") {
+		f.warn("%s: t=y says that DKIM is only tested", selector)
+	}
+	return true
+}
+
+// rsaBits returns the size of an RSA key in either of its encodings, or 0.
+func rsaBits(der []byte) int {
+	if parsed, err := x509.ParsePKIXPublicKey(der); err == nil {
+		if key, ok := parsed.(*rsa.PublicKey); ok {
+			return key.N.BitLen()
+		}
+		return 0
+	}
+	if key, err := x509.ParsePKCS1PublicKey(der); err == nil {
+		return key.N.BitLen()
+	}
+	return 0
+}
+
+// removedTags are those that RFC 9989 has removed.
+var removedTags = []string{"pct", "ri", "rf"}
+
+// dmarc checks the policy for forged mail.
+func (c *checker) dmarc() Result {
+	f := begin("dmarc", "RFC 9989")
+	name := "_dmarc." + c.domain
+	policies, err := c.policies(name, "v=DMARC1", "; \t")
+	switch {
+	case err != nil:
+		return f.unseen(name, err)
+	case len(policies) == 0:
+		f.fail("there is no DMARC record at %s, so that forged mail is delivered", name)
+		return f.end("")
+	case len(policies) > 1:
+		f.fail("there are %d DMARC records, so that receivers use none", len(policies))
+		return f.end("")
+	}
+	tags := tagsOf(policies[0])
+	policy := strings.ToLower(tags["p"])
+	switch {
+	case tags["v"] != "DMARC1":
+		f.fail("the record must begin with v=DMARC1; and a semicolon")
+	case policy == "none":
+		f.warn("with p=none, forged mail is delivered; use quarantine or reject once the reports look right")
+	case policy != "quarantine" && policy != "reject":
+		f.fail("the policy p is %.20q, and must be none, quarantine or reject", tags["p"])
+	}
+	for _, tag := range []string{"sp", "np"} {
+		if strings.EqualFold(tags[tag], "none") && policy != "none" {
+			f.warn("%s=none lets forged mail from subdomains through", tag)
+		}
+	}
+	if strings.EqualFold(tags["t"], "y") {
+		f.warn("with t=y the policy is only tested")
+	}
+	for _, tag := range removedTags {
+		if _, ok := tags[tag]; ok {
+			f.warn("%s was removed by RFC 9989, and receivers ignore it", tag)
+		}
+	}
+	if tags["rua"] == "" {
+		f.warn("nobody receives reports; set rua")
+	}
+	c.reportsTo(f, tags)
+	return f.end("forged mail is treated by p=" + policy)
+}
+
+// reportsTo checks the addresses for reports, and that another domain agrees to receive them.
+func (c *checker) reportsTo(f *finding, tags map[string]string) {
+	for _, tag := range []string{"rua", "ruf"} {
+		for uri := range strings.SplitSeq(tags[tag], ",") {
+			uri = strings.TrimSpace(uri)
+			if uri == "" {
+				continue
+			}
+			address, ok := strings.CutPrefix(strings.ToLower(uri), "mailto:")
+			at := strings.LastIndexByte(address, '@')
+			if !ok || at <= 0 {
+				f.fail("%s: %.80q is no mailto: address", tag, uri)
+				continue
+			}
+			host, _, sized := strings.Cut(address[at+1:], "!")
+			if sized {
+				f.warn("%s: the size of reports was removed by RFC 9989", tag)
+			}
+			if host == c.domain || strings.HasSuffix(host, "."+c.domain) || strings.HasSuffix(c.domain, "."+host) {
+				continue
+			}
+			agrees := c.domain + "._report._dmarc." + host
+			if found, err := c.policies(agrees, "v=DMARC1", "; \t"); err == nil && len(found) == 0 {
+				f.warn("%s: %s does not agree to receive reports; it needs a TXT record v=DMARC1 at %s", tag, host, agrees)
+			}
+		}
+	}
+}
+
+var stsID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
+
+// mtaSTS checks the record that announces a policy for TLS. The policy itself is on the web.
+func (c *checker) mtaSTS(acceptsMail bool) Result {
+	f := begin("mta_sts", "RFC 8461")
+	name, host := "_mta-sts."+c.domain, "mta-sts."+c.domain
+	policies, err := c.policies(name, "v=STSv1", "; \t")
+	switch {
+	case err != nil:
+		return f.unseen(name, err)
+	case !acceptsMail:
+		return f.end("the domain accepts no mail")
+	case len(policies) == 0:
+		f.warn("there is no MTA-STS record at %s: who controls the network can remove TLS from mail to the domain", name)
+		return f.end("")
+	case len(policies) > 1:
+		f.fail("there are %d MTA-STS records, so that senders use none", len(policies))
+	case !stsID.MatchString(tagsOf(policies[0])["id"]):
+		f.fail("the id must be 1 to 32 letters and digits")
+	}
+	if !c.hasAddress(host) {
+		f.fail("%s, the host of the policy, has no address", host)
+	}
+	return f.end("the record is there; the policy is at https://" + host + "/.well-known/mta-sts.txt")
+}
+
+// tlsRPT checks the record that asks for reports on TLS.
+func (c *checker) tlsRPT(acceptsMail bool) Result {
+	f := begin("tls_rpt", "RFC 8460")
+	name := "_smtp._tls." + c.domain
+	policies, err := c.policies(name, "v=TLSRPTv1", "; \t")
+	switch {
+	case err != nil:
+		return f.unseen(name, err)
+	case !acceptsMail:
+		return f.end("the domain accepts no mail")
+	case len(policies) == 0:
+		f.warn("there is no TLS-RPT record at %s: nobody learns of mail that could not be sent with TLS", name)
+		return f.end("")
+	case len(policies) > 1:
+		f.fail("there are %s TLS-RPT records, so that senders use none", strconv.Itoa(len(policies)))
+	}
+	for uri := range strings.SplitSeq(tagsOf(policies[0])["rua"], ",") {
+		if lower := strings.ToLower(strings.TrimSpace(uri)); !strings.HasPrefix(lower, "mailto:") && !strings.HasPrefix(lower, "https://") {
+			f.fail("rua: %.80q is neither a mailto: address nor an https URL", strings.TrimSpace(uri))
+		}
+	}
+	return f.end("senders report to " + tagsOf(policies[0])["rua"])
+}

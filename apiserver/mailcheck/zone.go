@@ -1,0 +1,107 @@
+package mailcheck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+)
+
+// Record is a record of a zone. Its name is relative to the domain or absolute.
+type Record struct {
+	Name, Type, Value string
+	// Priority is that of MX and SRV, or nil if the value begins with it.
+	Priority *int64
+}
+
+// Zone is a [Resolver] that knows the records of one domain, and no others.
+type Zone struct {
+	domain  string
+	records map[zoneKey][]string
+}
+
+type zoneKey struct{ name, recordType string }
+
+// NewZone returns the zone of a domain, in ASCII.
+func NewZone(domain string, records []Record) (*Zone, error) {
+	z := &Zone{domain, map[zoneKey][]string{}}
+	for _, r := range records {
+		name, err := dnsdata.NormalizeName(r.Name, domain)
+		if err != nil {
+			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
+		}
+		recordType, err := dnsdata.NormalizeType(r.Type)
+		if err != nil {
+			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
+		}
+		priority, value := "", r.Value
+		if dnsdata.TypeNeedsPriority(recordType) {
+			if r.Priority != nil {
+				priority = fmt.Sprint(*r.Priority, " ")
+			} else if first, rest, ok := strings.Cut(strings.TrimSpace(value), " "); ok {
+				priority, value = first+" ", rest
+			}
+		}
+		if value, err = dnsdata.NormalizeValue(recordType, value); err != nil {
+			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
+		}
+		if recordType == dnsdata.TypeTXT {
+			if value, err = dnsdata.Text(value); err != nil {
+				return nil, fmt.Errorf("%.100q: %w", r.Name, err)
+			}
+		}
+		key := zoneKey{name, recordType}
+		if !slices.Contains(z.records[key], priority+value) {
+			z.records[key] = append(z.records[key], priority+value)
+		}
+	}
+	return z, nil
+}
+
+// Selectors returns the selectors of the DKIM keys, sorted.
+func (z *Zone) Selectors() (selectors []string) {
+	for key := range z.records {
+		if selector, ok := strings.CutSuffix(key.name, "._domainkey"); ok && !slices.Contains(selectors, selector) {
+			selectors = append(selectors, selector)
+		}
+	}
+	slices.Sort(selectors)
+	return selectors
+}
+
+// maxAliases is how many aliases a lookup follows.
+const maxAliases = 8
+
+// Lookup implements [Resolver].
+func (z *Zone) Lookup(_ context.Context, name, recordType string) ([]string, error) {
+	for range maxAliases {
+		relative, ok := z.relative(name)
+		if !ok {
+			return nil, ErrUnknown
+		}
+		aliases := z.records[zoneKey{relative, dnsdata.TypeCNAME}]
+		if recordType == dnsdata.TypeCNAME || len(aliases) == 0 {
+			return z.records[zoneKey{relative, recordType}], nil
+		}
+		name = aliases[0]
+	}
+	return nil, nil
+}
+
+// relative returns a name relative to the domain, and false for one that is not in the zone.
+func (z *Zone) relative(name string) (string, bool) {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if name == z.domain {
+		return "@", true
+	}
+	relative, ok := strings.CutSuffix(name, "."+z.domain)
+	for below := relative; ok && below != ""; {
+		if len(z.records[zoneKey{below, dnsdata.TypeNS}]) > 0 {
+			return "", false // delegated
+		}
+		_, below, _ = strings.Cut(below, ".")
+	}
+	return relative, ok
+}
