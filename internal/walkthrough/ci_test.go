@@ -55,6 +55,12 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "plan", 0, "changes=true")
 			p.run(t, "apply", 0, "Resources: 1 added")
 			p.run(t, "drift", 0, "No changes")
+			drift := p.jobs["drift"]
+			failing := drift
+			failing.steps = append([]string{`printf 'check "x" {\n assert {\n condition = var.domain == ""\n error_message = "made by hand: info"\n }\n}\n' >check.tf`}, drift.steps...)
+			p.jobs["drift"] = failing
+			p.run(t, "drift", 2, "made by hand: info", "The account and the configuration differ")
+			p.jobs["drift"] = drift
 
 			for name, j := range p.jobs {
 				if want := map[string]string{"plan": "MAILHOST_PLAN_TOKEN", "apply": "MAILHOST_APPLY_TOKEN", "drift": "MAILHOST_PLAN_TOKEN"}[name]; j.token != want {

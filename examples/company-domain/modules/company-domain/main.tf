@@ -22,6 +22,14 @@ resource "mailhost_mailbox_set" "this" {
   max_deletions = var.max_mailbox_deletions
 }
 
+# A mailbox that somebody made by hand is a warning of each plan.
+check "made_by_hand" {
+  assert {
+    condition     = length(mailhost_mailbox_set.this.unmanaged) == 0
+    error_message = "The list does not have ${join(", ", mailhost_mailbox_set.this.unmanaged)}. Add them to it, or delete them."
+  }
+}
+
 resource "mailhost_forwarding" "this" {
   for_each = var.forwarding
 
