@@ -155,5 +155,8 @@ func (r *Response) HasLimit(remaining, reset int) *Response {
 	if want := [3]string{"3", strconv.Itoa(remaining), strconv.Itoa(reset)}; got != want {
 		r.T.Errorf("limit, remaining, reset are %q; want %q: %s", got, want, r)
 	}
+	if got, want := r.Header.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=%d`, remaining, reset); got != want || !strings.HasPrefix(r.Header.Get("RateLimit-Policy"), `"default";q=3;w=`) {
+		r.T.Errorf("RateLimit is %s, want %s; RateLimit-Policy is %s", got, want, r.Header.Get("RateLimit-Policy"))
+	}
 	return r
 }

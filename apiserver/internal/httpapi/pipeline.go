@@ -3,7 +3,9 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -109,11 +111,14 @@ func internalError() *api.Error {
 }
 
 // The headers of every response if there is a limit: the bucket's size, what is
-// left in it, and in how many seconds it is full again.
+// left in it, and in how many seconds it is full again. They have the form that most APIs
+// use, and that of the later drafts of draft-ietf-httpapi-ratelimit-headers, a policy and its state.
 const (
 	rateLimitHeader          = "RateLimit-Limit"
 	rateLimitRemainingHeader = "RateLimit-Remaining"
 	rateLimitResetHeader     = "RateLimit-Reset"
+	rateLimitPolicyHeader    = "RateLimit-Policy"
+	rateLimitStateHeader     = "RateLimit"
 )
 
 // limit takes a request out of the bucket of its credential, and returns a 429 if it is
@@ -132,6 +137,8 @@ func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 	header.Set(rateLimitHeader, strconv.Itoa(h.Limiter.Requests))
 	header.Set(rateLimitRemainingHeader, strconv.Itoa(u.Remaining))
 	header.Set(rateLimitResetHeader, strconv.Itoa(u.Reset))
+	header.Set(rateLimitPolicyHeader, fmt.Sprintf(`"default";q=%d;w=%.0f`, h.Limiter.Requests, math.Ceil(h.Limiter.Per.Seconds())))
+	header.Set(rateLimitStateHeader, fmt.Sprintf(`"default";r=%d;t=%d`, u.Remaining, u.Reset))
 	if u.Allowed {
 		return nil
 	}

@@ -73,18 +73,9 @@ func NewHTTP() *http.Client {
 
 // Call makes one request and returns the response's body.
 func Call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], in *Req) (*Resp, error) {
-	v := reflect.ValueOf(in).Elem()
-	v.FieldByName("AccountID").SetString(c.AccountID)
-	if op.Keyed() {
-		v.FieldByName("IdempotencyKey").SetString(uuid.NewString())
-	}
-	r, err := c.request(ctx, op.Spec, in)
+	response, err := c.Send(ctx, op.Spec, in)
 	if err != nil {
 		return nil, err
-	}
-	response, err := c.HTTP.Do(r)
-	if err != nil {
-		return nil, c.unreachable(ctx, err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -92,16 +83,40 @@ func Call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 		return nil, c.unreachable(ctx, err)
 	}
 	out := new(Resp)
-	switch {
-	case response.StatusCode != op.Status:
-		return nil, c.refused(op.Spec, response, body)
-	case op.Response == reflect.TypeFor[api.NoContent]():
+	if op.Response == reflect.TypeFor[api.NoContent]() {
 		return out, nil
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		return nil, fmt.Errorf("%s: the response is not the API's; check the URL %s", op.ID, c.URL)
 	}
 	return out, nil
+}
+
+// Send makes one request and returns a successful response, whose body the caller closes. in is
+// a pointer to a request struct of the operation; Send sets its account and Idempotency-Key.
+func (c *Client) Send(ctx context.Context, s api.Spec, in any) (*http.Response, error) {
+	v := reflect.ValueOf(in).Elem()
+	v.FieldByName("AccountID").SetString(c.AccountID)
+	if s.Keyed() {
+		v.FieldByName("IdempotencyKey").SetString(uuid.NewString())
+	}
+	r, err := c.request(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.HTTP.Do(r)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	if response.StatusCode == s.Status {
+		return response, nil
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	return nil, c.refused(s, response, body)
 }
 
 // All returns every object of a list that has pages.

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/call"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/domaincheck"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/export"
@@ -35,6 +36,7 @@ type commandLine struct {
 	Logout  access.LogoutCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Remove the tokens that login keeps on this machine."`
 	Whoami  access.WhoamiCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Show whose token is in use, and its rights."`
 
+	Call    call.Command           `cmd:"" group:"Operate:" help:"Call an operation of the API, such as cancel-plan: what Terraform does with an action."`
 	Fixture operate.FixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
 	Doctor  serve.DoctorCommand    `cmd:"" group:"Operate:" help:"Check the configuration, and what the server depends on."`
 	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log, or archive its oldest part."`

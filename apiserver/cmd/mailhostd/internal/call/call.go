@@ -1,0 +1,135 @@
+// Package call has mailhostd call, which calls any operation of the API. It is for what Terraform
+// does with an action and OpenTofu can't, such as resending a verification message.
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+)
+
+// Command is mailhostd call.
+type Command struct {
+	Operation string   `arg:"" optional:"" help:"Id of the operation, such as cancel-plan. Without it, the operations are listed."`
+	Values    []string `arg:"" optional:"" name:"name=value" help:"Parameters of the path and of the query, and members of the body. A value that is not text is JSON, such as true or [\"a\", \"b\"]."`
+
+	cli.TargetFlags
+}
+
+// Help is shown by mailhostd call --help.
+func (Command) Help() string {
+	return "Calls an operation of the API and prints its response. Terraform has actions for these; OpenTofu does not:\n\n" +
+		"    mailhostd call cancel-plan cancel_at_period_end=true\n" +
+		"    mailhostd call change-plan effective_date=2027-01-01T00:00:00Z\n" +
+		"    mailhostd call export-mailboxes domain=example.com > mailboxes.csv\n" +
+		"    mailhostd call update-forwarding forwarding_id=UUID target_email=jane@example.org\n" +
+		"    mailhostd call submit-feedback title=Search description='Search in aliases'\n\n" +
+		"The same target_email again resends the verification message. mailhostd openapi describes every operation."
+}
+
+// Run calls the operation.
+func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
+	if c.Operation == "" {
+		return list(p.Stdout)
+	}
+	i := slices.IndexFunc(api.Specs(), func(s api.Spec) bool { return s.ID == c.Operation })
+	if i < 0 {
+		return &cli.UsageError{Err: fmt.Errorf("%.64q is no operation; mailhostd call lists them", c.Operation)}
+	}
+	spec := api.Specs()[i]
+	in, err := request(spec, c.Values)
+	if err != nil {
+		return &cli.UsageError{Err: fmt.Errorf("%s: %w", spec.ID, err)}
+	}
+	t, err := c.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	response, err := t.Send(ctx, spec, in)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(p.Stdout, response.Body)
+	return err
+}
+
+// list prints the operations.
+func list(w io.Writer) error {
+	rows := [][]string{{"OPERATION", "NAMES", "SUMMARY"}}
+	for _, s := range api.Specs() {
+		rows = append(rows, []string{s.ID, strings.Join(names(fields(s)), " "), s.Summary})
+	}
+	return cli.WriteTable(w, rows)
+}
+
+// field is a parameter of an operation, or a member of its body.
+type field struct {
+	name  string
+	index []int // in the request struct
+}
+
+// fields returns what a request of an operation takes, apart from the account and headers.
+func fields(s api.Spec) (all []field) {
+	for _, f := range reflect.VisibleFields(s.Request) {
+		name := f.Tag.Get("path") + f.Tag.Get("query")
+		if name != "" && name != "account_id" {
+			all = append(all, field{name, f.Index})
+		}
+		if f.Name != "Body" {
+			continue
+		}
+		for _, member := range reflect.VisibleFields(f.Type) {
+			if name, _, _ := strings.Cut(member.Tag.Get("json"), ","); name != "" {
+				all = append(all, field{name, slices.Concat(f.Index, member.Index)})
+			}
+		}
+	}
+	return all
+}
+
+func names(fields []field) (all []string) {
+	for _, f := range fields {
+		all = append(all, f.name)
+	}
+	return all
+}
+
+// request returns a request struct of the operation with values of the form name=value.
+func request(s api.Spec, values []string) (any, error) {
+	in, all := reflect.New(s.Request), fields(s)
+	missing := s.PathParameters()[1:] // the first is the account
+	for _, argument := range values {
+		name, value, ok := strings.Cut(argument, "=")
+		if !ok {
+			return nil, fmt.Errorf("%.64q is not of the form name=value", argument)
+		}
+		i := slices.IndexFunc(all, func(f field) bool { return f.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no %.64q; it takes %s", name, strings.Join(names(all), ", "))
+		}
+		target := in.Elem().FieldByIndex(all[i].index).Addr().Interface()
+		// A field that takes text takes the value as it is.
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		if json.Unmarshal(text, target) != nil && json.Unmarshal([]byte(value), target) != nil {
+			return nil, fmt.Errorf("%s: %.64q is no JSON value of its type", name, value)
+		}
+		missing = slices.DeleteFunc(missing, func(parameter string) bool { return parameter == name })
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s=… is missing", missing[0])
+	}
+	return in.Interface(), nil
+}
