@@ -9,8 +9,8 @@ import (
 // Account is the account itself.
 type Account struct {
 	ID                 string  `json:"id" format:"uuid"`
-	Status             string  `json:"status" doc:"active, pending_cancellation or cancelled"`
-	PlanID             string  `json:"plan_id"`
+	Status             string  `json:"status" enum:"active,pending_cancellation,cancelled"`
+	PlanID             string  `json:"plan_id" enum:"smtp_per_mailbox,smtp_per_proxy"`
 	DefaultWorkspaceID string  `json:"default_workspace_id" format:"uuid"`
 	CancelsAt          *string `json:"cancels_at" format:"date-time" doc:"When a pending cancellation takes effect"`
 	CreatedAt          string  `json:"created_at" format:"date-time"`

@@ -17,7 +17,7 @@ type AuditEntry struct {
 
 // AuditSubject is who made a change.
 type AuditSubject struct {
-	Type string  `json:"type" doc:"service_account, user, recipient, operator, system or control_plane"`
+	Type string  `json:"type" enum:"service_account,user,recipient,operator,system,control_plane"`
 	ID   *string `json:"id"`
 	Name *string `json:"name" doc:"Name or e-mail address at that time"`
 }

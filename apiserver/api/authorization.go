@@ -13,7 +13,7 @@ type Authorization struct {
 	SubjectType   string  `json:"subject_type" enum:"user,group,service_account"`
 	SubjectID     string  `json:"subject_id"`
 	CapabilityKey *string `json:"capability_key"`
-	ResourceType  *string `json:"resource_type"`
+	ResourceType  *string `json:"resource_type" enum:"workspace,domain"`
 	ResourceID    *string `json:"resource_id" format:"uuid"`
 	CreatedAt     *string `json:"created_at" format:"date-time"`
 	RevokedAt     *string `json:"revoked_at" format:"date-time"`

@@ -4,12 +4,12 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // BillingResult is the outcome of a billing operation.
 type BillingResult struct {
-	Status         string  `json:"status" doc:"Operation status"`
-	AccountStatus  *string `json:"account_status" doc:"Account status after the operation"`
+	Status         string  `json:"status" enum:"scheduled,completed,unchanged"`
+	AccountStatus  *string `json:"account_status" enum:"active,pending_cancellation,cancelled" doc:"Account status after the operation"`
 	EffectiveAt    *string `json:"effective_at" format:"date-time" doc:"When the change takes effect"`
 	Eligible       *bool   `json:"eligible" doc:"Whether the account was eligible"`
-	PreviousPlanID *string `json:"previous_plan_id"`
-	TargetPlanID   *string `json:"target_plan_id"`
+	PreviousPlanID *string `json:"previous_plan_id" enum:"smtp_per_mailbox,smtp_per_proxy"`
+	TargetPlanID   *string `json:"target_plan_id" enum:"smtp_per_mailbox,smtp_per_proxy"`
 }
 
 // CancelPlanRequest is the request to cancel the account's plan.

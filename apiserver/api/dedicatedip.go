@@ -10,7 +10,7 @@ import (
 type DedicatedIP struct {
 	ID          string      `json:"id" format:"uuid"`
 	Name        string      `json:"name" doc:"Customer-visible name"`
-	Status      string      `json:"status" doc:"provisioning, active or releasing"`
+	Status      string      `json:"status" enum:"provisioning,active,releasing"`
 	Type        string      `json:"type" doc:"Allocation type"`
 	ASN         *int64      `json:"asn" doc:"Autonomous system number"`
 	CountryCode *string     `json:"country_code" doc:"ISO country code"`

@@ -10,7 +10,7 @@ import (
 type DNSRecord struct {
 	ID              int64  `json:"id"`
 	Name            string `json:"name" doc:"Relative to the domain; @ is the domain itself"`
-	Type            string `json:"type"`
+	Type            string `json:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT"`
 	Value           string `json:"value" doc:"RDATA without the priority"`
 	TTL             int64  `json:"ttl" doc:"Seconds"`
 	Priority        *int64 `json:"priority" doc:"Of an MX or SRV record"`

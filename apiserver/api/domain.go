@@ -22,7 +22,7 @@ const (
 type Domain struct {
 	ID                      string  `json:"id" format:"uuid"`
 	Name                    string  `json:"name" doc:"ASCII form, lower case"`
-	Status                  string  `json:"status" doc:"pending_payment, pending, active or failed"`
+	Status                  string  `json:"status" enum:"pending_payment,pending,active,failed"`
 	OutboundRoutingReady    bool    `json:"outbound_routing_ready"`
 	WorkspaceID             string  `json:"workspace_id" format:"uuid" doc:"Workspace containing the domain"`
 	AutoRenew               bool    `json:"auto_renew" default:"false"`

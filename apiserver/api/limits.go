@@ -105,17 +105,13 @@ func parseInt64(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 // is text.CheckName's.
 const FormatName = "name"
 
-const (
-	// bidiControls are the characters with the property Bidi_Control.
-	bidiControls = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-	// invisible are characters that take no room: formatting, combining marks, and the
-	// others with the property Default_Ignorable_Code_Point.
-	invisible = `\p{Cf}\p{Mn}\p{Me}` + "\u115f\u1160\u2065\u3164\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
-)
+// NamePattern is the pattern of a name in the OpenAPI document. It has only what the regular
+// expressions of every language have, so it accepts some names that text.CheckName refuses:
+// NameRule says which.
+const NamePattern = `^[^\x00-\x1f\x7f-\x9f]*$`
 
-// NamePattern is the rule of a name as a pattern of JSON Schema: no control character,
-// and something visible.
-const NamePattern = `^[^\p{Cc}` + bidiControls + `]*[^\p{Cc}` + bidiControls + invisible + `][^\p{Cc}` + bidiControls + `]*$`
+// NameRule is the whole rule of a name, for people.
+const NameRule = "One line with at least one visible character, without control characters and without characters that change the direction of text"
 
 // TextPattern is the rule of text in several lines. PostgreSQL keeps no NUL, and no text
 // has one. A field's tag can't name the constant, and repeats it.

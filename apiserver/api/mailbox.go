@@ -15,7 +15,7 @@ type Mailbox struct {
 	PrimaryEmail  string         `json:"primary_email"`
 	FirstName     string         `json:"first_name"`
 	LastName      string         `json:"last_name"`
-	Status        string         `json:"status" doc:"provisioning, active, paused or deleting"`
+	Status        string         `json:"status" enum:"provisioning,active,paused,deleting"`
 	Quota         Quota          `json:"quota"`
 	Aliases       []MailboxAlias `json:"aliases" nullable:"false"`
 	WorkspaceID   *string        `json:"workspace_id" format:"uuid"`

@@ -18,7 +18,7 @@ import (
 // of responses. An independent library compiles the schemas.
 type contract struct {
 	mux      *http.ServeMux
-	paths    Object
+	document Object
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema // by URL with a JSON pointer
@@ -36,7 +36,7 @@ var theContract = sync.OnceValue(func() *contract {
 		panic(err)
 	}
 	c := &contract{
-		mux: http.NewServeMux(), paths: doc.(Object)["paths"].(Object),
+		mux: http.NewServeMux(), document: doc.(Object),
 		compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
 	}
 	c.compiler.AssertFormat()
@@ -48,6 +48,15 @@ var theContract = sync.OnceValue(func() *contract {
 	}
 	return c
 })
+
+// at returns the object at a path of the document.
+func (c *contract) at(steps ...string) (found Object, ok bool) {
+	found, ok = c.document, true
+	for _, step := range steps {
+		found, ok = found[step].(Object)
+	}
+	return found, ok
+}
 
 // schema returns the schema at a path of the document.
 func (c *contract) schema(steps ...string) *jsonschema.Schema {
@@ -84,7 +93,12 @@ func (r *Response) Conforms() {
 		method, path, _ := strings.Cut(pattern, " ")
 		method = strings.ToLower(method)
 		status := strconv.Itoa(r.Status)
-		documented, ok := c.paths[path].(Object)[method].(Object)["responses"].(Object)[status].(Object)
+		place := []string{"paths", path, method, "responses", status}
+		documented, ok := c.at(place...)
+		if name, shared := documented["$ref"].(string); shared {
+			place = strings.Split(strings.TrimPrefix(name, "#/"), "/")
+			documented, _ = c.at(place...)
+		}
 		switch {
 		case !ok && r.Status != http.StatusNotFound:
 			r.T.Errorf("the operation does not document the status: %s", r)
@@ -100,7 +114,7 @@ func (r *Response) Conforms() {
 				r.T.Errorf("the operation does not document %q: %s", mediaType, r)
 				return
 			}
-			schema = []string{"paths", path, method, "responses", status, "content", mediaType, "schema"}
+			schema = append(place, "content", mediaType, "schema")
 		}
 	}
 	if r.JSON == nil || r.Request.Method == http.MethodHead {

@@ -1,18 +1,13 @@
 package httpapi
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -36,7 +31,7 @@ func Document(lifecycle bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(escapeInvisible(text), '\n'), nil
+	return append(text, '\n'), nil
 }
 
 // newSchemas returns an empty registry of schemas, which come from the contract's types
@@ -68,9 +63,18 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 			Title:       "Account Management Public API",
 			Version:     "1",
 			Description: description(),
+			Contact:     &huma.Contact{Name: "mailhost", URL: "https://github.com/mailhost/terraform-provider-mailhost"},
+			License:     &huma.License{Name: "Mozilla Public License 2.0", Identifier: "MPL-2.0"},
 		},
+		Servers: []*huma.Server{{
+			URL: "{base_url}", Description: "mailhostd, or the account's mail host",
+			Variables: map[string]*huma.ServerVariable{"base_url": {Default: "http://127.0.0.1:8080", Description: "The URL before /v1, without a slash at its end"}},
+		}},
+		Tags: tagsOf(specs),
 		Components: &huma.Components{
-			Schemas: schemas,
+			Schemas:   schemas,
+			Headers:   responseHeaders(),
+			Responses: errorResponses(schemas),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				securityScheme: {Type: "http", Scheme: "bearer", Description: "A service account token, or an OAuth access token"},
 			},
@@ -80,9 +84,11 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 		doc.AddOperation(describe(spec, inputOf(spec.Request, schemas)))
 		setUpdateLimits(schemas, spec.Request)
 	}
+	addLinks(doc, specs)
 	for _, schema := range schemas.Map() {
 		complete(schema)
 	}
+	schemas.Map()["Problem"].Properties["type"].Enum = problemTypes()
 	return doc
 }
 
@@ -138,8 +144,11 @@ func exampleOf(s *huma.Schema, value string) any {
 func describe(s api.Spec, in input) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: s.ID, Method: s.Method, Path: s.Path, Summary: s.Summary, Tags: []string{s.Tag},
-		Security: []map[string][]string{{securityScheme: {}}}, Extensions: map[string]any{},
-		Responses: map[string]*huma.Response{strconv.Itoa(s.Status): describeResponse(s, in.schemas)},
+		Description: "Needs a credential of the account, and no capability.",
+		Security:    []map[string][]string{{securityScheme: {}}}, Extensions: map[string]any{},
+		Responses: map[string]*huma.Response{
+			strconv.Itoa(s.Status): describeResponse(s, in.schemas), "default": {Ref: refTo("responses", "UnexpectedError")},
+		},
 	}
 	if s.Capability != "" {
 		op.Description = "Needs the capability `" + string(s.Capability) + "`."
@@ -170,35 +179,9 @@ func describe(s api.Spec, in input) *huma.Operation {
 		failures = append(failures, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	for _, status := range failures {
-		op.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: http.StatusText(status),
-			Content:     content("application/json", in.schemas.Schema(reflect.TypeFor[api.Error](), true, "")),
-		}
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: refTo("responses", errorName(status))}
 	}
 	return op
-}
-
-func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
-	text := &huma.Schema{Type: huma.TypeString}
-	headers := func(names ...string) map[string]*huma.Header {
-		all := map[string]*huma.Header{}
-		for _, name := range names {
-			all[name] = &huma.Header{Schema: text}
-		}
-		return all
-	}
-	switch s.Response {
-	case reflect.TypeFor[api.NoContent]():
-		return &huma.Response{Description: http.StatusText(s.Status)}
-	case reflect.TypeFor[api.CSV]():
-		return &huma.Response{
-			Description: "CSV with a header line", Headers: headers("Content-Type", "Content-Disposition"), Content: content("text/csv", text),
-		}
-	}
-	return &huma.Response{
-		Description: http.StatusText(s.Status), Headers: headers(api.IdempotencyReplayedHeader),
-		Content: content("application/json", schemas.Schema(s.Response, true, "")),
-	}
 }
 
 func content(mediaType string, s *huma.Schema) map[string]*huma.MediaType {
@@ -248,13 +231,14 @@ func setUpdateLimits(schemas huma.Registry, request reflect.Type) {
 }
 
 // complete sets what tags can't say in the schema of an object: unknown fields are
-// ignored, a name has a pattern that is too long for a tag, and null is one of the values
+// ignored, which is the default of JSON Schema, a name has a pattern and an explanation, and null is one of the values
 // of a nullable enumeration.
 func complete(object *huma.Schema) {
-	object.AdditionalProperties = true
+	object.AdditionalProperties = nil
 	for name, p := range object.Properties {
 		if p.Format == api.FormatName {
 			p.Format, p.Pattern = "", api.NamePattern
+			p.Description = strings.TrimPrefix(p.Description+". "+api.NameRule, ". ")
 		}
 		if p.Nullable && len(p.Enum) > 0 {
 			p.Enum = append(p.Enum, nil)
@@ -263,22 +247,4 @@ func complete(object *huma.Schema) {
 			panic("httpapi: the validator does not know the pattern of " + name)
 		}
 	}
-}
-
-// escapeInvisible writes the characters of patterns that nobody can see as JSON
-// escapes.
-func escapeInvisible(doc []byte) []byte {
-	var out bytes.Buffer
-	for _, r := range string(doc) {
-		switch {
-		case r < utf8.RuneSelf || unicode.IsGraphic(r) && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point):
-			out.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.Bytes()
 }

@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// refTo returns a reference to a component of the document.
+func refTo(kind, name string) string { return "#/components/" + kind + "/" + name }
+
+// everyResponse are the headers of every response of an operation.
+var everyResponse = []string{
+	requestIDHeader, rateLimitHeader, rateLimitRemainingHeader, rateLimitResetHeader, rateLimitPolicyHeader, rateLimitStateHeader,
+}
+
+// responseHeaders returns the headers of responses, by name.
+func responseHeaders() map[string]*huma.Header {
+	whole := &huma.Schema{Type: huma.TypeInteger}
+	text := &huma.Schema{Type: huma.TypeString}
+	return map[string]*huma.Header{
+		requestIDHeader:               {Schema: text, Description: "Id of the request, for the log and the audit log"},
+		rateLimitHeader:               {Schema: whole, Description: "Requests that the credential has at once. The RateLimit headers are absent if there is no limit"},
+		rateLimitRemainingHeader:      {Schema: whole, Description: "Requests that are left"},
+		rateLimitResetHeader:          {Schema: whole, Description: "Seconds until all requests are there again"},
+		rateLimitPolicyHeader:         {Schema: text, Description: "The limit in the form of draft-ietf-httpapi-ratelimit-headers"},
+		rateLimitStateHeader:          {Schema: text, Description: "What is left, in the same form"},
+		"Retry-After":                 {Schema: whole, Description: "Seconds after which the request can be sent again"},
+		"WWW-Authenticate":            {Schema: text, Description: "The scheme, Bearer, and what is wrong with the token"},
+		"Content-Disposition":         {Schema: text, Description: "The name of the file"},
+		api.IdempotencyReplayedHeader: {Schema: text, Description: "true if this is the stored response of an earlier request with the same Idempotency-Key"},
+	}
+}
+
+// headers returns references to the headers of every response, and to some more.
+func headers(more ...string) map[string]*huma.Header {
+	all := map[string]*huma.Header{}
+	for _, name := range slices.Concat(everyResponse, more) {
+		all[name] = &huma.Header{Ref: refTo("headers", name)}
+	}
+	return all
+}
+
+// errorName returns the name of a status code's response among the components.
+func errorName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
+
+// errorResponses returns the response of each status code of errorTypes, and
+// UnexpectedError for any other.
+func errorResponses(schemas huma.Registry) map[string]*huma.Response {
+	body := content("application/json", schemas.Schema(reflect.TypeFor[api.Error](), true, ""))
+	responses := map[string]*huma.Response{
+		"UnexpectedError": {Description: "Any other error", Headers: headers(), Content: body},
+	}
+	for _, e := range errorTypes {
+		r := &huma.Response{Description: http.StatusText(e.status), Headers: headers(), Content: body}
+		switch e.status {
+		case http.StatusUnauthorized:
+			r.Headers = headers("WWW-Authenticate")
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+			r.Headers = headers("Retry-After")
+		case http.StatusMethodNotAllowed, http.StatusRequestTimeout:
+			continue // not of one operation
+		}
+		responses[errorName(e.status)] = r
+	}
+	return responses
+}
+
+// problemTypes returns the types of problem that an error can have.
+func problemTypes() (types []any) {
+	for _, e := range errorTypes {
+		for _, typ := range e.types {
+			types = append(types, typ)
+		}
+	}
+	return types
+}
+
+// describeResponse returns an operation's successful response.
+func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
+	switch s.Response {
+	case reflect.TypeFor[api.NoContent]():
+		return &huma.Response{Description: http.StatusText(s.Status), Headers: headers()}
+	case reflect.TypeFor[api.CSV]():
+		return &huma.Response{
+			Description: "CSV with a header line", Headers: headers("Content-Disposition"),
+			Content: content("text/csv", &huma.Schema{Type: huma.TypeString}),
+		}
+	}
+	r := &huma.Response{
+		Description: http.StatusText(s.Status), Headers: headers(),
+		Content: content("application/json", schemas.Schema(s.Response, true, "")),
+	}
+	if s.Keyed() {
+		r.Headers = headers(api.IdempotencyReplayedHeader)
+	}
+	return r
+}
+
+// tagDescriptions say what the operations of each tag are about.
+var tagDescriptions = map[string]string{
+	"Account":          "The account itself",
+	"Audit log":        "Who has changed what",
+	"Authorizations":   "Grants, and who the caller is",
+	"Billing":          "The account's plan",
+	"DNS records":      "Records in the zones of the account's domains",
+	"Dedicated IPs":    "Addresses from which only this account sends",
+	"Domains":          "Domains: availability, purchase and settings",
+	"Feedback":         "Reports to the people who run the service",
+	"Forwarding":       "Rules that forward the mail of a scope, once the recipient has agreed",
+	"Mailboxes":        "Mailboxes, one by one, in bulk and as CSV",
+	"Master passwords": "Passwords that open every mailbox of a scope; the paths call them credentials",
+	"Service accounts": "Credentials of machines",
+	"Workspaces":       "Groups of domains, for access and filters",
+}
+
+// tagsOf returns the tags of operations, in their order.
+func tagsOf(specs []api.Spec) (tags []*huma.Tag) {
+	for _, s := range specs {
+		if !slices.ContainsFunc(tags, func(t *huma.Tag) bool { return t.Name == s.Tag }) {
+			tags = append(tags, &huma.Tag{Name: s.Tag, Description: tagDescriptions[s.Tag]})
+		}
+	}
+	return tags
+}
+
+// addLinks links the response of each create to the operations on the new object, so that tools
+// for tests find what reads, changes and deletes it.
+func addLinks(doc *huma.OpenAPI, specs []api.Spec) {
+	for _, create := range specs {
+		if create.Status != http.StatusCreated {
+			continue
+		}
+		collection := strings.TrimSuffix(create.Path, "/claim")
+		links := map[string]*huma.Link{}
+		for _, s := range specs {
+			parameters := s.PathParameters()
+			if object := parameters[len(parameters)-1]; s.Path == collection+"/{"+object+"}" {
+				links[s.ID] = &huma.Link{OperationID: s.ID, Parameters: map[string]any{
+					"account_id": "$request.path.account_id", object: "$response.body#/id",
+				}}
+			}
+		}
+		if len(links) > 0 {
+			doc.Paths[create.Path].Post.Responses[strconv.Itoa(create.Status)].Links = links
+		}
+	}
+}
