@@ -1,6 +1,6 @@
 // Package processtest tests servers as processes of their own, alone and several on one
 // database: they are killed under load, lose their disk or PostgreSQL, and share a file. Nothing
-// that was acknowledged may be lost, and some order of the requests explains all responses.
+// that was acknowledged may be lost, and nothing that is no outage may be taken for one.
 package processtest
 
 import (
