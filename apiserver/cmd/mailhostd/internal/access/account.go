@@ -45,26 +45,20 @@ func summarize(ctx context.Context, c *apiclient.Client) (s accountSummary, err 
 		return s, err
 	}
 	s.Account = *account
-	if s.Domains, err = total(ctx, c, api.ListDomains); err != nil {
-		return s, err
-	}
-	if s.Mailboxes, err = total(ctx, c, api.ListMailboxes); err != nil {
-		return s, err
-	}
-	s.ServiceAccounts, err = total(ctx, c, api.ListServiceAccounts)
-	return s, err
+	var domainsErr, mailboxesErr, tokensErr error
+	s.Domains, domainsErr = total(ctx, c, api.ListDomains)
+	s.Mailboxes, mailboxesErr = total(ctx, c, api.ListMailboxes)
+	s.ServiceAccounts, tokensErr = total(ctx, c, api.ListServiceAccounts)
+	return s, errors.Join(domainsErr, mailboxesErr, tokensErr)
 }
 
 // total returns the length of a list, and nil if the caller may not see it.
 func total[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]]) (*int, error) {
 	n, err := apiclient.Total(ctx, c, op)
-	switch {
-	case apiclient.Denied(err):
+	if apiclient.Denied(err) {
 		return nil, nil
-	case err != nil:
-		return nil, err
 	}
-	return &n, nil
+	return &n, err
 }
 
 func count(n *int) string {
@@ -80,12 +74,7 @@ type accountListCommand struct {
 }
 
 // Run lists the accounts.
-func (c accountListCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	service, err := c.Service(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, service.Close()) }()
+func (c accountListCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
 	ids, err := service.Accounts(ctx)
 	if err != nil {
 		return err
@@ -109,12 +98,7 @@ type accountShowCommand struct {
 }
 
 // Run shows the account.
-func (c accountShowCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c accountShowCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	a, err := summarize(ctx, t.Client)
 	if err != nil {
 		return err
@@ -132,9 +116,9 @@ func (c accountShowCommand) Run(ctx context.Context, p cli.Program) (err error) 
 			rows = append(rows, []string{"Cancelled from:", cli.Minute(a.CancelsAt)})
 		}
 		if owners != nil {
-			names := namesOf(ctx, t.Client, *owners)
+			names := grantNames{apiclient.NewNames(ctx, t.Client)}
 			for _, g := range *owners {
-				if names.revokedAt(g) == nil {
+				if names.RevokedAt(g) == nil {
 					rows = append(rows, []string{"Owner:", names.subject(g)})
 				}
 			}
@@ -148,6 +132,14 @@ type accountDeleteCommand struct {
 	cli.DatabaseFlags
 }
 
+// Validate is called by kong.
+func (c accountDeleteCommand) Validate() error {
+	if !api.IsID(c.ID) {
+		return fmt.Errorf("%.64q is not the id of an account, a UUID", c.ID)
+	}
+	return nil
+}
+
 // Help is shown by mailhostd account delete --help.
 func (accountDeleteCommand) Help() string {
 	return "Deletes its tokens, grants, master passwords, forwarding rules and workspaces too, and can't be undone. " +
@@ -155,19 +147,11 @@ func (accountDeleteCommand) Help() string {
 }
 
 // Run deletes the account.
-func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	if _, err := uuid.Parse(c.ID); err != nil {
-		return &cli.UsageError{Err: fmt.Errorf("%.64q is not the id of an account, a UUID", c.ID)}
-	}
-	service, err := c.Service(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, service.Close()) }()
+func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
 	if err := service.DeleteAccount(ctx, c.ID, cli.SystemUser()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "deleted the account %s\n", api.CanonicalID(c.ID))
+	_, err := fmt.Fprintf(p.Stdout, "deleted the account %s\n", api.CanonicalID(c.ID))
 	return err
 }
 
@@ -199,11 +183,10 @@ type newAccount struct {
 
 // create creates the account.
 func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAccount, err error) {
-	service, err := cli.OpenService(ctx, p, c.Database)
+	service, err := cli.ProvideService(ctx, p, c.Database)
 	if err != nil {
 		return a, err
 	}
-	defer func() { err = errors.Join(err, service.Close()) }()
 	before, err := service.Accounts(ctx)
 	if err != nil {
 		return a, err

@@ -23,18 +23,9 @@ type GrantCommand struct {
 
 // subjectFlags choose who holds a grant.
 type subjectFlags struct {
-	User           string `variable:"-" placeholder:"ID" help:"A user, as the OAuth issuer names it (the token's sub)."`
-	Group          string `variable:"-" placeholder:"NAME" help:"A group, as the OAuth issuer names it (in the token's groups)."`
-	ServiceAccount string `variable:"-" placeholder:"NAME" help:"A service account, by its name or id."`
-}
-
-func (f subjectFlags) count() (n int) {
-	for _, s := range []string{f.User, f.Group, f.ServiceAccount} {
-		if s != "" {
-			n++
-		}
-	}
-	return n
+	User           string `variable:"-" xor:"subject" placeholder:"ID" help:"A user, as the OAuth issuer names it (the token's sub)."`
+	Group          string `variable:"-" xor:"subject" placeholder:"NAME" help:"A group, as the OAuth issuer names it (in the token's groups)."`
+	ServiceAccount string `variable:"-" xor:"subject" placeholder:"NAME" help:"A service account, by its name or id."`
 }
 
 // subject returns the subject, and empty strings if none was chosen.
@@ -63,21 +54,8 @@ func (grantListCommand) Help() string {
 	return "The grants that --plan-only gives are one row of the table; --json lists each of them with its id. Grants of a revoked service account permit nothing, and count as revoked."
 }
 
-// Validate is called by kong.
-func (c grantListCommand) Validate() error {
-	if c.count() > 1 {
-		return errors.New("--user, --group and --service-account exclude each other")
-	}
-	return nil
-}
-
 // Run lists the grants.
-func (c grantListCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c grantListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) (err error) {
 	in := &api.ListAuthorizationsRequest{IncludeRevoked: c.All}
 	if in.SubjectType, in.SubjectID, err = c.subject(ctx, t.Client); err != nil {
 		return err
@@ -86,9 +64,9 @@ func (c grantListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	names := namesOf(ctx, t.Client, *grants)
+	names := grantNames{apiclient.NewNames(ctx, t.Client)}
 	if !c.All {
-		*grants = slices.DeleteFunc(*grants, func(g api.Authorization) bool { return names.revokedAt(g) != nil })
+		*grants = slices.DeleteFunc(*grants, func(g api.Authorization) bool { return names.RevokedAt(g) != nil })
 	}
 	return c.PrintTable(p, grants, "There is no such grant.", grantRows(*grants, names, c.All))
 }
@@ -100,14 +78,13 @@ func grantRows(grants []api.Authorization, names grantNames, revoked bool) [][]s
 		rows[0] = append(rows[0], "REVOKED")
 	}
 	for _, g := range apiclient.FoldGrants(grants, true) {
-		id := g.ID
-		right, _ := DescribeRight(g.Authorization)
+		id, right := g.ID, rightOf(g.Authorization)
 		if g.Folded > 0 {
 			id, right = cli.Counted(g.Folded, "grant"), planOnly
 		}
 		row := []string{id, names.subject(g.Authorization), right, names.scope(g.Authorization), cli.Minute(g.CreatedAt)}
 		if revoked {
-			row = append(row, cli.Minute(names.revokedAt(g.Authorization)))
+			row = append(row, cli.Minute(names.RevokedAt(g.Authorization)))
 		}
 		rows = append(rows, row)
 	}
@@ -134,7 +111,7 @@ Examples:
 // Validate is called by kong.
 func (c grantAddCommand) Validate() error {
 	switch {
-	case c.count() != 1:
+	case c.User+c.Group+c.ServiceAccount == "":
 		return errors.New("choose one subject: --user, --group or --service-account")
 	case !c.chosen():
 		return errors.New("choose the rights: --grant or --plan-only")
@@ -143,12 +120,7 @@ func (c grantAddCommand) Validate() error {
 }
 
 // Run grants the rights.
-func (c grantAddCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c grantAddCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	subjectType, subjectID, err := c.subject(ctx, t.Client)
 	if err != nil {
 		return err
@@ -165,7 +137,7 @@ func (c grantAddCommand) Run(ctx context.Context, p cli.Program) (err error) {
 			continue
 		}
 		if apiclient.Missing(err) {
-			return publishedOnly(t)
+			return fmt.Errorf("%s offers only the published operations, which can't change grants; its service has a place of its own for them", t.Name)
 		}
 		if err != nil {
 			return err
@@ -177,12 +149,8 @@ func (c grantAddCommand) Run(ctx context.Context, p cli.Program) (err error) {
 			_, err := fmt.Fprintf(w, "The %s %s has these rights already.\n", subjectType, subjectID)
 			return err
 		}
-		return cli.WriteTable(w, grantRows(granted, namesOf(ctx, t.Client, granted), false))
+		return cli.WriteTable(w, grantRows(granted, grantNames{apiclient.NewNames(ctx, t.Client)}, false))
 	})
-}
-
-func publishedOnly(t *cli.Target) error {
-	return fmt.Errorf("%s offers only the published operations, which can't change grants; its service has a place of its own for them", t.Name)
 }
 
 type grantRemoveCommand struct {
@@ -202,12 +170,7 @@ func (c grantRemoveCommand) Validate() error {
 }
 
 // Run revokes the grants.
-func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	for _, id := range c.Grants {
 		if _, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: api.CanonicalID(id)}); err != nil {
 			return fmt.Errorf("grant %s: %w", id, err)

@@ -17,24 +17,17 @@ import (
 
 // rightsFlags choose rights.
 type rightsFlags struct {
-	PlanOnly  bool     `variable:"-" help:"Everything that a plan reads, and no change."`
-	Grant     []string `variable:"-" placeholder:"RIGHT" help:"A capability such as mailbox.view, or account_owner or super_admin. Repeat it, or separate several by commas."`
-	Domain    string   `variable:"-" placeholder:"NAME" help:"Restrict the capabilities to this domain."`
-	Workspace string   `variable:"-" placeholder:"NAME" help:"Restrict the capabilities to this workspace."`
+	PlanOnly  bool     `variable:"-" xor:"rights" help:"Everything that a plan reads, and no change."`
+	Grant     []string `variable:"-" xor:"rights" placeholder:"RIGHT" help:"A capability such as mailbox.view, or account_owner or super_admin. Repeat it, or separate several by commas."`
+	Domain    string   `variable:"-" xor:"scope" placeholder:"NAME" help:"Restrict the capabilities to this domain."`
+	Workspace string   `variable:"-" xor:"scope" placeholder:"NAME" help:"Restrict the capabilities to this workspace."`
 }
 
 // Validate is called by kong.
 func (f rightsFlags) Validate() error {
-	restricted := f.Domain != "" || f.Workspace != ""
-	switch {
-	case f.PlanOnly && len(f.Grant) > 0:
-		return errors.New("--plan-only and --grant exclude each other")
-	case f.Domain != "" && f.Workspace != "":
-		return errors.New("--domain and --workspace exclude each other")
-	case restricted && f.PlanOnly:
-		return errors.New("--plan-only: applies to the whole account; restrict single capabilities with --grant")
-	case restricted && len(f.Grant) == 0:
-		return errors.New("--domain and --workspace need --grant")
+	restricted := f.Domain+f.Workspace != ""
+	if restricted && len(f.Grant) == 0 {
+		return errors.New("--domain and --workspace restrict single capabilities; name them with --grant")
 	}
 	for _, right := range f.Grant {
 		if err := checkRight(right, restricted); err != nil {
@@ -44,25 +37,22 @@ func (f rightsFlags) Validate() error {
 	return nil
 }
 
+// wholeAccount are the rights that are no capability.
+var wholeAccount = []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin}
+
 func checkRight(right string, restricted bool) error {
-	known := api.Capabilities()
+	known := slices.Clone(wholeAccount)
+	for _, c := range api.Capabilities() {
+		known = append(known, string(c))
+	}
+	canRestrict := func(s api.Spec) bool { return s.Capability == vocab.Capability(right) && s.Narrowable }
 	switch {
-	case slices.Contains(known, vocab.Capability(right)):
-		if restricted && !slices.ContainsFunc(api.Specs(), func(s api.Spec) bool { return s.Capability == vocab.Capability(right) && s.Narrowable }) {
-			return fmt.Errorf("--grant: %s applies to the whole account only; grant it without --domain and --workspace", right)
-		}
-		return nil
-	case right == vocab.GrantAccountOwner || right == vocab.GrantSuperAdmin:
-		if restricted {
-			return fmt.Errorf("--grant: %s applies to the whole account only", right)
-		}
-		return nil
+	case !slices.Contains(known, right):
+		return fmt.Errorf("--grant: %.64q is unknown; it must be one of %s", right, strings.Join(known, ", "))
+	case restricted && !slices.ContainsFunc(api.Specs(), canRestrict):
+		return fmt.Errorf("--grant: %s applies to the whole account only; grant it without --domain and --workspace", right)
 	}
-	names := []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin}
-	for _, c := range known {
-		names = append(names, string(c))
-	}
-	return fmt.Errorf("--grant: %.64q is unknown; it must be one of %s", right, strings.Join(names, ", "))
+	return nil
 }
 
 // chosen reports whether any rights were chosen.
@@ -95,7 +85,7 @@ func (f rightsFlags) grants(ctx context.Context, c *apiclient.Client) ([]api.Gra
 	var grants []api.GrantAuthorizationBody
 	for _, right := range slices.Compact(slices.Sorted(slices.Values(rights))) {
 		g := api.GrantAuthorizationBody{GrantKind: right, ResourceType: resourceType, ResourceID: resourceID}
-		if right != vocab.GrantAccountOwner && right != vocab.GrantSuperAdmin {
+		if !slices.Contains(wholeAccount, right) {
 			g.GrantKind, g.CapabilityKey = vocab.GrantCapability, &right
 		}
 		grants = append(grants, g)
@@ -192,14 +182,41 @@ func listRights(grants []api.Authorization, names grantNames) (lines []string) {
 	return lines
 }
 
-// DescribeRight describes one grant, and what it is restricted to.
-func DescribeRight(g api.Authorization) (right, within string) {
-	right = g.GrantKind
+// rightOf returns the capability of a grant, or its kind.
+func rightOf(g api.Authorization) string {
 	if g.CapabilityKey != nil {
-		right = *g.CapabilityKey
+		return *g.CapabilityKey
 	}
-	if g.ResourceType == nil || g.ResourceID == nil {
-		return right, "account"
+	return g.GrantKind
+}
+
+// DescribeGrant describes one grant by its ids.
+func DescribeGrant(g api.Authorization) string {
+	return rightOf(g) + " in " + grantNames{}.scope(g) + " for " + g.SubjectType + " " + g.SubjectID
+}
+
+// grantNames describes grants for people. Without names it has the ids.
+type grantNames struct{ *apiclient.Names }
+
+// subject describes who holds a grant.
+func (n grantNames) subject(g api.Authorization) string {
+	return g.SubjectType + " " + withName(n.Subject(g.SubjectType, g.SubjectID), g.SubjectID)
+}
+
+// scope describes what a grant is restricted to.
+func (n grantNames) scope(g api.Authorization) string {
+	switch {
+	case g.ResourceType == nil || g.ResourceID == nil:
+		return "account"
+	case n.Names == nil:
+		return *g.ResourceType + " " + *g.ResourceID
 	}
-	return right, *g.ResourceType + " " + *g.ResourceID
+	return *g.ResourceType + " " + withName(n.Resource(*g.ResourceType, *g.ResourceID), *g.ResourceID)
+}
+
+func withName(name, id string) string {
+	if name == "" {
+		return id
+	}
+	return name + " (" + id + ")"
 }

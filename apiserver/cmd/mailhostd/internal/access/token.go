@@ -3,7 +3,6 @@ package access
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -49,9 +49,7 @@ Examples:
 }
 
 // Validate is called by kong.
-func (c tokenCreateCommand) Validate() error {
-	return c.rightsFlags.Validate()
-}
+func (c tokenCreateCommand) Validate() error { return c.rightsFlags.Validate() }
 
 // createdToken is the output of token create.
 type createdToken struct {
@@ -60,12 +58,7 @@ type createdToken struct {
 }
 
 // Run creates the service account.
-func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	wanted, err := c.grants(ctx, t.Client)
 	if err != nil {
 		return err
@@ -184,12 +177,7 @@ type listedToken struct {
 }
 
 // Run lists the service accounts.
-func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	accounts, err := apiclient.Collect(apiclient.All(ctx, t.Client, api.ListServiceAccounts, &api.ListRequest{}))
 	if apiclient.Missing(err) {
 		return fmt.Errorf("%s offers only the published operations, which can't list service accounts; its service has a list of its own", t.Name)
@@ -209,12 +197,8 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		}
 	}
 	now := time.Now()
-	var ids []string
 	accounts = slices.DeleteFunc(accounts, func(a api.ServiceAccount) bool { return !c.All && apiclient.TokenState(a, now) != "active" })
-	for _, a := range accounts {
-		ids = append(ids, a.ID)
-	}
-	creators := creatorsOf(ctx, t.Client, ids)
+	creators := creatorsOf(ctx, t.Client, accounts)
 	tokens := []listedToken{}
 	rows := [][]string{{"NAME", "ID", "STATE", "RIGHTS", "EXPIRES", "LAST USED", "ENDS IN", "CREATED BY"}}
 	for _, a := range accounts {
@@ -247,12 +231,7 @@ type tokenRevokeCommand struct {
 }
 
 // Run revokes the service accounts.
-func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	var revoked []api.ServiceAccount
 	for _, token := range c.Tokens { // all of them before any is revoked
 		a, err := findToken(ctx, t.Client, token)
@@ -296,17 +275,12 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program) (err error) 
 // far as the caller may see the audit log.
 func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceAccount) (children []api.ServiceAccount, err error) {
 	all, err := apiclient.Collect(apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}))
-	if err != nil {
-		if apiclient.Missing(err) || apiclient.Denied(err) {
-			err = nil
-		}
+	if apiclient.Denied(err) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for _, a := range all {
-		ids = append(ids, a.ID)
-	}
-	creators, descends, now := creatorsOf(ctx, c, ids), map[string]bool{}, time.Now()
+	creators, descends, now := creatorsOf(ctx, c, all), map[string]bool{}, time.Now()
 	for _, a := range parents {
 		descends[a.ID] = true
 	}
@@ -321,6 +295,36 @@ func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceA
 		}
 	}
 	return children, nil
+}
+
+// creatorsOf maps service account ids to their creators, from the audit log. Ids whose creation
+// the caller may not see are missing.
+func creatorsOf(ctx context.Context, c *apiclient.Client, accounts []api.ServiceAccount) map[string]api.AuditSubject {
+	const pageSize = 100
+	creators, missing := map[string]api.AuditSubject{}, map[string]bool{}
+	for _, a := range accounts {
+		missing[a.ID] = true
+	}
+	for _, operation := range []audit.Operation{audit.Operation(api.CreateServiceAccount.ID), audit.InitAccount, audit.IssueOwnerToken} {
+		in := &api.ListAuditLogRequest{Operation: string(operation), Limit: pageSize}
+		for more := true; more && len(missing) > 0; {
+			page, err := apiclient.Call(ctx, c, api.ListAuditLog, in)
+			if err != nil {
+				return creators // no token depends on it
+			}
+			for _, e := range *page {
+				for _, change := range e.Changes {
+					if missing[change.ID] {
+						creators[change.ID] = e.Subject
+						delete(missing, change.ID)
+					}
+				}
+				in.Until = e.CreatedAt
+			}
+			more = len(*page) == pageSize
+		}
+	}
+	return creators
 }
 
 // findToken returns the service account with an id, or the active one with a name.

@@ -164,7 +164,7 @@ func TestGrantTable(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("%d grants service_account ci (%s) plan only account ", len(plan.Grants), plan.ID),
 		fmt.Sprintf("%s service_account hr (%s) mailbox.view domain a-example.com (%s) ", hr.Grants[0].ID, hr.ID, domain),
-		" user built-in owner (",
+		" user Built-in owner (",
 	} {
 		if !strings.Contains(listed, want) || !strings.Contains(all, want) {
 			t.Errorf("grant list lacks %q:\n%s\nwith --all\n%s", want, listed, all)

@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -31,12 +30,7 @@ type identity struct {
 }
 
 // Run shows the caller.
-func (c WhoamiCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	t, err := c.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	who, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.GetCallerRequest{})
 	if apiclient.Missing(err) {
 		return fmt.Errorf("%s does not say who a caller is: it offers only the published operations", t.Name)
@@ -62,7 +56,7 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		rows := [][]string{
 			{"You are:", who.SubjectType + " " + name}, {"Target:", t.Name}, {"Account:", t.AccountID},
 		}
-		for i, rights := range listRights(who.Grants, namesOf(ctx, t.Client, who.Grants)) {
+		for i, rights := range listRights(who.Grants, grantNames{apiclient.NewNames(ctx, t.Client)}) {
 			rows = append(rows, []string{map[bool]string{true: "Rights:", false: " "}[i == 0], rights})
 		}
 		rows = append(rows, []string{"Expires:", expires})

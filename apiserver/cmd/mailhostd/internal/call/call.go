@@ -5,7 +5,6 @@ package call
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -36,7 +35,7 @@ func (Command) Help() string {
 }
 
 // Run calls the operation.
-func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
+func (c Command) Run(ctx context.Context, p cli.Program) error {
 	if c.Operation == "" {
 		return list(p.Stdout)
 	}
@@ -49,11 +48,10 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return &cli.UsageError{Err: fmt.Errorf("%s: %w", spec.ID, err)}
 	}
-	t, err := c.Open(ctx, p)
+	t, err := c.ProvideTarget(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.Close()) }()
 	response, err := t.Send(ctx, spec, in)
 	if err != nil {
 		return err

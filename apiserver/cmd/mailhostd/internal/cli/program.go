@@ -32,7 +32,12 @@ type Program struct {
 	ReleaseVersion string
 	// Openers are the database engines.
 	Openers Openers
+	// Opened is what the command has opened. It is closed when the command has ended.
+	Opened *[]io.Closer
 }
+
+// closeLater has something closed when the command has ended.
+func (p Program) closeLater(c io.Closer) { *p.Opened = append(*p.Opened, c) }
 
 // Version returns the program's version.
 func (p Program) Version() string {

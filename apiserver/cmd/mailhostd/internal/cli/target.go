@@ -44,8 +44,9 @@ func (f DatabaseFlags) Path() string {
 	return f.Database
 }
 
-// Service opens the database as a service in this process. The caller closes it.
-func (f DatabaseFlags) Service(ctx context.Context, p Program) (*apiserver.Service, error) {
+// ProvideService opens the database as a service in this process, for a command whose Run takes
+// one. It is closed when the command has ended.
+func (f DatabaseFlags) ProvideService(ctx context.Context, p Program) (*apiserver.Service, error) {
 	path := f.Path()
 	if err := RequireFile(path); err != nil {
 		return nil, &UsageError{Err: err}
@@ -53,7 +54,16 @@ func (f DatabaseFlags) Service(ctx context.Context, p Program) (*apiserver.Servi
 	if err := RequireExisting(path); err != nil {
 		return nil, err
 	}
-	return OpenService(ctx, p, path)
+	return ProvideService(ctx, p, path)
+}
+
+// ProvideService is OpenService, and has the service closed when the command has ended.
+func ProvideService(ctx context.Context, p Program, database string) (*apiserver.Service, error) {
+	service, err := OpenService(ctx, p, database)
+	if err == nil {
+		p.closeLater(service)
+	}
+	return service, err
 }
 
 // RequireExisting returns an error for a file that does not exist.
@@ -118,16 +128,9 @@ type Target struct {
 	Name string
 }
 
-// Close closes the database, if there is one.
-func (t *Target) Close() error {
-	if t.Service == nil {
-		return nil
-	}
-	return t.Service.Close()
-}
-
-// Open reaches the account.
-func (f TargetFlags) Open(ctx context.Context, p Program) (*Target, error) {
+// ProvideTarget reaches the account, for a command whose Run takes a *Target. A database is closed
+// when the command has ended.
+func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, error) {
 	remote, err := f.IsRemote(p)
 	switch {
 	case err != nil:
@@ -135,13 +138,13 @@ func (f TargetFlags) Open(ctx context.Context, p Program) (*Target, error) {
 	case remote:
 		return f.OpenRemote(p)
 	}
-	service, err := f.Service(ctx, p)
+	service, err := f.ProvideService(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	id, err := accountIn(ctx, service, f.AccountID)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", RedactDatabase(f.Path()), err), service.Close())
+		return nil, fmt.Errorf("%s: %w", RedactDatabase(f.Path()), err)
 	}
 	return &Target{OperatorClient(service, id), service, RedactDatabase(f.Path())}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/alecthomas/kong"
@@ -56,7 +57,11 @@ type commandLine struct {
 // Run runs a command until it ends or ctx is cancelled, prints its error, and returns
 // the exit code. An error may have text of another server.
 func Run(ctx context.Context, p cli.Program) int {
+	p.Opened = new([]io.Closer)
 	err := parseAndRun(ctx, p)
+	for _, opened := range *p.Opened {
+		err = errors.Join(err, opened.Close())
+	}
 	var usage *cli.UsageError
 	switch {
 	case err == nil:

@@ -57,11 +57,10 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	t, err := c.Open(ctx, p)
+	t, err := c.ProvideTarget(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.Close()) }()
 	progress, done := cli.ShowProgress(p.Stderr, "reading domains")
 	a, err := readAccount(ctx, t, time.Now(), progress)
 	done()

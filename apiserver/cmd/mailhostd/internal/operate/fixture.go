@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
@@ -48,16 +49,15 @@ type loadedFixture struct {
 }
 
 // Run loads the fixture.
-func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) (err error) {
+func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
 	f, err := cli.ReadFixture("fixture", c.File)
 	if err != nil {
 		return err
 	}
-	service, err := cli.OpenService(ctx, p, c.Database)
+	service, err := cli.ProvideService(ctx, p, c.Database)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, service.Close()) }()
 	before, err := service.Accounts(ctx)
 	if err != nil {
 		return err
@@ -102,12 +102,7 @@ func (fixtureDumpCommand) Help() string {
 }
 
 // Run prints the fixture.
-func (c fixtureDumpCommand) Run(ctx context.Context, p cli.Program) (err error) {
-	service, err := c.Service(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, service.Close()) }()
+func (c fixtureDumpCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
 	f, err := service.DumpFixture(ctx)
 	if err != nil {
 		return err

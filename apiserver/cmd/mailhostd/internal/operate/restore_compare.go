@@ -85,32 +85,17 @@ func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Cl
 	}); err != nil {
 		return err
 	}
-	for _, kind := range []struct {
-		name  string
-		count func(context.Context, *apiclient.Client) (int, error)
-	}{
-		{"domain", counter(api.ListDomains)},
-		{"mailbox", counter(api.ListMailboxes)},
-		{"forwarding rule", counter(api.ListForwarding)},
-		{"DNS record", counter(api.ListDNSRecords)},
-		{"dedicated IP", counter(api.ListDedicatedIPs)},
-		{"workspace", counter(api.ListWorkspaces)},
-	} {
-		n := objectCount{Type: kind.name}
-		if n.Database, err = kind.count(ctx, now); err != nil {
+	for _, kind := range apiclient.Kinds {
+		n := objectCount{Type: kind.Name}
+		if n.Database, err = kind.Total(ctx, now); err != nil {
 			return err
 		}
-		if n.Backup, err = kind.count(ctx, then); err != nil {
+		if n.Backup, err = kind.Total(ctx, then); err != nil {
 			return err
 		}
 		a.Objects = append(a.Objects, n)
 	}
 	return nil
-}
-
-// counter returns a function that reads the total of a list.
-func counter[Req, Item any](op api.Operation[Req, api.Page[Item]]) func(context.Context, *apiclient.Client) (int, error) {
-	return func(ctx context.Context, c *apiclient.Client) (int, error) { return apiclient.Total(ctx, c, op) }
 }
 
 // credentials returns whether each credential of an account works, by its id, and calls each
@@ -133,8 +118,7 @@ func credentials(ctx context.Context, c *apiclient.Client, each func(credential)
 		return nil, err
 	}
 	for _, g := range *grants {
-		right, within := access.DescribeRight(g)
-		add(g.RevokedAt == nil, credential{grantType, g.ID, right + " in " + within + " for " + g.SubjectType + " " + g.SubjectID})
+		add(g.RevokedAt == nil, credential{grantType, g.ID, access.DescribeGrant(g)})
 	}
 	for p, err := range apiclient.All(ctx, c, api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}) {
 		if err != nil {

@@ -23,11 +23,10 @@ const importBulk = 250
 // importInto creates the mailboxes that the account does not have. The published
 // operations are enough.
 func (c Command) importInto(ctx context.Context, p cli.Program, list *userlist.List, result *importResult) (err error) {
-	t, err := c.Open(ctx, p)
+	t, err := c.ProvideTarget(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.Close()) }()
 	if err := requireDomains(ctx, t, result); err != nil {
 		return err
 	}

@@ -1,0 +1,94 @@
+package apiclient
+
+import (
+	"context"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// Names are the names of what grants and rules have only ids of, as far as the caller may see
+// them: nothing depends on a name. Each list is read when a name of it is first needed.
+type Names struct {
+	ctx    context.Context //nolint:containedctx // of one command, or of one page
+	client *Client
+
+	tokens                      map[string]api.ServiceAccount
+	domains, workspaces, people map[string]string
+}
+
+// NewNames returns the names in an account.
+func NewNames(ctx context.Context, c *Client) *Names { return &Names{ctx: ctx, client: c} }
+
+// read reads a list into a map, unless it has.
+func read[Req, Item, V any](n *Names, known *map[string]V, op api.Operation[Req, api.Page[Item]], entry func(Item) (id string, v V)) map[string]V {
+	if *known == nil {
+		*known = map[string]V{}
+		for item, err := range All(n.ctx, n.client, op, new(Req)) {
+			if err != nil {
+				break
+			}
+			id, v := entry(item)
+			(*known)[id] = v
+		}
+	}
+	return *known
+}
+
+// Token returns the service account with an id, if the caller may see it.
+func (n *Names) Token(id string) (a api.ServiceAccount, known bool) {
+	a, known = read(n, &n.tokens, api.ListServiceAccounts, func(a api.ServiceAccount) (string, api.ServiceAccount) { return a.ID, a })[id]
+	return a, known
+}
+
+// person returns the name of a user whom one of the last entries of the audit log names, or "".
+func (n *Names) person(id string) string {
+	if n.people == nil {
+		n.people = map[string]string{}
+		if entries, err := Call(n.ctx, n.client, api.ListAuditLog, &api.ListAuditLogRequest{Limit: auditPage, MaxChanges: 1}); err == nil {
+			for _, e := range *entries {
+				if e.Subject.Type == vocab.SubjectUser && e.Subject.ID != nil && e.Subject.Name != nil && n.people[*e.Subject.ID] == "" {
+					n.people[*e.Subject.ID] = *e.Subject.Name
+				}
+			}
+		}
+		n.people[api.DerivedID(n.client.AccountID, "user:owner")] = "Built-in owner"
+	}
+	return n.people[id]
+}
+
+// auditPage is the most entries of the audit log that one request returns.
+const auditPage = 100
+
+// Subject returns the name of who holds a grant, or "".
+func (n *Names) Subject(typ, id string) string {
+	switch typ {
+	case vocab.SubjectUser:
+		return n.person(id)
+	case vocab.SubjectServiceAccount:
+		a, _ := n.Token(id)
+		return a.Name
+	}
+	return ""
+}
+
+// Resource returns the name of a domain or a workspace, or "".
+func (n *Names) Resource(typ, id string) string {
+	switch typ {
+	case vocab.ResourceDomain:
+		return read(n, &n.domains, api.ListDomains, func(d api.Domain) (string, string) { return d.ID, d.Name })[id]
+	case vocab.ResourceWorkspace:
+		return read(n, &n.workspaces, api.ListWorkspaces, func(w api.Workspace) (string, string) { return w.ID, w.Name })[id]
+	}
+	return ""
+}
+
+// RevokedAt returns when a grant, or the service account that holds it, was revoked: the grants of
+// a revoked service account stay, and permit nothing.
+func (n *Names) RevokedAt(g api.Authorization) *string {
+	if g.RevokedAt == nil && g.SubjectType == vocab.SubjectServiceAccount {
+		a, _ := n.Token(g.SubjectID)
+		return a.RevokedAt
+	}
+	return g.RevokedAt
+}
