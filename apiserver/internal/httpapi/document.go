@@ -67,8 +67,8 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 			License:     &huma.License{Name: "Mozilla Public License 2.0", Identifier: "MPL-2.0"},
 		},
 		Servers: []*huma.Server{{
-			URL: "{base_url}", Description: "mailhostd, or the account's mail host",
-			Variables: map[string]*huma.ServerVariable{"base_url": {Default: "http://127.0.0.1:8080", Description: "The URL before /v1, without a slash at its end"}},
+			URL: "{base_url}", Description: "mailhostd, or the account's mail host: the URL before /v1, without a slash at its end",
+			Variables: map[string]*huma.ServerVariable{"base_url": {Default: "http://127.0.0.1:8080"}},
 		}},
 		Tags: tagsOf(specs),
 		Components: &huma.Components{

@@ -15,9 +15,11 @@ import (
 // refTo returns a reference to a component of the document.
 func refTo(kind, name string) string { return "#/components/" + kind + "/" + name }
 
-// everyResponse are the headers of every response of an operation.
-var everyResponse = []string{
-	requestIDHeader, rateLimitHeader, rateLimitRemainingHeader, rateLimitResetHeader, rateLimitPolicyHeader, rateLimitStateHeader,
+// rateLimitHeaders are in every response of a service with a limit. The document has them where a
+// client looks at them, in a success and in a 429: generators write code for each header of each
+// response.
+var rateLimitHeaders = []string{
+	rateLimitHeader, rateLimitRemainingHeader, rateLimitResetHeader, rateLimitPolicyHeader, rateLimitStateHeader,
 }
 
 // responseHeaders returns the headers of responses, by name.
@@ -38,10 +40,10 @@ func responseHeaders() map[string]*huma.Header {
 	}
 }
 
-// headers returns references to the headers of every response, and to some more.
+// headers returns references to the header of every response, and to some more.
 func headers(more ...string) map[string]*huma.Header {
 	all := map[string]*huma.Header{}
-	for _, name := range slices.Concat(everyResponse, more) {
+	for _, name := range append([]string{requestIDHeader}, more...) {
 		all[name] = &huma.Header{Ref: refTo("headers", name)}
 	}
 	return all
@@ -62,7 +64,9 @@ func errorResponses(schemas huma.Registry) map[string]*huma.Response {
 		switch e.status {
 		case http.StatusUnauthorized:
 			r.Headers = headers("WWW-Authenticate")
-		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		case http.StatusTooManyRequests:
+			r.Headers = headers(append([]string{"Retry-After"}, rateLimitHeaders...)...)
+		case http.StatusServiceUnavailable:
 			r.Headers = headers("Retry-After")
 		case http.StatusMethodNotAllowed, http.StatusRequestTimeout:
 			continue // not of one operation
@@ -84,21 +88,17 @@ func problemTypes() (types []any) {
 
 // describeResponse returns an operation's successful response.
 func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
+	r := &huma.Response{Description: http.StatusText(s.Status), Headers: headers(rateLimitHeaders...)}
 	switch s.Response {
 	case reflect.TypeFor[api.NoContent]():
-		return &huma.Response{Description: http.StatusText(s.Status), Headers: headers()}
 	case reflect.TypeFor[api.CSV]():
-		return &huma.Response{
-			Description: "CSV with a header line", Headers: headers("Content-Disposition"),
-			Content: content("text/csv", &huma.Schema{Type: huma.TypeString}),
+		r.Description, r.Content = "CSV with a header line", content("text/csv", &huma.Schema{Type: huma.TypeString})
+		r.Headers["Content-Disposition"] = &huma.Header{Ref: refTo("headers", "Content-Disposition")}
+	default:
+		r.Content = content("application/json", schemas.Schema(s.Response, true, ""))
+		if s.Keyed() {
+			r.Headers[api.IdempotencyReplayedHeader] = &huma.Header{Ref: refTo("headers", api.IdempotencyReplayedHeader)}
 		}
-	}
-	r := &huma.Response{
-		Description: http.StatusText(s.Status), Headers: headers(),
-		Content: content("application/json", schemas.Schema(s.Response, true, "")),
-	}
-	if s.Keyed() {
-		r.Headers = headers(api.IdempotencyReplayedHeader)
 	}
 	return r
 }

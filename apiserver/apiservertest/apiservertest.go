@@ -1,0 +1,246 @@
+// Package apiservertest runs the account management API in a test: a real service, in
+// memory and on a loopback address, that a test controls.
+//
+//	func TestSomething(t *testing.T) {
+//		s := apiservertest.Start(t)
+//		client := mymail.NewClient(s.URL, s.AccountID, s.Token)
+//		…
+//	}
+//
+// Start takes a few milliseconds, so that each test can have a service of its own. Tests
+// that share one are apart in what belongs to an account, see [Server.NewAccount]; clock,
+// faults, journal, outbox and the names of domains belong to the service.
+//
+// The package is for your tests of clients and Terraform modules too, outside this
+// repository. Its exported names, and those of the packages control/fault and
+// control/journal that it hands out, change only with a minor version and an entry in the
+// changelog until 1.0, and not within a major version after it.
+package apiservertest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// Server is a running service with one account. It is safe for concurrent use.
+type Server struct {
+	// Account is the account with which the service starts: the first one of the fixture,
+	// or an empty one.
+	Account
+	// Clock moves the service's time. It starts with the system's and goes on from what a
+	// test sets.
+	Clock *control.Clock
+	// Faults makes requests fail.
+	Faults *fault.Injector
+	// Journal has the requests that the service received, without their secrets.
+	Journal *journal.Journal
+	// Service is the service itself, for what an operator can do.
+	Service *apiserver.Service
+
+	http *httptest.Server
+}
+
+// Account is an account of a service, with its owner's token.
+type Account struct {
+	// URL is where the API is served: base_url of a provider. Links in messages begin with it.
+	URL string
+	// AccountID and WorkspaceID are the account and the workspace that every account has.
+	AccountID, WorkspaceID string
+	// Token has every capability in the account.
+	Token string
+}
+
+// Message is an e-mail that the service would have sent.
+type Message struct {
+	// ID is the part left of the @ in the Message-ID.
+	ID string
+	// ForwardingID is the forwarding rule that the message is about.
+	ForwardingID string
+	// Text and HTML say the same.
+	To, Subject, Text, HTML string
+	// Link is the verification link in Text and HTML. Its page has a form that confirms.
+	Link string
+	// SentAt is when the message was written, by the service's clock.
+	SentAt time.Time
+}
+
+// Option changes how a service starts.
+type Option func(*settings) error
+
+type settings struct {
+	apiserver.Options
+	fixture *fixture.Fixture
+}
+
+// Fixture starts the service with the accounts of a fixture, which is a JSON file.
+func Fixture(file string) Option {
+	return func(s *settings) error {
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		s.fixture, err = fixture.Read(f)
+		return err
+	}
+}
+
+// PublishedOnly switches the operations beyond the 22 published ones off.
+func PublishedOnly() Option {
+	return Configure(func(o *apiserver.Options) { o.PublishedOnly = true })
+}
+
+// Configure changes the options of the service, such as its store, its rate limit or what
+// domains cost.
+func Configure(fn func(*apiserver.Options)) Option {
+	return func(s *settings) error { fn(&s.Options); return nil }
+}
+
+// Start starts a service for a test, and stops it at the end of the test.
+func Start(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	s, err := New(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// New is [Start] without a test, such as for TestMain. The caller closes the service.
+func New(options ...Option) (*Server, error) {
+	plane := new(control.Plane)
+	o := settings{Options: apiserver.Options{
+		Clock: plane.Clock.Now, Middleware: plane.Middleware, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
+	}}
+	for _, option := range options {
+		if err := option(&o); err != nil {
+			return nil, fmt.Errorf("apiservertest: %w", err)
+		}
+	}
+	// The links in messages have the listener's URL, so it comes first.
+	s := &Server{Clock: &plane.Clock, Faults: &plane.Faults, Journal: &plane.Journal, http: httptest.NewUnstartedServer(nil)}
+	s.URL = "http://" + s.http.Listener.Addr().String()
+	o.PublicURL = cmp.Or(o.PublicURL, s.URL)
+	if err := s.start(context.Background(), o); err != nil {
+		return nil, errors.Join(fmt.Errorf("apiservertest: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context, o settings) (err error) {
+	if o.Store == nil {
+		if o.Store, err = sqlite.Open(ctx, sqlite.Memory, sqlite.Options{}); err != nil {
+			return err
+		}
+	}
+	if s.Service, err = apiserver.New(o.Options); err != nil {
+		return errors.Join(err, o.Store.Close())
+	}
+	s.http.Config.Handler = s.Service.Handler()
+	s.http.Start()
+	if o.fixture != nil {
+		if err = s.Service.LoadFixture(ctx, o.fixture); err != nil {
+			return err
+		}
+	}
+	if o.fixture == nil || len(o.fixture.Accounts) == 0 {
+		s.Account, err = s.newAccount(ctx)
+		return err
+	}
+	id := o.fixture.Accounts[0].ID
+	token, err := s.Service.IssueOwnerToken(ctx, id, "owner")
+	s.Account = s.account(id, token)
+	return err
+}
+
+// Close stops the service. Requests that a fault holds are released first.
+func (s *Server) Close() error {
+	s.Faults.Clear()
+	s.http.Close()
+	if s.Service == nil {
+		return nil
+	}
+	return s.Service.Close()
+}
+
+// NewAccount creates another account.
+func (s *Server) NewAccount(t testing.TB) Account {
+	t.Helper()
+	a, err := s.newAccount(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (s *Server) newAccount(ctx context.Context) (Account, error) {
+	id, token, err := s.Service.InitAccount(ctx, "", "owner")
+	if err != nil {
+		return Account{}, err
+	}
+	return s.account(id, token), nil
+}
+
+func (s *Server) account(id, token string) Account {
+	return Account{URL: s.URL, AccountID: id, WorkspaceID: api.DefaultWorkspaceID(id), Token: token}
+}
+
+// Outbox returns the newest messages that the service would have sent, oldest first.
+func (s *Server) Outbox() (messages []Message) {
+	for _, m := range s.Service.Outbox() {
+		messages = append(messages, Message(m))
+	}
+	return messages
+}
+
+// Client returns an HTTP client whose requests have the account's token.
+func (a Account) Client() *http.Client { return &http.Client{Transport: bearer(a.Token)} }
+
+// bearer sends requests with a token.
+type bearer string
+
+func (token bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(token))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// Path returns the URL of a path below the account's prefix, such as "/mailboxes".
+func (a Account) Path(path string) string {
+	return a.URL + strings.Replace(api.Prefix, "{account_id}", a.AccountID, 1) + path
+}
+
+// Setenv sets the environment variables by which the provider and mailhostd's commands find the
+// account, until the end of the test. A test that runs in parallel uses ProviderConfig.
+func (a Account) Setenv(t testing.TB) {
+	t.Helper()
+	t.Setenv("MAILHOST_BASE_URL", a.URL)
+	t.Setenv("MAILHOST_ACCOUNT_ID", a.AccountID)
+	t.Setenv("MAILHOST_TOKEN", a.Token)
+}
+
+// ProviderConfig returns the provider block for the account, in HCL.
+func (a Account) ProviderConfig() string {
+	return fmt.Sprintf("provider \"mailhost\" {\n  base_url   = %q\n  account_id = %q\n  token      = %q\n}\n", a.URL, a.AccountID, a.Token)
+}
