@@ -69,6 +69,10 @@ type Verifier struct {
 
 	clock func() time.Time
 	keys  *keySet
+
+	algorithms []jose.SignatureAlgorithm
+	// workloads are set for an issuer of workloads, whose tokens are not those of people.
+	workloads []Workload
 }
 
 // New returns a Verifier. It makes no request, so the issuer may be unavailable.
@@ -93,9 +97,12 @@ func New(o Options) (*Verifier, error) {
 	}
 	return &Verifier{
 		issuer: o.Issuer, audience: o.Audience, groupsClaim: o.GroupsClaim,
-		clock: o.Clock, keys: newKeySet(o),
+		clock: o.Clock, keys: newKeySet(o), algorithms: algorithms,
 	}, nil
 }
+
+// Issuer returns the URL of the issuer.
+func (v *Verifier) Issuer() string { return v.issuer }
 
 // Check reads the issuer's keys and returns how many can verify a token.
 func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
@@ -128,15 +135,25 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.Use
 	case now.Add(notBeforeLeeway).Before(registered.NotBefore.Time()):
 		return apiserver.User{}, errNotYet
 	}
-	if !c.isAccessToken(typ) {
-		return apiserver.User{}, errNotAccessToken
-	}
-	user, err := c.user(v.groupsClaim)
+	user, err := v.user(c, typ)
 	if err != nil {
 		return apiserver.User{}, err
 	}
 	user.ExpiresAt = registered.Expiry.Time().UTC()
 	return user, nil
+}
+
+// user returns whom the claims of a valid token are for.
+func (v *Verifier) user(c claims, typ string) (apiserver.User, error) {
+	switch {
+	case v.workloads != nil:
+		return v.workload(c)
+	case !c.isAccessToken(typ):
+		return apiserver.User{}, errNotAccessToken
+	case strings.HasPrefix(c.text("sub"), WorkloadPrefix):
+		return apiserver.User{}, errReserved
+	}
+	return c.user(v.groupsClaim)
 }
 
 // The errors that a caller sees.
@@ -151,6 +168,8 @@ var (
 	errClaims         = invalid("the access token's claims can't be read")
 	errNoExpiry       = invalid("the access token has no exp claim")
 	errNotAccessToken = invalid("the JWT is not an access token; an ID token or a refresh token is not accepted")
+	errReserved       = invalid("the access token's sub claim begins with " + WorkloadPrefix + ", which is reserved for workloads")
+	errNoWorkload     = invalid("the access token's claims match no trusted workload")
 	errGroups         = invalid("the access token's groups claim must be a string or an array of strings")
 )
 
@@ -167,7 +186,7 @@ func (v *Verifier) parse(token string) (typ string, err error) {
 	if strings.ContainsFunc(token, outsideCompactJWS) {
 		return "", errMalformed
 	}
-	t, err := jwt.ParseSigned(token, algorithms)
+	t, err := jwt.ParseSigned(token, v.algorithms)
 	if err != nil {
 		return "", errMalformed
 	}

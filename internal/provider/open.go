@@ -31,8 +31,11 @@ func (s settings) open(ctx context.Context, p *process, userAgent string) (*clie
 		return s.openEmbedded(ctx, p, o)
 	}
 	o.BaseURL, o.Token = s.baseURL, s.token
-	if s.oauth2 != nil {
+	switch {
+	case s.oauth2 != nil:
 		o.TokenSource = s.oauth2.source()
+	case s.workload != nil:
+		o.TokenSource = s.workload
 	}
 	return client.New(o)
 }
@@ -117,12 +120,16 @@ const tokenTimeout = 30 * time.Second
 // source returns tokens of the client-credentials flow (RFC 6749, section 4.4).
 func (o oauth2Settings) source() oauth2.TokenSource {
 	flow := clientcredentials.Config{ClientID: o.clientID, ClientSecret: o.clientSecret, TokenURL: o.tokenURL, Scopes: o.scopes}
-	issuer := &http.Client{
-		Timeout: tokenTimeout,
-		// A 307 would send the client's secret to another address.
+	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, tokenClient()))
+}
+
+// tokenClient returns the client for issuers of tokens. It follows no redirect: a 307 would send
+// the credential for the issuer to another address.
+func tokenClient() *http.Client {
+	return &http.Client{
+		Timeout:       tokenTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, issuer))
 }
 
 // logAttempt logs an attempt without a response as a warning, because Terraform shows

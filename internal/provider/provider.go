@@ -149,6 +149,15 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 					"scopes":        schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: "Scopes to request."},
 				},
 			},
+			"workload_identity": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "Authenticates by the tokens that a CI system or cluster issues to each job (OpenID Connect), so that no secret is stored: those of GitHub Actions, for a job with the permission `id-token: write`; of GitLab, in the variable `" + envIDToken + "` of the job's `id_tokens`; " +
+					"and of Kubernetes and others, in a file. They are renewed during a long apply where the CI system renews them. Without this block, the variable `" + envAudience + "` does the same unless there is a `token`.",
+				Attributes: map[string]schema.Attribute{
+					"audience":   schema.StringAttribute{Optional: true, MarkdownDescription: "The API's name in the tokens' `aud` claim, as the API trusts it. Also `" + envAudience + "`. A token for another audience is not sent."},
+					"token_file": schema.StringAttribute{Optional: true, MarkdownDescription: "File with the token; it is read again when the token has expired. Also `" + envIDTokenFile + "`. It takes precedence over the tokens of GitHub and GitLab."},
+				},
+			},
 			"embedded": schema.SingleNestedAttribute{
 				Optional:            true,
 				MarkdownDescription: "Selects an embedded account. `embedded = {}` uses the defaults.",

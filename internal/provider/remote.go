@@ -15,7 +15,7 @@ import (
 )
 
 // resolveRemote reads the settings of a remote API.
-func (c config) resolveRemote(ctx context.Context, s *settings) (diags diag.Diagnostics) {
+func (c config) resolveRemote(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
 	u, ok := absolute(s.baseURL)
 	if !ok {
 		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
@@ -31,15 +31,29 @@ func (c config) resolveRemote(ctx context.Context, s *settings) (diags diag.Diag
 		diags.AddAttributeError(path.Root("account_id"), "Missing account_id",
 			"A remote API needs the account to manage. Set account_id in the provider block, or "+envAccountID+". `mailhostd init` prints it for a standalone server.")
 	}
-	switch {
-	case !c.OAuth2.IsNull() && c.Token.ValueString() != "":
-		diags.AddAttributeError(path.Root("token"), "Conflicting provider settings", "token and oauth2 are two ways to authenticate. Remove one of them.")
+	var chosen []string
+	for _, way := range []struct {
+		name string
+		set  bool
+	}{{"token", c.Token.ValueString() != ""}, {"oauth2", !c.OAuth2.IsNull()}, {"workload_identity", !c.WorkloadIdentity.IsNull()}} {
+		if way.set {
+			chosen = append(chosen, way.name)
+		}
+	}
+	switch { // the block takes precedence over the environment
+	case len(chosen) > 1:
+		diags.AddAttributeError(path.Root(chosen[0]), "Conflicting provider settings", strings.Join(chosen, " and ")+" are different ways to authenticate. Keep one of them.")
 	case !c.OAuth2.IsNull():
-		s.token = "" // the block takes precedence over the environment
+		s.token = ""
 		diags.Append(c.resolveOAuth2(ctx, s)...)
+	case !c.WorkloadIdentity.IsNull(), s.token == "" && getenv(envAudience) != "":
+		s.token = ""
+		workload, problems := c.resolveWorkload(ctx, getenv)
+		s.workload = workload
+		diags.Append(problems...)
 	case s.token == "":
 		diags.AddAttributeError(path.Root("token"), "Missing credential",
-			"A remote API needs a credential. Set "+envToken+" to a service account's token (preferable to token in the provider block, which ends up in version control), or set oauth2.")
+			"A remote API needs a credential. Set "+envToken+" to a service account's token (preferable to token in the provider block, which ends up in version control), or set workload_identity in a CI system that issues tokens, or oauth2.")
 	}
 	if exposed(u) {
 		diags.AddAttributeWarning(path.Root("base_url"), "The credential is sent unencrypted",

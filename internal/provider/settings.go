@@ -40,7 +40,8 @@ type config struct {
 	OAuth2    types.Object `tfsdk:"oauth2"`
 	Embedded  types.Object `tfsdk:"embedded"`
 
-	MaxRequestsPerMinute types.Int64 `tfsdk:"max_requests_per_minute"`
+	WorkloadIdentity     types.Object `tfsdk:"workload_identity"`
+	MaxRequestsPerMinute types.Int64  `tfsdk:"max_requests_per_minute"`
 }
 
 type oauth2Config struct {
@@ -63,8 +64,10 @@ type settings struct {
 	accountFromEnv bool
 
 	baseURL string
-	token   string
-	oauth2  *oauth2Settings
+	// One of these is the credential.
+	token    string
+	oauth2   *oauth2Settings
+	workload *workloadIdentity
 
 	dataDir string
 	fixture string
@@ -117,7 +120,7 @@ func (c config) resolve(ctx context.Context, lookup environment) (s settings, di
 		diags.Append(c.resolveImplicit(&s, lookup)...)
 		return s, diags
 	}
-	diags.Append(c.resolveRemote(ctx, &s)...)
+	diags.Append(c.resolveRemote(ctx, &s, getenv)...)
 	return s, diags
 }
 
@@ -127,7 +130,7 @@ func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(st
 	for _, remote := range []struct {
 		name string
 		set  bool
-	}{{"base_url", c.BaseURL.ValueString() != ""}, {"token", c.Token.ValueString() != ""}, {"oauth2", !c.OAuth2.IsNull()}} {
+	}{{"base_url", c.BaseURL.ValueString() != ""}, {"token", c.Token.ValueString() != ""}, {"oauth2", !c.OAuth2.IsNull()}, {"workload_identity", !c.WorkloadIdentity.IsNull()}} {
 		if remote.set {
 			diags.AddAttributeError(path.Root(remote.name), "Conflicting provider settings",
 				remote.name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
@@ -166,6 +169,10 @@ func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Dia
 		diags.AddAttributeError(path.Root("token"), "A token without a base_url", instead)
 	case !c.OAuth2.IsNull():
 		diags.AddAttributeError(path.Root("oauth2"), "oauth2 without a base_url", instead)
+	case !c.WorkloadIdentity.IsNull():
+		diags.AddAttributeError(path.Root("workload_identity"), "workload_identity without a base_url", instead)
+	case lookup.get(envAudience) != "":
+		diags.AddAttributeError(path.Root("workload_identity"), envAudience+" without a base_url", instead)
 	case s.accountID != "":
 		diags.AddAttributeError(path.Root("account_id"), "An account_id without a base_url",
 			"Without base_url the provider would create an embedded account with this id, in a local file. "+
@@ -204,7 +211,7 @@ func (c config) unknown(ctx context.Context) (names []string) {
 	for _, setting := range []struct {
 		name  string
 		value attr.Value
-	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"embedded", c.Embedded}, {"max_requests_per_minute", c.MaxRequestsPerMinute}} {
+	}{{"base_url", c.BaseURL}, {"account_id", c.AccountID}, {"token", c.Token}, {"oauth2", c.OAuth2}, {"workload_identity", c.WorkloadIdentity}, {"embedded", c.Embedded}, {"max_requests_per_minute", c.MaxRequestsPerMinute}} {
 		if raw, err := setting.value.ToTerraformValue(ctx); err == nil && !raw.IsFullyKnown() {
 			names = append(names, setting.name)
 		}

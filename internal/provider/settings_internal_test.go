@@ -19,12 +19,13 @@ const (
 
 var (
 	oauth2Attrs   = map[string]attr.Type{"token_url": types.StringType, "client_id": types.StringType, "client_secret": types.StringType, "scopes": types.ListType{ElemType: types.StringType}}
+	workloadAttrs = map[string]attr.Type{"audience": types.StringType, "token_file": types.StringType}
 	embeddedAttrs = map[string]attr.Type{"data_dir": types.StringType, "fixture": types.StringType}
 )
 
 // block is a provider block without arguments.
 func block(edit func(*config)) config {
-	c := config{OAuth2: types.ObjectNull(oauth2Attrs), Embedded: types.ObjectNull(embeddedAttrs)}
+	c := config{OAuth2: types.ObjectNull(oauth2Attrs), WorkloadIdentity: types.ObjectNull(workloadAttrs), Embedded: types.ObjectNull(embeddedAttrs)}
 	if edit != nil {
 		edit(&c)
 	}
@@ -220,10 +221,10 @@ func TestUnknownSettings(t *testing.T) {
 	}{
 		"all": {
 			config{
-				BaseURL: unknown, AccountID: unknown, Token: unknown, OAuth2: types.ObjectUnknown(oauth2Attrs), Embedded: types.ObjectUnknown(embeddedAttrs),
+				BaseURL: unknown, AccountID: unknown, Token: unknown, OAuth2: types.ObjectUnknown(oauth2Attrs), WorkloadIdentity: types.ObjectUnknown(workloadAttrs), Embedded: types.ObjectUnknown(embeddedAttrs),
 				MaxRequestsPerMinute: types.Int64Unknown(),
 			},
-			[]string{"base_url", "account_id", "token", "oauth2", "embedded", "max_requests_per_minute"},
+			[]string{"base_url", "account_id", "token", "oauth2", "workload_identity", "embedded", "max_requests_per_minute"},
 		},
 		"within embedded": {block(func(c *config) { c.Embedded = embeddedBlock(unknown, types.StringNull()) }), []string{"embedded"}},
 		"none":            {block(nil), nil},

@@ -55,8 +55,8 @@ func isTLSOnly(status int, body string) bool {
 
 // isPermanent reports whether another attempt to send would fail in the same way.
 func isPermanent(err error) bool {
-	if refused, ok := errors.AsType[*tokenError](err); ok {
-		return refused.permanent
+	if refused, ok := errors.AsType[*TokenError](err); ok {
+		return refused.Permanent
 	}
 	if notFound, ok := errors.AsType[*net.DNSError](err); ok {
 		return notFound.IsNotFound
@@ -67,34 +67,38 @@ func isPermanent(err error) bool {
 	return errors.Is(err, ErrNotTLS)
 }
 
-// tokenError says that the OAuth issuer returned no access token. The body of its
-// response is left out, because it may quote the credential.
-type tokenError struct {
-	msg       string
-	permanent bool
+// TokenError says that there is no access token. A source of tokens returns it to have its own
+// message shown; the messages of other errors may quote the credential.
+type TokenError struct {
+	Msg string
+	// Permanent: another attempt would fail in the same way.
+	Permanent bool
 }
 
-func newTokenError(err error) *tokenError {
-	e := &tokenError{msg: "no access token could be had from the OAuth issuer"}
+func newTokenError(err error) *TokenError {
+	if e, ok := errors.AsType[*TokenError](err); ok {
+		return e
+	}
+	e := &TokenError{Msg: "no access token could be had from the OAuth issuer"}
 	if failed, ok := errors.AsType[*url.Error](err); ok {
-		e.msg += ": " + failed.Err.Error()
+		e.Msg += ": " + failed.Err.Error()
 	}
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
 		return e
 	}
 	if refused.ErrorCode != "" {
-		e.msg += ": " + Clean(refused.ErrorCode+" "+refused.ErrorDescription)
+		e.Msg += ": " + Clean(refused.ErrorCode+" "+refused.ErrorDescription)
 	}
 	if refused.Response != nil {
 		code := refused.Response.StatusCode
-		e.msg += fmt.Sprintf(" (HTTP %d)", code)
-		e.permanent = code < 500 && code != http.StatusTooManyRequests
+		e.Msg += fmt.Sprintf(" (HTTP %d)", code)
+		e.Permanent = code < 500 && code != http.StatusTooManyRequests
 	}
 	return e
 }
 
-func (e *tokenError) Error() string { return e.msg }
+func (e *TokenError) Error() string { return e.Msg }
 
 // interruptedError says that the caller gave up: the run was interrupted, or the
 // time for the operation is over.

@@ -90,7 +90,7 @@ func (i *incidents) of(cause error) *Incident {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return nil
 	}
-	if _, ok := errors.AsType[*tokenError](cause); ok {
+	if _, ok := errors.AsType[*TokenError](cause); ok {
 		return &i.credential
 	}
 	return &i.unreachable

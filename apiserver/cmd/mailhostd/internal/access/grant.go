@@ -11,13 +11,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // GrantCommand is mailhostd grant.
 type GrantCommand struct {
 	List   grantListCommand   `cmd:"" help:"List grants: who may do what."`
-	Add    grantAddCommand    `cmd:"" help:"Grant rights to a user, a group or a service account."`
+	Add    grantAddCommand    `cmd:"" help:"Grant rights to a user, a group, a service account or a workload."`
 	Remove grantRemoveCommand `cmd:"" help:"Revoke grants."`
 }
 
@@ -26,6 +27,7 @@ type subjectFlags struct {
 	User           string `variable:"-" xor:"subject" placeholder:"ID" help:"A user, as the OAuth issuer names it (the token's sub)."`
 	Group          string `variable:"-" xor:"subject" placeholder:"NAME" help:"A group, as the OAuth issuer names it (in the token's groups)."`
 	ServiceAccount string `variable:"-" xor:"subject" placeholder:"NAME" help:"A service account, by its name or id."`
+	Workload       string `variable:"-" xor:"subject" placeholder:"NAME" help:"A workload, such as a job of a CI system, by its name in the trust file."`
 }
 
 // subject returns the subject, and empty strings if none was chosen.
@@ -38,6 +40,8 @@ func (f subjectFlags) subject(ctx context.Context, c *apiclient.Client) (typ, id
 	case f.ServiceAccount != "":
 		a, err := findToken(ctx, c, f.ServiceAccount)
 		return vocab.SubjectServiceAccount, a.ID, err
+	case f.Workload != "":
+		return vocab.SubjectUser, oauth.WorkloadUser(f.Workload), oauth.CheckWorkloadName(f.Workload)
 	}
 	return "", "", nil
 }
@@ -105,14 +109,15 @@ func (grantAddCommand) Help() string {
 Examples:
   mailhostd grant add --group mail-admins --grant account_owner
   mailhostd grant add --group developers --plan-only
+  mailhostd grant add --workload apply --grant account_owner
   mailhostd grant add --user jane --grant mailbox.view,mailbox.create --domain example.com`
 }
 
 // Validate is called by kong.
 func (c grantAddCommand) Validate() error {
 	switch {
-	case c.User+c.Group+c.ServiceAccount == "":
-		return errors.New("choose one subject: --user, --group or --service-account")
+	case c.User+c.Group+c.ServiceAccount+c.Workload == "":
+		return errors.New("choose one subject: --user, --group, --service-account or --workload")
 	case !c.chosen():
 		return errors.New("choose the rights: --grant or --plan-only")
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -304,21 +303,26 @@ func (c DoctorCommand) checkSMTP(ctx context.Context, _ cli.Program) check {
 }
 
 func (c DoctorCommand) checkIssuer(ctx context.Context, _ cli.Program) check {
-	if c.OAuthIssuer == "" {
-		return found(checkSkipped, "there is no --oauth-issuer")
+	all, err := c.verifiers(nil, nil)
+	switch {
+	case err != nil:
+		return found(checkFailed, "%s", err)
+	case all == nil:
+		return found(checkSkipped, "there is no --oauth-issuer and no --trust")
 	}
-	v, err := oauth.New(oauth.Options{Issuer: c.OAuthIssuer, Audience: c.OAuthAudience})
-	if err != nil {
-		return found(checkFailed, "--oauth-%s", err)
-	}
-	keys, err := v.Check(ctx)
-	if err != nil {
-		return found(checkFailed, "%s: %s", c.OAuthIssuer, err)
+	var counts []string
+	for _, v := range all {
+		keys, err := v.Check(ctx)
+		if err != nil {
+			return found(checkFailed, "%s: %s", v.Issuer(), err)
+		}
+		counts = append(counts, v.Issuer()+" has "+cli.Counted(keys, "key"))
 	}
 	if warning := c.missingPublicURL(c.PublicURL); warning != "" {
-		return found(checkWarning, "%s has %s; %s", c.OAuthIssuer, cli.Counted(keys, "key"), warning)
+		counts = append(counts, warning)
+		return found(checkWarning, "%s", strings.Join(counts, "; "))
 	}
-	return found(checkOK, "%s has %s", c.OAuthIssuer, cli.Counted(keys, "key"))
+	return found(checkOK, "%s", strings.Join(counts, "; "))
 }
 
 // checkClock asks the kernel, because expiries and replicas depend on the time.

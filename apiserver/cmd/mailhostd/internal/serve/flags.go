@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,6 +102,7 @@ type oauthFlags struct {
 	OAuthScopes      []string          `name:"oauth-scopes" placeholder:"SCOPE" help:"Scopes that mailhostd login requests, and the console. Default: openid."`
 	OAuthParameters  map[string]string `name:"oauth-parameters" placeholder:"NAME=VALUE" help:"Parameters that mailhostd login and the console send to the issuer, separated by semicolons, for an issuer that returns tokens for an API only if it is named: resource=URL (RFC 8707), or audience=URL at Auth0. The audience of these tokens is --oauth-audience. Default: none."`
 	ConsoleClientID  string            `name:"oauth-console-client-id" placeholder:"ID" help:"Client of the issuer with which people sign in to the console; its redirect URI is /console/sign-in/return below the public URL. Default: --oauth-client-id."`
+	Trust            string            `name:"trust" placeholder:"FILE" help:"Trust file: issuers of tokens for workloads, such as CI systems, and by which claims each workload is known. Workloads need no stored secret. Default: none."`
 	ConsoleSecret    string            `name:"oauth-console-client-secret" placeholder:"SECRET" help:"Secret of that client. Set it in the variable rather than on the command line. Default: none, for a public client."`
 }
 
@@ -124,16 +126,42 @@ func (f oauthFlags) validate() error {
 	return err
 }
 
-// tokenVerifier returns nil without --oauth-issuer. It makes no request.
+// tokenVerifier returns nil without --oauth-issuer and --trust. It makes no request.
 func (f oauthFlags) tokenVerifier(clock func() time.Time, log *slog.Logger) (apiserver.TokenVerifier, error) {
-	if f.OAuthIssuer == "" {
-		return nil, nil
+	all, err := f.verifiers(clock, log)
+	if err != nil || all == nil {
+		return nil, err
 	}
-	v, err := oauth.New(oauth.Options{Issuer: f.OAuthIssuer, Audience: f.OAuthAudience, GroupsClaim: f.OAuthGroupsClaim, Clock: clock, Logger: log})
+	return all, nil
+}
+
+// verifiers returns a verifier for the issuer of people and for each one of workloads.
+func (f oauthFlags) verifiers(clock func() time.Time, log *slog.Logger) (all oauth.Verifiers, err error) {
+	if f.OAuthIssuer != "" {
+		v, err := oauth.New(oauth.Options{Issuer: f.OAuthIssuer, Audience: f.OAuthAudience, GroupsClaim: f.OAuthGroupsClaim, Clock: clock, Logger: log})
+		if err != nil {
+			return nil, fmt.Errorf("--oauth-%w", err)
+		}
+		all = append(all, v)
+	}
+	if f.Trust == "" {
+		return all, nil
+	}
+	text, err := os.ReadFile(f.Trust)
 	if err != nil {
-		return nil, fmt.Errorf("--oauth-%w", err)
+		return nil, fmt.Errorf("--trust: %w", err)
 	}
-	return v, nil
+	trust, err := oauth.ReadTrust(text)
+	if err != nil {
+		return nil, fmt.Errorf("--trust: %s: %w", f.Trust, err)
+	}
+	workloads, err := trust.Verifiers(clock, log)
+	for _, v := range workloads {
+		if v.Issuer() == f.OAuthIssuer {
+			return nil, fmt.Errorf("--trust: %s: the issuer %s is that of people, by --oauth-issuer", f.Trust, f.OAuthIssuer)
+		}
+	}
+	return append(all, workloads...), err
 }
 
 // consoleIssuer returns how people sign in to the console, or nil if they have tokens alone.
@@ -154,20 +182,19 @@ func (f oauthFlags) missingPublicURL(publicURL string) string {
 	return "people can sign in only at the address that the server listens on; behind a TLS proxy, set --public-url, so that they can sign in there and the console's cookies are for TLS alone"
 }
 
-// checkIssuerOnce warns if the issuer's keys can't be read. It works in the background until
-// stop is called: the server starts without the issuer.
-func (f oauthFlags) checkIssuerOnce(ctx context.Context, tokens apiserver.TokenVerifier, log *slog.Logger) (stop func()) {
-	verifier, ok := tokens.(*oauth.Verifier)
-	if !ok {
-		return func() {}
-	}
+// checkIssuersOnce warns if the keys of an issuer can't be read. It works in the background until
+// stop is called: the server starts without the issuers.
+func (f oauthFlags) checkIssuersOnce(ctx context.Context, tokens apiserver.TokenVerifier, log *slog.Logger) (stop func()) {
+	all, _ := tokens.(oauth.Verifiers)
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	var checking sync.WaitGroup
-	checking.Go(func() {
-		if _, err := verifier.Check(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-			log.Warn("no access token can be verified until the OAuth issuer's keys can be read; check --oauth-issuer", "issuer", f.OAuthIssuer, "error", fmt.Sprintf("%.512s", err))
-		}
-	})
+	for _, verifier := range all {
+		checking.Go(func() {
+			if _, err := verifier.Check(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+				log.Warn("no access token can be verified until the OAuth issuer's keys can be read; check --oauth-issuer and --trust", "issuer", verifier.Issuer(), "error", fmt.Sprintf("%.512s", err))
+			}
+		})
+	}
 	return func() {
 		cancel()
 		checking.Wait()

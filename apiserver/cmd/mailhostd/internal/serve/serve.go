@@ -167,7 +167,7 @@ func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) (err er
 		}
 	}
 	defer reloadOnHangup(s.certificate, log)()
-	defer c.checkIssuerOnce(ctx, tokens, log)()
+	defer c.checkIssuersOnce(ctx, tokens, log)()
 	c.logStart(ctx, log, p.Version(), s, db, sender)
 	return s.serve(ctx, service, plane)
 }

@@ -1,0 +1,92 @@
+package serve_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// TestTrustedWorkloads checks whose jobs a server with a trust file accepts, with issuers whose
+// claims are those of GitHub Actions and GitLab CI.
+func TestTrustedWorkloads(t *testing.T) {
+	t.Parallel()
+	github, gitlab, people := mailhostdtest.NewIssuer(t), mailhostdtest.NewIssuer(t), mailhostdtest.NewIssuer(t)
+	file := filepath.Join(t.TempDir(), "trust.json")
+	trust := fmt.Sprintf(`{"issuers": [
+		{"issuer": %q, "audience": "mailhost", "workloads": [
+			{"name": "plan", "claims": {"repository": "acme/mail", "event_name": "pull_request"}},
+			{"name": "apply", "claims": {"repository": "acme/mail", "environment": "production"}}]},
+		{"issuer": %q, "audience": "https://mail.example.com", "workloads": [
+			{"name": "gitlab", "claims": {"project_path": "acme/mail", "ref_protected": "true"}}]}]}`, github.URL, gitlab.URL)
+	if err := os.WriteFile(file, []byte(trust), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, owner := mailhostdtest.Start(t, "--trust", file, "--oauth-issuer", people.URL, "--oauth-audience", "mailhost")
+
+	job := func(i *mailhostdtest.Issuer, audience string, changes map[string]any) *apitest.Client {
+		claims := map[string]any{
+			"sub": "repo:acme/mail:environment:production", "repository": "acme/mail", "repository_owner": "acme", "event_name": "push",
+			"ref": "refs/heads/main", "environment": "production", "job_workflow_ref": "acme/mail/.github/workflows/mail.yml@refs/heads/main",
+		}
+		maps.Copy(claims, changes)
+		c := s.As(t, owner)
+		c.Token = i.Token(audience, claims)
+		return c
+	}
+	pullRequest := map[string]any{"sub": "repo:acme/mail:pull_request", "event_name": "pull_request", "environment": "", "ref": "refs/pull/1/merge"}
+	apply, plan := job(github, "mailhost", nil), job(github, "mailhost", pullRequest)
+
+	// A trusted workload has no rights until it gets a grant, and none after it is revoked.
+	apply.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusForbidden)
+	s.As(t, owner).GrantTo(vocab.SubjectUser, "workload:plan", apitest.Grant{Capability: vocab.CapMailboxView})
+	environ := mailhostdtest.HTTPEnviron(s, owner)
+	grant := mailhostdtest.RunJSON[[]struct{ ID string }](t, environ, "grant", "add", "--workload", "apply", "--grant", "account_owner", "--json")
+	plan.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
+	plan.Do(http.MethodPost, "/auth/service-accounts", map[string]any{"name": "made-by-ci"}).Want(http.StatusForbidden)
+	apply.Do(http.MethodGet, "/domains", nil).Want(http.StatusOK)
+	apply.Do(http.MethodPost, "/auth/service-accounts", map[string]any{"name": "made-by-ci"}).Want(http.StatusCreated)
+	_, log, _ := mailhostdtest.RunWith(t, environ, "audit")
+	for _, want := range []string{"workload:apply", "environment production, repository acme/mail"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the audit log does not have %q:\n%s", want, log)
+		}
+	}
+
+	// Strangers, with the reason for whoever has a right to know it.
+	for name, c := range map[string]struct {
+		client *apitest.Client
+		want   string
+	}{
+		"another branch":      {job(github, "mailhost", map[string]any{"environment": "", "ref": "refs/heads/x"}), "apply needs environment production"},
+		"a fork":              {job(github, "mailhost", map[string]any{"repository": "mallory/mail", "event_name": "pull_request", "environment": ""}), "match no trusted workload"},
+		"a comment":           {job(github, "mailhost", map[string]any{"event_name": "issue_comment", "environment": ""}), "plan needs event_name pull_request"},
+		"another audience":    {job(github, "https://mail.example.com", nil), "aud claim"},
+		"another issuer":      {job(gitlab, "https://mail.example.com", nil), "match no trusted workload"},
+		"not protected":       {job(gitlab, "https://mail.example.com", map[string]any{"project_path": "acme/mail", "ref_protected": "false"}), "gitlab needs ref_protected true"},
+		"a person's issuer":   {job(people, "mailhost", map[string]any{"sub": "workload:apply", "client_id": "cli"}), "reserved for workloads"},
+		"a stolen key set":    {job(people, "mailhost", map[string]any{"iss": github.URL}), "not signed by a key"},
+		"an expired token":    {job(github, "mailhost", map[string]any{"exp": 1_000_000_000}), "expired"},
+		"an unnamed workload": {job(github, "mailhost", map[string]any{"repository": nil}), "match no trusted workload"},
+	} {
+		if body := c.client.Do(http.MethodGet, "/domains", nil).Want(http.StatusUnauthorized).String(); !strings.Contains(body, c.want) {
+			t.Errorf("%s: %s; want …%s…", name, body, c.want)
+		}
+	}
+	if body := job(github, "mailhost", map[string]any{"repository": "mallory/mail"}).Do(http.MethodGet, "/domains", nil).String(); strings.Contains(body, "acme") {
+		t.Errorf("a stranger learns what a workload needs: %s", body)
+	}
+	job(gitlab, "https://mail.example.com", map[string]any{"project_path": "acme/mail", "ref_protected": "true"}).Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
+
+	if code, _, problem := mailhostdtest.RunWith(t, environ, "grant", "remove", grant[0].ID); code != 0 {
+		t.Fatal(problem)
+	}
+	apply.Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
+}

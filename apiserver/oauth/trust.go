@@ -1,0 +1,121 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
+)
+
+// Trust is the content of a trust file: the issuers of workloads, such as CI systems, and the
+// workloads that each of them vouches for.
+type Trust struct {
+	Issuers []TrustedIssuer `json:"issuers"`
+}
+
+// TrustedIssuer is an issuer of tokens for workloads.
+type TrustedIssuer struct {
+	// Issuer is the URL of the issuer, exactly as in the tokens' iss claim.
+	Issuer string `json:"issuer"`
+	// Audience is this API's name in the aud claim.
+	Audience string `json:"audience"`
+	// Algorithms are those of accepted signatures; empty: RS256, which CI systems use.
+	Algorithms []string   `json:"algorithms"`
+	Workloads  []Workload `json:"workloads"`
+}
+
+// ReadTrust reads a trust file. It refuses a workload whose claims strangers can have too.
+func ReadTrust(text []byte) (t Trust, err error) {
+	if err := strictjson.Unmarshal(text, &t); err != nil {
+		return t, err
+	}
+	if len(t.Issuers) == 0 {
+		return t, errors.New("there are no issuers")
+	}
+	issuers, names := map[string]bool{}, map[string]bool{}
+	for _, i := range t.Issuers {
+		if issuers[i.Issuer] {
+			return t, fmt.Errorf("the issuer %s is there twice", i.Issuer)
+		}
+		issuers[i.Issuer] = true
+		if len(i.Workloads) == 0 {
+			return t, fmt.Errorf("the issuer %s has no workloads", i.Issuer)
+		}
+		for _, w := range i.Workloads {
+			if err := w.check(); err != nil {
+				return t, fmt.Errorf("the workload %q of %s: %w", w.Name, i.Issuer, err)
+			}
+			if names[w.Name] {
+				return t, fmt.Errorf("the workload %q is there twice", w.Name)
+			}
+			names[w.Name] = true
+		}
+		if _, err := i.verifier(nil, nil); err != nil {
+			return t, fmt.Errorf("the issuer %s: %w", i.Issuer, err)
+		}
+	}
+	return t, nil
+}
+
+// Verifiers returns a verifier for each issuer.
+func (t Trust) Verifiers(clock func() time.Time, log *slog.Logger) (all Verifiers, err error) {
+	for _, i := range t.Issuers {
+		v, err := i.verifier(clock, log)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+func (i TrustedIssuer) verifier(clock func() time.Time, log *slog.Logger) (*Verifier, error) {
+	v, err := New(Options{Issuer: i.Issuer, Audience: i.Audience, Clock: clock, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	accepted := []jose.SignatureAlgorithm{jose.RS256}
+	if len(i.Algorithms) > 0 {
+		accepted = nil
+	}
+	for _, name := range i.Algorithms {
+		if !slices.Contains(algorithms, jose.SignatureAlgorithm(name)) {
+			return nil, fmt.Errorf("%.32q is no algorithm of an asymmetric signature, such as RS256 or ES256", name)
+		}
+		accepted = append(accepted, jose.SignatureAlgorithm(name))
+	}
+	v.algorithms, v.workloads = accepted, i.Workloads
+	return v, nil
+}
+
+// Verifiers accept the tokens of several issuers. They implement apiserver.TokenVerifier.
+type Verifiers []*Verifier
+
+// VerifyToken implements apiserver.TokenVerifier: the issuer that the token names decides.
+func (all Verifiers) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
+	if len(token) > maxTokenLength {
+		return apiserver.User{}, errTooLong
+	}
+	parsed, err := jwt.ParseSigned(token, algorithms)
+	if err != nil {
+		return apiserver.User{}, errMalformed
+	}
+	var named jwt.Claims
+	if parsed.UnsafeClaimsWithoutVerification(&named) != nil {
+		return apiserver.User{}, errClaims
+	}
+	for _, v := range all {
+		if v.issuer == named.Issuer {
+			return v.VerifyToken(ctx, token)
+		}
+	}
+	return apiserver.User{}, errIssuer
+}

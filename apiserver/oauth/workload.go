@@ -1,0 +1,153 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+)
+
+// WorkloadPrefix begins the user id of a workload. An issuer of people can't issue tokens for
+// such a user.
+const WorkloadPrefix = "workload:"
+
+// WorkloadUser returns the user id of a workload, which grants name.
+func WorkloadUser(name string) string { return WorkloadPrefix + name }
+
+// Workload is a program, such as a job of a CI system, that an issuer vouches for: whoever has a
+// token with exactly these claims is the user WorkloadUser(Name).
+type Workload struct {
+	Name string `json:"name"`
+	// Claims are compared exactly, a boolean as "true" or "false". There are no wildcards.
+	Claims map[string]string `json:"claims"`
+}
+
+var workloadName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+// CheckWorkloadName returns an error for a name that no workload can have.
+func CheckWorkloadName(name string) error {
+	if !workloadName.MatchString(name) {
+		return fmt.Errorf("%.64q is no name of a workload: use up to 63 lower-case letters, digits, dots, hyphens and underscores", name)
+	}
+	return nil
+}
+
+// Claims of the CI systems' tokens. A claim of owners says whose pipeline it is; without one,
+// anybody's pipeline matches.
+var (
+	githubClaims = []string{"repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref", "event_name", "workflow_ref"}
+	gitlabClaims = []string{"project_path", "project_id", "namespace_path", "namespace_id", "ref_protected", "environment_protected", "pipeline_source"}
+	ownerClaims  = []string{"sub", "repository", "repository_id", "project_path", "project_id"}
+	// commonClaims are checked for every token, or differ in each.
+	commonClaims = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
+)
+
+// The events of GitHub that a workload can have, and whether any branch can cause one. Others,
+// such as pull_request_target or issue_comment, run with the rights of the default branch for
+// anybody who opens a pull request or writes a comment.
+var githubEvents = map[string]bool{
+	"push": true, "workflow_dispatch": true, "pull_request": false, "merge_group": false, "schedule": false, "release": false, "deployment": true, "repository_dispatch": false,
+}
+
+// check returns why the workload can't be trusted: its claims are not exact, or jobs that
+// strangers can start have them too.
+func (w Workload) check() error {
+	if err := CheckWorkloadName(w.Name); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Claims)) {
+		value := w.Claims[name]
+		switch {
+		case slices.Contains(commonClaims, name):
+			return fmt.Errorf("the claim %s is checked for every token; remove it", name)
+		case value == "":
+			return fmt.Errorf("the claim %s is empty", name)
+		case strings.ContainsAny(value, "*?"):
+			return fmt.Errorf("the claim %s is %q: claims are compared exactly, there are no wildcards; list a workload for each value", name, value)
+		}
+	}
+	switch sub := w.Claims["sub"]; {
+	case w.has(githubClaims) || strings.HasPrefix(sub, "repo:"):
+		return w.checkGitHub()
+	case w.has(gitlabClaims) || strings.HasPrefix(sub, "project_path:"):
+		return w.checkGitLab()
+	case sub == "":
+		return errors.New("without the claim sub, every workload of the issuer that has the others matches; add sub")
+	}
+	return nil
+}
+
+func (w Workload) has(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return w.Claims[name] != "" })
+}
+
+func (w Workload) checkGitHub() error {
+	sub, event := w.Claims["sub"], w.Claims["event_name"]
+	needsRef, known := githubEvents[event]
+	switch {
+	case !w.has(ownerClaims):
+		return errors.New("workflows of other repositories match; add repository or repository_id")
+	case w.Claims["environment"] != "" || strings.Contains(sub, ":environment:"), strings.HasSuffix(sub, ":pull_request"):
+		return nil
+	case event == "":
+		return errors.New("workflows that a fork or a comment can start on the default branch match, by the event pull_request_target or issue_comment; add environment or event_name")
+	case !known:
+		return fmt.Errorf("a fork or a comment can cause the event %s; add environment, or trust one of the events %s", event, strings.Join(slices.Sorted(maps.Keys(githubEvents)), ", "))
+	case needsRef && w.Claims["ref"] == "" && !strings.Contains(sub, ":ref:"):
+		return fmt.Errorf("the event %s of every branch matches, also of one without protection; add ref or environment", event)
+	}
+	return nil
+}
+
+func (w Workload) checkGitLab() error {
+	switch {
+	case !w.has(ownerClaims):
+		return errors.New("pipelines of other projects match; add project_path or project_id")
+	case w.Claims["ref_protected"] == "true", w.Claims["environment_protected"] == "true", strings.Contains(w.Claims["sub"], ":ref:"), w.Claims["pipeline_source"] == "merge_request_event":
+		return nil
+	}
+	return errors.New(`pipelines of every branch match, also of one without protection; add ref_protected "true" or environment_protected "true", or for merge requests pipeline_source "merge_request_event"`)
+}
+
+// workload returns the first workload that has the claims as a user, whose name in the audit log
+// lists them.
+func (v *Verifier) workload(c claims) (apiserver.User, error) {
+	var problems []string
+	for _, w := range v.workloads {
+		names := slices.Sorted(maps.Keys(w.Claims))
+		differing := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			switch got := c[name].(type) {
+			case string:
+				return got == w.Claims[name]
+			case bool:
+				return strconv.FormatBool(got) == w.Claims[name]
+			}
+			return false
+		})
+		if len(differing) == 0 {
+			return apiserver.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
+		}
+		// Only its owner learns what a workload needs: anybody can get a token of a public issuer.
+		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(ownerClaims, name) && !slices.Contains(differing, name) }) {
+			problems = append(problems, w.Name+" needs "+w.describe(differing))
+		}
+	}
+	if len(problems) == 0 {
+		return apiserver.User{}, errNoWorkload
+	}
+	return apiserver.User{}, invalid("the access token's claims match no trusted workload: " + strings.Join(problems, "; "))
+}
+
+// describe returns claims with their values, as in "repository acme/mail, ref refs/heads/main".
+func (w Workload) describe(names []string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = name + " " + w.Claims[name]
+	}
+	return strings.Join(parts, ", ")
+}

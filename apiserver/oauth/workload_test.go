@@ -1,0 +1,114 @@
+package oauth
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// TestTrustFile checks which trust files are refused, and that the reason is said.
+func TestTrustFile(t *testing.T) {
+	t.Parallel()
+	file := func(claims string) string {
+		return `{"issuers": [{"issuer": "https://ci.test", "audience": "mailhost", "workloads": [{"name": "apply", "claims": {` + claims + `}}]}]}`
+	}
+	for text, want := range map[string]string{
+		file(`"repository": "acme/mail", "environment": "production"`):                                               "",
+		file(`"repository_id": "7", "event_name": "push", "ref": "refs/heads/main"`):                                 "",
+		file(`"repository": "acme/mail", "event_name": "pull_request"`):                                              "",
+		file(`"sub": "repo:acme/mail:environment:production"`):                                                       "",
+		file(`"sub": "repo:acme/mail:pull_request"`):                                                                 "",
+		file(`"sub": "repo:acme/mail:ref:refs/heads/main", "event_name": "push"`):                                    "",
+		file(`"sub": "repo:acme/mail:ref:refs/heads/main"`):                                                          "pull_request_target",
+		file(`"repository": "acme/mail", "ref": "refs/heads/main"`):                                                  "pull_request_target",
+		file(`"repository": "acme/mail", "event_name": "pull_request_target"`):                                       "a fork or a comment can cause",
+		file(`"repository": "acme/mail", "event_name": "push"`):                                                      "every branch",
+		file(`"repository_owner": "acme", "environment": "production"`):                                              "other repositories match",
+		file(`"repository": "acme/*", "environment": "production"`):                                                  "no wildcards",
+		file(`"environment": "production", "job_workflow_ref": "acme/mail/.github/workflows/x.yml@refs/heads/main"`): "other repositories match",
+		file(`"project_path": "acme/mail", "ref_protected": "true"`):                                                 "",
+		file(`"project_path": "acme/mail", "pipeline_source": "merge_request_event"`):                                "",
+		file(`"project_path": "acme/mail", "ref_protected": "false"`):                                                "every branch",
+		file(`"namespace_path": "acme", "ref_protected": "true"`):                                                    "other projects match",
+		file(`"sub": "system:serviceaccount:mail:terraform"`):                                                        "",
+		file(`"email": "ci@example.com"`):                                                                            "without the claim sub",
+		file(`"sub": "x", "aud": "mailhost"`):                                                                        "the claim aud is checked",
+		file(`"sub": ""`):                                                                                            "the claim sub is empty",
+		file(``):                                                                                                     "without the claim sub",
+		file(`"sub": 5`):                                                                                             "claims",
+		`{"issuers": []}`:                                                                                            "no issuers",
+		`{"issuers": [{"issuer": "https://ci.test", "audience": "mailhost", "workloads": []}]}`:                      "no workloads",
+		strings.Replace(file(`"sub": "x"`), "apply", "Apply now", 1):                                                 "no name of a workload",
+		strings.Replace(file(`"sub": "x"`), `"audience": "mailhost", `, "", 1):                                       "audience",
+		strings.Replace(file(`"sub": "x"`), `"workloads"`, `"algorithms": ["HS256"], "workloads"`, 1):                "no algorithm",
+		strings.Replace(file(`"sub": "x"`), `"claims"`, `"claim": {}, "claims"`, 1):                                  "claim",
+		strings.Replace(file(`"sub": "x"`), `}}]}]}`, `}}, {"name": "apply", "claims": {"sub": "y"}}]}]}`, 1):        "there twice",
+	} {
+		_, err := ReadTrust([]byte(text))
+		if got := ""; err != nil {
+			got = err.Error()
+			if want == "" || !strings.Contains(got, want) {
+				t.Errorf("%s\n%s; want …%s…", text, got, want)
+			}
+		} else if want != "" {
+			t.Errorf("%s\nis accepted; want …%s…", text, want)
+		}
+	}
+}
+
+// TestWorkloads sends tokens of two issuers. Each is valid for its own workloads alone.
+func TestWorkloads(t *testing.T) {
+	t.Parallel()
+	github, gitlab := newIssuer(t), newIssuer(t)
+	file, err := json.Marshal(obj{"issuers": []obj{
+		{"issuer": github.url, "audience": audience, "workloads": []obj{
+			{"name": "apply", "claims": obj{"repository": "acme/mail", "environment": "production"}},
+			{"name": "plan", "claims": obj{"repository": "acme/mail", "event_name": "pull_request"}},
+		}},
+		{"issuer": gitlab.url, "audience": audience, "algorithms": []string{"ES256"}, "workloads": []obj{
+			{"name": "gitlab", "claims": obj{"project_path": "acme/mail", "ref_protected": "true"}},
+		}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust, err := ReadTrust(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := trust.Verifiers(github.clock.Now, github.log.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	es256 := func(i *issuer, pairs ...any) string {
+		return sign(t, jose.ES256, p256Key, obj{"kid": "p256", "typ": "JWT"}, i.claims(pairs...))
+	}
+	for _, c := range []struct{ what, token, user, problem string }{
+		{"the environment", github.token("repository", "acme/mail", "environment", "production", "event_name", "push"), "workload:apply", ""},
+		{"a pull request", github.token("repository", "acme/mail", "event_name", "pull_request"), "workload:plan", ""},
+		{"a boolean", es256(gitlab, "project_path", "acme/mail", "ref_protected", true), "workload:gitlab", ""},
+		{"another environment", github.token("repository", "acme/mail", "environment", "test"), "", "apply needs environment production; plan needs event_name pull_request"},
+		{"a list", github.token("repository", "acme/mail", "environment", []string{"production"}), "", "apply needs environment production"},
+		{"a fork", github.token("repository", "evil/mail", "environment", "production"), "", errNoWorkload.Error()},
+		{"the other issuer's claims", github.token("project_path", "acme/mail", "ref_protected", "true"), "", errNoWorkload.Error()},
+		{"an algorithm of the other issuer", gitlab.token("project_path", "acme/mail", "ref_protected", "true"), "", errMalformed.Error()},
+		{"another audience", github.token("aud", "x", "repository", "acme/mail", "environment", "production"), "", errAudience.Error()},
+		{"an expired token", github.token("exp", start.Unix(), "repository", "acme/mail", "environment", "production"), "", "expired"},
+		{"another key", sign(t, jose.RS256, otherRSA, obj{"kid": "rsa"}, github.claims("repository", "acme/mail", "environment", "production")), "", errSignature.Error()},
+		{"an unknown issuer", github.token("iss", "https://evil.test"), "", errIssuer.Error()},
+		{"no token", "abc", "", errMalformed.Error()},
+	} {
+		user, err := all.VerifyToken(t.Context(), c.token)
+		if user.ID != c.user || (err == nil) != (c.problem == "") || err != nil && (!strings.Contains(err.Error(), c.problem) || c.what == "a fork" && strings.Contains(err.Error(), "acme")) {
+			t.Errorf("%s: user %q, error %v; want %q, …%s…", c.what, user.ID, err, c.user, c.problem)
+		}
+	}
+	user, err := all.VerifyToken(t.Context(), github.token("repository", "acme/mail", "environment", "production"))
+	if err != nil || user.Name != "environment production, repository acme/mail" || user.ExpiresAt.IsZero() || len(user.Groups) > 0 {
+		t.Errorf("the user is %+v, %v", user, err)
+	}
+	// An issuer of people can't make somebody a workload.
+	github.rejects(github.token("sub", WorkloadUser("apply")), errReserved)
+}

@@ -1,0 +1,123 @@
+package provider
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+func workloadBlock(audience, tokenFile types.String) types.Object {
+	return types.ObjectValueMust(workloadAttrs, map[string]attr.Value{"audience": audience, "token_file": tokenFile})
+}
+
+// TestWorkloadIdentitySettings checks when the job's own tokens are the credential, and what is
+// said if there are none.
+func TestWorkloadIdentitySettings(t *testing.T) {
+	t.Parallel()
+	none := types.StringNull()
+	remote := map[string]string{envBaseURL: remoteURL, envAccountID: accountID}
+	github := map[string]string{envRequestURL: "https://ci.test/?api-version=2", envRequestToken: "r"}
+	for name, c := range map[string]struct {
+		block types.Object
+		env   []map[string]string
+		want  *workloadIdentity
+		diags []string
+	}{
+		"GitHub":              {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{github}, want: &workloadIdentity{audience: "mailhost", requestURL: "https://ci.test/?api-version=2", requestToken: "r"}},
+		"GitLab":              {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{{envIDToken: " jwt\n"}}, want: &workloadIdentity{audience: "mailhost", token: "jwt"}},
+		"a file":              {block: workloadBlock(types.StringValue("mailhost"), types.StringValue("/run/token")), want: &workloadIdentity{audience: "mailhost", tokenFile: "/run/token"}},
+		"by variables":        {block: types.ObjectNull(workloadAttrs), env: []map[string]string{{envAudience: "mailhost", envIDTokenFile: "/run/token"}}, want: &workloadIdentity{audience: "mailhost", tokenFile: "/run/token"}},
+		"over the token":      {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{github, {envToken: "s3cret"}}, want: &workloadIdentity{audience: "mailhost", requestURL: "https://ci.test/?api-version=2", requestToken: "r"}},
+		"a token in variable": {block: types.ObjectNull(workloadAttrs), env: []map[string]string{github, {envAudience: "mailhost", envToken: "s3cret"}}},
+		"no audience":         {block: workloadBlock(none, none), env: []map[string]string{github}, diags: []string{"error workload_identity.audience: Missing workload_identity.audience"}},
+		"no source":           {block: workloadBlock(types.StringValue("mailhost"), none), env: []map[string]string{{envRequestURL: "https://ci.test"}}, diags: []string{"error workload_identity: This job has no identity token"}},
+	} {
+		env := func(name string) (string, bool) {
+			for _, m := range append(c.env, remote) {
+				if v, ok := m[name]; ok {
+					return v, true
+				}
+			}
+			return "", false
+		}
+		s, diags := block(func(b *config) { b.WorkloadIdentity = c.block }).resolve(t.Context(), env)
+		if got := brief(diags); !slices.Equal(got, c.diags) {
+			t.Errorf("%s: %q, want %q", name, got, c.diags)
+		}
+		if len(c.diags) > 0 {
+			continue
+		}
+		if (s.workload == nil) != (c.want == nil) || c.want != nil && (*s.workload != *c.want || s.token != "") {
+			t.Errorf("%s: %+v, token %q; want %+v", name, s.workload, s.token, c.want)
+		}
+	}
+}
+
+// TestWorkloadTokens reads tokens from GitHub, a file and a variable.
+func TestWorkloadTokens(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expiry := time.Now().Add(5 * time.Minute).Truncate(time.Second)
+	token := func(audience string) string {
+		return oidctest.SignIDToken(key, "k", oidc.RS256, fmt.Sprintf(`{"aud":%q,"exp":%d}`, audience, expiry.Unix()))
+	}
+	status := http.StatusOK
+	github := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer r" || r.URL.Query().Get("api-version") != "2" {
+			t.Errorf("request %s %v", r.URL, r.Header)
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"value":%q}`, token(r.URL.Query().Get("audience")))
+	}))
+	t.Cleanup(github.Close)
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sources := map[string]*workloadIdentity{
+		"GitHub":   {requestURL: github.URL + "/?api-version=2", requestToken: "r"},
+		"variable": {token: token("https://mail.example.com")},
+		"file":     {tokenFile: file},
+	}
+	write(token("https://mail.example.com") + "\n")
+	for name, w := range sources {
+		w.audience = "https://mail.example.com"
+		if got, err := w.Token(); err != nil || !got.Expiry.Equal(expiry) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+
+	fails := func(name, want string) {
+		t.Helper()
+		_, err := sources[name].Token()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "eyJ") {
+			t.Errorf("%s: %v; want …%s…", name, err, want)
+		}
+	}
+	status = http.StatusForbidden
+	fails("GitHub", "id-token: write")
+	write(token("https://kubernetes.default.svc"))
+	fails("file", `for the audience ["https://kubernetes.default.svc"]`)
+	write("s3cret")
+	fails("file", "no signed JWT")
+	sources["file"].tokenFile += ".gone"
+	fails("file", "no such file")
+}
