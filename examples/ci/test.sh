@@ -10,7 +10,7 @@ set -- tests/*.tftest.hcl
 [ -e "$1" ] || { echo "There is no test: no file matches tests/*.tftest.hcl." >&2; exit 1; }
 
 # A folder of its own for the account, so that a second run begins with the fixture too.
-unset MAILHOST_BASE_URL MAILHOST_ACCOUNT_ID MAILHOST_TOKEN
+unset MAILHOST_BASE_URL MAILHOST_ACCOUNT_ID MAILHOST_TOKEN MAILHOST_AUDIENCE
 MAILHOST_DATA_DIR=$(mktemp -d)
 export MAILHOST_DATA_DIR
 trap 'rm -rf "$MAILHOST_DATA_DIR"' EXIT

@@ -27,6 +27,8 @@ type Options struct {
 	// PublishedOnly offers only the published operations.
 	PublishedOnly bool
 	Registrar     apiserver.Registrar
+	// Tokens verifies access tokens; nil: only service accounts have access.
+	Tokens apiserver.TokenVerifier
 }
 
 // Server is an API server with one account on loopback.
@@ -52,7 +54,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	s := &Server{PublishedOnly: o.PublishedOnly}
 	db := apitest.OpenStore(t)
 	s.Service = apitest.NewService(t, apiserver.Options{
-		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar,
+		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar, Tokens: o.Tokens,
 		PasswordCost: apitest.Cheap, MaxDedicatedIPs: -1,
 	})
 	s.Server = httptest.NewServer(s.Service.Handler())

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
@@ -28,7 +30,7 @@ func TestAccPipelines(t *testing.T) {
 		"gitlab-ci.yml":      gitlabJobs,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPipeline(t, jobs(t, name))
+			p := newPipeline(t, jobs(t, name), strings.HasPrefix(name, "github"))
 			p.run(t, "test", 0, "1 passed, 0 failed")
 			p.server.Domain(t, "example.com")
 
@@ -62,14 +64,17 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "drift", 2, "made by hand: info", "The account and the configuration differ")
 			p.jobs["drift"] = drift
 
-			for name, j := range p.jobs {
-				if want := map[string]string{"plan": "MAILHOST_PLAN_TOKEN", "apply": "MAILHOST_APPLY_TOKEN", "drift": "MAILHOST_PLAN_TOKEN"}[name]; j.token != want {
-					t.Errorf("%s runs with the secret %q, want %s", name, j.token, want)
-				}
-			}
-			p.secrets = nil
-			p.run(t, "plan", 1, "MAILHOST_TOKEN")
-			p.run(t, "drift", 1, "MAILHOST_TOKEN")
+			// A pull request is planned with the right to read alone; a fork has no right.
+			p.ci.event = "pull_request"
+			p.set("TF_VAR_role_mailboxes", `{"postmaster":"Mail"}`)
+			p.run(t, "plan", 0, "changes=true")
+			p.run(t, "apply", 1, "lacks the capability mailbox.delete")
+			p.ci.repository = "mallory/mail"
+			p.run(t, "plan", 1, "match no trusted workload")
+			p.ci.audience = "https://other.example.com"
+			p.run(t, "plan", 1, "the audience")
+			p.ci.issues = false
+			p.run(t, "drift", 1, "This job has no identity token")
 		})
 	}
 }
@@ -79,7 +84,7 @@ func TestAccPipelines(t *testing.T) {
 // "terraform show" omits.
 func TestAccPlanSummary(t *testing.T) {
 	needsShell(t)
-	p := newPipeline(t, githubJobs(t, "github-actions.yml"))
+	p := newPipeline(t, githubJobs(t, "github-actions.yml"), true)
 	p.server.Domain(t, "example.com")
 	dir := t.TempDir()
 	output := filepath.Join(dir, "output")
@@ -271,21 +276,24 @@ type pipeline struct {
 	jobs   map[string]job
 	server *acctest.Server
 	state  *stateServer
-	// secrets are the pipeline's secrets by name.
-	secrets map[string]string
+	ci     *ciSystem
 	// artifacts are the contents of each job's artifacts.
 	artifacts map[string]map[string]string
 }
 
-func newPipeline(t *testing.T, jobs map[string]job) *pipeline {
+func newPipeline(t *testing.T, jobs map[string]job, github bool) *pipeline {
 	t.Helper()
-	p := &pipeline{workspace: enter(t, "ci"), jobs: jobs, server: acctest.NewServer(t, acctest.Options{}), state: newStateServer(t)}
-	p.secrets = map[string]string{
-		"MAILHOST_PLAN_TOKEN":  p.server.LimitedToken(t, api.PlanCapabilities()...),
-		"MAILHOST_APPLY_TOKEN": p.server.Token,
+	ci := newCISystem(t, github)
+	p := &pipeline{workspace: enter(t, "ci"), jobs: jobs, server: acctest.NewServer(t, acctest.Options{Tokens: ci.trusted(t)}), state: newStateServer(t), ci: ci}
+	for _, workload := range []string{"drift", "plan-main", "plan"} {
+		for _, c := range api.PlanCapabilities() {
+			key := string(c)
+			p.server.Grant(t, api.GrantAuthorizationBody{GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectUser, SubjectID: oauth.WorkloadUser(workload), CapabilityKey: &key})
+		}
 	}
+	p.server.Grant(t, api.GrantAuthorizationBody{GrantKind: vocab.GrantAccountOwner, SubjectType: vocab.SubjectUser, SubjectID: oauth.WorkloadUser("apply")})
 	for name, value := range map[string]string{
-		"MAILHOST_BASE_URL": p.server.URL, "MAILHOST_ACCOUNT_ID": p.server.AccountID,
+		"MAILHOST_BASE_URL": p.server.URL, "MAILHOST_ACCOUNT_ID": p.server.AccountID, "MAILHOST_AUDIENCE": trustedAudience,
 		"TF_HTTP_ADDRESS": p.state.URL, "TF_HTTP_LOCK_ADDRESS": p.state.URL, "TF_HTTP_UNLOCK_ADDRESS": p.state.URL,
 		"TF_HTTP_USERNAME": stateUser, "TF_HTTP_PASSWORD": statePassword,
 		"MAILHOST_VERSION": "0.1.0", "MAILHOST_RELEASES": releases(t), "OPA": opa(t),
@@ -338,7 +346,7 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 			p.write(t, file, content)
 		}
 	}
-	p.set("MAILHOST_TOKEN", p.secrets[j.token])
+	p.ci.identify(name, j, p.set)
 	out, code := p.command(t, "sh", "-ec", strings.Join(j.steps, "\n"))
 	if code != want {
 		t.Fatalf("%s ended with %d, want %d:\n%s", name, code, want, out)
@@ -348,10 +356,8 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 			t.Errorf("%s does not print %q:\n%s", name, text, out)
 		}
 	}
-	for secret, value := range p.secrets {
-		if strings.Contains(out, value) {
-			t.Errorf("%s prints %s", name, secret)
-		}
+	if strings.Contains(out, tokenStart) {
+		t.Errorf("%s prints a token", name)
 	}
 	if locked := p.state.locked(); locked {
 		t.Errorf("%s left the state locked", name)
@@ -383,7 +389,7 @@ func (p *pipeline) keepsSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, secret := range []string{p.secrets["MAILHOST_PLAN_TOKEN"], p.secrets["MAILHOST_APPLY_TOKEN"], statePassword} {
+		for _, secret := range []string{tokenStart, statePassword} {
 			if strings.Contains(string(text), secret) {
 				t.Errorf("%s in the plan holds a credential", file.Name)
 			}

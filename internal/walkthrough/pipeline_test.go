@@ -2,7 +2,6 @@ package walkthrough_test
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,12 +19,10 @@ type job struct {
 	needs []string
 	// password is the expression in TF_HTTP_PASSWORD, with which the job reads the state.
 	password string
-	// token is the name of the secret in MAILHOST_TOKEN.
-	token string
+	// identified: the CI system issues a token to the job.
+	identified  bool
+	environment string
 }
-
-// secretName matches the name of a secret.
-var secretName = regexp.MustCompile(`MAILHOST_[A-Z]+_TOKEN`)
 
 // githubJobs parses a GitHub Actions workflow.
 func githubJobs(t *testing.T, name string) map[string]job {
@@ -33,9 +30,10 @@ func githubJobs(t *testing.T, name string) map[string]job {
 	var workflow struct {
 		Env  map[string]string
 		Jobs map[string]struct {
-			Needs string
-			Env   map[string]string
-			Steps []struct {
+			Needs, Environment string
+			Permissions        map[string]string
+			Env                map[string]string
+			Steps              []struct {
 				Run, Uses string
 				With      map[string]string
 			}
@@ -49,7 +47,7 @@ func githubJobs(t *testing.T, name string) map[string]job {
 	}
 	found := map[string]job{}
 	for name, described := range workflow.Jobs {
-		j := job{password: described.Env["TF_HTTP_PASSWORD"], token: secretName.FindString(described.Env["MAILHOST_TOKEN"])}
+		j := job{password: described.Env["TF_HTTP_PASSWORD"], identified: described.Permissions["id-token"] == "write", environment: described.Environment}
 		for _, step := range described.Steps {
 			switch {
 			case step.Run != "":
@@ -60,8 +58,8 @@ func githubJobs(t *testing.T, name string) map[string]job {
 				j.needs = []string{described.Needs}
 			}
 		}
-		if want := j.token != ""; want != (j.password != "") {
-			t.Errorf("%s has the secret %q and the state's password %q; only a job with both or none makes sense", name, j.token, j.password)
+		if j.identified != (j.password != "") {
+			t.Errorf("%s has an identity: %t, and the state's password %q; only a job with both or none makes sense", name, j.identified, j.password)
 		}
 		found[name] = j
 	}
@@ -89,10 +87,11 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 	found := map[string]job{}
 	for name, node := range pipeline {
 		var described struct {
-			Script    []string
-			Needs     []string
-			Artifacts struct{ Paths []string }
-			Variables map[string]string
+			Script      []string
+			Needs       []string
+			Artifacts   struct{ Paths []string }
+			IDTokens    map[string]struct{ Aud string } `yaml:"id_tokens"`
+			Environment string
 		}
 		if name == "default" || name == "variables" {
 			continue
@@ -101,10 +100,10 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 			t.Fatalf("%s: %v", name, err)
 		}
 		found[name] = job{
-			steps:     slices.Concat(first.BeforeScript, described.Script),
-			artifacts: described.Artifacts.Paths,
-			needs:     described.Needs,
-			token:     secretName.FindString(described.Variables["MAILHOST_TOKEN"]),
+			steps:      slices.Concat(first.BeforeScript, described.Script),
+			artifacts:  described.Artifacts.Paths,
+			needs:      described.Needs,
+			identified: described.IDTokens["MAILHOST_ID_TOKEN"].Aud == "$MAILHOST_BASE_URL", environment: described.Environment,
 		}
 	}
 	return found
