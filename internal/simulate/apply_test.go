@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // node is a step of an apply walk.
@@ -254,10 +253,6 @@ func (w *applyWalk) create(n *node) error {
 	return err
 }
 
-// errPurgeChanged is Terraform's error for a zone whose domain has other records to remove
-// than in the plan. It is documented, because a provider does not get the planned value.
-var errPurgeChanged = errors.New("provider produced inconsistent final plan for purged: plan again")
-
 // applyChange plans a change again with the values that are known now, and applies it.
 // It returns the object to store, or nil to leave the state unchanged.
 func (p *plugin) applyChange(s *schema, c *change, b *block, now state) (*object, error) {
@@ -285,9 +280,6 @@ func (p *plugin) applyChange(s *schema, c *change, b *block, now state) (*object
 		p.report.fail("inconsistent final plan", "%s: planned action changed from %s to %s%s", c.addr, c.action, final.action, when)
 	}
 	if problems := incompatibilities(c.after, final.after, c.addr); len(problems) > 0 {
-		if typeOf(c.addr) == zoneType && p.report.purgeMayChange && !slices.ContainsFunc(problems, func(s string) bool { return !strings.HasPrefix(s, c.addr+".purged") }) {
-			return nil, errPurgeChanged
-		}
 		p.report.fail("inconsistent final plan", "%s", joined(problems))
 	}
 	if final.action == noOp {

@@ -169,8 +169,8 @@ func (c *change) touches(t touchedRecord) bool {
 	if _, ok := wanted[t.line]; ok && !c.after.IsNull() && ofDomain(c.after) && !t.deleted {
 		return true // its TTL
 	}
-	if !c.after.IsNull() && ofDomain(c.after) && slices.Contains(textList(c.after, "purged"), t.line) {
-		return true
+	if !c.after.IsNull() && ofDomain(c.after) && (c.action == create || c.action.replaces() || slices.Contains(textList(c.after, "purged"), t.line)) {
+		return true // a create takes over what the domain has at the apply
 	}
 	if c.before == nil || c.action == create || !ofDomain(c.before.value) {
 		return false

@@ -133,9 +133,9 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	second := h.newRun(r, s)
 	second.account = run.account
-	h.report.changedOutside, h.report.purgeMayChange = touched, touched
+	h.report.changedOutside = touched
 	after, err := runApply(h.start, second, p)
-	h.report.changedOutside, h.report.purgeMayChange = false, false
+	h.report.changedOutside = false
 	h.recordApply(s, outcome{p, after, err, errors.Is(err, errKilled)})
 	// Objects that the service deletes with their domain are missing until the next apply.
 	touched = touched || len(h.cascaded) > 0
@@ -302,7 +302,6 @@ func (h *history) interleaved(r *rand.Rand) {
 		defer stop()
 		nexts = append(nexts, next)
 	}
-	h.report.purgeMayChange = true
 	for len(nexts) > 0 {
 		i := r.IntN(len(nexts))
 		for range 1 + r.IntN(4) {
@@ -312,7 +311,6 @@ func (h *history) interleaved(r *rand.Rand) {
 			}
 		}
 	}
-	h.report.purgeMayChange = false
 	for _, s := range h.stacks {
 		h.registerSecrets(s.state)
 	}

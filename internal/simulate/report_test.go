@@ -20,8 +20,6 @@ type report struct {
 	// changedOutside reports whether an external change came between the current plan
 	// and its apply.
 	changedOutside bool
-	// purgeMayChange reports that, or that another run may have come between.
-	purgeMayChange bool
 	secrets        map[string]string // description by value
 }
 

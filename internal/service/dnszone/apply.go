@@ -40,20 +40,20 @@ type run struct {
 }
 
 // apply changes the domain's records to the goal. It returns the records that the zone has
-// afterwards. Every failure is an error at its own value; the other changes are made,
+// afterwards, and those that were removed. Every failure is an error at its own value; the other changes are made,
 // except deletes, which need the success of everything else.
-func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actual map[record]int64) {
+func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actual map[record]int64, removed []record) {
 	has, err := z.read(ctx)
 	if err != nil {
 		service.AddError(diags, err, "Can't read the DNS records of "+z.name, nil)
-		return g.prior
+		return g.prior, nil
 	}
 	want := contents(g.want)
 	if has.isUnreadable {
-		return z.applyBlindly(ctx, g, want, diags)
+		return z.applyBlindly(ctx, g, want, diags), nil
 	}
 	if addSystemManaged(diags, g.want, has.system); diags.HasError() {
-		return has.ttls(g.ignored)
+		return has.ttls(g.ignored), nil
 	}
 	r := z.newRun(g, has.ttls(g.ignored))
 	c := changesOf(has.records, want, func(r record) bool { return !g.ignored.match(r.recordKey) && g.isRemovable(r) })
@@ -62,13 +62,15 @@ func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actua
 
 	var appeared []record
 	for _, found := range sorted(has.ttls(g.ignored)) {
-		if _, ok := want[found]; !ok && !g.isRemovable(found) {
+		if _, stays := r.actual[found]; !stays {
+			removed = append(removed, found)
+		} else if _, ok := want[found]; !ok && !g.isRemovable(found) {
 			appeared = append(appeared, found)
 			delete(r.actual, found)
 		}
 	}
 	warnAppeared(diags, z.name, appeared)
-	return r.actual
+	return r.actual, removed
 }
 
 func (z zone) newRun(g goal, actual map[record]int64) *run {

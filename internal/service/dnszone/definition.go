@@ -2,14 +2,15 @@
 //
 // The state's records are those that the domain has, except the system-managed ones and
 // those that ignore matches, so that a record which others have added is a difference in
-// the plan. An apply removes only what its plan has named:
+// the plan. An update removes only what its plan has named: records of the prior state, and
+// those in purged if ignore has changed. Everything else that the domain has by then is left
+// alone. The private state lists the records that others have added since the last apply,
+// which a destroy leaves too, and those that ignore matches.
 //
-//	update  the records of the prior state, which the plan shows
-//	create  the records in purged, a computed attribute: core plans a create once more in
-//	        the apply, and refuses a plan that has become another one
-//
-// Everything else that the domain has by then is left alone. The private state lists the
-// records that others have added since the last apply: a destroy leaves them too.
+// A create removes whatever the domain has at the apply. Its plan names what the domain has
+// by then, but can't bind the apply to it: nothing of a plan reaches the apply of a create,
+// except that core compares known values, and reports a difference as a bug. Whoever wants a
+// binding plan imports the zone.
 //
 // A create that fails returns no state, because Terraform would replace a zone that is
 // tainted: it would delete all records and create them again. The next create keeps what

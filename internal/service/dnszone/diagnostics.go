@@ -27,9 +27,14 @@ func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, furth
 		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", service.Bullets(lines(removed)), mailNote(removed), further))
 }
 
-// ifInconsistent explains the error by which core refuses an apply whose plan would have
-// named other records in purged.
-const ifInconsistent = "\n\nIf the apply fails because of an inconsistent final plan for purged, the domain's records have changed since the plan. Nothing was changed then: plan again."
+// warnPurged warns after the apply that has taken a domain over about what it has removed:
+// others may have added records after the plan.
+func warnPurged(diags *diag.Diagnostics, domain string, removed []record) {
+	if len(removed) > 0 {
+		diags.AddWarning(fmt.Sprintf("%s of %s %s removed", count(len(removed)), domain, service.Plural(len(removed), "was", "were")),
+			fmt.Sprintf("The zone has taken the domain over, and records does not have:%s\n\nThe plan has named those that the domain had by then. To put one back, add it to records.", service.Bullets(lines(removed))))
+	}
+}
 
 // mailNote describes the effect of removed MX records on mail, or is "".
 func mailNote(removed []record) string {
@@ -53,12 +58,6 @@ func warnAppeared(diags *diag.Diagnostics, domain string, appeared []record) {
 		diags.AddWarning(fmt.Sprintf("%s of %s appeared after the plan", count(len(appeared)), domain),
 			"They were left alone, because the plan did not name them. The next plan removes them unless you add them to records, or their names to ignore:"+service.FirstBullets(lines(appeared)))
 	}
-}
-
-// addUnsure adds the error of a plan that can't name what it would remove.
-func addUnsure(diags *diag.Diagnostics, domain string, e entry, existing []record) {
-	diags.AddAttributeError(recordsPath.AtMapKey(e.spelled), "The plan can't name the records that it would remove",
-		fmt.Sprintf("Some values of %q are known only after the apply, and %s has records at this key already:%s\n\nTo take the domain over, import it first, so that the plan can compare: add an import block with the domain's name as id. Or create what the values come from in an apply of its own, with -target.", e.spelled, domain, service.FirstBullets(lines(existing))))
 }
 
 // addSystemManaged adds an error for each wanted record whose name has a system-managed one that

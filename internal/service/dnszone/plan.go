@@ -55,10 +55,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // resource has the zone.
 func (r *Resource) planCreate(ctx context.Context, config model, plan *model, isFirst func(zone, *diag.Diagnostics) bool, diags *diag.Diagnostics) {
 	plan.Records = keepSpelling(config.Records, entriesOf(config.Records, ""), types.MapNull(entryType), nil)
-	plan.Purged = types.ListNull(types.StringType)
+	// Core plans a create once more in the apply and refuses another known value, which would
+	// stop the apply if others change the domain's records after the plan.
+	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
-		return // without a list nothing is named, so nothing is removed
+		return
 	}
 	ref := plan.Domain.ValueString()
 	z, err := lookUp(ctx, c, ref)
@@ -86,17 +88,24 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		service.AddError(diags, err, "Can't read the DNS records of "+ref, nil)
 	case has.isUnreadable:
 		warnUnseen(diags, z.name)
+	case r.wasUnknown(ref, z):
+		addSystemManaged(diags, entries, has.system)
+		plan.Purged = types.ListNull(types.StringType)
 	default:
 		addSystemManaged(diags, entries, has.system)
-		if !r.wasUnknown(ref, z) {
-			plan.Purged = planPurge(z, has, config, entries, nil, diags)
+		removed, _ := removedFrom(has.ttls(nil), entries, config.Ignore, z.name)
+		further := ""
+		_, isKnown := patternsOf(config.Ignore, z.name)
+		if !isKnown || config.Records.IsUnknown() || slices.ContainsFunc(entries, func(e entry) bool { return !e.isKnown }) {
+			further = "\n\nSome values of records or ignore are known only after the apply: what records has then, or ignore matches, stays."
 		}
+		warnRemoval(diags, z.name, removed, further)
 	}
 }
 
 // wasUnknown reports whether this apply has just created or adopted the domain, and the
 // configuration refers to it by its id: the plan did not know the domain then, so that it
-// has not named any record.
+// has not named any record, and none is removed.
 func (r *Resource) wasUnknown(ref string, z zone) bool {
 	return uuid.Validate(ref) == nil && r.Walk().IsAcquired(service.Object{Type: "mailhost_domain", ID: z.id})
 }
@@ -135,43 +144,7 @@ func (z zone) matching(match func(recordKey) bool) func(name, recordType string)
 	}
 }
 
-// planPurge returns the value of `purged`: records of the domain that are in neither
-// configuration nor state, and that the apply will delete. It warns of them, and adds an error if unknown values decide
-// what they are.
-func planPurge(z zone, has content, config model, entries []entry, prior map[record]int64, diags *diag.Diagnostics) types.List {
-	ignored, isKnown := patternsOf(config.Ignore, z.name)
-	if !isKnown || config.Records.IsUnknown() {
-		return types.ListNull(types.StringType)
-	}
-	want, undecided := contents(entries), map[recordKey]entry{}
-	for _, e := range entries {
-		if !e.isKnown {
-			undecided[e.key] = e
-		}
-	}
-	var removed []record
-	unsure := map[recordKey][]record{}
-	for _, r := range sorted(has.ttls(ignored)) {
-		_, isWanted := want[r]
-		_, isInState := prior[r]
-		_, isUndecided := undecided[r.recordKey]
-		switch {
-		case isWanted || isInState:
-		case isUndecided:
-			unsure[r.recordKey] = append(unsure[r.recordKey], r)
-		default:
-			removed = append(removed, r)
-		}
-	}
-	for key, existing := range unsure {
-		addUnsure(diags, z.name, undecided[key], existing)
-	}
-	warnRemoval(diags, z.name, removed, ifInconsistent)
-	return purgedList(removed)
-}
-
-// purgedList returns the attribute purged, which is null without records, so that it is
-// the same for a domain that has none and for one that can't be read yet.
+// purgedList returns the attribute purged, which is null without records.
 func purgedList(removed []record) types.List {
 	if len(removed) == 0 {
 		return types.ListNull(types.StringType)
@@ -194,16 +167,11 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	if diags.HasError() || config.Records.IsUnknown() {
 		return
 	}
-	before := contents(prior)
-	if !config.Ignore.Equal(state.Ignore) && z.client != nil {
-		has, err := z.read(ctx)
-		if err != nil {
-			service.AddError(diags, err, "Can't read the DNS records of "+name, nil)
-			return
-		}
-		if !has.isUnreadable {
-			plan.Purged = planPurge(z, has, config, entries, before, diags)
-		}
+	before, o := contents(prior), originOf(ctx, req.Private, diags)
+	var purged []record
+	if !config.Ignore.Equal(state.Ignore) {
+		purged, _ = removedFrom(o.ignored(name), entries, config.Ignore, name)
+		plan.Purged = purgedList(purged)
 	}
 	removed, released := removedFrom(before, entries, config.Ignore, name)
 	warnReleased(diags, name, released)
@@ -212,11 +180,10 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	// The plan shows what else is removed as a change of what an apply has written.
-	if o := originOf(ctx, req.Private, diags); !o.IsImported {
-		isForeign := o.isForeign()
+	if isForeign := o.isForeign(); !o.IsImported {
 		removed = slices.DeleteFunc(removed, func(r record) bool { return !isForeign(r) })
 	}
-	warnRemoval(diags, name, removed, "")
+	warnRemoval(diags, name, append(removed, purged...), "")
 }
 
 // removedFrom returns the records of the state that the configuration does not have: those

@@ -3,6 +3,7 @@ package dnszone
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -17,6 +18,9 @@ const originKey = "origin"
 type origin struct {
 	// Foreign are the records that others have added, as lines of a zone file.
 	Foreign []string `json:"foreign,omitempty"`
+	// Ignored are the records that ignore matches, so that a plan which changes ignore names the
+	// same records as its apply.
+	Ignored []string `json:"ignored,omitempty"`
 	// IsImported means that no apply has written any of them, but they are the zone's.
 	IsImported bool `json:"imported,omitempty"`
 }
@@ -41,4 +45,20 @@ func (o origin) isForeign() func(record) bool {
 		all[s] = true
 	}
 	return func(r record) bool { return all[r.String()] }
+}
+
+// ignored returns the records that ignore matched at the last refresh.
+func (o origin) ignored(domain string) map[record]int64 {
+	all := map[record]int64{}
+	for _, line := range o.Ignored {
+		fields := strings.SplitN(line, " ", 3)
+		key, err := parseKey(strings.Join(fields[:2], " "), domain)
+		if err != nil {
+			continue
+		}
+		if r, err := parseValue(key, fields[2]); err == nil {
+			all[r] = 0
+		}
+	}
+	return all
 }

@@ -114,11 +114,11 @@ func TestUnknown(t *testing.T) {
 		p.NoErrors(diags)
 	}
 
-	// A plan can't name what an unknown value replaces.
+	// A plan can't know what an unknown value replaces.
 	exist(t, s, contents{"www A 192.0.2.9": 300})
 	unknown := zoneOf(map[string]any{"www A": entry(acctest.Unknown)})
 	_, diags := p.Plan(typeName, unknown, nil)
-	acctest.Expect(t, diags, `ERROR at AttributeName("records").ElementKeyString("www A")`, "can't name the records", "www A 192.0.2.9", "import it first")
+	acctest.Expect(t, diags, "WARNING", "removes 1 DNS record", "www A 192.0.2.9", "known only after the apply")
 	o, diags := p.Import(typeName, "example.com", nil)
 	p.NoErrors(diags)
 	o = refreshed(p, o)

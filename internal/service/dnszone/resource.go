@@ -51,7 +51,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if check(plan.entries(), plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	z.apply(ctx, goal{want: plan.entries(), ignored: plan.ignored(), isRemovable: isPurged(plan)}, &resp.Diagnostics)
+	isTakenOver := plan.Purged.IsUnknown()
+	_, removed := z.apply(ctx, goal{want: plan.entries(), ignored: plan.ignored(), isRemovable: func(record) bool { return isTakenOver }}, &resp.Diagnostics)
+	warnPurged(&resp.Diagnostics, z.name, removed)
+	plan.Purged = purgedList(removed)
 	if resp.Diagnostics.HasError() {
 		resp.Diagnostics.AddWarning("The zone of "+z.name+" is not in the state yet",
 			"Not everything succeeded. What was done stays in the domain. Run apply again: it keeps that and does the rest.")
@@ -95,14 +98,17 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		if !isImport {
 			o := originOf(ctx, req.Private, &resp.Diagnostics)
 			before, isForeign := contents(prior), o.isForeign()
-			var foreign []string
-			for _, found := range sorted(actual) {
-				if _, known := before[found]; !known || isForeign(found) {
+			var foreign, ignored []string
+			for _, found := range sorted(has.records) {
+				_, isKnown := before[found]
+				if _, ok := actual[found]; !ok {
+					ignored = append(ignored, found.String())
+				} else if !isKnown || isForeign(found) {
 					foreign = append(foreign, found.String())
 				}
 			}
-			if !slices.Equal(foreign, o.Foreign) {
-				o.Foreign = foreign
+			if !slices.Equal(foreign, o.Foreign) || !slices.Equal(ignored, o.Ignored) {
+				o.Foreign, o.Ignored = foreign, ignored
 				resp.Diagnostics.Append(o.store(ctx, resp.Private)...)
 			}
 		}
@@ -131,7 +137,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		inState, purged := g.isRemovable, isPurged(plan)
 		g.isRemovable = func(r record) bool { return inState(r) || purged(r) }
 	}
-	actual := z.apply(ctx, g, &resp.Diagnostics)
+	actual, _ := z.apply(ctx, g, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(origin{}.store(ctx, resp.Private)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)

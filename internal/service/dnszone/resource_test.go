@@ -1,6 +1,7 @@
 package dnszone_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -112,4 +113,49 @@ func TestFailedCreateIsNotTainted(t *testing.T) {
 			return nil
 		}},
 	}})
+}
+
+// outside is a change by others between a plan and its apply.
+type outside func()
+
+// CheckPlan implements plancheck.PlanCheck.
+func (change outside) CheckPlan(context.Context, plancheck.CheckPlanRequest, *plancheck.CheckPlanResponse) {
+	change()
+}
+
+// TestChangedAfterThePlan changes a domain's records between plan and apply. Core compares
+// what the two plans know, and calls a difference a bug of the provider.
+func TestChangedAfterThePlan(t *testing.T) {
+	remove := func(t *testing.T, s *acctest.Server, line string) {
+		fields := strings.Fields(line)
+		found, err := s.Client.FindDNSRecords(t.Context(), "example.com", fields[1], fields[0], fields[2])
+		must(t, err)
+		must(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
+	}
+	for name, change := range map[string]func(t *testing.T, s *acctest.Server, name string){
+		"added": func(t *testing.T, s *acctest.Server, name string) {
+			exist(t, s, contents{"more" + name + " A 192.0.2.7": 300})
+		},
+		"removed": func(t *testing.T, s *acctest.Server, name string) { remove(t, s, "old"+name+" A 192.0.2.9") },
+		"changed": func(t *testing.T, s *acctest.Server, name string) {
+			remove(t, s, "old"+name+" A 192.0.2.9")
+			exist(t, s, contents{"old" + name + " A 192.0.2.8": 300})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := acctest.NewServer(t, acctest.Options{})
+			s.Domain(t, "example.com")
+			exist(t, s, contents{"old A 192.0.2.9": 300, "old.dev A 192.0.2.9": 300})
+			after := func(name string) resource.ConfigPlanChecks {
+				return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{outside(func() { change(t, s, name) })}}
+			}
+			const records = `"www A" = { values = ["192.0.2.1"] }`
+			www := contents{"www A 192.0.2.1": 3600}
+			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+				{Config: zone(s, records, `ignore = ["**.dev"]`), ConfigPlanChecks: after("")},
+				{Config: zone(s, records), ConfigPlanChecks: after(".dev"), ExpectNonEmptyPlan: name != "removed"},
+				{Config: zone(s, records), Check: served(t, s, www)},
+			}})
+		})
+	}
 }

@@ -18,7 +18,8 @@ import (
 
 const description = "All DNS records of a domain. The resource owns the domain's records: what is in `records` exists, and **every other record is removed**, except those that `ignore` matches and the system-managed records that every domain comes with. " +
 	"To manage single records and leave the others alone, use `mailhost_dns_record`.\n\n" +
-	"Creating it takes the domain over: existing records that are in `records` are kept, missing ones are created, and the others are removed. The plan names each record that it removes. A record that appears after the plan is left alone, with a warning; the next plan names it. " +
+	"Creating it takes the domain over: existing records that are in `records` are kept, missing ones are created, and the others are removed. The plan names each record that it removes; the apply removes one that others have added since then too, and names all of them in a warning. " +
+	"To be bound to what the plan names, import the zone instead. After that, a record that appears after a plan is left alone, with a warning; the next plan names it. " +
 	"A refresh shows what others have added as a change of `records`.\n\n" +
 	"Your own SPF, DMARC and MX records at the domain replace the system-managed ones of that kind, which return when you remove the last of yours.\n\n" +
 	"Destroying it deletes the records that it created or took over. Records that others have added since the last apply stay. " +
@@ -52,10 +53,9 @@ func attributes() map[string]schema.Attribute {
 				"A record that a new pattern matches stays in the domain and is no longer managed.",
 		},
 		"purged": schema.ListAttribute{
-			Computed:    true,
-			ElementType: types.StringType,
-			MarkdownDescription: "The records that the resource removed when it took the domain over, or when `ignore` last changed: records that the state did not have. The plan shows them before they are removed. Null if there were none. " +
-				"If the domain has other such records at the apply than in the plan, the apply stops before it changes anything (Terraform calls that an inconsistent final plan): plan again.",
+			Computed:            true,
+			ElementType:         types.StringType,
+			MarkdownDescription: "The records that the resource removed when it took the domain over, or when `ignore` last changed: records that the state did not have. The plan names them in a warning. Null if there were none.",
 		},
 		"domain_id":   service.ComputedString("UUID of the domain."),
 		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
