@@ -73,8 +73,8 @@ type AuditReader interface {
 
 // AuditWriter writes the audit log.
 type AuditWriter interface {
-	// AddAuditEntry sets the entry's CreatedAt as a Create method does. It has an ID when
-	// it is read.
+	// AddAuditEntry adds an entry that has an ID, and a CreatedAt as a Create method sets it,
+	// when it is read.
 	AddAuditEntry(e *AuditEntry) error
 	// DeleteAuditEntries deletes the oldest entries of an account, or of all with "", before a
 	// time: at most n. It returns how many, and is not reported to the observer.

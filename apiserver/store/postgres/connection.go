@@ -66,8 +66,7 @@ func (e *engine) connect(ctx context.Context) (*connection, error) {
 	default:
 		return nil, unavailable(err)
 	}
-	conn := pooled.Conn()
-	return &connection{session: session{conn: conn, mode: execMode(conn), patience: e.opts.StatementTimeout + connectTimeout}, pooled: pooled}, nil
+	return &connection{session: session{conn: pooled.Conn(), patience: e.opts.StatementTimeout + connectTimeout}, pooled: pooled}, nil
 }
 
 // release returns the connection to the pool, which closes it if it is in a transaction.

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -10,33 +9,21 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 )
-
-// commits counts transactions.
-type commits struct{ n atomic.Int64 }
-
-// TraceQueryStart implements pgx.QueryTracer.
-func (c *commits) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	if data.SQL == "COMMIT" {
-		c.n.Add(1)
-	}
-	return ctx
-}
-
-// TraceQueryEnd implements pgx.QueryTracer.
-func (c *commits) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // TestSharedTransactions checks that updates of an account which wait at the same time share a
 // transaction, and that each has its own result: one that fails, before or after it has written,
 // or panics, leaves no trace and does not disturb the others.
 func TestSharedTransactions(t *testing.T) {
 	t.Parallel()
-	var traced commits
-	s := open(t, postgres.Options{}.WithTracer(&traced))
+	var commits atomic.Int64
+	s := open(t, postgres.Options{}.WithTracer(func(statement string) {
+		if statement == "COMMIT" {
+			commits.Add(1)
+		}
+	}))
 	const account = "account"
 	if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch}) }); err != nil {
 		t.Fatal(err)
@@ -59,7 +46,7 @@ func TestSharedTransactions(t *testing.T) {
 	// round runs updates while another one has the account, and returns how many transactions
 	// were committed.
 	round := func(number int, names ...string) int64 {
-		before := traced.n.Load()
+		before := commits.Load()
 		var wg sync.WaitGroup
 		start := func() {
 			for i, kind := range names {
@@ -89,7 +76,7 @@ func TestSharedTransactions(t *testing.T) {
 			t.Error(err)
 		}
 		wg.Wait()
-		return traced.n.Load() - before
+		return commits.Load() - before
 	}
 	round(0, "kept", "early", "kept", "late", "kept", "panicked", "kept", "kept", "early")
 	shared := false

@@ -37,5 +37,5 @@ func (e *engine) migrate(ctx context.Context, d dialect) (err error) {
 	if err := sqlstore.Migrate(ctx, t, d); err != nil {
 		return err // release closes the connection, which rolls back
 	}
-	return c.commit()
+	return t.commit()
 }

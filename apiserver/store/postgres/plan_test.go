@@ -33,15 +33,6 @@ type statements struct {
 	all map[string]bool
 }
 
-// TraceQueryStart implements pgx.QueryTracer.
-func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	s.add(data.SQL)
-	return ctx
-}
-
-// TraceQueryEnd implements pgx.QueryTracer.
-func (s *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
-
 func (s *statements) add(text string) {
 	if !strings.Contains(text, "$1") {
 		return

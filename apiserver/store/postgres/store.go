@@ -154,14 +154,6 @@ func setDirect(conn *pgx.Conn) { conn.PgConn().CustomData()[directKey] = true }
 
 func isDirect(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[directKey] != nil }
 
-// execMode returns how a connection runs statements with arguments.
-func execMode(conn *pgx.Conn) pgx.QueryExecMode {
-	if isDirect(conn) {
-		return pgx.QueryExecModeCacheStatement
-	}
-	return conn.Config().DefaultQueryExecMode
-}
-
 // exclusiveName is the application_name of a store that has the database alone.
 const exclusiveName = "mailhostd migrate"
 

@@ -56,7 +56,7 @@ func TestConformance(t *testing.T) {
 		}
 	}
 	t.Run("store", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithTracer(&run)) }, names...)
+		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithTracer(run.add)) }, names...)
 	})
 	if !testing.Short() && !t.Failed() {
 		t.Run("plans", func(t *testing.T) { testPlans(t, &run) })

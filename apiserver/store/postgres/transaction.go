@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -26,7 +28,6 @@ func (o Options) settings() string {
 // session is a connection while a transaction runs on it.
 type session struct {
 	conn *pgx.Conn
-	mode pgx.QueryExecMode
 	// patience is how long to wait for the result of a statement: longer than the server
 	// lets it run.
 	patience time.Duration
@@ -50,66 +51,114 @@ func (s *session) execWithin(timeout time.Duration, script string) (pgconn.Comma
 // transaction is the sqlstore.Querier of one View or Update.
 type transaction struct {
 	*session
+	// batch has the statements of ExecLater, which are sent with the next one in one round trip.
+	batch pgx.Batch
 	// failed is the first error of a statement. The server runs no statement after it.
 	failed error
-	// wrote means that a statement ran which may have changed something.
+	// wrote means that there was a statement which may change something.
 	wrote bool
 }
 
 var _ sqlstore.Querier = (*transaction)(nil)
 
+// ExecLater implements sqlstore.Querier.
+func (t *transaction) ExecLater(ctx context.Context, query string, args ...any) error {
+	t.wrote = true
+	return t.queue(ctx, query, args)
+}
+
 // ExecContext implements sqlstore.Querier.
-func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
-	values, err := t.begin(ctx, args)
-	if err != nil {
+func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (n int64, err error) {
+	if strings.Contains(query, ";") { // a script
+		if t.batch.Len() > 0 {
+			_, err = t.execBatch(ctx)
+		}
+		if err == nil {
+			t.wrote, err = true, t.exec(query)
+			t.fail(err)
+		}
 		return 0, err
 	}
-	t.wrote = true
-	if len(args) == 0 { // it may be a script
-		t.fail(t.exec(query))
-		return 0, t.failed
+	if err := t.ExecLater(ctx, query, args...); err != nil {
+		return 0, err
 	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
-	defer cancel()
-	tag, err := t.conn.Exec(limit, query, append([]any{t.mode}, values...)...)
-	t.fail(err)
+	tag, err := t.execBatch(ctx)
 	return tag.RowsAffected(), err
 }
 
-// binaryFormat requests each column in its binary format.
-var binaryFormat = pgx.QueryResultFormats{1}
-
 // QueryContext implements sqlstore.Querier.
 func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	values, err := t.begin(ctx, args)
-	if err != nil {
+	if err := t.queue(ctx, query, args); err != nil {
 		return nil, err
 	}
 	t.wrote = t.wrote || strings.Contains(query, "RETURNING")
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
-	found, err := t.conn.Query(limit, query, append([]any{t.mode, binaryFormat}, values...)...)
+	batch, cancel, err := t.send(ctx)
 	if err != nil {
-		cancel()
-		t.fail(err)
 		return nil, err
 	}
-	return &rows{found, t, cancel}, nil
+	found, err := batch.Query()
+	r := &rows{found, batch, t, cancel}
+	if err != nil {
+		_ = r.Close()
+		return nil, err
+	}
+	return r, nil
 }
 
-// begin checks the context before each statement and returns the statement's arguments as pgx
-// takes them. Statements are not interrupted: the connection could not be used any more.
-func (t *transaction) begin(ctx context.Context, args []any) (values []any, err error) {
-	if t.failed != nil {
-		return nil, t.failed
+// queue adds a statement to the batch.
+func (t *transaction) queue(ctx context.Context, query string, args []any) error {
+	if err := cmp.Or(t.failed, ctx.Err()); err != nil {
+		return err
 	}
+	values := make([]any, len(args))
 	for i, arg := range args {
 		v, err := argument(arg)
 		if err != nil {
-			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+			return fmt.Errorf("argument %d: %w", i+1, err)
 		}
-		values = append(values, v)
+		values[i] = v
 	}
-	return values, ctx.Err()
+	if isDirect(t.conn) {
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+		defer cancel()
+		if _, err := t.conn.Prepare(limit, query, query); err != nil { // unless the connection has done so
+			t.fail(err)
+			return err
+		}
+	}
+	t.batch.Queue(query, values...)
+	return nil
+}
+
+// execBatch runs the batch and returns the result of its last statement.
+func (t *transaction) execBatch(ctx context.Context) (tag pgconn.CommandTag, err error) {
+	batch, cancel, err := t.send(ctx)
+	if err != nil {
+		return tag, err
+	}
+	defer cancel()
+	tag, err = batch.Exec()
+	err = cmp.Or(err, batch.Close())
+	t.fail(err)
+	return tag, err
+}
+
+// send sends the batch and reads the results of all statements but the last. Statements are not
+// interrupted: the connection could not be used any more.
+func (t *transaction) send(ctx context.Context) (pgx.BatchResults, context.CancelFunc, error) {
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+	batch := t.batch
+	t.batch = pgx.Batch{}
+	results := t.conn.SendBatch(limit, &batch)
+	for range batch.Len() - 1 {
+		if _, err := results.Exec(); err != nil {
+			_ = results.Close() // it has the same error
+			cancel()
+			t.fail(err)
+			return nil, nil, err
+		}
+	}
+	return results, cancel, nil
 }
 
 // fail keeps the first error of a statement. An outdated connection is not used again.
@@ -118,4 +167,21 @@ func (t *transaction) fail(err error) {
 		t.failed = err
 	}
 	t.outdated = t.outdated || isOutdated(err)
+}
+
+// commit commits the transaction. The server's response to the commit of a transaction that
+// has failed is ROLLBACK.
+func (t *transaction) commit() error {
+	if t.failed != nil {
+		return t.explain(t.failed)
+	}
+	t.batch.Queue(`COMMIT`)
+	tag, err := t.execBatch(context.Background())
+	if err == nil && tag.String() != "COMMIT" {
+		return &retryError{fmt.Errorf("the server ended a transaction with %s", tag)}
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); err != nil && (!ok || e.Severity != "ERROR") {
+		return unavailable(fmt.Errorf("%w: %w", errUnknownOutcome, err))
+	}
+	return t.explain(err)
 }

@@ -7,9 +7,6 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -120,10 +117,13 @@ func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan 
 	}
 	group, ok := tx.runWaiting(joining)
 	if ok {
-		err = c.commit()
+		err = tx.commit()
 	} else {
 		_ = c.exec(`ROLLBACK`)
-		err = &retryError{errors.New("another update of the transaction failed")}
+		err = errors.New("another update of the transaction failed")
+	}
+	if len(group) > 0 && err != nil && !errors.Is(err, errUnknownOutcome) {
+		err = &retryError{err} // each alone: only one of them may be to blame
 	}
 	for _, u := range group {
 		u.Finish(err)
@@ -147,23 +147,4 @@ func (u *updating) runWaiting(joining <-chan *sqlstore.Turn[*updating]) (group [
 		}
 	}
 	return group, true
-}
-
-// commit commits the transaction. The server's response to the commit of a transaction that
-// has failed is ROLLBACK.
-func (c *connection) commit() error {
-	ctx, cancel := context.WithTimeout(context.Background(), c.patience)
-	defer cancel()
-	tag, err := c.conn.Exec(ctx, `COMMIT`, pgx.QueryExecModeSimpleProtocol)
-	if err == nil && tag.String() != "COMMIT" {
-		return &retryError{fmt.Errorf("the server ended a transaction with %s", tag)}
-	}
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Severity != "ERROR" {
-		return unavailable(fmt.Errorf("%w: %w", errUnknownOutcome, err))
-	}
-	t := &transaction{session: &c.session, failed: err}
-	return t.explain(fmt.Errorf("commit: %w", err))
 }

@@ -31,6 +31,11 @@ func (f *failing) ExecContext(ctx context.Context, query string, args ...any) (i
 	return f.Querier.ExecContext(ctx, query, args...)
 }
 
+func (f *failing) ExecLater(ctx context.Context, query string, args ...any) error {
+	_, err := f.ExecContext(ctx, query, args...)
+	return err
+}
+
 func (f *failing) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	if fails := f.fails(); fails && !f.inRows {
 		return nil, errInjected

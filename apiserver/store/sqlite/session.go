@@ -78,6 +78,12 @@ func (s *session) ExecContext(_ context.Context, query string, args ...any) (int
 	}
 }
 
+// ExecLater implements sqlstore.Querier: it runs the statement at once.
+func (s *session) ExecLater(ctx context.Context, query string, args ...any) error {
+	_, err := s.ExecContext(ctx, query, args...)
+	return err
+}
+
 // QueryContext implements sqlstore.Querier.
 func (s *session) QueryContext(_ context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	stmt, err := s.statement(query)
@@ -149,6 +155,12 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 	n, err := t.session.ExecContext(ctx, query, args...)
 	t.failed, t.wrote = err, true
 	return n, err
+}
+
+// ExecLater implements sqlstore.Querier: it runs the statement at once.
+func (t *transaction) ExecLater(ctx context.Context, query string, args ...any) error {
+	_, err := t.ExecContext(ctx, query, args...)
+	return err
 }
 
 // QueryContext implements sqlstore.Querier.

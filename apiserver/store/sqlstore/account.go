@@ -1,10 +1,6 @@
 package sqlstore
 
-import (
-	"fmt"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 const accountsTable = "accounts"
 
@@ -53,11 +49,11 @@ func (t *tx) DeleteAccount(id string) error {
 	for _, table := range []string{
 		forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name, dedicatedIPOptions.name, workspaces.name, feedback.name,
 	} {
-		if _, err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1`, id); err != nil {
-			return fmt.Errorf("delete the %s of an account: %w", table, err)
+		if err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1`, id); err != nil {
+			return err
 		}
 	}
-	if err := t.change(`DELETE FROM accounts WHERE id = $1`, id); err != nil {
+	if err := t.exec(`DELETE FROM accounts WHERE id = $1`, id); err != nil {
 		return err
 	}
 	report(t, &account, nil)

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -79,16 +78,11 @@ func lowerASCII(s string) string {
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
 	t.lockAccount(e.AccountID)
 	columns := auditEntries.names[1:] // the database assigns the id
-	created, err := only(column[time.Time](&t.reader, insertion(auditEntries.name, columns)+` RETURNING created_at`, auditEntries.written(e)[1:]...))
-	if err != nil {
-		return fmt.Errorf("write the audit log: %w", err)
-	}
-	e.CreatedAt = created
-	return nil
+	return t.exec(insertion(auditEntries.name, columns), auditEntries.written(e)[1:]...)
 }
 
 func (t *tx) DeleteAuditEntries(accountID string, before time.Time, n int) (int, error) {
 	w := t.inAllAccounts().equal(`t.account_id`, accountID).and(`t.created_at < ?`, before)
-	deleted, err := t.exec(`DELETE FROM audit_entries WHERE id IN (SELECT t.id FROM audit_entries t`+w.text+inOrder+` LIMIT `+t.dialect.Hidden(w.bind(n))+`)`, w.args...)
+	deleted, err := t.affected(`DELETE FROM audit_entries WHERE id IN (SELECT t.id FROM audit_entries t`+w.text+inOrder+` LIMIT `+t.dialect.Hidden(w.bind(n))+`)`, w.args...)
 	return int(deleted), err
 }

@@ -1,11 +1,9 @@
 package sqlstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -77,10 +75,8 @@ type copiedColumn struct {
 func (c *copier) open(ctx context.Context, q Querier) error {
 	tables := slices.Clone(Tables())
 	slices.Reverse(tables) // each after those to which it refers
-	if freeze := c.source.dialect.Freeze(tables); freeze != "" {
-		if _, err := q.ExecContext(ctx, freeze); err != nil {
-			return fmt.Errorf("lock the source: %w", err)
-		}
+	if err := freeze(ctx, q, c.source.dialect, tables); err != nil {
+		return fmt.Errorf("lock the source: %w", err)
 	}
 	c.tables, c.total = nil, 0
 	for _, name := range tables {
@@ -104,17 +100,15 @@ func (c *copier) open(ctx context.Context, q Querier) error {
 // copy copies all tables, and compares them.
 func (c *copier) copy(ctx context.Context, from, to Querier) error {
 	c.done, c.copied = 0, Copied{Tables: len(c.tables)}
-	if freeze := c.target.dialect.Freeze(Tables()); freeze != "" {
-		if _, err := to.ExecContext(ctx, freeze); err != nil {
-			return fmt.Errorf("lock the target: %w", err)
-		}
+	if err := freeze(ctx, to, c.target.dialect, Tables()); err != nil {
+		return fmt.Errorf("lock the target: %w", err)
 	}
 	for _, t := range c.tables {
 		if rows, err := countIn(ctx, to, t.name); err != nil || rows > 0 {
 			return cmp.Or(err, fmt.Errorf("the target has data already: %d rows in %s; use an empty database", rows, t.name))
 		}
 	}
-	sums := make([][]byte, len(c.tables))
+	sums := make([]string, len(c.tables))
 	for i, t := range c.tables {
 		var err error
 		if sums[i], err = c.copyTable(ctx, from, to, t); err != nil {
@@ -122,7 +116,14 @@ func (c *copier) copy(ctx context.Context, from, to Querier) error {
 		}
 	}
 	for i, t := range c.tables {
-		if err := c.check(ctx, to, t, sums[i]); err != nil {
+		got, err := t.each(ctx, to, func(rows [][]any) error {
+			c.advance(len(rows))
+			return nil
+		})
+		if err == nil && got != sums[i] {
+			err = fmt.Errorf("it has %s, and the source %s", got, sums[i])
+		}
+		if err != nil {
 			return fmt.Errorf("check the copy of %s: %w", t.name, err)
 		}
 		c.copied.Rows += t.rows
@@ -131,56 +132,29 @@ func (c *copier) copy(ctx context.Context, from, to Querier) error {
 }
 
 // copyTable copies a table and returns the checksum of what it read.
-func (c *copier) copyTable(ctx context.Context, from, to Querier, t copiedTable) ([]byte, error) {
+func (c *copier) copyTable(ctx context.Context, from, to Querier, t copiedTable) (string, error) {
 	columns, err := columnsIn(ctx, to, c.target.dialect, t.name)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if !slices.EqualFunc(t.columns, columns, func(a, b copiedColumn) bool { return a.name == b.name }) {
-		return nil, errors.New("the tables have different columns; copy with the version of the program that runs on both")
+		return "", errors.New("the tables have different columns; copy with the version of the program that runs on both")
 	}
 	sum, err := t.each(ctx, from, func(rows [][]any) error {
-		args := make([]any, 0, len(rows)*len(columns))
+		var args []any
 		for _, row := range rows {
 			for i, v := range row {
 				args = append(args, columns[i].argument(v))
 			}
 		}
 		c.advance(len(rows))
-		n, err := to.ExecContext(ctx, t.insertion(len(rows)), args...)
-		if err == nil && n != int64(len(rows)) {
-			err = fmt.Errorf("%d of %d rows were inserted", n, len(rows))
-		}
+		_, err := to.ExecContext(ctx, insertionOf(t.name, t.names(), len(rows)), args...)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if query := c.target.dialect.ContinueIDs(t.name); err == nil && query != "" {
+		_, err = column[int64](&reader{ctx: ctx, q: to}, query)
 	}
-	if query := c.target.dialect.ContinueIDs(t.name); query != "" {
-		if _, err := scanAll(ctx, to, query, nil, 1); err != nil {
-			return nil, err
-		}
-	}
-	return sum, nil
-}
-
-// check compares the copy of a table with the source.
-func (c *copier) check(ctx context.Context, to Querier, t copiedTable, sum []byte) error {
-	rows := int64(0)
-	got, err := t.each(ctx, to, func(chunk [][]any) error {
-		rows += int64(len(chunk))
-		c.advance(len(chunk))
-		return nil
-	})
-	switch {
-	case err != nil:
-		return err
-	case rows != t.rows:
-		return fmt.Errorf("it has %d rows, and the source %d", rows, t.rows)
-	case !bytes.Equal(got, sum):
-		return fmt.Errorf("its checksum is %x, and that of the source %x", got, sum)
-	}
-	return nil
+	return sum, err
 }
 
 func (c *copier) advance(rows int) {
@@ -188,63 +162,57 @@ func (c *copier) advance(rows int) {
 	c.progress(c.done, c.total)
 }
 
-// each calls fn with the rows of a table in the order of its key, which is the same in all
-// engines, and returns their checksum.
-func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) error) ([]byte, error) {
-	names, keys, places := make([]string, len(t.columns)), []string(nil), []int(nil)
-	for i, column := range t.columns {
-		names[i] = column.name
+func (t copiedTable) names() (names []string) {
+	for _, c := range t.columns {
+		names = append(names, c.name)
 	}
+	return names
+}
+
+// each calls fn with the rows of a table in the order of its key, which is the same in all
+// engines, and returns the number of rows with their checksum.
+func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) error) (string, error) {
+	var places []int // of the key's columns
+	var keys []string
 	for n := 1; ; n++ {
 		i := slices.IndexFunc(t.columns, func(c copiedColumn) bool { return c.key == n })
 		if i < 0 {
 			break
 		}
-		keys, places = append(keys, names[i]), append(places, i)
+		places, keys = append(places, i), append(keys, t.columns[i].name)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the table has no primary key")
+		return "", errors.New("the table has no primary key")
 	}
-	selection, key := `SELECT `+strings.Join(names, ", ")+` FROM `+t.name, strings.Join(keys, ", ")
+	selection, key := `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name, strings.Join(keys, ", ")
 	end := ` ORDER BY ` + key + ` LIMIT ` + strconv.Itoa(copyChunk)
-	sum := sha256.New()
+	sum, count := sha256.New(), 0
 	var after []any
 	for {
 		query := selection + end
 		if after != nil {
 			query = selection + ` WHERE (` + key + `) > (` + placeholders(len(keys), 1) + `)` + end
 		}
-		rows, err := scanAll(ctx, q, query, after, len(names))
+		rows, err := scanAll(ctx, q, query, after, len(t.columns))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		for _, row := range rows {
-			if err := addRow(sum, row); err != nil {
-				return nil, err
-			}
+			addRow(sum, row)
 		}
 		if len(rows) > 0 {
 			if err := fn(rows); err != nil {
-				return nil, err
+				return "", err
 			}
 		}
-		if len(rows) < copyChunk {
-			return sum.Sum(nil), nil
+		if count += len(rows); len(rows) < copyChunk {
+			return fmt.Sprintf("%d rows with the checksum %x", count, sum.Sum(nil)), nil
 		}
-		after = after[:0]
+		after = nil
 		for _, i := range places {
 			after = append(after, rows[copyChunk-1][i])
 		}
 	}
-}
-
-// insertion returns the statement that inserts some rows.
-func (t copiedTable) insertion(rows int) string {
-	names := make([]string, len(t.columns))
-	for i, column := range t.columns {
-		names[i] = column.name
-	}
-	return insertionOf(t.name, names, rows)
 }
 
 func placeholders(n, first int) string {
@@ -255,75 +223,60 @@ func placeholders(n, first int) string {
 	return strings.Join(all, ", ")
 }
 
-// argument returns a value as the column takes it. Engines read a boolean as a number, and an
-// empty text of bytes as NULL.
+// argument returns a value as the column takes it. Engines read a boolean as a number, and
+// empty bytes as NULL.
 func (c copiedColumn) argument(v any) any {
-	switch n, isNumber := v.(int64); {
+	n, isNumber := v.(int64)
+	b, isBytes := v.([]byte)
+	switch {
 	case c.bool && isNumber:
 		return n != 0
-	case v == nil && c.notNull:
-		return []byte{}
-	case isBytes(v) && len(v.([]byte)) == 0:
+	case v == nil && c.notNull, isBytes && len(b) == 0:
 		return []byte{}
 	}
 	return v
 }
 
-func isBytes(v any) bool { _, ok := v.([]byte); return ok }
-
-// addRow adds a row to a checksum.
-func addRow(sum io.Writer, row []any) error {
+// addRow adds a row to a checksum, in which each value has its type and its length.
+func addRow(sum io.Writer, row []any) {
 	for _, v := range row {
-		var encoded []byte
-		switch v := v.(type) {
-		case nil:
-			encoded = []byte{'n'}
-		case int64:
-			encoded = binary.BigEndian.AppendUint64([]byte{'i'}, uint64(v))
-		case string:
-			encoded = append(binary.BigEndian.AppendUint64([]byte{'s'}, uint64(len(v))), v...)
-		case []byte:
-			if len(v) == 0 {
-				encoded = []byte{'n'} // as engines read it
-				break
+		switch value := v.(type) {
+		case bool:
+			v = int64(0)
+			if value {
+				v = int64(1)
 			}
-			encoded = append(binary.BigEndian.AppendUint64([]byte{'b'}, uint64(len(v))), v...)
-		default:
-			return fmt.Errorf("a column has a %T", v)
+		case []byte:
+			if len(value) == 0 {
+				v = nil // as engines read it
+			}
 		}
-		_, _ = sum.Write(encoded) // never fails
+		text := fmt.Sprintf("%T %v", v, v)
+		_, _ = fmt.Fprintf(sum, "%d %s", len(text), text) // never fails
 	}
-	return nil
+}
+
+// freeze keeps other updates of tables out until the transaction ends.
+func freeze(ctx context.Context, q Querier, d Dialect, tables []string) (err error) {
+	if statement := d.Freeze(tables); statement != "" {
+		_, err = q.ExecContext(ctx, statement)
+	}
+	return err
 }
 
 // columnsIn returns the columns of a table in a database.
 func columnsIn(ctx context.Context, q Querier, d Dialect, table string) ([]copiedColumn, error) {
-	rows, err := scanAll(ctx, q, d.Columns(table), nil, 4)
-	if err != nil || len(rows) == 0 {
-		return nil, cmp.Or(err, fmt.Errorf("there is no table %s", table))
+	columns, err := scan(&reader{ctx: ctx, q: q}, d.Columns(table), nil, func(c *copiedColumn) []any {
+		return []any{&c.name, &c.bool, &c.notNull, &c.key}
+	})
+	if err == nil && len(columns) == 0 {
+		err = fmt.Errorf("there is no table %s", table)
 	}
-	columns := make([]copiedColumn, len(rows))
-	for i, row := range rows {
-		name, isText := row[0].(string)
-		number := func(i int) int64 { n, _ := row[i].(int64); return n }
-		if !isText {
-			return nil, fmt.Errorf("the name of a column is a %T", row[0])
-		}
-		columns[i] = copiedColumn{name, number(1) != 0, number(2) != 0, int(number(3))}
-	}
-	return columns, nil
+	return columns, err
 }
 
 func countIn(ctx context.Context, q Querier, table string) (int64, error) {
-	rows, err := scanAll(ctx, q, `SELECT COUNT(*) FROM `+table, nil, 1)
-	if err != nil || len(rows) != 1 {
-		return 0, cmp.Or(err, errors.New("a count is one row"))
-	}
-	n, ok := rows[0][0].(int64)
-	if !ok {
-		return 0, fmt.Errorf("a count is a %T", rows[0][0])
-	}
-	return n, nil
+	return only(column[int64](&reader{ctx: ctx, q: q}, `SELECT COUNT(*) FROM `+table))
 }
 
 // scanAll returns the rows of a query with some columns.

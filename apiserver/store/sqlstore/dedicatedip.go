@@ -1,10 +1,6 @@
 package sqlstore
 
-import (
-	"fmt"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 var dedicatedIPs = newTable(table[store.DedicatedIP]{name: "dedicated_ips"})
 
@@ -63,8 +59,8 @@ func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 		return err
 	}
 	for _, a := range d.Addresses {
-		if _, err := t.exec(`INSERT INTO dedicated_ip_claims (address, dedicated_ip_id) VALUES ($1, $2)`, a.IP, d.ID); err != nil {
-			return fmt.Errorf("claim %s: %w", a.IP, err)
+		if err := t.exec(`INSERT INTO dedicated_ip_claims (address, dedicated_ip_id) VALUES ($1, $2)`, a.IP, d.ID); err != nil {
+			return err
 		}
 	}
 	return nil

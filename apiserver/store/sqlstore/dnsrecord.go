@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"fmt"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -71,12 +69,8 @@ func (t *tx) DeleteDNSRecord(accountID string, id int64) error {
 // replaceSystemManaged hides the system-managed records with the name of a record
 // that was written if the customer has one with their purpose, and shows the others.
 func (t *tx) replaceSystemManaged(r *store.DNSRecord) error {
-	const query = `UPDATE dns_records SET replaced = CASE WHEN EXISTS (
+	return t.exec(`UPDATE dns_records SET replaced = CASE WHEN EXISTS (
 			SELECT 1 FROM dns_records c WHERE c.domain_id = dns_records.domain_id AND c.name = dns_records.name
 				AND c.purpose = dns_records.purpose AND c.system_managed = 0) THEN 1 ELSE 0 END
-		WHERE system_managed = 1 AND purpose <> '' AND domain_id = $1 AND name = $2`
-	if _, err := t.exec(query, r.DomainID, r.Name); err != nil {
-		return fmt.Errorf("replace system-managed DNS records: %w", err)
-	}
-	return nil
+		WHERE system_managed = 1 AND purpose <> '' AND domain_id = $1 AND name = $2`, r.DomainID, r.Name)
 }

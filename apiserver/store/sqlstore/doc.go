@@ -1,5 +1,6 @@
 // Package sqlstore implements package store in SQL. The same statements run on every
-// engine: placeholders are $1, times are microseconds since 1970 in UTC and 0 for
+// engine: placeholders are $1, $2 and
+// so on in the order of the text, times are microseconds since 1970 in UTC and 0 for
 // none, ids and JSON are text.
 //
 // What differs between engines is in their packages: how transactions run (Engine),

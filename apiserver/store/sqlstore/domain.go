@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -79,8 +78,8 @@ func (t *tx) UpdateDomain(accountID, id string, change func(*store.Domain) error
 	if err != nil {
 		return d, err
 	}
-	if _, err := t.exec(`DELETE FROM domain_tags WHERE domain_id = $1`, d.ID); err != nil {
-		return d, fmt.Errorf("write tags: %w", err)
+	if err := t.exec(`DELETE FROM domain_tags WHERE domain_id = $1`, d.ID); err != nil {
+		return d, err
 	}
 	return d, t.indexTags(&d)
 }
@@ -89,9 +88,8 @@ func (t *tx) UpdateDomain(accountID, id string, change func(*store.Domain) error
 func (t *tx) indexTags(d *store.Domain) error {
 	for _, tag := range d.Tags {
 		for _, name := range []string{tag.ID, tag.Name} {
-			if _, err := t.exec(`INSERT INTO domain_tags (domain_id, tag) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-				d.ID, name); err != nil {
-				return fmt.Errorf("write tags: %w", err)
+			if err := t.exec(`INSERT INTO domain_tags (domain_id, tag) VALUES ($1, $2) ON CONFLICT DO NOTHING`, d.ID, name); err != nil {
+				return err
 			}
 		}
 	}
@@ -118,5 +116,5 @@ func (t *tx) DeleteDomain(accountID, id string, at time.Time) error {
 	if err := t.deleteAliasesIn(d, at); err != nil {
 		return err
 	}
-	return t.change(`DELETE FROM domains WHERE id = $1`, id)
+	return t.exec(`DELETE FROM domains WHERE id = $1`, id)
 }

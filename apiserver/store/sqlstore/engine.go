@@ -11,6 +11,9 @@ import (
 type Querier interface {
 	// ExecContext returns how many rows an INSERT, UPDATE or DELETE has changed.
 	ExecContext(ctx context.Context, query string, args ...any) (int64, error)
+	// ExecLater is ExecContext for a statement whose result nobody needs. An engine may run it
+	// with the next one, or with the commit, which then has its error.
+	ExecLater(ctx context.Context, query string, args ...any) error
 	QueryContext(ctx context.Context, query string, args ...any) (Rows, error)
 }
 

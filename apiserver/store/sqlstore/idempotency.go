@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -22,8 +21,5 @@ func (t *tx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
 }
 
 func (t *tx) DeleteExpiredIdempotencyRecords(before time.Time) error {
-	if _, err := t.exec(`DELETE FROM idempotency_records WHERE expires_at < $1`, before); err != nil {
-		return fmt.Errorf("delete expired idempotency records: %w", err)
-	}
-	return nil
+	return t.exec(`DELETE FROM idempotency_records WHERE expires_at < $1`, before)
 }

@@ -2,6 +2,9 @@ package sqlstore
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -35,7 +38,7 @@ func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slic
 
 // countMailboxes adds to the number of a domain's mailboxes, so that no list has to count them.
 func (t *tx) countMailboxes(domainID string, created int) error {
-	return t.change(`UPDATE domains SET mailbox_count = mailbox_count + $1 WHERE id = $2`, created, domainID)
+	return t.exec(`UPDATE domains SET mailbox_count = mailbox_count + $1 WHERE id = $2`, created, domainID)
 }
 
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.
@@ -60,88 +63,120 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }
 
+// CreateMailbox checks and inserts the addresses itself, because an account that is locked gets no
+// other ones meanwhile.
 func (t *tx) CreateMailbox(m *store.Mailbox) error {
-	addresses, err := t.addressKeys(m)
+	into, err := t.destination([]*store.Mailbox{m})
 	if err != nil {
 		return err
 	}
-	d, err := t.enterDomain(m.AccountID, m.DomainID)
-	if err != nil {
-		return err
+	if owner := into.owners[m.LocalPart]; owner != "" {
+		return &store.ExistsError{ID: owner}
 	}
-	m.DomainName, m.WorkspaceID, m.WorkspaceName = d.name, d.workspaceID, d.workspaceName
-	if err := t.insertMailbox(m, addresses); err != nil {
-		return cmp.Or(t.countMailboxes(m.DomainID, -1), err)
-	}
-	report(t, nil, m)
-	return nil
-}
-
-func (t *tx) insertMailbox(m *store.Mailbox, addresses []addressKey) error {
-	if err := insert(t, mailboxes, m); err != nil {
-		return err
-	}
-	for _, k := range addresses {
-		if err := t.addAddress(m, k); err != nil {
+	addresses := [][]any{{m.DomainID, m.LocalPart, m.ID}}
+	for _, a := range m.Aliases {
+		at := strings.LastIndexByte(a.Alias, '@')
+		d, err := t.DomainByName(m.AccountID, a.Alias[at+1:])
+		if err != nil {
+			return fmt.Errorf("the domain of the alias %s: %w", a.Alias, err)
+		}
+		address := []any{d.ID, a.Alias[:max(at, 0)], m.ID}
+		if slices.ContainsFunc(addresses, func(other []any) bool { return slices.Equal(other, address) }) {
+			return &store.ExistsError{ID: m.ID}
+		}
+		if err := t.taken(`SELECT mailbox_id FROM addresses WHERE domain_id = $1 AND local_part = $2`, address[:2]...); err != nil {
 			return err
 		}
+		addresses = append(addresses, address)
 	}
-	return nil
+	return t.insertMailboxes(into, []*store.Mailbox{m}, addresses)
 }
 
 func (t *tx) CreateMailboxes(wanted []*store.Mailbox, limit int) (map[*store.Mailbox]bool, error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	accountID, domainID := wanted[0].AccountID, wanted[0].DomainID
-	d, err := t.mailboxDomain(accountID, domainID)
+	into, err := t.destination(wanted)
 	if err != nil {
 		return nil, err
 	}
-	localParts := make([]string, len(wanted))
-	for i, m := range wanted {
-		localParts[i] = m.LocalPart
-	}
-	existing := t.inAllAccounts().and(`t.domain_id = ?`, domainID)
-	existing.and(existing.in(`t.local_part`, localParts))
-	taken, err := column[string](&t.reader, `SELECT t.local_part FROM addresses t`+existing.text, existing.args...)
-	if err != nil {
-		return nil, err
-	}
-	newest, err := only(column[int64](&t.reader, `SELECT COALESCE(MAX(created_at), 0) FROM mailboxes WHERE account_id = $1`, accountID))
-	if err != nil {
-		return nil, err
-	}
-	known, created := make(map[string]bool), make(map[*store.Mailbox]bool)
-	for _, localPart := range taken {
-		known[localPart] = true
-	}
-	var rows, addresses [][]any
+	created := make(map[*store.Mailbox]bool)
+	var list []*store.Mailbox
+	var addresses [][]any
 	for _, m := range wanted {
-		if known[m.LocalPart] || len(rows) >= limit {
+		if into.owners[m.LocalPart] != "" || len(list) >= limit {
 			continue
 		}
-		newest = max(newest+1, m.CreatedAt.UnixMicro())
-		m.CreatedAt, known[m.LocalPart], created[m] = time.UnixMicro(newest).UTC(), true, true
-		m.UpdatedAt, m.DomainName, m.WorkspaceID, m.WorkspaceName = m.CreatedAt, d.name, d.workspaceID, d.workspaceName
-		rows = append(rows, mailboxes.written(m))
-		addresses = append(addresses, []any{m.DomainID, m.LocalPart, m.ID})
+		into.owners[m.LocalPart], created[m] = m.ID, true
+		list, addresses = append(list, m), append(addresses, []any{m.DomainID, m.LocalPart, m.ID})
 	}
-	if err := t.insertRows(mailboxes.name, mailboxes.stores, rows); err != nil {
-		return nil, err
-	}
-	if err := t.insertRows("addresses", []string{"domain_id", "local_part", "mailbox_id"}, addresses); err != nil {
-		return nil, err
-	}
-	if err := t.countMailboxes(domainID, len(rows)); err != nil {
-		return nil, err
-	}
+	return created, t.insertMailboxes(into, list, addresses)
+}
+
+// destination is where mailboxes are created.
+type destination struct {
+	domainName, workspaceID, workspaceName string
+	// newest is when the account's newest mailbox was created, in microseconds since 1970.
+	newest int64
+	// owners are the mailboxes that have one of the addresses, by the local part.
+	owners map[string]string
+}
+
+// destination reads the domain of new mailboxes, in one round trip. It returns an
+// *store.ExistsError if one of their ids exists.
+func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) {
+	var ids, localParts []string
 	for _, m := range wanted {
-		if created[m] {
-			report(t, nil, m)
-		}
+		ids, localParts = append(ids, m.ID), append(localParts, m.LocalPart)
 	}
-	return created, nil
+	t.lockAccount(wanted[0].AccountID)
+	w := t.inAllAccounts()
+	type row struct {
+		destination
+		id, localPart, owner string
+	}
+	query := `SELECT t.name, t.workspace_id, w.name,
+			(SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = t.account_id),
+			COALESCE((SELECT m.id FROM mailboxes m WHERE ` + w.in(`m.id`, ids) + ` LIMIT 1), ''), COALESCE(a.local_part, ''), COALESCE(a.mailbox_id, '')
+		FROM domains t JOIN workspaces w ON w.id = t.workspace_id
+			LEFT JOIN addresses a ON a.domain_id = t.id AND ` + w.in(`a.local_part`, localParts)
+	w.and(`t.account_id = ? AND t.id = ?`, wanted[0].AccountID, wanted[0].DomainID).withoutUnpaid()
+	rows, err := scan(&t.reader, query+w.text, w.args, func(r *row) []any {
+		return []any{&r.domainName, &r.workspaceID, &r.workspaceName, &r.newest, &r.id, &r.localPart, &r.owner}
+	})
+	first, err := only(rows, err)
+	if err != nil {
+		return into, err
+	}
+	if first.id != "" {
+		return into, &store.ExistsError{ID: first.id}
+	}
+	first.owners = make(map[string]string)
+	for _, r := range rows {
+		first.owners[r.localPart] = r.owner
+	}
+	return first.destination, nil
+}
+
+// insertMailboxes inserts mailboxes of one domain whose addresses are free, with their addresses.
+func (t *tx) insertMailboxes(into destination, created []*store.Mailbox, addresses [][]any) error {
+	if len(created) == 0 {
+		return nil
+	}
+	rows := make([][]any, len(created))
+	for i, m := range created {
+		into.newest = max(into.newest+1, m.CreatedAt.UnixMicro())
+		m.CreatedAt = time.UnixMicro(into.newest).UTC()
+		m.UpdatedAt, m.DomainName, m.WorkspaceID, m.WorkspaceName = m.CreatedAt, into.domainName, into.workspaceID, into.workspaceName
+		rows[i] = mailboxes.written(m)
+	}
+	err := cmp.Or(t.insertRows(mailboxes.name, mailboxes.stores, rows),
+		t.insertRows("addresses", []string{"domain_id", "local_part", "mailbox_id"}, addresses),
+		t.countMailboxes(created[0].DomainID, len(created)))
+	for _, m := range created {
+		report(t, nil, m)
+	}
+	return err
 }
 
 func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) error) (store.Mailbox, error) {
@@ -168,26 +203,4 @@ func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 // changes.
 func mailboxSearchText(m *store.Mailbox) string {
 	return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
-}
-
-// mailboxFields are a domain's mailboxDomain.
-const mailboxFields = `name, workspace_id, (SELECT w.name FROM workspaces w WHERE w.id = workspace_id)`
-
-// mailboxDomain has the fields of a domain that a mailbox repeats.
-type mailboxDomain struct {
-	name, workspaceID, workspaceName string
-}
-
-func (d *mailboxDomain) fields() []any { return []any{&d.name, &d.workspaceID, &d.workspaceName} }
-
-// mailboxDomain returns the domain in which mailboxes are created.
-func (t *tx) mailboxDomain(accountID, id string) (mailboxDomain, error) {
-	in := domains.byID(&t.reader, accountID, id)
-	return only(scan(&t.reader, `SELECT `+mailboxFields+` FROM domains t`+in.text, in.args, (*mailboxDomain).fields))
-}
-
-// enterDomain is mailboxDomain, and counts one mailbox more in the same round trip.
-func (t *tx) enterDomain(accountID, id string) (mailboxDomain, error) {
-	in := domains.byID(&t.reader, accountID, id)
-	return only(scan(&t.reader, `UPDATE domains AS t SET mailbox_count = mailbox_count + 1`+in.text+` RETURNING `+mailboxFields, in.args, (*mailboxDomain).fields))
 }

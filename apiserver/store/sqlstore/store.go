@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -89,8 +88,8 @@ func (t *tx) Clear() error {
 		return err
 	}
 	for _, table := range Tables() {
-		if _, err := t.exec(`DELETE FROM ` + table); err != nil {
-			return fmt.Errorf("clear %s: %w", table, err)
+		if err := t.exec(`DELETE FROM ` + table); err != nil {
+			return err
 		}
 	}
 	for i := range deleted {

@@ -401,12 +401,8 @@ func (t *tx) insertRows(table string, columns []string, rows [][]any) error {
 			n /= 2
 			continue
 		}
-		inserted, err := t.exec(insertionOf(table, columns, n), slices.Concat(rows[:n]...)...)
-		if err == nil && inserted != int64(n) {
-			err = fmt.Errorf("%d of %d rows were inserted", inserted, n)
-		}
-		if err != nil {
-			return fmt.Errorf("create in %s: %w", table, err)
+		if err := t.exec(insertionOf(table, columns, n), slices.Concat(rows[:n]...)...); err != nil {
+			return err
 		}
 		rows = rows[n:]
 	}
@@ -424,10 +420,7 @@ func insertionOf(table string, columns []string, rows int) string {
 
 // put inserts a row, or replaces the one with the same key. It reports nothing.
 func put[T any](t *tx, tbl *table[T], v *T) error {
-	if _, err := t.exec(tbl.replacing, tbl.written(v)...); err != nil {
-		return fmt.Errorf("write %s: %w", tbl.name, err)
-	}
-	return nil
+	return t.exec(tbl.replacing, tbl.written(v)...)
 }
 
 // checkUnique returns an *store.ExistsError for another object with the same
@@ -470,7 +463,7 @@ func write[T any](t *tx, tbl *table[T], before, after *T, fields ...string) erro
 		args = append(args, values[i])
 	}
 	args = append(append(args, values[len(tbl.names):]...), values[tbl.id])
-	if err := t.change(tbl.updating, args...); err != nil {
+	if err := t.exec(tbl.updating, args...); err != nil {
 		return err
 	}
 	report(t, before, after, fields...)
@@ -483,8 +476,8 @@ func remove[T any](t *tx, tbl *table[T], w *where) ([]T, error) {
 	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	if _, err := t.exec(`DELETE FROM `+tbl.name+` AS t`+w.text, w.args...); err != nil {
-		return nil, fmt.Errorf("delete in %s: %w", tbl.name, err)
+	if err := t.exec(`DELETE FROM `+tbl.name+` AS t`+w.text, w.args...); err != nil {
+		return nil, err
 	}
 	for i := range items {
 		report(t, &items[i], nil)
@@ -513,9 +506,21 @@ func report[T any](t *tx, before, after *T, fields ...string) {
 	t.observer(c)
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (t *tx) exec(query string, args ...any) (int64, error) {
-	return t.q.ExecContext(t.ctx, query, storedAll(args)...)
+// exec runs a statement that changes rows which are known to exist, or any number of rows.
+func (t *tx) exec(query string, args ...any) error {
+	if err := t.q.ExecLater(t.ctx, query, storedAll(args)...); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+// affected runs a statement and returns how many rows it changed.
+func (t *tx) affected(query string, args ...any) (int64, error) {
+	n, err := t.q.ExecContext(t.ctx, query, storedAll(args)...)
+	if err != nil {
+		return 0, fmt.Errorf("write: %w", err)
+	}
+	return n, nil
 }
 
 func storedAll(args []any) []any {
@@ -529,14 +534,11 @@ func storedAll(args []any) []any {
 // change runs a statement that changes one row, and returns store.ErrNotFound if
 // it changed none.
 func (t *tx) change(query string, args ...any) error {
-	n, err := t.exec(query, args...)
-	if err != nil {
-		return fmt.Errorf("write: %w", err)
+	n, err := t.affected(query, args...)
+	if n == 0 && err == nil {
+		err = store.ErrNotFound
 	}
-	if n == 0 {
-		return store.ErrNotFound
-	}
-	return nil
+	return err
 }
 
 // ignoreNotFound returns nil for store.ErrNotFound, and any other error unchanged.

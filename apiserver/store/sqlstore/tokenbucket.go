@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -34,13 +33,10 @@ func (t *tx) UpdateTokenBucket(name string, now time.Time, change func(time.Time
 	if fullAt, err = change(fullAt); err != nil {
 		return err
 	}
-	if err := t.change(`UPDATE token_buckets SET full_at = $1 WHERE name = $2`, fullAt, name); err != nil {
+	if err := t.exec(`UPDATE token_buckets SET full_at = $1 WHERE name = $2`, fullAt, name); err != nil {
 		return err
 	}
 	// More than the one that was added, so that full buckets don't accumulate.
-	if _, err := t.exec(`DELETE FROM token_buckets WHERE name IN (SELECT t.name FROM token_buckets t
-		WHERE t.full_at <= $1 ORDER BY t.full_at LIMIT 4`+t.dialect.SkipLocked()+`)`, now); err != nil {
-		return fmt.Errorf("delete full token buckets: %w", err)
-	}
-	return nil
+	return t.exec(`DELETE FROM token_buckets WHERE name IN (SELECT t.name FROM token_buckets t
+		WHERE t.full_at <= $1 ORDER BY t.full_at LIMIT 4`+t.dialect.SkipLocked()+`)`, now)
 }
