@@ -52,7 +52,7 @@ func TestConformance(t *testing.T) {
 	if testing.Short() {
 		names = []string{
 			"MailQueueConcurrentClaims", "TokenBucketsConcurrently", "PagesDuringCreates", "Atomicity", "Snapshot",
-			"Panic", "Context", "OneWins", "RefusedForWhatExists", "Counter", "MixedUpdates", "Close",
+			"Panic", "Context", "Concurrency", "Close",
 		}
 	}
 	t.Run("store", func(t *testing.T) {

@@ -101,38 +101,3 @@ func TestOpenErrorNamesTheCause(t *testing.T) {
 		t.Errorf("cause = %v", err)
 	}
 }
-
-// TestWriteNew checks that a copy has its content only when it is complete, and that nobody
-// else can take its name meanwhile.
-func TestWriteNew(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "copy")
-	names := func() (names []string) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-		return names
-	}
-	failure := errors.New("failure")
-	if err := writeNew(path, func(string) error { return failure }); !errors.Is(err, failure) || len(names()) > 0 {
-		t.Errorf("error %v, left %q", err, names())
-	}
-	if err := writeNew(path, func(to string) error {
-		if got := names(); len(got) != 2 || !strings.HasPrefix(got[0], ".backup-") || !strings.HasSuffix(got[0], ".tmp") || readAll(t, path) != "" {
-			t.Errorf("during the write the directory has %q", got)
-		}
-		if err := writeNew(path, nil); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("error %v, want fs.ErrExist", err)
-		}
-		return os.WriteFile(to, []byte("all"), 0o600)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if got := readAll(t, path); got != "all" || len(names()) != 1 {
-		t.Errorf("content %q of %q", got, names())
-	}
-}

@@ -11,12 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
-
-func TestHistories(t *testing.T) {
-	storetest.History(t, openStore(t, Memory, Options{}), 300)
-}
 
 // TestOpenAgain checks that a reopened store has the same content, also at paths with
 // characters that are special in a URI.

@@ -32,7 +32,7 @@ type writer struct {
 	session *session
 	// logIsEmpty means that emptyLog has succeeded since the path led to the open file.
 	logIsEmpty bool
-	updates    *queue
+	updates    chan *update // those that wait
 	stopped    chan struct{}
 
 	// inFlight is locked for reading by each update, and for writing by stop.
@@ -47,7 +47,7 @@ type update struct {
 }
 
 func newWriter(path string, s *session, h *health, opts Options) *writer {
-	return &writer{path: path, opts: opts, health: h, session: s, updates: newQueue(), stopped: make(chan struct{})}
+	return &writer{path: path, opts: opts, health: h, session: s, updates: make(chan *update), stopped: make(chan struct{})}
 }
 
 // update queues fn and returns the result of its commit. Once fn has begun, the end of
@@ -62,7 +62,11 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 		return err
 	}
 	u := &update{Turn: sqlstore.NewTurn[*session]()}
-	w.updates.push(store.AccountOf(ctx), u)
+	select {
+	case w.updates <- u:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	err := u.Await(ctx, func(ctx context.Context, s *session) error {
 		t := &transaction{session: s}
 		err := fn(ctx, t)
@@ -75,8 +79,18 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 // run processes updates until the writer is stopped.
 func (w *writer) run() {
 	defer close(w.stopped)
-	for u := w.updates.wait(); u != nil; u = w.updates.wait() {
+	for u := range w.updates {
 		w.group(u)
+	}
+}
+
+// next returns an update that waits, or nil.
+func (w *writer) next() *update {
+	select {
+	case u := <-w.updates:
+		return u
+	default:
+		return nil
 	}
 }
 
@@ -104,7 +118,7 @@ func (w *writer) group(u *update) {
 		if err != nil || n == w.opts.maxGroup || time.Now().After(end) {
 			break
 		}
-		u = w.updates.next()
+		u = w.next()
 	}
 	if err == nil {
 		err = w.commit(wrote)
@@ -124,7 +138,7 @@ func (w *writer) group(u *update) {
 // in the same way after the same time. An update that arrives later is tried.
 func (w *writer) refuse(u *update, err error) {
 	var refused []*update
-	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.updates.next() {
+	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.next() {
 		refused = append(refused, u)
 	}
 	for _, u := range refused {
@@ -228,7 +242,7 @@ func (w *writer) stop() {
 	w.inFlight.Lock()
 	defer w.inFlight.Unlock()
 	w.closed = true
-	w.updates.close()
+	close(w.updates)
 	<-w.stopped
 }
 

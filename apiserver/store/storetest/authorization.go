@@ -35,39 +35,6 @@ func revoked(account, id string) func(store.Tx) error {
 	}
 }
 
-func testAuthorizationFilter(h *harness) {
-	one, other := h.account(), h.account()
-	owner := h.grant(one, "account_owner", "user", "ada", "")
-	view := h.grant(one, "capability", "user", "ada", "mailbox.view")
-	group := h.grant(one, "capability", "group", "ada", "mailbox.view")
-	revoked := h.grant(one, "capability", "user", "bob", "mailbox.create")
-	h.revoke(one, revoked)
-	h.grant(other, "account_owner", "user", "ada", "")
-
-	for _, c := range []struct {
-		name   string
-		filter store.AuthorizationFilter
-		want   []string
-	}{
-		{"none", store.AuthorizationFilter{}, []string{owner, view, group}},
-		{"revoked too", store.AuthorizationFilter{IncludeRevoked: true}, []string{owner, view, group, revoked}},
-		{"subject type", store.AuthorizationFilter{SubjectType: "user"}, []string{owner, view}},
-		{"subject id", store.AuthorizationFilter{SubjectID: "ada"}, []string{owner, view, group}},
-		{"kind", store.AuthorizationFilter{GrantKind: "capability"}, []string{view, group}},
-		{"capability", store.AuthorizationFilter{CapabilityKey: "mailbox.view"}, []string{view, group}},
-		{"all", store.AuthorizationFilter{
-			SubjectType: "user", SubjectID: "bob", GrantKind: "capability", CapabilityKey: "mailbox.create",
-			IncludeRevoked: true,
-		}, []string{revoked}},
-		{"no match", store.AuthorizationFilter{SubjectType: "group", GrantKind: "account_owner"}, []string{}},
-	} {
-		got := read(h, func(r store.Reader) ([]store.Authorization, error) {
-			return r.Authorizations(one, c.filter)
-		})
-		equal(h, c.name, idsOf(got), c.want)
-	}
-}
-
 func testGrantsOf(h *harness) {
 	one, other := h.account(), h.account()
 	ada := h.grant(one, "account_owner", "user", "ada", "")

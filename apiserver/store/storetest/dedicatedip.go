@@ -30,31 +30,6 @@ func testDedicatedIPUsers(h *harness) {
 	h.update(func(tx store.Tx) error { return tx.DeleteDedicatedIP(t.account, d.ID) })
 }
 
-func testDedicatedIPFilter(h *harness) {
-	account := h.account()
-	option := h.dedicatedIPOption(account, "198.51.100.1")
-	german, american := h.newDedicatedIP(account, option), h.newDedicatedIP(account, option)
-	german.CountryCode, american.CountryCode = "DE", "US"
-	american.State = store.Provisioning{Status: "active", Until: "provisioning", ReadyAt: at(10)}
-	h.create(&german)
-	h.create(&american)
-
-	for _, c := range []struct {
-		name   string
-		filter store.DedicatedIPFilter
-		want   []string
-	}{
-		{"none", store.DedicatedIPFilter{}, []string{german.ID, american.ID}},
-		{"country", store.DedicatedIPFilter{CountryCode: "DE"}, []string{german.ID}},
-		{"active", store.DedicatedIPFilter{Status: "active", Now: at(9)}, []string{german.ID}},
-		{"active later", store.DedicatedIPFilter{Status: "active", Now: at(10)}, []string{german.ID, american.ID}},
-		{"both", store.DedicatedIPFilter{Status: "provisioning", Now: at(9), CountryCode: "US"}, []string{american.ID}},
-		{"contradiction", store.DedicatedIPFilter{Status: "provisioning", Now: at(9), CountryCode: "DE"}, nil},
-	} {
-		lists(h, c.name, dedicatedIPs(account, c.filter), c.want...)
-	}
-}
-
 func testDedicatedIPClaims(h *harness) {
 	one, other := h.account(), h.account()
 	addresses := []string{"203.0.113.2", "203.0.113.1"}

@@ -38,38 +38,6 @@ func testDNSRecordUnique(h *harness) {
 	h.exists(idOf(mx), updateDNSRecord(changed))
 }
 
-func testDNSRecordFilter(h *harness) {
-	t := h.tenant("a.example")
-	elsewhere := h.workspace(t.account, "Elsewhere")
-	far := tenant{t.account, elsewhere, h.domain(t.account, elsewhere, "far.example")}
-	a := h.newDNSRecord(t, "www", "A", "192.0.2.1")
-	aaaa := h.newDNSRecord(t, "www", "AAAA", "2001:db8::1")
-	apex := h.newDNSRecord(t, "@", "A", "192.0.2.1")
-	remote := h.newDNSRecord(far, "www", "A", "192.0.2.1")
-	h.create(&a, &aaaa, &apex, &remote)
-	other := h.newDNSRecord(h.tenant("b.example"), "www", "A", "192.0.2.1")
-	h.create(&other)
-
-	for _, c := range []struct {
-		name   string
-		filter store.DNSRecordFilter
-		want   []store.DNSRecord
-	}{
-		{"none", store.DNSRecordFilter{}, []store.DNSRecord{a, aaaa, apex, remote}},
-		{"domain", store.DNSRecordFilter{DomainID: t.domain}, []store.DNSRecord{a, aaaa, apex}},
-		{"type", store.DNSRecordFilter{Type: "A"}, []store.DNSRecord{a, apex, remote}},
-		{"name", store.DNSRecordFilter{Name: "www"}, []store.DNSRecord{a, aaaa, remote}},
-		{"within a domain", store.DNSRecordFilter{Within: withinDomains(far.domain)}, []store.DNSRecord{remote}},
-		{"within a workspace", store.DNSRecordFilter{Within: withinWorkspaces(t.workspace)}, []store.DNSRecord{a, aaaa, apex}},
-		{"within nothing", store.DNSRecordFilter{Within: nothing}, nil},
-		{"all", store.DNSRecordFilter{
-			DomainID: t.domain, Type: "A", Name: "www", Within: withinWorkspaces(t.workspace, elsewhere),
-		}, []store.DNSRecord{a}},
-	} {
-		lists(h, c.name, dnsRecords(t.account, c.filter), idsOf(c.want)...)
-	}
-}
-
 // testDNSRecordReplaced checks which of the customer's records hide a system-managed
 // record.
 func testDNSRecordReplaced(h *harness) {
