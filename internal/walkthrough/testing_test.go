@@ -1,7 +1,6 @@
 package walkthrough_test
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,14 +34,13 @@ func TestAccTerraformTest(t *testing.T) {
 	}
 }
 
-// TestAccTerraformTestStandalone runs the tests that need a server, with the script that
-// starts one.
+// TestAccTerraformTestStandalone runs the tests that need a server, as the guide says.
 func TestAccTerraformTestStandalone(t *testing.T) {
-	needsShell(t)
-	w := enterTesting(t)
-	out, code := w.command(t, "tests/with-mailhostd.sh", w.cli, "test", "-test-directory=tests/standalone")
+	w := enter(t, "testing")
+	w.must(t, "init", "-test-directory=tests/standalone")
+	out, code := w.command(t, mailhostd(), "try", "--", w.cli, "test", "-test-directory=tests/standalone")
 	if code != 0 {
-		t.Fatalf("the script ended with %d:\n%s", code, out)
+		t.Fatalf("the tests ended with %d:\n%s", code, out)
 	}
 	passes(t, out, 2)
 	if _, err := os.Stat(filepath.Join(w.dir, ".mailhost")); err == nil {
@@ -53,40 +51,10 @@ func TestAccTerraformTestStandalone(t *testing.T) {
 // TestAccFaults runs the script that makes the API fail.
 func TestAccFaults(t *testing.T) {
 	needsShell(t, "curl")
-	w := enterTesting(t)
-	if out, code := w.command(t, "tests/with-mailhostd.sh", "tests/faults.sh"); code != 0 {
+	w := enter(t, "testing")
+	if out, code := w.command(t, mailhostd(), "try", "--", "tests/faults.sh"); code != 0 {
 		t.Fatalf("the script ended with %d:\n%s", code, out)
 	}
-}
-
-// TestAccWithMailhostd checks the environment, the exit code and the cleanup of the
-// script.
-func TestAccWithMailhostd(t *testing.T) {
-	needsShell(t)
-	w := enterTesting(t)
-	out, code := w.command(t, "tests/with-mailhostd.sh", "sh", "-c", `echo "$MAILHOST_BASE_URL $MAILHOST_CONTROL_URL"; exit 7`)
-	if code != 7 || strings.Count(out, "http://127.0.0.1:") != 2 {
-		t.Errorf("the script ended with %d, want the command's 7:\n%s", code, out)
-	}
-	for address := range strings.FieldsSeq(strings.ReplaceAll(out, "http://", "")) {
-		if c, err := net.Dial("tcp", address); err == nil {
-			_ = c.Close()
-			t.Errorf("a server is still running at %s", address)
-		}
-	}
-	w.set("MAILHOSTD", filepath.Join(w.dir, "absent"))
-	if out, code := w.command(t, "tests/with-mailhostd.sh", "true"); code == 0 || !strings.Contains(out, "absent") {
-		t.Errorf("without a server the script ended with %d:\n%s", code, out)
-	}
-}
-
-// enterTesting enters examples/testing to run its scripts.
-func enterTesting(t *testing.T) *workspace {
-	t.Helper()
-	w := enter(t, "testing")
-	w.set("MAILHOSTD", mailhostd())
-	w.must(t, "init", "-test-directory=tests/standalone")
-	return w
 }
 
 // passes fails unless exactly count runs have passed and none has failed.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // openMemory opens a store that is deleted when it is closed.
@@ -17,7 +18,7 @@ func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
 			return nil, err
 		}
 	}
-	dir, err := os.MkdirTemp("", "mailhost-")
+	dir, err := os.MkdirTemp("", memoryPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +34,30 @@ func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
 	return e, nil
 }
 
+// memoryPrefix begins the name of a directory with a store in memory.
+const memoryPrefix = "mailhostd-memory-"
+
+// removeAbandoned removes the stores in memory of processes that were killed. A process that
+// runs has its file open, so that it can't be opened exclusively; a directory that is less than
+// a minute old may be one whose file is not open yet.
+func removeAbandoned() {
+	paths, _ := filepath.Glob(filepath.Join(os.TempDir(), memoryPrefix+"*", "mailhost.db")) // the pattern is valid
+	for _, path := range paths {
+		info, err := os.Stat(filepath.Dir(path))
+		if err != nil || time.Since(info.ModTime()) < time.Minute {
+			continue
+		}
+		if s, err := OpenExclusive(context.Background(), path); err == nil && s.Close() == nil {
+			_ = os.RemoveAll(filepath.Dir(path)) // another process may be doing the same
+		}
+	}
+}
+
 // emptyStore returns the content of a new store's file. It is made once in a process,
 // because the migrations take much longer than the rest of Open.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "mailhost-")
+	removeAbandoned()
+	dir, err := os.MkdirTemp("", memoryPrefix)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests the module while the API fails in the middle of an apply:
-#   tests/with-mailhostd.sh tests/faults.sh
+#   mailhostd try -- tests/faults.sh
 #
 # mailhostd's control plane makes the API fail on demand and records its requests; GET /
 # lists its operations. TF_CLI names the CLI; default: terraform.

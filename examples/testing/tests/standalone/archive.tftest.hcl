@@ -1,4 +1,4 @@
-# Runs against a server: with-mailhostd.sh starts one and sets MAILHOST_BASE_URL,
+# Runs against a server: mailhostd try starts one and sets MAILHOST_BASE_URL,
 # MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN for the empty provider block. A plain
 # `terraform test` with the variables of a real account would buy a domain, so this file
 # is in its own folder, which has to be named.

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"runtime/debug"
 	"strings"
@@ -57,6 +58,23 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 
 // Unwrap is for package errors.
 func (e *UsageError) Unwrap() error { return e.Err }
+
+// ExitError ends the program with the exit code of a command that it has run. Without an Err,
+// nothing is printed.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("the command has ended with the exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap is for package errors.
+func (e *ExitError) Unwrap() error { return e.Err }
 
 // variable returns the name of the environment variable for a flag.
 func variable(flag string) string {

@@ -28,6 +28,7 @@ type commandLine struct {
 
 	Init    access.InitCommand   `cmd:"" group:"Start:" help:"Create an account and print its id and a token, as JSON."`
 	Serve   serve.Command        `cmd:"" group:"Start:" help:"Serve the API."`
+	Try     serve.TryCommand     `cmd:"" group:"Start:" help:"Run a command, such as terraform test, with a server and an account that are gone afterwards."`
 	OpenAPI serve.OpenAPICommand `cmd:"" group:"Start:" name:"openapi" help:"Print the API's OpenAPI 3.1 document."`
 
 	Account access.AccountCommand `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Create, list, show and delete accounts."`
@@ -63,14 +64,20 @@ func Run(ctx context.Context, p cli.Program) int {
 		err = errors.Join(err, opened.Close())
 	}
 	var usage *cli.UsageError
+	exit, ended := errors.AsType[*cli.ExitError](err)
 	switch {
 	case err == nil:
 		return cli.ExitOK
+	case ended && exit.Err == nil:
+		return exit.Code
 	case errors.As(err, &usage):
 		fmt.Fprintf(p.Stderr, "mailhostd: %s; see mailhostd --help\n", cli.PrintableLines(err.Error()))
 		return cli.ExitUsage
 	}
 	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", cli.PrintableLines(err.Error()))
+	if ended {
+		return exit.Code
+	}
 	return cli.ExitFailure
 }
 

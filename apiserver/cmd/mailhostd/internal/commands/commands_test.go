@@ -134,7 +134,7 @@ func TestErrorLines(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", nil, cli.ExitUsage, `expected one of "init", "serve", "openapi", "account", "token", ...`},
+		{"nothing", nil, cli.ExitUsage, `expected one of "init", "serve", "try", "openapi", "account", ...`},
 		{"unknown flag", []string{"serve", "--port", "1"}, cli.ExitUsage, "unknown flag --port"},
 		{"bad id", []string{"init", "--account-id", "x"}, cli.ExitUsage, `--account-id: "x" is not a UUID`},
 		{"in memory", []string{"init", "--database", ":memory:"}, cli.ExitUsage, "gone at once"},

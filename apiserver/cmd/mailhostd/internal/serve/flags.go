@@ -22,11 +22,25 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 )
 
 // This file has the groups of flags of mailhostd serve, with what each creates.
+
+// testFlags are for tests and demonstrations.
+type testFlags struct {
+	Fixture string `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
+}
+
+// readFixture returns an empty fixture without --fixture.
+func (f testFlags) readFixture() (*fixture.Fixture, error) {
+	if f.Fixture == "" {
+		return &fixture.Fixture{}, nil
+	}
+	return cli.ReadFixture("--fixture", f.Fixture)
+}
 
 type connectionFlags struct {
 	MaxConnections int           `default:"10000" placeholder:"COUNT" help:"Maximum number of connections. For another one, the one that has been idle for the longest time is closed; without an idle one it waits. 0 is unlimited. Default: ${default}."`

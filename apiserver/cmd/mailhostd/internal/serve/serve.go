@@ -24,7 +24,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -38,10 +37,10 @@ type settings struct {
 	PublishedOnly       bool          `help:"Leave out the lifecycle operations, which extend the published API."`
 	NoConsole           bool          `help:"Leave out the console, the pages at /console where people look at an account."`
 	ControlListen       string        `placeholder:"ADDRESS" help:"Address of the control plane for tests: faults, requests, messages, fixtures, the clock and a reset, without a credential. A port alone is on 127.0.0.1. Default: off."`
-	Fixture             string        `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
 	PublicURL           string        `placeholder:"URL" help:"URL of the server for people: in messages, in the console and for mailhostd login. Default: the address that it listens on."`
 	ShutdownTimeout     time.Duration `default:"10s" placeholder:"DURATION" help:"How long requests in flight may take after SIGTERM or SIGINT. Default: ${default}."`
 
+	testFlags
 	connectionFlags `group:"Connections:"`
 	tlsFlags        `group:"Connections:"`
 	limitFlags      `group:"Limits:"`
@@ -90,7 +89,20 @@ func (c settings) Validate() error {
 }
 
 // Run serves until ctx is cancelled.
-func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) (err error) {
+func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
+	return c.run(ctx, p, app, func(running) error { return nil })
+}
+
+// running is a server whose listeners are open. The first requests wait until it serves.
+type running struct {
+	service *apiserver.Service
+	plane   *control.Plane
+	// controlURL is "" without a control plane.
+	url, controlURL string
+}
+
+// run serves until ctx is cancelled, unless ready returns an error.
+func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready func(running) error) (err error) {
 	log := c.logger(p.Stderr)
 	unknown, err := unknownVariables(p, app)
 	if err != nil {
@@ -119,7 +131,7 @@ func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) (err er
 	}
 	s := &server{connectionFlags: c.connectionFlags, log: log, timeout: c.ShutdownTimeout, limits: defaultConnectionLimits, public: public}
 	defer s.closeListeners()
-	if err := s.configure(ctx, &c.settings, p); err != nil {
+	if err := s.configure(ctx, &c, p); err != nil {
 		return err
 	}
 	if c.ControlListen != "" {
@@ -168,16 +180,15 @@ func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) (err er
 	}
 	defer reloadOnHangup(s.certificate, log)()
 	defer c.checkIssuersOnce(ctx, tokens, log)()
+	r := running{service: service, plane: plane, url: s.url()}
+	if s.control != nil {
+		r.controlURL = urlOf(s.control)
+	}
+	if err := ready(r); err != nil {
+		return err
+	}
 	c.logStart(ctx, log, p.Version(), s, db, sender)
 	return s.serve(ctx, service, plane)
-}
-
-// ReadFixture returns an empty fixture without --fixture.
-func (c settings) readFixture() (*fixture.Fixture, error) {
-	if c.Fixture == "" {
-		return &fixture.Fixture{}, nil
-	}
-	return cli.ReadFixture("--fixture", c.Fixture)
 }
 
 func (c settings) openDatabase(ctx context.Context, openers cli.Openers, log *slog.Logger) (store.Store, error) {
@@ -223,7 +234,7 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 	})
 	switch {
 	case accounts == 0 && c.Database == sqlite.Memory:
-		log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or --database with a file", "database", c.Database)
+		log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or POST /accounts of the control plane", "database", c.Database)
 	case accounts == 0:
 		log.Warn("there is no account yet; create one with: mailhostd init --database "+cli.RedactDatabase(c.Database), "database", cli.RedactDatabase(c.Database))
 	}

@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+)
+
+// TryCommand is mailhostd try.
+type TryCommand struct {
+	testFlags
+	PublishedOnly bool       `help:"Leave out the lifecycle operations, which extend the published API."`
+	LogLevel      slog.Level `default:"error" placeholder:"LEVEL" help:"Minimum level of log lines: debug, info, warn or error. Default: ${default}."`
+	Command       []string   `arg:"" passthrough:"" help:"The command, with its arguments."`
+}
+
+// Help is shown by mailhostd try --help.
+func (TryCommand) Help() string {
+	return "The command has MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN of an account of its own in its environment, and the URL of the control plane in MAILHOST_CONTROL_URL. " +
+		"The account is the first one of --fixture, or an empty one. When the command ends, the server and the account are gone, and the exit code is the command's."
+}
+
+// Validate is called by kong.
+func (c TryCommand) Validate() error {
+	if len(c.argv()) == 0 {
+		return errors.New("name the command, for instance: mailhostd try -- terraform test")
+	}
+	return nil
+}
+
+// argv returns the command without the -- that may precede it.
+func (c TryCommand) argv() []string {
+	if len(c.Command) > 0 && c.Command[0] == "--" {
+		return c.Command[1:]
+	}
+	return c.Command
+}
+
+// Run serves until the command has ended.
+func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
+	server := settings{
+		Listen: "127.0.0.1:0", ControlListen: "127.0.0.1:0", Database: sqlite.Memory, PublishedOnly: c.PublishedOnly,
+		ShutdownTimeout: time.Second, testFlags: c.testFlags, logFlags: logFlags{LogLevel: c.LogLevel},
+	}
+	// The signal that ends the program is the command's, and the server is there until it has ended.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	ended := make(chan error, 1)
+	err := server.run(serving, p, app, func(r running) error {
+		var account string
+		if accounts := r.plane.Fixture.Accounts; len(accounts) > 0 {
+			account = accounts[0].ID
+		}
+		account, token, err := r.service.InitAccount(ctx, account, "owner")
+		if err != nil {
+			return err
+		}
+		command := c.command(ctx, p, "MAILHOST_BASE_URL="+r.url, "MAILHOST_ACCOUNT_ID="+account, "MAILHOST_TOKEN="+token, "MAILHOST_CONTROL_URL="+r.controlURL)
+		forwarded := make(chan os.Signal, 1)
+		signal.Notify(forwarded, os.Interrupt, syscall.SIGTERM)
+		if err := command.Start(); err != nil {
+			signal.Stop(forwarded)
+			return &cli.ExitError{Code: 127, Err: err}
+		}
+		go func() {
+			defer stop()
+			defer signal.Stop(forwarded)
+			ended <- c.wait(command, forwarded)
+		}()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return <-ended
+}
+
+// command returns the command. Its environment names no other account.
+func (c TryCommand) command(ctx context.Context, p cli.Program, variables ...string) *exec.Cmd {
+	argv := c.argv()
+	command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
+	command.Stdin, command.Stdout, command.Stderr = p.Stdin, p.Stdout, p.Stderr
+	command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{"MAILHOST_BASE_URL", "MAILHOST_ACCOUNT_ID", "MAILHOST_TOKEN", "MAILHOST_CONTROL_URL", "MAILHOST_DATA_DIR"}, name)
+	})
+	command.Env = append(command.Env, variables...)
+	return command
+}
+
+// wait forwards signals until the command has ended. Its error has the command's exit code.
+func (c TryCommand) wait(command *exec.Cmd, signals <-chan os.Signal) error {
+	waited := make(chan error, 1)
+	go func() { waited <- command.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			// A terminal sends an interrupt to the command too. Terraform, for instance, ends at
+			// once and writes no state when it receives a second one.
+			if s != os.Interrupt || !cli.IsTerminal(os.Stdin) && !cli.IsTerminal(os.Stderr) {
+				_ = command.Process.Signal(s) // it may have ended
+			}
+		case err := <-waited:
+			exit, failed := errors.AsType[*exec.ExitError](err)
+			switch {
+			case !failed && err != nil:
+				return fmt.Errorf("%s: %w", command.Path, err)
+			case !failed:
+				return nil
+			}
+			code := exit.ExitCode()
+			if status, ok := exit.Sys().(syscall.WaitStatus); ok && code < 0 {
+				code = 128 + int(status.Signal()) // as a shell has it
+			}
+			return &cli.ExitError{Code: cmp.Or(max(code, 0), cli.ExitFailure)}
+		}
+	}
+}
