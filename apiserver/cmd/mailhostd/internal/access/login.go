@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -126,23 +127,23 @@ func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 		}
 	}
 	client.API = strings.TrimRight(c.BaseURL, "/")
-	if c.Issuer != "" {
-		client.Issuer = c.Issuer
-	}
-	if c.ClientID != "" {
-		client.ID = c.ClientID
-	}
+	client.Issuer, client.ID = cmp.Or(c.Issuer, client.Issuer), cmp.Or(c.ClientID, client.ID)
 	if client.ID == "" {
 		return client, fmt.Errorf("%s does not say which client to sign in with; name it with --client-id, or have the operator set mailhostd serve --oauth-client-id", c.BaseURL)
 	}
 	if len(c.Scope) > 0 {
-		client.Scopes = c.Scope
+		client.Scopes = nil
+	}
+	if len(c.Parameter) > 0 {
+		client.Parameters = nil
+	}
+	if err := client.CheckTarget(c.BaseURL); err != nil { // what the API names, not what the person does
+		return client, err
 	}
 	if len(c.Parameter) > 0 {
 		client.Parameters = c.Parameter
-	} else if err := client.CheckTarget(c.BaseURL); err != nil {
-		return client, err
 	}
+	client.Scopes = append(client.Scopes, c.Scope...)
 	if len(client.Scopes) == 0 {
 		client.Scopes = []string{"openid"}
 	}
@@ -262,13 +263,13 @@ func (c LogoutCommand) Run(p cli.Program) error {
 		return err
 	}
 	removed, err := store.Clear()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case removed:
-		_, err = fmt.Fprintln(p.Stderr, "The tokens on this machine are removed.")
-	default:
-		_, err = fmt.Fprintln(p.Stderr, "There was no token on this machine.")
 	}
+	message := "There was no token on this machine."
+	if removed {
+		message = "The tokens on this machine are removed."
+	}
+	_, err = fmt.Fprintln(p.Stderr, message)
 	return err
 }

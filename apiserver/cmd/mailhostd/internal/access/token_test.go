@@ -80,18 +80,6 @@ func TestPlanOnlyToken(t *testing.T) {
 	}
 }
 
-// TestTokenOfTheSameName checks that a second token is created, and that the first one is named.
-func TestTokenOfTheSameName(t *testing.T) {
-	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	first := mailhostdtest.RunJSON[access.CreatedToken](t, nil, "token", "create", "ci", "--database", database)
-	code, stdout, stderr := mailhostdtest.Run(t, "token", "create", "ci", "--database", database)
-	if code != cli.ExitOK || !strings.Contains(stdout, `"token"`) || !strings.Contains(stderr, first.ID) || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("exit code %d, stdout %s, stderr %s", code, stdout, stderr)
-	}
-	mailhostdtest.RunJSON[any](t, nil, "token", "create", "other", "--database", database)
-}
-
 func TestRestrictedToken(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)

@@ -5,6 +5,7 @@ package browsertest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -39,11 +40,11 @@ func findBrowser(t *testing.T) string {
 			return path
 		}
 	}
-	missing := "no browser is on PATH: " + strings.Join(names, ", ")
+	end := t.Skipf
 	if os.Getenv(browserVariable) == "required" {
-		t.Fatal(missing)
+		end = t.Fatalf
 	}
-	t.Skip(missing)
+	end("no browser is on PATH: %q", names)
 	return ""
 }
 
@@ -186,7 +187,7 @@ func (b *Browser) Has(t *testing.T, elements ...string) {
 	all := b.Accessible(t)
 	for _, want := range elements {
 		if all[want] == nil {
-			t.Errorf("the page has no %s; it has %q", want, keys(all))
+			t.Errorf("the page has no %s; it has %q", want, slices.Sorted(maps.Keys(all)))
 		}
 	}
 }
@@ -200,13 +201,6 @@ func (b *Browser) WaitFor(t *testing.T, element string) {
 		}
 	}
 	t.Fatalf("no page with %s follows", element)
-}
-
-func keys[V any](m map[string]V) (all []string) {
-	for k := range m {
-		all = append(all, k)
-	}
-	return all
 }
 
 // Click clicks on the center of an element.
@@ -229,25 +223,6 @@ func (b *Browser) Click(t *testing.T, element string) chromedp.Action[chromedp.V
 		_, err = chromedp.MouseClickXY((corner[0]+opposite[0])/2, (corner[1]+opposite[1])/2)(ctx, target)
 		return err
 	})
-}
-
-// screenshotsVariable is the environment variable with a directory for screenshots.
-const screenshotsVariable = "MAILHOSTD_TEST_SCREENSHOTS"
-
-// Screenshot writes a picture of the page, if that variable is set.
-func (b *Browser) Screenshot(t *testing.T, name string) {
-	t.Helper()
-	dir := os.Getenv(screenshotsVariable)
-	if dir == "" {
-		return
-	}
-	image, err := chromedp.Run(b.Ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir+"/"+name+".png", image, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // IsAccessible checks that the page has a language, one heading equal to its title, and a

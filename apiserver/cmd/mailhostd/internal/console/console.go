@@ -103,7 +103,7 @@ func (c *Console) routes() {
 		}
 		c.mux.Handle("GET "+Path+"/"+name, File(mediaType, content))
 	}
-	for _, s := range sections {
+	for _, s := range sections() {
 		c.mux.Handle("GET "+Path+s.Path, c.signedIn(s.page))
 	}
 	for pattern, p := range map[string]page{
@@ -173,6 +173,7 @@ type visit struct {
 	*http.Request
 	session apiserver.Session
 	api     *apiclient.Client
+	names   names
 }
 
 // signedIn serves a page to a browser with a session, and the sign-in page to others.
@@ -185,6 +186,7 @@ func (c *Console) signedIn(p page) http.Handler {
 		}
 		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, true))
 		v := &visit{Console: c, Request: r, session: session, api: c.clientFor(r, session)}
+		v.names = names{apiclient.NewNames(r.Context(), v.api)}
 		out, err := p(v)
 		if f := failureOf(err); f != nil && f.Status == http.StatusUnauthorized {
 			c.sendToSignIn(w, r, err)
@@ -193,7 +195,7 @@ func (c *Console) signedIn(p page) http.Handler {
 		if err != nil {
 			out = c.errorView(r, err)
 		}
-		out.Session, out.Path = &session, r.URL.Path
+		out.Session, out.Names, out.Path = &session, v.names, r.URL.Path
 		c.write(w, r, out)
 	})
 }

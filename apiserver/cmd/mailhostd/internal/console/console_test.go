@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -85,15 +84,6 @@ func inConsole(to string) bool {
 	return err == nil && u.Host == "" && (path.Clean(u.Path) == "/console" || strings.HasPrefix(path.Clean(u.Path), "/console/"))
 }
 
-// signInWith signs a browser in.
-func signInWith(t *testing.T, b *browsertest.Browser, token string) {
-	t.Helper()
-	b.Do(t, chromedp.SendKeys(chromedp.CSS("#token"), token))
-	if status := b.Leads(t, b.Click(t, "button Sign in")); status != http.StatusOK {
-		t.Fatalf("signing in returned status %d", status)
-	}
-}
-
 // TestConsoleInABrowser signs in, searches, resends a verification, revokes a token and
 // signs out, without JavaScript.
 func TestConsoleInABrowser(t *testing.T) {
@@ -112,21 +102,20 @@ func TestConsoleInABrowser(t *testing.T) {
 	b := browsertest.New(t, s.URL)
 	b.WithoutJavaScript(t)
 	b.Leads(t, chromedp.Navigate(s.URL+"/"))
-	b.Screenshot(t, "console-sign-in")
 	b.Has(t, "main", "heading Sign in", "textbox Token", "button Sign in")
 	b.Do(t, chromedp.SendKeys(chromedp.CSS("#token"), "mhsa_wrong"))
 	if status := b.Leads(t, b.Click(t, "button Sign in")); status != http.StatusUnauthorized {
 		t.Errorf("a wrong token: status %d", status)
 	}
 	b.Has(t, "alert", "StaticText That did not work: The token is malformed; was it copied whole?")
-	signInWith(t, b, owner.Token)
+	b.Do(t, chromedp.SendKeys(chromedp.CSS("#token"), owner.Token))
+	b.Leads(t, b.Click(t, "button Sign in"))
 	b.Has(t, "banner", "navigation Console", "main", "contentinfo", "link Skip to the content", "heading Overview", "link Mailboxes", "StaticText 1 forwarding rule waiting for the recipient")
 
 	for _, path := range consolePages {
 		if status := b.Leads(t, chromedp.Navigate(s.URL+"/console"+path)); status != http.StatusOK {
 			t.Errorf("%s has status %d", path, status)
 		}
-		b.Screenshot(t, "console"+strings.ReplaceAll(path, "/", "-"))
 		b.IsAccessible(t, strings.TrimSuffix(browsertest.Evaluate[string](t, b, "document.title"), " · mailhost"))
 		for expression, want := range map[string]string{
 			"String(document.querySelectorAll('table:not(:has(caption))').length)":                                              "0",
@@ -146,8 +135,6 @@ func TestConsoleInABrowser(t *testing.T) {
 	if b.Accessible(t)["link other@example.com"] != nil {
 		t.Error("the search finds another mailbox")
 	}
-	b.Leads(t, b.Click(t, "link jane@example.com"))
-	b.Has(t, "heading jane@example.com", "StaticText <b>Jane</b>")
 
 	b.Leads(t, chromedp.Navigate(s.URL+"/console/forwarding"))
 	b.Leads(t, b.Click(t, "button Resend the verification to "+target))
@@ -160,7 +147,6 @@ func TestConsoleInABrowser(t *testing.T) {
 
 	b.Leads(t, chromedp.Navigate(s.URL+"/console/tokens"))
 	b.Leads(t, b.Click(t, "link Revoke spare"))
-	b.Screenshot(t, "console-revoke")
 	b.Has(t, "heading Revoke this token?", "StaticText mailbox.view")
 	c.Get("/auth/service-accounts/"+spare).Want(http.StatusOK).Is("revoked_at", nil)
 	b.Leads(t, b.Click(t, "button Revoke the token"))
@@ -168,41 +154,12 @@ func TestConsoleInABrowser(t *testing.T) {
 	if c.Get("/auth/service-accounts/"+spare).Want(http.StatusOK).At("revoked_at") == nil {
 		t.Error("the token is not revoked")
 	}
-	var log []api.AuditEntry
-	c.Get("/audit-log?operation=revoke-service-account").Want(http.StatusOK).Into(&log)
-	if len(log) != 1 || *log[0].Subject.Name != "owner" || log[0].RemoteAddress == nil || *log[0].RemoteAddress != "127.0.0.1" {
-		t.Errorf("the revocation is logged as %+v", log)
-	}
+	c.Get("/audit-log?operation=revoke-service-account").Is("0.subject.name", "owner", "0.remote_address", "127.0.0.1")
 
 	b.Leads(t, b.Click(t, "button Sign out"))
 	b.Has(t, "heading Sign in", "StaticText You have signed out.")
 	b.Leads(t, chromedp.Navigate(s.URL+"/console/tokens"))
 	b.Has(t, "heading Sign in")
-	b.Clean(t)
-}
-
-// TestConsoleByKeyboard signs in and reaches the content with the keyboard only.
-func TestConsoleByKeyboard(t *testing.T) {
-	t.Parallel()
-	s, owner := mailhostdtest.Start(t)
-	b := browsertest.New(t, s.URL)
-	b.Leads(t, chromedp.Navigate(s.URL+"/console/domains"))
-	// The browser sets the focus after the page is loaded.
-	if _, err := chromedp.Run(b.Ctx, chromedp.Poll[bool]("document.activeElement.id == 'token'", chromedp.WithPollingInterval(20*time.Millisecond))); err != nil {
-		t.Fatal(err)
-	}
-	b.Do(t, chromedp.KeyEvent(owner.Token))
-	b.Leads(t, chromedp.KeyEvent("\r"))
-	b.Has(t, "heading Domains", "StaticText There are no domains yet.")
-	b.Do(t, chromedp.KeyEvent("\t"))
-	b.Screenshot(t, "console-focus")
-	if focus := browsertest.Evaluate[string](t, b, "document.activeElement.textContent"); focus != "Skip to the content" {
-		t.Errorf("the first key press leads to %q", focus)
-	}
-	b.Do(t, chromedp.KeyEvent("\r"), chromedp.KeyEvent("\t"))
-	if focus := browsertest.Evaluate[string](t, b, "document.activeElement.id"); focus != "search" {
-		t.Errorf("behind the link the focus is on %q", focus)
-	}
 	b.Clean(t)
 }
 

@@ -12,21 +12,23 @@ const domainsPerPage = 25
 
 type domainRow struct {
 	api.Domain
-	Workspace string
-	Mail      part[[]mailCheck]
+	Mail part[[]mailCheck]
 }
 
 func listDomains(v *visit) (view, error) {
-	names := namesFor(v)
 	list, err := call(v, api.ListDomains, &api.ListDomainsRequest{Paged: v.page(domainsPerPage), Search: v.query("search"), Status: v.query("status")})
 	return listView(v, "domains.html", "Domains", list, err, func(d api.Domain) domainRow {
-		return domainRow{d, names.Workspace(d.WorkspaceID), partOf(checkMail(v, d))}
+		records, err := call(v, api.ListDNSRecords, recordsOf(d))
+		if err != nil {
+			return domainRow{d, partOf[[]mailCheck](nil, err)}
+		}
+		checks := mailChecks(d.Name, records.Items)
+		return domainRow{d, partOf(checks[:min(len(checks), requiredChecks)], nil)}
 	}, vocab.DomainActive, vocab.DomainPending, vocab.DomainPendingPayment, vocab.DomainFailed)
 }
 
 type domainPage struct {
 	api.Domain
-	Workspace   string
 	DedicatedIP string
 	Mail        part[[]mailCheck]
 	Records     part[*api.Page[api.DNSRecord]]
@@ -40,7 +42,7 @@ func showDomain(v *visit) (view, error) {
 	}
 	records, recordsErr := call(v, api.ListDNSRecords, recordsOf(*d))
 	p := domainPage{
-		Domain: *d, Workspace: namesFor(v).Workspace(d.WorkspaceID), Records: partOf(records, recordsErr),
+		Domain: *d, Records: partOf(records, recordsErr),
 		Mailboxes: totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: api.Paged{Page: 1, PageSize: 1}, Domain: d.ID})),
 	}
 	if p.Mail.Failure = p.Records.Failure; recordsErr == nil {
@@ -59,23 +61,13 @@ func recordsOf(d api.Domain) *api.ListDNSRecordsRequest {
 	return &api.ListDNSRecordsRequest{Paged: api.Paged{Page: 1, PageSize: api.MaxPageSize}, Domain: d.ID}
 }
 
-// checkMail checks the mail records of a domain in a list.
-func checkMail(v *visit, d api.Domain) ([]mailCheck, error) {
-	records, err := call(v, api.ListDNSRecords, recordsOf(d))
-	if err != nil {
-		return nil, err
-	}
-	checks := mailChecks(d.Name, records.Items)
-	return checks[:min(len(checks), requiredChecks)], nil
-}
-
 func listMailboxes(v *visit) (view, error) {
 	in := &api.ListMailboxesRequest{Paged: v.page(rowsPerPage), Search: v.query("search"), Domain: v.query("domain"), Status: v.query("status")}
 	list, err := call(v, api.ListMailboxes, in)
 	if f := failureOf(err); f != nil && f.Status == http.StatusUnprocessableEntity && in.Domain != "" { // a domain that does not exist
 		list, err = &api.Page[api.Mailbox]{Page: 1, PageSize: rowsPerPage}, nil
 	}
-	return listView(v, "mailboxes.html", "Mailboxes", list, err, func(m api.Mailbox) api.Mailbox { return m },
+	return listView(v, "mailboxes.html", "Mailboxes", list, err, same[api.Mailbox],
 		vocab.MailboxActive, vocab.MailboxProvisioning, vocab.MailboxPaused, vocab.MailboxDeleting)
 }
 
@@ -89,5 +81,5 @@ func showMailbox(v *visit) (view, error) {
 
 func listDedicatedIPs(v *visit) (view, error) {
 	list, err := call(v, api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{Paged: v.page(rowsPerPage)})
-	return listView(v, "dedicated-ips.html", "Dedicated IPs", list, err, func(ip api.DedicatedIP) api.DedicatedIP { return ip })
+	return listView(v, "dedicated-ips.html", "Dedicated IPs", list, err, same[api.DedicatedIP])
 }

@@ -6,21 +6,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-type forwardingRow struct {
-	api.Forwarding
-	Scope string
-	// Resend reports that a new message can be sent.
-	Resend bool
-}
-
 func listForwarding(v *visit) (view, error) {
-	names := namesFor(v)
 	list, err := call(v, api.ListForwarding, &api.ListForwardingRequest{Paged: v.page(rowsPerPage), Search: v.query("search"), VerificationState: v.query("state")})
-	return listView(v, "forwarding.html", "Forwarding", list, err, func(f api.Forwarding) forwardingRow {
-		return forwardingRow{
-			f, names.Scope(f.ScopeType, f.ScopeID), f.VerificationState == vocab.VerificationPending || f.VerificationState == vocab.VerificationExpired,
-		}
-	}, vocab.VerificationPending, vocab.VerificationExpired, vocab.VerificationVerified, vocab.VerificationInternal)
+	return listView(v, "forwarding.html", "Forwarding", list, err, same[api.Forwarding],
+		vocab.VerificationPending, vocab.VerificationExpired, vocab.VerificationVerified, vocab.VerificationInternal)
 }
 
 // resendVerification sets the target that the rule has, which sends a new message.
@@ -32,13 +21,10 @@ func resendVerification(v *visit) (view, error) {
 		if err != nil {
 			return view{}, err
 		}
-		if rule.ID != in.ForwardingID || rule.TargetEmail != in.Body.TargetEmail {
-			continue
+		if rule.ID == in.ForwardingID && rule.TargetEmail == in.Body.TargetEmail {
+			_, err := call(v, api.UpdateForwarding, in)
+			return view{RedirectTo: "/forwarding" + queryOf("done", "resent")}, err
 		}
-		if _, err := call(v, api.UpdateForwarding, in); err != nil {
-			return view{}, err
-		}
-		return view{RedirectTo: "/forwarding" + queryOf("done", "resent")}, nil
 	}
 	return view{}, notFound("There is no such rule with this target any more.")
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,44 +15,36 @@ import (
 // grantRow is a grant with the names of its subject and of what it covers.
 type grantRow struct {
 	apiclient.GrantRow
-	Right string
-	names *names
+	Right, Subject, Scope string
+	// TokenState is active, expired or revoked if a service account holds the grant that the
+	// visitor may see, and "" otherwise.
+	TokenState string
 }
 
-func (n *names) row(g apiclient.GrantRow) grantRow {
-	row := grantRow{g, cmp.Or(value(g.CapabilityKey), g.GrantKind), n}
+func (v *visit) grantRow(g apiclient.GrantRow) grantRow {
+	row := grantRow{
+		GrantRow: g, Right: cmp.Or(value(g.CapabilityKey), g.GrantKind),
+		Subject: v.names.Subject(g.SubjectType, g.SubjectID), Scope: v.names.Scope(value(g.ResourceType), value(g.ResourceID)),
+	}
 	if g.Folded > 0 {
 		row.Right = "Plan only"
+	}
+	if g.SubjectType == vocab.SubjectServiceAccount {
+		if a, known := v.names.Token(g.SubjectID); known {
+			row.TokenState = apiclient.TokenState(a, v.clock())
+		}
 	}
 	return row
 }
 
-// Subject returns the name of who holds the grant, or the id.
-func (g grantRow) Subject() string { return g.names.Subject(g.SubjectType, g.SubjectID) }
-
-// Scope returns what the grant covers.
-func (g grantRow) Scope() string { return g.names.Scope(value(g.ResourceType), value(g.ResourceID)) }
-
-// TokenState returns active, expired or revoked if a service account holds the grant that the
-// visitor may see, and "" otherwise.
-func (g grantRow) TokenState() string {
-	g.names.readSubjects()
-	a, known := g.names.tokens[g.SubjectID]
-	if !known || g.SubjectType != vocab.SubjectServiceAccount {
-		return ""
-	}
-	return apiclient.TokenState(a, g.names.clock())
-}
-
-// searchText returns what a search looks at. A row for several grants has all of them.
-func (g grantRow) searchText() string {
-	text := []string{g.SubjectID, g.Subject(), g.GrantKind, g.Right}
+// matches reports whether a search finds the grant. A row for several grants has the capabilities
+// of all of them.
+func (g grantRow) matches(search string) bool {
+	text := g.SubjectID + " " + g.Subject + " " + g.GrantKind + " " + g.Right
 	if g.Folded > 0 {
-		for _, c := range api.PlanCapabilities() {
-			text = append(text, string(c))
-		}
+		text += fmt.Sprint(api.PlanCapabilities())
 	}
-	return strings.Join(text, " ")
+	return strings.Contains(strings.ToLower(text), strings.ToLower(search))
 }
 
 type grantsPage struct {
@@ -75,14 +68,13 @@ func listGrants(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	names := namesFor(v)
 	var rows []grantRow
 	for _, g := range apiclient.FoldGrants(*all, one == "") {
-		row := names.row(g)
+		row := v.grantRow(g)
 		if one != "" {
 			p.One = row
 		}
-		if (p.IncludeRevoked || row.TokenState() != "revoked") && strings.Contains(strings.ToLower(row.searchText()), strings.ToLower(p.Search)) {
+		if (p.IncludeRevoked || row.TokenState != "revoked") && row.matches(p.Search) {
 			rows = append(rows, row)
 		}
 	}
@@ -102,15 +94,13 @@ func confirmGrantRevocation(v *visit) (view, error) {
 	if i < 0 {
 		return view{}, notFound("There is no such grant, or it is revoked already.")
 	}
-	g := namesFor(v).row(apiclient.GrantRow{Authorization: (*all)[i]})
+	g := v.grantRow(apiclient.GrantRow{Authorization: (*all)[i]})
 	return view{Template: "grant-revoke.html", Title: "Revoke this grant?", Up: link{"/grants", "Grants"}, Data: g}, nil
 }
 
 func revokeGrant(v *visit) (view, error) {
-	if _, err := call(v, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: v.PathValue("id")}); err != nil {
-		return view{}, err
-	}
-	return view{RedirectTo: "/grants" + queryOf("done", "grant-revoked")}, nil
+	_, err := call(v, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: v.PathValue("id")})
+	return view{RedirectTo: "/grants" + queryOf("done", "grant-revoked")}, err
 }
 
 // grantIDs are the ids in the audit log's name of a grant, which is
@@ -119,25 +109,20 @@ var grantIDs = regexp.MustCompile(`\b(service_account|user|domain|workspace) ([0
 
 // nameGrants puts names in the place of ids in the names of grants of an audit log.
 func nameGrants(v *visit, entries []api.AuditEntry) {
-	isGrant := func(c api.AuditChange) bool { return c.Type == "authorization" && c.Name != nil }
-	if !slices.ContainsFunc(entries, func(e api.AuditEntry) bool { return slices.ContainsFunc(e.Changes, isGrant) }) {
-		return
-	}
-	names := namesFor(v)
 	for _, e := range entries {
 		for i, c := range e.Changes {
-			if !isGrant(c) {
+			if c.Type != "authorization" || c.Name == nil {
 				continue
 			}
 			named := grantIDs.ReplaceAllStringFunc(*c.Name, func(text string) string {
 				typ, id, _ := strings.Cut(text, " ")
 				switch typ {
 				case vocab.ScopeDomain:
-					return names.Domain(id)
+					return v.names.Scope(typ, id)
 				case vocab.ScopeWorkspace:
-					return "workspace " + names.Workspace(id)
+					return "workspace " + v.names.Workspace(id)
 				}
-				return names.Subject(typ, id)
+				return v.names.Subject(typ, id)
 			})
 			e.Changes[i].Name = &named
 		}

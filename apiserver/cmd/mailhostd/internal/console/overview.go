@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,15 +38,14 @@ func overview(v *visit) (view, error) {
 	p := overviewPage{
 		Account: partOf(call(v, api.GetAccount, &api.GetAccountRequest{})),
 		Caller:  partOf(call(v, api.GetCaller, &api.GetCallerRequest{})),
-		Counts: []count{
-			{link{"/domains", "Domains"}, totalOf(call(v, api.ListDomains, &api.ListDomainsRequest{Paged: one}))},
-			{link{"/mailboxes", "Mailboxes"}, totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: one}))},
-			{link{"/forwarding", "Forwarding rules"}, totalOf(call(v, api.ListForwarding, &api.ListForwardingRequest{Paged: one}))},
-			{link{"/dedicated-ips", "Dedicated IPs"}, totalOf(call(v, api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{Paged: one}))},
-			{link{"/tokens", "Tokens"}, totalOf(tokens, tokensErr)},
-		},
-		Recent: partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6, MaxChanges: changesRead})),
+		Recent:  partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6, MaxChanges: changesRead})),
 	}
+	for _, s := range sections() {
+		if i := slices.IndexFunc(apiclient.Kinds, func(k apiclient.Kind) bool { return s.Path == "/"+k.Path }); i >= 0 {
+			p.Counts = append(p.Counts, count{s.link, partOf(apiclient.Kinds[i].Total(v.Context(), v.api))})
+		}
+	}
+	p.Counts = append(p.Counts, count{link{"/tokens", "Tokens"}, totalOf(tokens, tokensErr)})
 	for _, state := range []struct{ status, text string }{
 		{vocab.DomainPendingPayment, " waiting for payment"}, {vocab.DomainFailed, " failed"},
 	} {
@@ -72,13 +72,13 @@ func overview(v *visit) (view, error) {
 	}
 	if p.Caller.Failure == nil {
 		p.PlanOnly = apiclient.IsPlanOnly(p.Caller.Content.Grants)
-		p.Rights = rightsIn(namesFor(v), p.Caller.Content.Grants)
+		p.Rights = rightsIn(v.names, p.Caller.Content.Grants)
 	}
 	return view{Template: "overview.html", Title: "Overview", Data: p}, nil
 }
 
 // rightsIn lists what grants permit, by what they cover.
-func rightsIn(names *names, grants []api.Authorization) (lines []string) {
+func rightsIn(names names, grants []api.Authorization) (lines []string) {
 	var scopes []string
 	rights := map[string][]string{}
 	for _, g := range grants {

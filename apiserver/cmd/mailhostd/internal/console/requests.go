@@ -3,6 +3,7 @@ package console
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,32 +45,26 @@ const requestsKept = 2000
 // requestLog holds the last requests of callers that were identified, so that strangers
 // displace none. Each process has its own.
 type requestLog struct {
-	mu   sync.Mutex
-	all  []request // a ring
-	next int
+	mu  sync.Mutex
+	all []request // the newest last, and at most twice as many as are kept
 }
 
 func (l *requestLog) add(r request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.all) < requestsKept {
-		l.all = append(l.all, r)
-		return
+	if len(l.all) == 2*requestsKept {
+		l.all = append(l.all[:0], l.all[requestsKept:]...)
 	}
-	l.all[l.next] = r
-	l.next = (l.next + 1) % requestsKept
+	l.all = append(l.all, r)
 }
 
 // of returns the last requests of an account that match, the newest first, up to a limit.
 func (l *requestLog) of(accountID string, failed bool, limit int) (last []request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range l.all {
-		r := l.all[(l.next+len(l.all)-1-i)%len(l.all)]
-		if r.accountID == accountID && (!failed || r.Failed()) {
-			if last = append(last, r); len(last) == limit {
-				break
-			}
+	for _, r := range slices.Backward(l.all[max(0, len(l.all)-requestsKept):]) {
+		if r.accountID == accountID && (!failed || r.Failed()) && len(last) < limit {
+			last = append(last, r)
 		}
 	}
 	return last

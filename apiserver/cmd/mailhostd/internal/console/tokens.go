@@ -41,9 +41,8 @@ func readToken(v *visit) (p tokenPage, err error) {
 	grants, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{SubjectType: vocab.SubjectServiceAccount, SubjectID: a.ID})
 	var rows []grantRow
 	if err == nil {
-		names := namesFor(v)
 		for _, g := range *grants {
-			rows = append(rows, names.row(apiclient.GrantRow{Authorization: g}))
+			rows = append(rows, v.grantRow(apiclient.GrantRow{Authorization: g}))
 		}
 		p.PlanOnly = apiclient.IsPlanOnly(*grants)
 	}
@@ -62,9 +61,6 @@ func confirmTokenRevocation(v *visit) (view, error) {
 }
 
 func revokeToken(v *visit) (view, error) {
-	id := v.PathValue("id")
-	if _, err := call(v, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: id}); err != nil {
-		return view{}, err
-	}
-	return view{RedirectTo: "/tokens" + queryOf("done", "token-revoked")}, nil
+	_, err := call(v, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: v.PathValue("id")})
+	return view{RedirectTo: "/tokens" + queryOf("done", "token-revoked")}, err
 }

@@ -34,6 +34,7 @@ type view struct {
 
 	// The following are set for every page.
 	Session *apiserver.Session
+	Names   names
 	Path    string
 	Base    string
 }
@@ -46,14 +47,16 @@ type section struct {
 	page page
 }
 
-var sections = []section{
-	{link{"", "Overview"}, overview}, {link{"/domains", "Domains"}, listDomains}, {link{"/mailboxes", "Mailboxes"}, listMailboxes},
-	{link{"/forwarding", "Forwarding"}, listForwarding}, {link{"/dedicated-ips", "Dedicated IPs"}, listDedicatedIPs}, {link{"/tokens", "Tokens"}, listTokens},
-	{link{"/grants", "Grants"}, listGrants}, {link{"/audit-log", "Audit log"}, listAuditLog}, {link{"/requests", "Requests"}, listRequests},
+func sections() []section {
+	return []section{
+		{link{"", "Overview"}, overview}, {link{"/domains", "Domains"}, listDomains}, {link{"/mailboxes", "Mailboxes"}, listMailboxes},
+		{link{"/forwarding", "Forwarding"}, listForwarding}, {link{"/dedicated-ips", "Dedicated IPs"}, listDedicatedIPs}, {link{"/tokens", "Tokens"}, listTokens},
+		{link{"/grants", "Grants"}, listGrants}, {link{"/audit-log", "Audit log"}, listAuditLog}, {link{"/requests", "Requests"}, listRequests},
+	}
 }
 
 // Navigation returns the sections.
-func (view) Navigation() []section { return sections }
+func (view) Navigation() []section { return sections() }
 
 // Current reports whether a page of the navigation is the one that is shown, or has it.
 func (o view) Current(l section) string {
@@ -202,15 +205,11 @@ func size(n int64) string {
 	for f >= 1024 && i < len(units)-1 {
 		f, i = f/1024, i+1
 	}
-	return strconv.FormatFloat(f, 'f', decimals(f), 64) + " " + units[i]
-}
-
-// decimals returns how many decimals a number needs: one, unless it is whole or large.
-func decimals(f float64) int {
+	decimals := 1
 	if f >= 100 || f == float64(int64(f)) {
-		return 0
+		decimals = 0
 	}
-	return 1
+	return strconv.FormatFloat(f, 'f', decimals, 64) + " " + units[i]
 }
 
 // words returns a value of the API as words: service_account is "Service account".
@@ -281,6 +280,9 @@ func listView[Item, Row any](v *visit, template, title string, list *api.Page[It
 	}
 	return view{Template: template, Title: title, Data: p}, nil
 }
+
+// same is for a list whose page shows the objects as they are.
+func same[Item any](item Item) Item { return item }
 
 // pager is the position in a list that has pages.
 type pager struct {

@@ -28,12 +28,11 @@ const ExampleAccount = `{"account_id":"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}`
 func CallURL(t *testing.T, method, url, body string, out any) {
 	t.Helper()
 	resp, text := Send(t, http.DefaultClient, method, url, body)
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		t.Fatalf("%s %s: %s", method, url, resp.Status)
-	}
+	var err error
 	if out != nil {
-		if err := json.Unmarshal([]byte(text), out); err != nil {
-			t.Fatal(err)
-		}
+		err = json.Unmarshal([]byte(text), out)
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices || err != nil {
+		t.Fatalf("%s %s: %s, %v", method, url, resp.Status, err)
 	}
 }

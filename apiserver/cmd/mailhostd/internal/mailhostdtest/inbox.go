@@ -1,12 +1,7 @@
 package mailhostdtest
 
 import (
-	"io"
-	"mime"
-	"mime/multipart"
-	"mime/quotedprintable"
 	"net/http"
-	netmail "net/mail"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,7 +26,7 @@ func (m *Inbox) Flags() []string {
 	return []string{"--smtp-url", "smtp://mailhostd:p%40ss@" + m.Addr, "--smtp-from", "Mailhost <no-reply@mail.example>"}
 }
 
-var linkInText = regexp.MustCompile(`(?m)^http://\S+/verify-forwarding/\S+$`)
+var linkInText = regexp.MustCompile(`(?m)^http://\S+/verify-forwarding/\S+`)
 
 // Link waits for a message to an address and returns its link.
 func (m *Inbox) Link(t *testing.T, to string) string {
@@ -41,31 +36,10 @@ func (m *Inbox) Link(t *testing.T, to string) string {
 		mails := m.Wait(n)
 		slices.Reverse(mails)
 		if i := slices.IndexFunc(mails, isTo); i >= 0 {
-			return linkInText.FindString(plainText(t, mails[i].Data))
+			// The link is alone on its line, which the encoding may have broken.
+			return linkInText.FindString(strings.ReplaceAll(mails[i].Data, "=\r\n", ""))
 		}
 	}
-}
-
-// plainText returns the first part of a message.
-func plainText(t *testing.T, data string) string {
-	t.Helper()
-	mail, err := netmail.ReadMessage(strings.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, params, err := mime.ParseMediaType(mail.Header.Get("Content-Type"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	part, err := multipart.NewReader(mail.Body, params["boundary"]).NextRawPart()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(quotedprintable.NewReader(part))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
 // NewRule creates a forwarding rule and returns it with the link of its message.

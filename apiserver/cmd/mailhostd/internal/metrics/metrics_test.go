@@ -73,14 +73,6 @@ func TestMiddleware(t *testing.T) {
 	}
 }
 
-func TestInFlight(t *testing.T) {
-	t.Parallel()
-	m := metrics.New("v1")
-	m.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		contains(t, scrape(t, m), "mailhostd_http_requests_in_flight 1")
-	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-}
-
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v1.2.3")

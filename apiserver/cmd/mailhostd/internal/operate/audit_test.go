@@ -1,9 +1,7 @@
 package operate_test
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -193,25 +191,6 @@ func TestReadingCreatesNothing(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("left behind: %v, error %v", left, err)
-	}
-}
-
-// TestAuditAtRest checks that audit does not change a database that no server uses.
-func TestAuditAtRest(t *testing.T) {
-	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	before, err := os.ReadFile(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := mailhostdtest.Audit(t, database); len(got) != 1 || got[0].AccountID != owner.AccountID || got[0].Subject.Type != "operator" {
-		t.Errorf("the log is %+v", got)
-	}
-	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
-		t.Errorf("the file has changed, error %v", err)
-	}
-	if _, err := os.Stat(database + "-wal"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a write-ahead log was left behind: %v", err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -153,35 +152,4 @@ func TestRestoreAsks(t *testing.T) {
 	if err := restored.View(t.Context(), func(r store.Reader) error { _, err := r.Account("waited"); return err }); err != nil {
 		t.Errorf("what that server wrote is lost: %v", err)
 	}
-}
-
-// TestRestoreUnderstandsReplies checks that only yes and no decide, that the question says what
-// follows, and that it does.
-func TestRestoreUnderstandsReplies(t *testing.T) {
-	t.Parallel()
-	d := newRestoreDrill(t)
-	for _, tt := range []struct {
-		flag    string
-		replies []string
-		shown   []string // before each reply, and at the end
-		code    int
-	}{
-		{"--revoke-again", []string{"yep", "NO"}, []string{"and revoke again what was revoked since? [y/N]", "Type yes or no.", "nothing was restored"}, cli.ExitFailure},
-		{"--revoke-again", []string{""}, []string{"and revoke again what was revoked since? [y/N]", "nothing was restored"}, cli.ExitFailure},
-		{"--no-revoke-again", []string{"sure", "Yes"}, []string{"work again? [y/N]", "Type yes or no.", "was restored"}, cli.ExitOK},
-	} {
-		restore := startRestore(t.Context(), t, d.backup, "--database", d.database, tt.flag)
-		for i, want := range tt.shown {
-			if got := restore.shown(t); !strings.Contains(got, want) {
-				t.Fatalf("%q: reply %d follows %q, want %q", tt.replies, i, got, want)
-			}
-			if i < len(tt.replies) {
-				fmt.Fprintln(restore.person, tt.replies[i])
-			}
-		}
-		if got := apitest.Receive(t, restore.code); got != tt.code {
-			t.Errorf("%q: exit code %d, want %d", tt.replies, got, tt.code)
-		}
-	}
-	mailhostdtest.Serve(t, d.database).As(t, d.leaked).Get("/mailboxes").Want(http.StatusOK)
 }

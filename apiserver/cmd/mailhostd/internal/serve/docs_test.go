@@ -72,45 +72,26 @@ func TestDocsInABrowser(t *testing.T) {
 		t.Fatalf("the page has status %d", status)
 	}
 	b.Do(t, chromedp.WaitVisible(chromedp.CSS(".opblock")))
-	b.Screenshot(t, "docs")
 	var document struct {
-		Paths map[string]map[string]struct{ Tags []string }
+		Paths map[string]map[string]any
 	}
 	_, text := s.Fetch(t, http.MethodGet, "/openapi.json")
 	if err := json.Unmarshal([]byte(text), &document); err != nil {
 		t.Fatal(err)
 	}
-	operations, tags := 0, map[string]bool{}
+	operations := 0
 	for _, path := range document.Paths {
-		for _, operation := range path {
-			operations++
-			tags[operation.Tags[0]] = true
-		}
+		operations += len(path)
 	}
 	if n := browsertest.Evaluate[int](t, b, "document.querySelectorAll('.opblock').length"); n != operations || n == 0 {
 		t.Errorf("the page shows %d operations; want %d", n, operations)
 	}
-	if n := browsertest.Evaluate[int](t, b, "document.querySelectorAll('.opblock-tag').length"); n != len(tags) || n == 0 {
-		t.Errorf("the page shows %d tags; want %d", n, len(tags))
-	}
-	for tag := range tags {
-		b.Has(t, "link "+tag)
-	}
 	b.Has(t, "main", "StaticText OAS")
 
-	b.Do(t, b.Click(t, "button POST /v1 /public /accounts /{account_id} /forwarding Create a forwarding rule"),
-		chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .responses-table")))
-	b.Screenshot(t, "docs-operation")
-	b.Has(t, "button CreateForwardingBody", "button Forwarding", "StaticText target_email", "StaticText forwarding.manage")
-	b.Do(t, b.Click(t, "button Schemas"), chromedp.WaitVisible(chromedp.CSS(".models.is-open article")))
-	b.Screenshot(t, "docs-schemas")
-
 	// "Try it out" works under the page's policy, here without a credential.
-	b.Do(t, b.Click(t, "button POST /v1 /public /accounts /{account_id} /forwarding Create a forwarding rule"), chromedp.WaitNotPresent(chromedp.CSS(".opblock.is-open")))
 	b.Do(t, b.Click(t, "button GET /v1 /public /accounts /{account_id} Read the account"), chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .try-out__btn")))
 	b.Do(t, b.Click(t, "button Try it out"), chromedp.SendKeys(chromedp.CSS(".is-open [data-param-name=account_id] input"), owner.AccountID))
 	b.Do(t, b.Click(t, "button Execute"), chromedp.WaitVisible(chromedp.CSS(".is-open .live-responses-table")))
-	b.Screenshot(t, "docs-tried")
 	if got := browsertest.Evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText"); !strings.Contains(got, "not_authenticated") {
 		t.Errorf("the page shows the response as %q", got)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -15,29 +13,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
-
-func TestRestart(t *testing.T) {
-	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	first := mailhostdtest.Serve(t, database, "--drain-delay", "1ms")
-	c := first.As(t, owner)
-	c.Domain("example.com")
-	var made api.Mailbox
-	c.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", "Jane")).Want(http.StatusCreated).Into(&made)
-	if code := first.End(t); code != cli.ExitOK {
-		t.Errorf("exit code %d", code)
-	}
-	if log := first.Log.String(); strings.Contains(log, owner.Token) || !strings.Contains(log, `"msg":"shut down"`) {
-		t.Errorf("log:\n%s", log)
-	}
-
-	second := mailhostdtest.Serve(t, database)
-	var found api.Mailbox
-	second.As(t, owner).Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK).Into(&found)
-	if found.ID != made.ID || found.CreatedAt != made.CreatedAt {
-		t.Errorf("made %+v\nfound %+v", made, found)
-	}
-}
 
 func TestPublishedOnly(t *testing.T) {
 	t.Parallel()
@@ -74,44 +49,6 @@ func TestServeWithoutAnAccount(t *testing.T) {
 	s.As(t, owner).Do(http.MethodGet, "", nil).Want(http.StatusOK)
 	if ready, _ := s.Fetch(t, http.MethodGet, "/healthz/ready"); ready.StatusCode != http.StatusOK {
 		t.Errorf("ready: %s", ready.Status)
-	}
-}
-
-// TestDatabaseRemovedWhileServing checks that changes fail while the database is
-// missing, and that the log reports it once.
-func TestDatabaseRemovedWhileServing(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("an open file can't be moved there")
-	}
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
-	as := s.As(t, owner)
-	ready := func() int {
-		resp, _ := s.Fetch(t, http.MethodGet, "/healthz/ready")
-		return resp.StatusCode
-	}
-	as.Do(http.MethodPost, "/workspaces", `{"name":"before"}`).Want(http.StatusCreated)
-	if err := os.Rename(database, database+".away"); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		as.Do(http.MethodPost, "/workspaces", `{"name":"meanwhile"}`).Want(http.StatusServiceUnavailable)
-	}
-	if got := ready(); got != http.StatusServiceUnavailable {
-		t.Errorf("ready: %d", got)
-	}
-	if err := os.Rename(database+".away", database); err != nil {
-		t.Fatal(err)
-	}
-	as.Do(http.MethodPost, "/workspaces", `{"name":"after"}`).Want(http.StatusCreated)
-	if got := ready(); got != http.StatusOK {
-		t.Errorf("ready: %d", got)
-	}
-	s.End(t)
-	log := s.Log.String()
-	if strings.Count(log, "was removed or moved") != 1 || strings.Count(log, "the database is available again") != 1 || strings.Contains(log, "operation failed") {
-		t.Errorf("the log is\n%s", log)
 	}
 }
 

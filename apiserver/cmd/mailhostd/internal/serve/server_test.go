@@ -2,21 +2,15 @@ package serve_test
 
 import (
 	"bufio"
-	"crypto/tls"
-	"database/sql"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
 	_ "modernc.org/sqlite" // changes the file independently of the program
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -27,43 +21,26 @@ import (
 // for the rest of the body.
 func TestLengthWithChunks(t *testing.T) {
 	t.Parallel()
-	plain, owner := mailhostdtest.Start(t)
-	secureDatabase, secureOwner := mailhostdtest.Initialize(t)
-	pair := certificatetest.NewPair(t, 1)
-	secure := mailhostdtest.Serve(t, secureDatabase, mailhostdtest.TLSArgs(pair)...)
-	for name, tt := range map[string]struct {
-		url   string
-		owner mailhostdtest.Account
-		dial  func(address string) (net.Conn, error)
-	}{
-		"plain": {plain.URL, owner, func(address string) (net.Conn, error) { return net.Dial("tcp", address) }},
-		"TLS": {secure.URL, secureOwner, func(address string) (net.Conn, error) {
-			return tls.Dial("tcp", address, &tls.Config{RootCAs: pair.Pool(t), ServerName: "localhost"})
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			conn, err := tt.dial(tt.url[strings.Index(tt.url, "//")+2:])
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			path := strings.Replace(api.Prefix, "{account_id}", tt.owner.AccountID, 1)
-			body := `{"name":"w"}`
-			fmt.Fprintf(conn, "POST %s/workspaces HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"+
-				"GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n", path, tt.owner.Token, len(body), body)
-			in := bufio.NewReader(conn)
-			resp, err := http.ReadResponse(in, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer resp.Body.Close()
-			if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusCreated || !resp.Close {
-				t.Errorf("%s, %v, %v", resp.Status, resp.Header, err)
-			}
-			if _, err := in.ReadByte(); err == nil {
-				t.Error("the connection is still open")
-			}
-		})
+	s, owner := mailhostdtest.Start(t)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := `{"name":"w"}`
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"+
+		"GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n", s.As(t, owner).Path("/workspaces"), owner.Token, len(body), body)
+	in := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusCreated || !resp.Close {
+		t.Errorf("%s, %v, %v", resp.Status, resp.Header, err)
+	}
+	if _, err := in.ReadByte(); err == nil {
+		t.Error("the connection is still open")
 	}
 }
 
@@ -195,38 +172,4 @@ func TestDrainDelay(t *testing.T) {
 	}
 	c.Do(http.MethodPost, "/workspaces", `{"name":"late"}`).Want(http.StatusCreated)
 	s.End(t) // returns immediately
-}
-
-// TestNewerSchema checks that a database with a newer schema is not changed.
-func TestNewerSchema(t *testing.T) {
-	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	db, err := sql.Open("sqlite", database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("PRAGMA user_version = 211"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.ReadFile(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{mailhostdtest.ServeArgs(database), {"init", "--database", database}} {
-		code, stdout, stderr := mailhostdtest.Run(t, args...)
-		if code != cli.ExitFailure || stdout != "" || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args[0], code, stdout, stderr)
-		}
-		for _, want := range []string{database, "newer version of this program", "version 211", "run the newer version, or restore a backup"} {
-			if !strings.Contains(stderr, want) {
-				t.Errorf("%s: %q lacks %q", args[0], stderr, want)
-			}
-		}
-	}
-	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
-		t.Errorf("the file has changed: %v", err)
-	}
 }

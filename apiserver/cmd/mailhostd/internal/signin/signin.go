@@ -125,14 +125,21 @@ func Discover(ctx context.Context, baseURL string) (Client, error) {
 	return Client{Issuer: m.AuthorizationServers[0], ID: m.ClientID, Scopes: m.ScopesSupported, Parameters: m.Parameters}, nil
 }
 
-// CheckTarget returns an error if the parameters ask the issuer for a token for another API
-// than the one at baseURL. An API that names them could otherwise get a person's token for
-// that other API (RFC 8707, section 3).
+// CheckTarget returns an error if what the API at baseURL names asks the issuer for a token for
+// another API: it could otherwise get a person's token for that one (RFC 8707, section 3). A scope
+// with a slash names an API too, as at Entra ID: those of an API are no more than words, or below
+// its own URL.
 func (c Client) CheckTarget(baseURL string) error {
 	base := strings.TrimRight(baseURL, "/")
+	isOwn := func(target string) bool { return target == "" || target == base || strings.HasPrefix(target, base+"/") }
 	for _, name := range []string{"resource", "audience"} {
-		if target := c.Parameters[name]; target != "" && target != base && !strings.HasPrefix(target, base+"/") {
+		if target := c.Parameters[name]; !isOwn(target) {
 			return fmt.Errorf("%s asks for a token for another API, %s=%.200q; if you trust it with such a token, give that as --parameter", base, name, target)
+		}
+	}
+	for _, scope := range c.Scopes {
+		if strings.Contains(scope, "/") && !isOwn(scope) {
+			return fmt.Errorf("%s asks for a token for another API, by the scope %.200q; if you trust it with such a token, give all scopes as --scope", base, scope)
 		}
 	}
 	return nil

@@ -24,6 +24,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/time/rate"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -64,7 +65,7 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 		o.Log.Warn("OTEL_RESOURCE_ATTRIBUTES is partly invalid", "error", err)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(attributes),
-		sdktrace.WithBatcher(&exporter{SpanExporter: client, log: o.Log, clock: time.Now}))
+		sdktrace.WithBatcher(client))
 	return &Tracing{provider: provider, wrap: otelhttp.NewMiddleware("",
 		otelhttp.WithTracerProvider(provider),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
@@ -73,9 +74,16 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 	)}, nil
 }
 
-// setLogger sets the logger of OpenTelemetry's packages, which is global.
+// warnInterval is the minimum time between two warnings about lost spans.
+const warnInterval = 5 * time.Minute
+
+// setLogger sets the logger of OpenTelemetry's packages, which is global. Their errors are those of
+// each batch of spans that is lost.
 func setLogger(log *slog.Logger) {
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", excerpt(err)) }))
+	lost := &rate.Sometimes{First: 1, Interval: warnInterval}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		lost.Do(func() { log.Warn("traces do not reach their collector", "error", excerpt(err)) })
+	}))
 	otel.SetLogger(logr.FromSlogHandler(messagesOnly{log.Handler()}))
 }
 

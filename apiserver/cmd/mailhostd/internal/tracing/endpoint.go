@@ -1,47 +1,11 @@
 package tracing
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"strings"
-	"time"
-
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
-
-// warnInterval is the minimum time between two warnings about lost spans.
-const warnInterval = 5 * time.Minute
-
-// exporter logs the errors of its inner exporter, at most one per warnInterval. The
-// span processor exports one batch at a time.
-type exporter struct {
-	sdktrace.SpanExporter
-	log   *slog.Logger
-	clock func() time.Time
-	// lost is the number of spans that failed since the last success.
-	lost   int
-	warned time.Time
-}
-
-// ExportSpans implements sdktrace.SpanExporter. It logs errors and always succeeds.
-func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	err := e.SpanExporter.ExportSpans(ctx, spans)
-	switch now := e.clock(); {
-	case err == nil && e.lost > 0:
-		e.log.Info("traces reach their collector again", "lost_spans", e.lost)
-		e.lost = 0
-	case err != nil:
-		e.lost += len(spans)
-		if e.lost == len(spans) || now.Sub(e.warned) >= warnInterval {
-			e.warned = now
-			e.log.Warn("traces do not reach their collector", "lost_spans", e.lost, "error", excerpt(err))
-		}
-	}
-	return nil
-}
 
 // excerpt shortens an error, which may contain a collector's whole response.
 func excerpt(err error) string { return fmt.Sprintf("%.300s", err) }
