@@ -7,7 +7,6 @@ package certificate
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -26,17 +25,11 @@ type Reloader struct {
 	certFile, keyFile string
 	clock             func() time.Time
 	log               *slog.Logger
-	current           atomic.Pointer[pair]
+	current           atomic.Pointer[tls.Certificate]
 
 	mu      sync.Mutex
 	checked time.Time
-	// invalid is the content that was last logged as unusable.
-	invalid string
-}
-
-// pair is a certificate with the content of its files, or with the error of reading them.
-type pair struct {
-	tls.Certificate
+	// source is the content of the files when they were last read, or the error of reading them.
 	source string
 }
 
@@ -46,11 +39,9 @@ func Open(certFile, keyFile string, clock func() time.Time, log *slog.Logger) (*
 		clock = time.Now
 	}
 	r := &Reloader{certFile: certFile, keyFile: keyFile, clock: clock, log: log, checked: clock()}
-	p, err := r.read()
-	if err != nil {
+	if err := r.load(); err != nil {
 		return nil, err
 	}
-	r.use(p)
 	return r, nil
 }
 
@@ -60,25 +51,29 @@ func (r *Reloader) Config() *tls.Config {
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			r.check()
-			return &r.current.Load().Certificate, nil
+			return r.current.Load(), nil
 		},
 	}
 }
 
-// NotAfter returns when the certificate expires.
-func (r *Reloader) NotAfter() time.Time { return r.current.Load().Leaf.NotAfter }
-
 // Leaf returns the certificate.
 func (r *Reloader) Leaf() *x509.Certificate { return r.current.Load().Leaf }
+
+// NotAfter returns when the certificate expires.
+func (r *Reloader) NotAfter() time.Time { return r.Leaf().NotAfter }
 
 // Reload reads the files now, and logs the result even if nothing has changed.
 func (r *Reloader) Reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.invalid = ""
-	if !r.refresh() {
+	before := r.source
+	r.source = ""
+	if _, source, err := r.read(); err == nil && source == before {
+		r.source = before
 		r.log.Info("the TLS certificate has not changed", "not_after", r.NotAfter())
+		return
 	}
+	r.reload()
 }
 
 // check reloads the certificate if the interval has passed. Concurrent handshakes
@@ -90,59 +85,49 @@ func (r *Reloader) check() {
 	defer r.mu.Unlock()
 	if now := r.clock(); now.Sub(r.checked) >= interval {
 		r.checked = now
-		r.refresh()
+		r.reload()
 	}
 }
 
-// refresh uses the files' content if it is new and valid. It reports whether it
-// logged anything; invalid content is logged once.
-func (r *Reloader) refresh() bool {
-	p, err := r.read()
-	switch {
-	case err != nil && p.source == r.invalid:
-		return false
-	case err != nil:
-		r.invalid = p.source
+// reload is load, and keeps the old certificate if the new one is invalid.
+func (r *Reloader) reload() {
+	if err := r.load(); err != nil {
 		r.log.Error("the new TLS certificate can't be used; the old one is kept", "error", err, "not_after", r.NotAfter())
-		return true
-	}
-	r.invalid = ""
-	if p.source == r.current.Load().source {
-		return false
-	}
-	r.use(p)
-	return true
-}
-
-func (r *Reloader) use(p *pair) {
-	r.current.Store(p)
-	r.log.Info("TLS certificate loaded", "names", p.Leaf.DNSNames, "not_after", p.Leaf.NotAfter)
-	switch now := r.clock(); {
-	case now.After(p.Leaf.NotAfter):
-		r.log.Warn("the TLS certificate has expired: clients will reject it", "not_after", p.Leaf.NotAfter)
-	case now.Before(p.Leaf.NotBefore):
-		r.log.Warn("the TLS certificate is not valid yet: clients will reject it", "not_before", p.Leaf.NotBefore)
 	}
 }
 
-// read loads the files. If there is an error, only the pair's source is set.
-func (r *Reloader) read() (*pair, error) {
-	cert, certErr := os.ReadFile(r.certFile)
-	key, keyErr := os.ReadFile(r.keyFile)
-	if err := errors.Join(withPrefix("--tls-cert", certErr), withPrefix("--tls-key", keyErr)); err != nil {
-		return &pair{source: err.Error()}, err
-	}
-	p := &pair{source: string(cert) + "\n" + string(key)}
-	var err error
-	if p.Certificate, err = tls.X509KeyPair(cert, key); err != nil {
-		return p, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", r.certFile, r.keyFile, err)
-	}
-	return p, nil
-}
-
-func withPrefix(flag string, err error) error {
-	if err == nil {
+// load uses the files' content, unless it is the same as before. Invalid content is an error once.
+func (r *Reloader) load() error {
+	cert, source, err := r.read()
+	if source == r.source {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", flag, err)
+	if r.source = source; err != nil {
+		return err
+	}
+	r.current.Store(&cert)
+	r.log.Info("TLS certificate loaded", "names", cert.Leaf.DNSNames, "not_after", cert.Leaf.NotAfter)
+	switch now := r.clock(); {
+	case now.After(cert.Leaf.NotAfter):
+		r.log.Warn("the TLS certificate has expired: clients will reject it", "not_after", cert.Leaf.NotAfter)
+	case now.Before(cert.Leaf.NotBefore):
+		r.log.Warn("the TLS certificate is not valid yet: clients will reject it", "not_before", cert.Leaf.NotBefore)
+	}
+	return nil
+}
+
+// read reads the files. Their content is the source, or the error of reading them.
+func (r *Reloader) read() (pair tls.Certificate, source string, err error) {
+	cert, err := os.ReadFile(r.certFile)
+	if err != nil {
+		return pair, err.Error(), fmt.Errorf("--tls-cert: %w", err)
+	}
+	key, err := os.ReadFile(r.keyFile)
+	if err != nil {
+		return pair, err.Error(), fmt.Errorf("--tls-key: %w", err)
+	}
+	if pair, err = tls.X509KeyPair(cert, key); err != nil {
+		err = fmt.Errorf("--tls-cert %s, --tls-key %s: %w", r.certFile, r.keyFile, err)
+	}
+	return pair, string(cert) + "\n" + string(key), err
 }

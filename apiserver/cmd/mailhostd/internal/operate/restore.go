@@ -212,33 +212,27 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 			consequence = ", and revoke again what was revoked since"
 		}
 	}
-	replies := bufio.NewReader(p.Stdin)
-	for {
-		fmt.Fprintf(p.Stderr, "Replace %s%s? [y/N] ", c.Database, consequence)
-		line, err := readLine(ctx, replies)
-		if err != nil {
-			fmt.Fprintln(p.Stderr)
-			return err
-		}
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return nil
-		case "", "n", "no":
-			return errors.New("it was not confirmed")
-		}
-		fmt.Fprintln(p.Stderr, "Type yes or no.")
+	fmt.Fprintf(p.Stderr, "Replace %s%s? [y/N] ", c.Database, consequence)
+	line, err := readLine(ctx, p.Stdin)
+	if err != nil {
+		fmt.Fprintln(p.Stderr)
+		return err
 	}
+	if reply := strings.ToLower(strings.TrimSpace(line)); reply != "y" && reply != "yes" {
+		return errors.New("it was not confirmed")
+	}
+	return nil
 }
 
 // readLine returns an error at the end of the input, or if the context ends first.
-func readLine(ctx context.Context, from *bufio.Reader) (string, error) {
+func readLine(ctx context.Context, from io.Reader) (string, error) {
 	type result struct {
 		line string
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		line, err := from.ReadString('\n')
+		line, err := bufio.NewReader(from).ReadString('\n')
 		done <- result{line, err}
 	}()
 	select {

@@ -104,8 +104,6 @@ type postgresCase struct {
 	*faultCase
 	cluster *postgrestest.Cluster
 	disk    string // of the database's tables, or ""
-	// host is in messages, because it is in the URL.
-	host string
 }
 
 // TestPostgresFaults checks what a server does when something happens to its PostgreSQL
@@ -132,7 +130,7 @@ func TestPostgresFaults(t *testing.T) {
 // newPostgresCase starts a server on a cluster of its own, as a user without other rights.
 func newPostgresCase(t *testing.T) *postgresCase {
 	cluster := postgrestest.Start(t)
-	c := &postgresCase{&faultCase{T: t, must: map[string]string{}}, cluster, smallTablespace(t), cluster.Dir()}
+	c := &postgresCase{&faultCase{T: t, must: map[string]string{}}, cluster, smallTablespace(t)}
 	create := []string{`CREATE ROLE mailhost LOGIN PASSWORD 'secret'`, `CREATE DATABASE mail OWNER mailhost`}
 	if c.disk != "" {
 		create[1] += ` TABLESPACE small`
@@ -257,19 +255,8 @@ func (c *postgresCase) createMany(prefix string) (status int, created bool) {
 	if r.Status == http.StatusServiceUnavailable && r.Header.Get("Retry-After") == "" {
 		c.Errorf("no Retry-After in %v", r.Header)
 	}
-	var out struct {
-		Created []struct {
-			Mailbox struct {
-				ID           string
-				PrimaryEmail string `json:"primary_email"`
-			}
-		}
-	}
 	if r.Status == http.StatusOK {
-		r.Into(&out)
+		objectsIn(r.JSON, func(address string, o object) { c.must[address], created = o.id, true })
 	}
-	for _, item := range out.Created {
-		c.must[item.Mailbox.PrimaryEmail] = item.Mailbox.ID
-	}
-	return r.Status, len(out.Created) > 0
+	return r.Status, created
 }

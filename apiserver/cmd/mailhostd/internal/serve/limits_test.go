@@ -14,7 +14,7 @@ func TestLimits(t *testing.T) {
 	c := s.As(t, owner)
 	c.Domain("example.com")
 	c.CreateMailbox("example.com", "jane").Want(http.StatusCreated)
-	c.CreateMailbox("example.com", "john").Want(http.StatusForbidden)
+	c.CreateMailbox("example.com", "john").Want(http.StatusConflict)
 	c.Get("/mailboxes").Want(http.StatusOK)
 	c.Get("/mailboxes").Want(http.StatusTooManyRequests)
 }

@@ -41,21 +41,3 @@ func TestOAuthAccessTokens(t *testing.T) {
 		t.Errorf("log:\n%s", log)
 	}
 }
-
-// TestSignInNeedsAPublicURL checks the warning of a server that can't know where people reach
-// it.
-func TestSignInNeedsAPublicURL(t *testing.T) {
-	t.Parallel()
-	for flags, want := range map[string]bool{
-		"":                                  false,
-		"--oauth-client-id cli":             true,
-		"--oauth-console-client-id console": true,
-		"--oauth-client-id cli --public-url https://mail.example.com": false,
-	} {
-		args := append([]string{"--oauth-issuer", "http://127.0.0.1:1", "--oauth-audience", "mailhost"}, strings.Fields(flags)...)
-		s := mailhostdtest.Serve(t, ":memory:", args...)
-		if got := strings.Contains(s.Log.String(), "behind a TLS proxy, set --public-url"); got != want {
-			t.Errorf("%q: a warning: %t, want %t\n%s", flags, got, want, s.Log)
-		}
-	}
-}

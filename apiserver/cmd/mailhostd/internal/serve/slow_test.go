@@ -3,7 +3,6 @@ package serve
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -18,8 +17,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -112,35 +109,6 @@ func isTooSlow(t *testing.T, resp *http.Response) {
 		!strings.Contains(string(text), `"type":"`+api.TypeRequestTimeout+`"`) {
 		t.Errorf("%s, %v: %s", resp.Status, resp.Header, text)
 	}
-}
-
-func TestSlowBodyOverHTTP2(t *testing.T) {
-	t.Parallel()
-	pair := certificatetest.NewPair(t, 1)
-	_, c := startWithLimits(t, shortBodyTimeout(), func(s *server) {
-		var err error
-		if s.certificate, err = certificate.Open(pair.Cert, pair.Key, nil, s.log); err != nil {
-			t.Fatal(err)
-		}
-	})
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pair.Pool(t)}, ForceAttemptHTTP2: true}
-	t.Cleanup(transport.CloseIdleConnections)
-	body, rest := io.Pipe()
-	defer rest.Close()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+c.Path("/workspaces"), body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+c.Token)
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := (&http.Client{Transport: transport}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.ProtoMajor != 2 {
-		t.Errorf("the protocol is %s", resp.Proto)
-	}
-	isTooSlow(t, resp)
 }
 
 // TestSlowReader checks that the server disconnects a client that does not read its

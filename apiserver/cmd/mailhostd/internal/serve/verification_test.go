@@ -52,18 +52,3 @@ func TestVerificationInABrowser(t *testing.T) {
 	}
 	b.Clean(t)
 }
-
-func TestPaymentPageInABrowser(t *testing.T) {
-	t.Parallel()
-	fixture := t.TempDir() + "/fixture.json"
-	mailhostdtest.WriteFile(t, fixture, `{"registrar":{"payment_needed":true}}`)
-	s, owner := mailhostdtest.Start(t, "--fixture", fixture)
-	bought := s.As(t, owner).Purchase(owner.WorkspaceID, "example.com").Want(http.StatusOK)
-	b := browsertest.New(t, s.URL)
-	if status := b.Leads(t, chromedp.Navigate(bought.Str("payment_url"))); status != http.StatusOK {
-		t.Fatalf("the payment returned status %d", status)
-	}
-	b.IsAccessible(t, "Payment needed")
-	b.Has(t, "list", "StaticText example.com", "StaticText  waits for payment")
-	b.Clean(t)
-}
