@@ -31,15 +31,6 @@ type TB interface {
 	Skipf(format string, args ...any)
 }
 
-// errMissing means that this machine has no HAProxy.
-var errMissing = errors.New("haproxy is neither on PATH nor in /usr/sbin")
-
-// Missing reports whether a test should do without HAProxy. If it is required, [Start] fails.
-func Missing() bool {
-	_, err := find()
-	return err != nil && os.Getenv(variable) != "required"
-}
-
 func find() (string, error) {
 	if program, err := exec.LookPath("haproxy"); err == nil {
 		return program, nil
@@ -47,7 +38,7 @@ func find() (string, error) {
 	if program, err := exec.LookPath("/usr/sbin/haproxy"); err == nil { // not on the PATH of a user of Debian
 		return program, nil
 	}
-	return "", errMissing
+	return "", errors.New("haproxy is neither on PATH nor in /usr/sbin")
 }
 
 // FreeAddress returns an address on which nothing listens, so that a server can be started
@@ -86,7 +77,7 @@ backend replicas
 func Start(t TB, servers ...string) string {
 	t.Helper()
 	program, err := find()
-	if err != nil && Missing() {
+	if err != nil && os.Getenv(variable) != "required" {
 		t.Skipf("not tested behind HAProxy: %v; install haproxy", err)
 	}
 	if err != nil {

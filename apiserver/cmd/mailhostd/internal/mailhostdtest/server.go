@@ -28,8 +28,8 @@ type Server struct {
 	Cmd   *exec.Cmd // nil if the server runs in this process
 }
 
-// ServeArgs returns the arguments for a server on a free port.
-func ServeArgs(database string, more ...string) []string {
+// serveArgs returns the arguments for a server on a free port.
+func serveArgs(database string, more ...string) []string {
 	return append([]string{"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--database", database}, more...)
 }
 
@@ -38,7 +38,7 @@ func Serve(t *testing.T, database string, more ...string) *Server {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{Log: apitest.NewLog(), Stop: stop, Ended: make(chan struct{})}
-	p := cli.Program{Args: ServeArgs(database, more...), Stdout: io.Discard, Stderr: s.Log, Openers: cli.Engines()}
+	p := cli.Program{Args: serveArgs(database, more...), Stdout: io.Discard, Stderr: s.Log, Openers: cli.Engines()}
 	go func() {
 		s.code = commands.Run(ctx, p)
 		s.Log.End()
@@ -72,7 +72,7 @@ func SpawnWith(t *testing.T, before []string, database string, more ...string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := slices.Concat(before, []string{self}, ServeArgs(database, more...))
+	args := slices.Concat(before, []string{self}, serveArgs(database, more...))
 	s := &Server{Log: apitest.NewLog(), Ended: make(chan struct{}), Cmd: exec.CommandContext(context.Background(), args[0], args[1:]...)}
 	s.Cmd.Env = append(os.Environ(), AsProgram+"=1")
 	s.Cmd.Stderr = s.Log

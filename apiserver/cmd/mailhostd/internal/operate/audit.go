@@ -73,18 +73,18 @@ func (c AuditCommand) Run(ctx context.Context, p cli.Program) error {
 		return c.archive(ctx, p)
 	}
 	out := bufio.NewWriter(p.Stdout)
-	var printer auditPrinter = newAuditText(out)
+	printEntry, flush := auditText(out)
 	if c.JSON || c.Format == "json" {
-		printer = newAuditJSON(out)
+		printEntry = auditJSON(out)
 	}
 	read := c.readDatabase
 	if remote {
 		read = c.readRemote
 	}
-	if err := read(ctx, p, printer.print); err != nil {
+	if err := read(ctx, p, printEntry); err != nil {
 		return err
 	}
-	return errors.Join(printer.flush(), out.Flush())
+	return errors.Join(flush(), out.Flush())
 }
 
 // readDatabase calls fn for each entry in a database, the newest last.

@@ -48,10 +48,10 @@ func (c AuditCommand) writeArchive(ctx context.Context, p cli.Program) (written 
 		}
 	}()
 	out := bufio.NewWriter(f)
-	printer := newAuditJSON(out)
+	printEntry := auditJSON(out)
 	err = c.readDatabase(ctx, p, func(e store.AuditEntry) error {
 		written++
-		return printer.print(e)
+		return printEntry(e)
 	})
 	return written, errors.Join(err, out.Flush(), f.Sync())
 }

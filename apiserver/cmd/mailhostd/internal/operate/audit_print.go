@@ -6,26 +6,17 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// auditPrinter prints entries of the audit log.
-type auditPrinter interface {
-	print(e store.AuditEntry) error
-	flush() error
-}
-
-// auditJSON prints one JSON object per line.
-type auditJSON struct{ *json.Encoder }
-
-func newAuditJSON(w io.Writer) auditJSON {
+// auditJSON returns a function that prints one JSON object per line.
+func auditJSON(w io.Writer) func(store.AuditEntry) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return auditJSON{enc}
+	return func(e store.AuditEntry) error { return enc.Encode(auditLine(e)) }
 }
 
 type auditSubject struct {
@@ -42,12 +33,13 @@ type auditChange struct {
 	Fields []string `json:"fields"`
 }
 
-func (p auditJSON) print(e store.AuditEntry) error {
+// auditLine is the object that is printed for an entry. It has no null.
+func auditLine(e store.AuditEntry) any {
 	changes := make([]auditChange, len(e.Changes))
 	for i, c := range e.Changes {
-		changes[i] = auditChange{c.Action, c.Type, c.ID, c.Name, append([]string{}, c.Fields...)} // never null
+		changes[i] = auditChange{c.Action, c.Type, c.ID, c.Name, append([]string{}, c.Fields...)}
 	}
-	return p.Encode(struct {
+	return struct {
 		ID            int64         `json:"id"`
 		At            string        `json:"at"`
 		AccountID     string        `json:"account_id"`
@@ -56,10 +48,8 @@ func (p auditJSON) print(e store.AuditEntry) error {
 		RequestID     string        `json:"request_id"`
 		RemoteAddress string        `json:"remote_address"`
 		Changes       []auditChange `json:"changes"`
-	}{e.ID, e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, auditSubject(e.Subject), e.RequestID, e.RemoteAddress, changes})
+	}{e.ID, e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, auditSubject(e.Subject), e.RequestID, e.RemoteAddress, changes}
 }
-
-func (auditJSON) flush() error { return nil }
 
 const (
 	// auditBlock is the number of lines whose columns are aligned with each other. They
@@ -69,36 +59,26 @@ const (
 	auditObjects = 3
 )
 
-// auditText prints one line per entry with aligned columns.
-type auditText struct {
-	columns *tabwriter.Writer
-	lines   int
-}
-
-func newAuditText(w io.Writer) *auditText {
-	return &auditText{columns: cli.NewColumns(w)}
-}
-
-func (p *auditText) print(e store.AuditEntry) error {
-	if p.lines == 0 {
-		if err := cli.WriteRow(p.columns, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"}); err != nil {
-			return err
+// auditText returns a function that prints one line per entry with aligned columns, and one that
+// prints what is buffered.
+func auditText(w io.Writer) (printEntry func(store.AuditEntry) error, flush func() error) {
+	columns, lines := cli.NewColumns(w), 0
+	return func(e store.AuditEntry) error {
+		if lines == 0 {
+			if err := cli.WriteRow(columns, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"}); err != nil {
+				return err
+			}
 		}
-	}
-	cells := []string{
-		e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
-		e.RequestID, e.RemoteAddress, describeChanges(e.Changes),
-	}
-	if err := cli.WriteRow(p.columns, cells); err != nil {
+		err := cli.WriteRow(columns, []string{
+			e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
+			e.RequestID, e.RemoteAddress, describeChanges(e.Changes),
+		})
+		if lines++; err == nil && lines%auditBlock == 0 {
+			err = columns.Flush()
+		}
 		return err
-	}
-	if p.lines++; p.lines%auditBlock == 0 {
-		return p.columns.Flush()
-	}
-	return nil
+	}, columns.Flush
 }
-
-func (p *auditText) flush() error { return p.columns.Flush() }
 
 // describeChanges returns a text such as "created mailbox a@example.com; updated
 // domain example.com (auto_renew)".

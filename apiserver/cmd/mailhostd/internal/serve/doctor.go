@@ -99,7 +99,7 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 	if err != nil {
 		return found(checkFailed, "%s", err)
 	}
-	if unknown != nil {
+	if len(unknown) > 0 {
 		return found(checkWarning, "no setting has the variable %s; mailhostd serve --help lists those that exist", strings.Join(unknown, ", "))
 	}
 	if c.Fixture != "" {
@@ -113,27 +113,18 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 	return found(checkOK, "valid")
 }
 
-// unknownVariables returns the variables that look like a setting and are none: misspelt ones.
-func unknownVariables(p cli.Program, app *kong.Kong) (unknown []string, err error) {
-	known, err := settingVariables(app)
-	for _, name := range slices.Sorted(maps.Keys(cli.Variables(p.Environ))) {
-		if strings.HasPrefix(name, "MAILHOSTD_") && !known[name] {
-			unknown = append(unknown, name)
-		}
-	}
-	return unknown, err
-}
-
-// settingVariables returns the variables of all commands.
-func settingVariables(app *kong.Kong) (map[string]bool, error) {
-	names := map[string]bool{}
+// unknownVariables returns the variables that look like a setting of a command and are none:
+// misspelt ones.
+func unknownVariables(p cli.Program, app *kong.Kong) ([]string, error) {
+	known := map[string]bool{}
 	err := kong.Visit(app.Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
-			names[cli.VariableOf(flag.Value)] = true
+			known[cli.VariableOf(flag.Value)] = true
 		}
 		return next(nil)
 	})
-	return names, err
+	names := slices.Sorted(maps.Keys(cli.Variables(p.Environ)))
+	return slices.DeleteFunc(names, func(name string) bool { return known[name] || !strings.HasPrefix(name, "MAILHOSTD_") }), err
 }
 
 func (c DoctorCommand) checkDatabase(ctx context.Context, p cli.Program) check {

@@ -47,26 +47,9 @@ type connectionFlags struct {
 	DrainDelay     time.Duration `default:"0s" placeholder:"DURATION" help:"How long to serve requests after SIGTERM or SIGINT while /healthz/ready fails, so that load balancers choose another server. Default: ${default}."`
 }
 
-func (f connectionFlags) validate() error {
-	switch {
-	case f.MaxConnections < 0:
-		return errors.New("--max-connections: must not be negative")
-	case f.DrainDelay < 0:
-		return errors.New("--drain-delay: must not be negative")
-	}
-	return nil
-}
-
 type tlsFlags struct {
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"Certificate chain in PEM, to serve the API over TLS. Reloaded when it changes, and on SIGHUP."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert, in PEM."`
-}
-
-func (f tlsFlags) validate() error {
-	if (f.TLSCert == "") != (f.TLSKey == "") {
-		return errors.New("--tls-cert and --tls-key: set both, or none for plain HTTP")
-	}
-	return nil
 }
 
 // openCertificate returns nil without --tls-cert.
@@ -82,16 +65,6 @@ type limitFlags struct {
 	MaxMailboxes int       `placeholder:"NUMBER" help:"Maximum number of mailboxes of an account. Default: unlimited."`
 
 	MaxDedicatedIPs int `name:"max-dedicated-ips" placeholder:"NUMBER" default:"4" help:"Maximum number of dedicated IPs of an account, because all accounts of a server share them. Default: ${default}."`
-}
-
-func (f limitFlags) validate() error {
-	if f.MaxMailboxes < 0 {
-		return errors.New("--max-mailboxes: must not be negative; 0 is unlimited")
-	}
-	if f.MaxDedicatedIPs < 1 {
-		return errors.New("--max-dedicated-ips: must be at least 1")
-	}
-	return nil
 }
 
 type rateLimit apiserver.RateLimit
@@ -118,26 +91,6 @@ type oauthFlags struct {
 	ConsoleClientID  string            `name:"oauth-console-client-id" placeholder:"ID" help:"Client of the issuer with which people sign in to the console; its redirect URI is /console/sign-in/return below the public URL. Default: --oauth-client-id."`
 	Trust            string            `name:"trust" placeholder:"FILE" help:"Trust file: issuers of tokens for workloads, such as CI systems, and by which claims each workload is known. Workloads need no stored secret. Default: none."`
 	ConsoleSecret    string            `name:"oauth-console-client-secret" placeholder:"SECRET" help:"Secret of that client. Set it in the variable rather than on the command line. Default: none, for a public client."`
-}
-
-func (f oauthFlags) validate() error {
-	switch {
-	case f.OAuthIssuer == "" && f.OAuthAudience != "":
-		return errors.New("--oauth-audience: needs --oauth-issuer")
-	case f.OAuthIssuer != "" && f.OAuthAudience == "":
-		return errors.New("--oauth-audience: is required with --oauth-issuer, so that a token for another API is not valid for this one")
-	case f.OAuthIssuer == "" && (f.OAuthClientID != "" || len(f.OAuthScopes) > 0 || len(f.OAuthParameters) > 0):
-		return errors.New("--oauth-client-id, --oauth-scopes and --oauth-parameters: need --oauth-issuer")
-	case f.OAuthIssuer == "" && f.ConsoleClientID != "":
-		return errors.New("--oauth-console-client-id: needs --oauth-issuer")
-	case f.ConsoleClientID == "" && f.ConsoleSecret != "":
-		return errors.New("--oauth-console-client-secret: needs --oauth-console-client-id")
-	}
-	if err := signin.CheckParameters(f.OAuthParameters); err != nil {
-		return fmt.Errorf("--oauth-parameters: %w", err)
-	}
-	_, err := f.tokenVerifier(nil, nil)
-	return err
 }
 
 // tokenVerifier returns nil without --oauth-issuer and --trust. It makes no request.
@@ -229,17 +182,6 @@ type smtpFlags struct {
 	SMTPFrom string `name:"smtp-from" placeholder:"ADDRESS" help:"Sender of messages, with or without a name, for instance Mailhost <no-reply@example.com>; required with --smtp-url."`
 }
 
-func (f smtpFlags) validate() error {
-	switch {
-	case f.SMTPURL == "" && f.SMTPFrom != "":
-		return errors.New("--smtp-from: needs --smtp-url")
-	case f.SMTPURL != "" && f.SMTPFrom == "":
-		return errors.New("--smtp-from: is required with --smtp-url")
-	}
-	_, err := f.mailer()
-	return err
-}
-
 // mailer returns nil without --smtp-url.
 func (f smtpFlags) mailer() (*mailer.Mailer, error) {
 	if f.SMTPURL == "" {
@@ -267,16 +209,6 @@ func (f metricsFlags) listenMetrics(ctx context.Context) (net.Listener, error) {
 type tracingFlags struct {
 	OTLPEndpoint string `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector for traces, over OTLP/HTTP. Default: $$OTEL_EXPORTER_OTLP_ENDPOINT, or off."`
 	Traceparent  string `name:"traceparent" enum:"continue,link" default:"continue" placeholder:"MODE" help:"How to use the trace context of a request: ${enum}. link starts a new trace for each request, for a public server. Default: ${default}."`
-}
-
-func (f tracingFlags) validate() error {
-	if f.OTLPEndpoint == "" {
-		return nil
-	}
-	if _, err := tracing.Endpoint(f.OTLPEndpoint, nil); err != nil {
-		return fmt.Errorf("--otlp-endpoint: %w", err)
-	}
-	return nil
 }
 
 // startTracing returns nil if tracing is off. An invalid OTEL_… variable is only

@@ -23,6 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -59,30 +60,52 @@ func (Command) Help() string {
 	return "On SIGTERM or SIGINT the server accepts no new requests and completes those in flight; a second signal ends it at once."
 }
 
-// Validate is called by kong.
+// Validate is called by kong. It makes no request.
 func (c settings) Validate() error {
-	if c.ShutdownTimeout < 0 {
-		return errors.New("--shutdown-timeout: must not be negative")
-	}
-	if c.DatabaseConnections != 0 && c.DatabaseConnections < 2 {
-		return errors.New("--database-connections: must be at least 2")
-	}
-	if c.DatabaseConnections != 0 && cli.Scheme(c.Database) == "" {
-		return errors.New("--database-connections: an SQLite file has none; name a postgres:// URL with --database")
-	}
-	for _, flags := range []interface{ validate() error }{c.connectionFlags, c.tlsFlags, c.limitFlags, c.oauthFlags, c.smtpFlags, c.tracingFlags} {
-		if err := flags.validate(); err != nil {
-			return err
+	for _, rule := range []struct {
+		broken  bool
+		message string
+	}{
+		{c.ShutdownTimeout < 0, "--shutdown-timeout: must not be negative"},
+		{c.DatabaseConnections != 0 && c.DatabaseConnections < 2, "--database-connections: must be at least 2"},
+		{c.DatabaseConnections != 0 && cli.Scheme(c.Database) == "", "--database-connections: an SQLite file has none; name a postgres:// URL with --database"},
+		{c.MaxConnections < 0, "--max-connections: must not be negative"},
+		{c.DrainDelay < 0, "--drain-delay: must not be negative"},
+		{(c.TLSCert == "") != (c.TLSKey == ""), "--tls-cert and --tls-key: set both, or none for plain HTTP"},
+		{c.MaxMailboxes < 0, "--max-mailboxes: must not be negative; 0 is unlimited"},
+		{c.MaxDedicatedIPs < 1, "--max-dedicated-ips: must be at least 1"},
+		{c.OAuthIssuer == "" && c.OAuthAudience != "", "--oauth-audience: needs --oauth-issuer"},
+		{c.OAuthIssuer != "" && c.OAuthAudience == "", "--oauth-audience: is required with --oauth-issuer, so that a token for another API is not valid for this one"},
+		{c.OAuthIssuer == "" && (c.OAuthClientID != "" || len(c.OAuthScopes) > 0 || len(c.OAuthParameters) > 0), "--oauth-client-id, --oauth-scopes and --oauth-parameters: need --oauth-issuer"},
+		{c.OAuthIssuer == "" && c.ConsoleClientID != "", "--oauth-console-client-id: needs --oauth-issuer"},
+		{c.ConsoleClientID == "" && c.ConsoleSecret != "", "--oauth-console-client-secret: needs --oauth-console-client-id"},
+		{c.SMTPURL == "" && c.SMTPFrom != "", "--smtp-from: needs --smtp-url"},
+		{c.SMTPURL != "" && c.SMTPFrom == "", "--smtp-from: is required with --smtp-url"},
+		{
+			c.SMTPURL != "" && c.PublicURL == "" && !isLocal(loopbackForPort(c.Listen)),
+			"--public-url: is required with --smtp-url, so that the links in messages work on other machines",
+		},
+	} {
+		if rule.broken {
+			return errors.New(rule.message)
 		}
 	}
-	if c.PublicURL == "" {
-		if c.SMTPURL != "" && !isLocal(loopbackForPort(c.Listen)) {
-			return errors.New("--public-url: is required with --smtp-url, so that the links in messages work on other machines")
+	if err := signin.CheckParameters(c.OAuthParameters); err != nil {
+		return fmt.Errorf("--oauth-parameters: %w", err)
+	}
+	if _, err := c.tokenVerifier(nil, nil); err != nil {
+		return err
+	}
+	if _, err := c.mailer(); err != nil {
+		return err
+	}
+	if c.OTLPEndpoint != "" {
+		if _, err := tracing.Endpoint(c.OTLPEndpoint, nil); err != nil {
+			return fmt.Errorf("--otlp-endpoint: %w", err)
 		}
-		return nil
 	}
 	u, err := url.Parse(c.PublicURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+	if c.PublicURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "") {
 		return errors.New("--public-url: must be an http or https URL, for instance https://mail.example.com")
 	}
 	return nil
@@ -108,7 +131,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err != nil {
 		return err
 	}
-	if unknown != nil {
+	if len(unknown) > 0 {
 		log.Warn("no setting has these variables; mailhostd serve --help lists those that exist", "variables", strings.Join(unknown, ", "))
 	}
 	fixture, err := c.readFixture()
