@@ -1,7 +1,6 @@
 package apiserver_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -292,35 +291,21 @@ func TestAuditedFrom(t *testing.T) {
 	}
 }
 
-// failingAuditStore is a store that can fail to write audit entries.
-type failingAuditStore struct {
-	store.Store
-	failing bool
-}
-
+// failingAuditTx fails to write audit entries.
 type failingAuditTx struct{ store.Tx }
 
 var errAuditFailed = errors.New("the log can't be written")
 
 func (failingAuditTx) AddAuditEntry(*store.AuditEntry) error { return errAuditFailed }
 
-func (s *failingAuditStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return s.Store.Update(ctx, func(tx store.Tx) error {
-		if s.failing {
-			tx = failingAuditTx{tx}
-		}
-		return fn(tx)
-	})
-}
-
 // TestNoChangeWithoutItsEntry checks that a request changes nothing if its audit entry
 // can't be written.
 func TestNoChangeWithoutItsEntry(t *testing.T) {
-	s := &failingAuditStore{Store: newStore(t)}
+	s := newFaulty(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	s.failing = true
+	s.tx = func(tx store.Tx) store.Tx { return failingAuditTx{tx} }
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
-	s.failing = false
+	s.tx = nil
 	h.Get("/workspaces").Is("total", 1)
 	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
 		t.Error("the failed request left an idempotency record")

@@ -10,45 +10,10 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // The model test has the property that no request gives a right or takes one that its caller does
 // not have. These are examples of it, with their messages.
-
-// TestMoveGivesNothing checks that nobody gains a right for a domain by moving it.
-func TestMoveGivesNothing(t *testing.T) {
-	h := apitest.New(t)
-	sales, board := h.Workspace("Sales"), h.Workspace("Board")
-	h.Domain("board.com", board)
-	move := obj{"workspace_id": sales}
-	mover := []apitest.Grant{apitest.GrantOn(vocab.CapDomainUpdate, "workspace", sales), apitest.GrantOn(vocab.CapDomainUpdate, "workspace", board)}
-	reader := h.Limited(t, append(mover, apitest.GrantOn(vocab.CapMailboxView, "workspace", sales))...)
-	reader.Patch("/domains/board.com", move).Refused(403, "header.Authorization permission_denied").Says("mailbox.view")
-	reader.Patch("/domains/board.com", obj{"auto_renew": true}).Want(200)
-	h.Limited(t, mover...).Patch("/domains/board.com", move).Want(200)
-}
-
-// TestExpiringGrant checks that a service account grants nothing for longer than it has it.
-func TestExpiringGrant(t *testing.T) {
-	h := apitest.New(t)
-	until := func(d time.Duration) obj {
-		return obj{"name": "x", "expires_at": h.Clock.Now().Add(d).Format(time.RFC3339)}
-	}
-	_, expiring := h.ServiceAccount(h.Client, until(time.Hour))
-	shorter, _ := h.ServiceAccount(h.Client, until(time.Minute))
-	longer, _ := h.ServiceAccount(h.Client, until(2*time.Hour))
-	permanent, _ := h.ServiceAccount(h.Client, obj{"name": "x"})
-	owner := obj{"grant_kind": "super_admin"}
-	for _, c := range []struct {
-		subjectType, id string
-		status          int
-	}{{"service_account", shorter, 201}, {"service_account", longer, 403}, {"service_account", permanent, 403}, {"user", "u", 403}, {"group", "g", 403}} {
-		owner["subject_type"], owner["subject_id"], owner["grant_kind"] = c.subjectType, c.id, "capability"
-		owner["capability_key"], owner["resource_type"], owner["resource_id"] = vocab.CapMailboxView, "workspace", h.DefaultWorkspace()
-		expiring.Post("/auth/authorizations", owner).Want(c.status)
-	}
-}
 
 // revoking is a response whose first write ends the credential of its request.
 type revoking struct {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,28 +21,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
-
-// interruptedStore calls a function between a request's authentication and its snapshot
-// or transaction.
-type interruptedStore struct {
-	store.Store
-	beforeUpdate atomic.Pointer[func()]
-	beforeView   atomic.Pointer[func()]
-}
-
-func (s *interruptedStore) View(ctx context.Context, fn func(store.Reader) error) error {
-	if before := s.beforeView.Load(); before != nil {
-		(*before)()
-	}
-	return s.Store.View(ctx, fn)
-}
-
-func (s *interruptedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	if before := s.beforeUpdate.Swap(nil); before != nil {
-		(*before)()
-	}
-	return s.Store.Update(ctx, fn)
-}
 
 // losses are the ways in which a credential loses its permissions while a request is in
 // flight, with the expected error.
@@ -72,7 +49,7 @@ func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
 			t.Parallel()
-			s := &interruptedStore{Store: newStore(t)}
+			s := newFaulty(t)
 			h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 			r := ready(h, newRequest(t, spec))
 			for _, loss := range losses {
@@ -82,7 +59,7 @@ func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 				requestID := uuid.NewString()
 				headers := []string{"X-Request-Id", requestID, "Idempotency-Key", uuid.NewString()}
 				if spec.Changes() {
-					s.beforeUpdate.Store(&lose)
+					s.beforeUpdate(lose)
 				} else {
 					s.loseBeforeRead(lose)
 				}
@@ -111,37 +88,32 @@ func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 
 // loseBeforeRead calls lose before the second View of the next request. The first View
 // authenticates the request.
-func (s *interruptedStore) loseBeforeRead(lose func()) {
+func (s *faulty) loseBeforeRead(lose func()) {
 	views := 0
-	before := func() {
+	before := hook(func(context.Context) error {
 		if views++; views == 2 {
-			s.beforeView.Store(nil)
+			s.view.Store(nil)
 			lose()
 		}
-	}
-	s.beforeView.Store(&before)
+		return nil
+	})
+	s.view.Store(&before)
 }
 
-// grantlessStore fails to read grants.
-type grantlessStore struct{ store.Store }
-
+// grantlessReader fails to read grants.
 type grantlessReader struct{ store.Reader }
 
 func (grantlessReader) GrantsOf(string, []store.Subject) ([]store.Authorization, error) {
 	return nil, errors.New("the disk is broken")
 }
 
-func (s grantlessStore) View(ctx context.Context, fn func(store.Reader) error) error {
-	return s.Store.View(ctx, func(r store.Reader) error { return fn(grantlessReader{r}) })
-}
-
 // TestGrantsCantBeRead checks that a fault of the store is not taken for missing grants, which
 // would make a client believe that its objects are gone.
 func TestGrantsCantBeRead(t *testing.T) {
 	t.Parallel()
-	h := apitest.New(t, func(o *apiserver.Options) {
-		o.Store, o.Logger = grantlessStore{newStore(t)}, slog.New(slog.DiscardHandler)
-	})
+	s := newFaulty(t)
+	s.reader = func(r store.Reader) store.Reader { return grantlessReader{r} }
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = s, slog.New(slog.DiscardHandler) })
 	h.Get("/mailboxes").Want(500)
 }
 
@@ -202,12 +174,12 @@ func TestGrantsOfUsersInOtherProcesses(t *testing.T) {
 // no credential, loses its permissions with its grant.
 func TestOwnerClientIsAuthorizedInTheTransaction(t *testing.T) {
 	t.Parallel()
-	s := &interruptedStore{Store: newStore(t)}
+	s := newFaulty(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	grant := h.Get("/auth/authorizations").Want(200).Str("0.id")
 	other := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
 	lose := func() { other.Delete("/auth/authorizations/" + grant).Want(204) }
-	s.beforeUpdate.Store(&lose)
+	s.beforeUpdate(lose)
 	h.Post("/workspaces", obj{"name": "w"}).Refused(403, "header.Authorization permission_denied").Says("workspace.manage")
 }
 
@@ -251,52 +223,6 @@ func TestRevokedDuringUpload(t *testing.T) {
 	sendSlowly(c, "/auth/service-accounts", obj{"name": "heir"}, revoke).Refused(401, "header.Authorization token_revoked")
 	sendSlowly(c, "/mailboxes/export", obj{}, func() { t.Error("the body of a revoked credential was read") }).Want(401)
 	h.Get("/auth/service-accounts").Is("total", 1)
-}
-
-// TestGrantRestrictedDuringUpload checks that a restricted grant that replaces an
-// unrestricted one during the upload applies to the operation.
-func TestGrantRestrictedDuringUpload(t *testing.T) {
-	t.Parallel()
-	h := apitest.New(t)
-	e := newEstate(h)
-	const create, view = vocab.CapMailboxCreate, vocab.CapMailboxView
-	manage := vocab.CapAuthorizationManage
-	for _, tt := range []struct {
-		name, path string
-		body       obj
-		has        []apitest.Grant
-		then       apitest.Grant
-		status     int
-		problem    string
-	}{
-		{"create", "/mailboxes", obj{"domain": "hidden.com", "local_part": "new", "first_name": "f", "last_name": "l"},
-			[]apitest.Grant{{Capability: create}}, apitest.GrantOn(create, "domain", e.domain[0]), 422, "body.domain value_error"},
-		{"export", "/mailboxes/export", obj{"domain": "hidden.com"},
-			[]apitest.Grant{{Capability: vocab.CapMailboxExport}}, apitest.GrantOn(vocab.CapMailboxExport, "workspace", e.workspace[0]), 422, "body.domain value_error"},
-		{"grant", "/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": view},
-			[]apitest.Grant{{Capability: manage}, {Capability: view}}, apitest.GrantOn(view, "domain", e.domain[0]), 403, "header.Authorization permission_denied"},
-	} {
-		c := h.In(t)
-		limited := h.Limited(t, tt.has...)
-		id := h.Get("/auth/service-accounts?page_size=1000").Want(200).Each("id")
-		subject := id[len(id)-1]
-		sendSlowly(limited, tt.path, tt.body, func() {
-			last := tt.has[len(tt.has)-1].Capability
-			c.Delete("/auth/authorizations/" + c.Get("/auth/authorizations?subject_id="+subject+"&capability_key="+string(last)).Want(200).Str("0.id")).Want(204)
-			c.GrantTo("service_account", subject, tt.then)
-		}).Refused(tt.status, tt.problem)
-	}
-}
-
-// TestInheritedGrantsAfterRevocation checks that a service account inherits the grants
-// that its creator has at the time of creation.
-func TestInheritedGrantsAfterRevocation(t *testing.T) {
-	t.Parallel()
-	h := apitest.New(t)
-	c := h.Limited(t, apitest.Grant{Capability: vocab.CapServiceAccountCreate}, apitest.Grant{Capability: vocab.CapMailboxView})
-	view := h.Get("/auth/authorizations?capability_key=mailbox.view").Want(200).Str("0.id")
-	child := sendSlowly(c, "/auth/service-accounts", obj{"name": "heir"}, func() { h.Delete("/auth/authorizations/" + view).Want(204) }).Want(201)
-	h.Get("/auth/authorizations?subject_id="+child.Str("id")).Want(200).Is("0.capability_key", "service_account.create", "1", nil)
 }
 
 func TestAccessTokenExpiresDuringUpload(t *testing.T) {

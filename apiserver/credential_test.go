@@ -92,30 +92,6 @@ func TestCredentialOfAnotherAccount(t *testing.T) {
 			}
 		}
 	}
-	// In its own account the credential can't reach objects of the first account.
-	domain := h.Domain("example.com")
-	mailbox := h.Mailbox(domain, "jane")
-	other.Account = nobody
-	for path, problem := range map[string]string{
-		"/domains/" + domain:                                        "path.domain not_found",
-		"/domains/example.com":                                      "path.domain not_found",
-		"/mailboxes/" + mailbox:                                     "path.mailbox not_found",
-		"/mailboxes/jane@example.com":                               "path.mailbox not_found",
-		"/credentials/" + h.Password("p", nil):                      "path.credential_id not_found",
-		"/forwarding/" + h.Forwarding("x@example.net", nil):         "path.forwarding_id not_found",
-		"/workspaces/" + h.DefaultWorkspace():                       "path.workspace_id not_found",
-		"/dns-records/" + idOf(h.Get("/dns-records"), "items.0.id"): "path.dns_record_id not_found",
-		"/dedicated-ips/" + h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")}).Want(201).Str("id"): "path.dedicated_ip_id not_found",
-	} {
-		h.Get(path).Want(200)
-		other.Get(path).Refused(404, problem)
-		if !strings.HasPrefix(path, "/workspaces") {
-			other.Delete(path).Refused(404, problem)
-		}
-	}
-	for _, list := range []string{"/mailboxes", "/domains", "/credentials", "/forwarding", "/dedicated-ips", "/dns-records"} {
-		other.Get(list).Want(200).Is("total", 0)
-	}
 }
 
 // TestAccountIDIsAnyUUID checks that the account id is accepted in upper case and without

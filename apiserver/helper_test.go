@@ -1,14 +1,17 @@
 package apiserver_test
 
 import (
+	"context"
 	"encoding/base32"
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 const (
@@ -33,6 +36,18 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
+// idOf returns the id at a place of the body.
+func idOf(a *apitest.Response, place string) string {
+	if id, ok := a.At(place).(string); ok {
+		return id
+	}
+	n, ok := a.At(place).(float64)
+	if !ok {
+		a.T.Fatalf("no number at %s: %s", place, a)
+	}
+	return itoa(int(n))
+}
+
 // tokenEncoding is the encoding of tokens.
 var tokenEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
@@ -40,4 +55,90 @@ var tokenEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithP
 func tokenChecksum(body string) string {
 	sum := crc32.ChecksumIEEE([]byte(body))
 	return tokenEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))
+}
+
+func newStore(t *testing.T) store.Store {
+	t.Helper()
+	return apitest.OpenStore(t)
+}
+
+// hook runs before a read or an update of a [faulty] store. It may block, change something, or
+// return an error instead of the read or update.
+type hook func(context.Context) error
+
+// faulty is a store with faults: each hook is called as long as it is set.
+type faulty struct {
+	store.Store
+	view, update, ping atomic.Pointer[hook]
+	// reader and tx, if they are set, replace what a read or an update gets.
+	reader func(store.Reader) store.Reader
+	tx     func(store.Tx) store.Tx
+}
+
+func newFaulty(t *testing.T) *faulty { return &faulty{Store: newStore(t)} }
+
+func call(h *atomic.Pointer[hook], ctx context.Context) error {
+	if fn := h.Load(); fn != nil {
+		return (*fn)(ctx)
+	}
+	return nil
+}
+
+func (s *faulty) View(ctx context.Context, fn func(store.Reader) error) error {
+	if err := call(&s.view, ctx); err != nil {
+		return err
+	}
+	return s.Store.View(ctx, func(r store.Reader) error {
+		if s.reader != nil {
+			r = s.reader(r)
+		}
+		return fn(r)
+	})
+}
+
+func (s *faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if err := call(&s.update, ctx); err != nil {
+		return err
+	}
+	return s.Store.Update(ctx, func(tx store.Tx) error {
+		if s.tx != nil {
+			tx = s.tx(tx)
+		}
+		return fn(tx)
+	})
+}
+
+func (s *faulty) Ping(ctx context.Context) error {
+	if err := call(&s.ping, ctx); err != nil {
+		return err
+	}
+	return s.Store.Ping(ctx)
+}
+
+// updatesFail makes updates fail with err, or succeed again if it is nil.
+func (s *faulty) updatesFail(err error) { s.update.Store(failing(err)) }
+
+// fail makes everything fail with err, or succeed again if it is nil.
+func (s *faulty) fail(err error) {
+	s.view.Store(failing(err))
+	s.update.Store(failing(err))
+	s.ping.Store(failing(err))
+}
+
+func failing(err error) *hook {
+	if err == nil {
+		return nil
+	}
+	fn := hook(func(context.Context) error { return err })
+	return &fn
+}
+
+// beforeUpdate calls fn once, before the next update.
+func (s *faulty) beforeUpdate(fn func()) {
+	h := hook(func(context.Context) error {
+		s.update.Store(nil)
+		fn()
+		return nil
+	})
+	s.update.Store(&h)
 }

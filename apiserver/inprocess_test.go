@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,22 +18,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// endlessStore returns mailboxes without end, or returns err after some. done is closed
-// when the handler of an export has returned.
-type endlessStore struct {
-	store.Store
-	before int64
-	err    error
-	done   chan struct{}
-}
-
-func (s *endlessStore) View(ctx context.Context, fn func(store.Reader) error) error {
-	return s.Store.View(ctx, func(r store.Reader) error { return fn(endlessReader{r, s}) })
-}
-
+// endlessReader returns mailboxes without end, or returns err after some.
 type endlessReader struct {
 	store.Reader
-	store *endlessStore
+	before int64
+	err    error
 }
 
 func (r endlessReader) EachMailbox(_ string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
@@ -42,23 +30,30 @@ func (r endlessReader) EachMailbox(_ string, f store.MailboxFilter, fn func(stor
 	if last, err := strconv.ParseInt(f.After.ID, 10, 64); err == nil {
 		begin = last + 1
 	}
-	for i := begin; r.store.err == nil || i < r.store.before; i++ {
+	for i := begin; r.err == nil || i < r.before; i++ {
 		if err := fn(store.Mailbox{ID: fmt.Sprint(i), LocalPart: fmt.Sprint("u", i), DomainName: "example.com"}); err != nil {
 			return err
 		}
 	}
-	return r.store.err
+	return r.err
 }
 
-// exportOf starts an export of an endless store.
-func exportOf(ctx context.Context, t *testing.T, s *endlessStore) *http.Response {
+// endless returns a store with an endlessReader.
+func endless(t *testing.T, before int64, err error) *faulty {
+	s := newFaulty(t)
+	s.reader = func(r store.Reader) store.Reader { return endlessReader{r, before, err} }
+	return s
+}
+
+// exportOf starts an export of an endless store. done is closed when its handler has returned.
+func exportOf(ctx context.Context, t *testing.T, s store.Store) (resp *http.Response, done chan struct{}) {
 	t.Helper()
-	s.Store, s.done = newStore(t), make(chan struct{})
+	done = make(chan struct{})
 	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Store = s
 		o.Middleware = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				defer close(s.done)
+				defer close(done)
 				next.ServeHTTP(w, r)
 			})
 		}
@@ -68,16 +63,14 @@ func exportOf(ctx context.Context, t *testing.T, s *endlessStore) *http.Response
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := h.Service.OwnerClient(accountID).Do(r)
-	if err != nil {
+	if resp, err = h.Service.OwnerClient(accountID).Do(r); err != nil {
 		t.Fatal(err)
 	}
-	return resp
+	return resp, done
 }
 
 func TestInProcessStreams(t *testing.T) {
-	s := &endlessStore{}
-	resp := exportOf(t.Context(), t, s)
+	resp, done := exportOf(t.Context(), t, endless(t, 0, nil))
 	lines := bufio.NewScanner(resp.Body)
 	for i := range 10_000 {
 		if !lines.Scan() {
@@ -87,13 +80,12 @@ func TestInProcessStreams(t *testing.T) {
 	if err := resp.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	apitest.Receive(t, s.done) // the handler returns when the body is closed
+	apitest.Receive(t, done) // the handler returns when the body is closed
 }
 
 func TestInProcessCancelsAStream(t *testing.T) {
-	s := &endlessStore{}
 	ctx, cancel := context.WithCancel(t.Context())
-	resp := exportOf(ctx, t, s)
+	resp, done := exportOf(ctx, t, endless(t, 0, nil))
 	defer resp.Body.Close()
 	if _, err := io.ReadFull(resp.Body, make([]byte, 1000)); err != nil {
 		t.Fatal(err)
@@ -102,25 +94,24 @@ func TestInProcessCancelsAStream(t *testing.T) {
 	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, context.Canceled) {
 		t.Errorf("reading the rest returns %v; want context.Canceled", err)
 	}
-	apitest.Receive(t, s.done)
+	apitest.Receive(t, done)
 }
 
 // TestInProcessCutOff checks that a response that breaks off ends with an error, so that
 // it does not look complete.
 func TestInProcessCutOff(t *testing.T) {
-	s := &endlessStore{before: 5000, err: errors.New("the disk is gone")}
-	resp := exportOf(t.Context(), t, s)
+	resp, done := exportOf(t.Context(), t, endless(t, 5000, errors.New("the disk is gone")))
 	defer resp.Body.Close()
 	if n, err := io.Copy(io.Discard, resp.Body); err == nil || strings.Contains(err.Error(), "disk") {
 		t.Errorf("%d bytes, then %v; want an error without details", n, err)
 	}
-	apitest.Receive(t, s.done)
+	apitest.Receive(t, done)
 }
 
 // TestStalledExports checks that clients that don't read their exports don't block other
 // readers.
 func TestStalledExports(t *testing.T) {
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = &endlessStore{Store: newStore(t)} })
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 0, nil) })
 	for range 100 { // more than the number of concurrent readers
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
 		if err != nil {
@@ -140,50 +131,32 @@ func TestStalledExports(t *testing.T) {
 	}
 }
 
-// blockingStore can block reads until the request is cancelled, or panic.
-type blockingStore struct {
-	store.Store
-	wait, panics atomic.Bool
-	entered      chan struct{}
-	left         chan struct{}
-}
-
-func (s *blockingStore) View(ctx context.Context, fn func(store.Reader) error) error {
-	if s.panics.Load() {
-		panic("secret: 10.1.2.3")
-	}
-	if s.wait.Load() {
-		close(s.entered)
-		defer close(s.left)
+func TestInProcessCancelsARequest(t *testing.T) {
+	s, left := newFaulty(t), make(chan struct{})
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
+	ctx, cancel := context.WithCancel(t.Context())
+	block := hook(func(ctx context.Context) error {
+		defer close(left)
+		cancel()
 		<-ctx.Done()
 		return ctx.Err()
-	}
-	return s.Store.View(ctx, fn)
-}
-
-func TestInProcessCancelsARequest(t *testing.T) {
-	s := &blockingStore{Store: newStore(t), entered: make(chan struct{}), left: make(chan struct{})}
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	s.wait.Store(true)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-s.entered
-		cancel()
-	}()
+	})
+	s.view.Store(&block)
 	if _, err := h.Try(ctx, "GET", "/mailboxes", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the request returns %v; want context.Canceled", err)
 	}
-	apitest.Receive(t, s.left)
+	apitest.Receive(t, left)
 }
 
 func TestPanics(t *testing.T) {
-	s := &blockingStore{Store: newStore(t)}
+	s := newFaulty(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	s.panics.Store(true)
+	panics := hook(func(context.Context) error { panic("secret: 10.1.2.3") })
+	s.view.Store(&panics)
 	if a := h.Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "10.1.2.3") {
 		t.Errorf("the response contains the internal error: %s", a)
 	}
-	s.panics.Store(false)
+	s.view.Store(nil)
 	h.Get("/mailboxes").Want(200)
 }
 

@@ -11,14 +11,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -103,28 +101,6 @@ func TestSender(t *testing.T) {
 		}
 		shows(t, h, "GET", sent[0].Link, 404, "This link is not valid")
 		shows(t, h, "POST", sent[1].Link, 200, "Confirmed", "x@example.net")
-	})
-}
-
-// TestSlowSenderDoesNotBlockRequests checks that a slow mail server does not delay API
-// requests.
-func TestSlowSenderDoesNotBlockRequests(t *testing.T) {
-	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(29 * time.Second); return nil }}
-	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
-		begun := time.Now()
-		for i := range 20 {
-			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
-		}
-		if took := time.Since(begun); took != 0 {
-			t.Errorf("creating twenty rules takes %s", took)
-		}
-		if n := c.count(); n != 4 {
-			t.Errorf("%d messages are sent concurrently; want 4", n)
-		}
-		time.Sleep(5 * 29 * time.Second)
-		if n := c.count(); n != 20 {
-			t.Errorf("%d messages were sent; want 20", n)
-		}
 	})
 }
 
@@ -272,40 +248,18 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 // sendPause is the pause after the first failed attempt.
 const sendPause = 10 * time.Second
 
-// killableStore is a store that fails once its process is killed.
-type killableStore struct {
-	store.Store
-	dead atomic.Bool
-}
-
-var errKilled = errors.New("the process was killed")
-
-func (s *killableStore) View(ctx context.Context, fn func(store.Reader) error) error {
-	if s.dead.Load() {
-		return errKilled
-	}
-	return s.Store.View(ctx, fn)
-}
-
-func (s *killableStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	if s.dead.Load() {
-		return errKilled
-	}
-	return s.Store.Update(ctx, fn)
-}
-
 // TestMessagesOfAKilledProcess checks that another process sends the message of a process
 // that was killed while it sent, but only after the lease.
 func TestMessagesOfAKilledProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
-		var db *killableStore
+		var db *faulty
 		interrupted := &sender{send: func(context.Context, apiserver.Message, int) error {
-			db.dead.Store(true)
+			db.fail(errors.New("the process was killed"))
 			return nil
 		}}
 		killed, _ := r.start(interrupted, func(o *apiserver.Options) {
-			db = &killableStore{Store: o.Store}
+			db = &faulty{Store: o.Store}
 			o.Store = db
 		})
 		killed.Forwarding("x@example.net", nil)
@@ -328,7 +282,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		if n, lost := other.count(), interrupted.count(); n != 1 || lost != 1 {
 			t.Errorf("%d and %d messages after an hour; want 1 each", n, lost)
 		}
-		db.dead.Store(false) // so that the first service can be closed
+		db.fail(nil) // so that the first service can be closed
 	})
 }
 
@@ -422,26 +376,6 @@ func TestMessagesAreDropped(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestManyMessages checks that a long queue of several accounts loses no message.
-func TestManyMessages(t *testing.T) {
-	c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(time.Second); return nil }}
-	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
-		for i := range 60 {
-			account := h.Owner(t, fmt.Sprintf("11111111-2222-4333-8444-%012d", i/20))
-			account.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
-		}
-		time.Sleep(time.Minute)
-		sent, _ := c.calls()
-		to := map[string]bool{}
-		for _, m := range sent {
-			to[m.To] = true
-		}
-		if len(sent) != 60 || len(to) != 60 {
-			t.Errorf("%d messages to %d recipients", len(sent), len(to))
-		}
-	})
 }
 
 // TestCloseSendsDueMessages checks that Close sends the messages that are due.

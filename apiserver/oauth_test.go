@@ -106,19 +106,6 @@ func TestGrantsOfUsersAddUp(t *testing.T) {
 	c.Get("/mailboxes").Want(200).Is("total", 1)
 }
 
-func TestUserWithRestrictedGrants(t *testing.T) {
-	h, _ := newIssued(t, map[string]any{"t": jane()})
-	e := newEstate(h)
-	for _, capability := range api.Capabilities() {
-		h.GrantTo("group", "ops", apitest.GrantOn(capability, "domain", e.domain[0]))
-	}
-	c := h.As("t")
-	t.Run("lists", func(t *testing.T) { e.checkLists(c.In(t)) })
-	t.Run("objects", func(t *testing.T) { e.checkObjects(c.In(t)) })
-	t.Run("creates", func(t *testing.T) { e.checkCreates(c.In(t)) })
-	t.Run("export", func(t *testing.T) { e.checkExport(c.In(t)) })
-}
-
 // TestAccountsThatGrantAUserNothing checks that a user without grants gets the same
 // response for every account, existing or not. It is also the response to a service
 // account of another account.
@@ -223,22 +210,6 @@ func TestServiceAccountOfAUser(t *testing.T) {
 	c := h.As(made.Str("token"))
 	c.Get("/mailboxes").Want(200)
 	c.Get("/domains").Refused(403, "header.Authorization permission_denied")
-}
-
-// TestKeysOfUsers checks that Idempotency-Keys of different users don't conflict.
-func TestKeysOfUsers(t *testing.T) {
-	h, _ := newIssued(t, map[string]any{"jane": jane(), "john": apiserver.User{ID: "john", Groups: []string{"ops"}}})
-	h.GrantOwner("group", "ops")
-	const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
-	create := func(token, name string) *apitest.Response {
-		return h.As(token).Do("POST", "/workspaces", obj{"name": name}, "Idempotency-Key", key)
-	}
-	first := create("jane", "a").Want(201)
-	if again := create("jane", "a").Want(201); again.Header.Get("Idempotency-Replayed") != "true" || again.Str("id") != first.Str("id") {
-		t.Errorf("not replayed: %s %v", again, again.Header)
-	}
-	create("jane", "b").Refused(422, "header.Idempotency-Key value_error")
-	create("john", "b").Want(201)
 }
 
 func TestRefusedAccessTokens(t *testing.T) {

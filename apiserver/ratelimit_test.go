@@ -49,17 +49,6 @@ func TestRateLimit(t *testing.T) {
 	c.Get("/mailboxes").Want(200).HasLimit(2, 20)
 }
 
-func TestRateLimitedRequestChangesNothing(t *testing.T) {
-	t.Parallel()
-	h, c, _ := limitedHarness(t)
-	for range 3 {
-		c.Get("/workspaces").Want(200)
-	}
-	c.Post("/workspaces", obj{"name": "one too many"}).Want(429)
-	h.Clock.Advance(time.Hour)
-	c.Get("/workspaces").Want(200).Is("total", 1)
-}
-
 func TestRateLimitWithoutCredential(t *testing.T) {
 	t.Parallel()
 	h, c, _ := limitedHarness(t)

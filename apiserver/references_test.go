@@ -53,34 +53,6 @@ func TestUnknownReferencesAreReportedWithOtherProblems(t *testing.T) {
 		Refused(422, "path.account_id uuid_parsing", "body.first_name string_too_short")
 }
 
-// TestUnknownReferenceHasTheSameMessage checks that the message is the same with and
-// without other problems, also with an Idempotency-Key.
-func TestUnknownReferenceHasTheSameMessage(t *testing.T) {
-	h := apitest.New(t)
-	body := obj{"domain": "nope.com", "first_name": "F", "last_name": "L", "local_part": "a"}
-	alone := h.Post("/mailboxes", body).Refused(422, "body.domain value_error").Str("detail.0.msg")
-	for _, headers := range [][]string{nil, {"Idempotency-Key", nobody}} {
-		both := h.Do("POST", "/mailboxes", with(body, "first_name", ""), headers...).Want(422)
-		if got := both.Str("detail.1.msg"); got != alone {
-			t.Errorf("%q; want %q", got, alone)
-		}
-	}
-}
-
-// TestUnknownReferencesOfRestrictedCallers checks that an existing domain that the caller
-// may not see is reported as unknown.
-func TestUnknownReferencesOfRestrictedCallers(t *testing.T) {
-	h := apitest.New(t)
-	e := newEstate(h)
-	c := h.Restricted(t, "domain", e.domain[0])
-	for domain, want := range map[string][]string{
-		"seen.com":   {"body.first_name string_too_short"},
-		"hidden.com": {"body.first_name string_too_short", "body.domain value_error"},
-	} {
-		c.Post("/mailboxes", obj{"domain": domain, "first_name": "", "last_name": "L", "local_part": "a"}).Refused(422, want...)
-	}
-}
-
 func TestQueryThatCannotBeDecoded(t *testing.T) {
 	h := apitest.New(t)
 	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")

@@ -1,8 +1,6 @@
 package apiserver_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +8,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -48,23 +44,6 @@ func TestReset(t *testing.T) {
 	h.Domain("example.com")
 }
 
-// TestResetDropsQueuedMessages checks that a reset drops the queued messages, because
-// their rules no longer exist.
-func TestResetDropsQueuedMessages(t *testing.T) {
-	c := &sender{send: func(context.Context, apiserver.Message, int) error { return errors.New("try again") }}
-	mailed(t, c, func(t *testing.T, h *apitest.Server, _ *apitest.Log) {
-		h.Forwarding("x@example.net", nil)
-		before := c.count()
-		if err := h.Service.Reset(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(24 * time.Hour)
-		if after := c.count(); before != 1 || after != before {
-			t.Errorf("%d attempts before the reset, %d a day later", before, after)
-		}
-	})
-}
-
 // TestResetWithClockSetBack checks that creation times after a reset follow a clock that
 // was set back.
 func TestResetWithClockSetBack(t *testing.T) {
@@ -99,57 +78,6 @@ func TestResetIsAtomic(t *testing.T) {
 		t.Error("an invalid fixture was accepted")
 	}
 	h.Get("/domains/example.com").Want(200)
-}
-
-// TestResetInTheAuditLog checks that the audit log contains a single entry after a reset,
-// with the operator as the subject.
-func TestResetInTheAuditLog(t *testing.T) {
-	t.Parallel()
-	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = db })
-	h.Domain("example.com")
-	if err := h.Service.Reset(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	var operations []string
-	if err := db.View(t.Context(), func(r store.Reader) error {
-		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
-			operations = append(operations, e.Subject.Type+" "+e.Operation)
-			return nil
-		})
-	}); err != nil {
-		t.Fatal(err)
-	}
-	same(t, "the audit log", operations, []string{"operator reset"})
-}
-
-func TestSettlePayment(t *testing.T) {
-	t.Parallel()
-	h := apitest.New(t, func(o *apiserver.Options) {
-		o.Registrar = apiserver.Registrar{PaymentNeeded: true, ProvisioningDelay: apiserver.Duration(time.Hour)}
-	})
-	batch := h.Purchase(h.DefaultWorkspace(), "a.com", "b.com").Want(200).Str("purchase_batch_id")
-	h.Purchase(h.DefaultWorkspace(), "other.com").Want(200)
-	h.Clock.Advance(24 * time.Hour)
-	for range 2 { // a second call changes nothing
-		settled, err := h.Service.SettlePayment(t.Context(), strings.ToUpper(batch))
-		if err != nil || len(settled) != 2 || settled[0].Name != "a.com" || settled[1].Status != vocab.DomainPending || settled[0].AccountID != accountID {
-			t.Fatalf("settled %+v, %v", settled, err)
-		}
-		h.Get("/domains/a.com").Is("status", "pending", "outbound_routing_ready", false, "updated_at", "2026-03-15T15:09:26.535897Z")
-		h.Clock.Advance(time.Minute)
-	}
-	h.Clock.Advance(time.Hour)
-	h.Get("/domains/b.com").Is("status", "active", "outbound_routing_ready", true)
-	h.Get("/domains/other.com").Is("status", "pending_payment")
-	for _, id := range []string{h.DefaultWorkspace(), "", "x"} {
-		if settled, err := h.Service.SettlePayment(t.Context(), id); err != apiserver.ErrNoPurchase || settled != nil {
-			t.Errorf("%q: %v, %v", id, settled, err)
-		}
-	}
 }
 
 // TestSettlePaymentOfAFixture checks that a fixture's domain that waits for its payment

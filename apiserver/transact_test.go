@@ -1,16 +1,13 @@
 package apiserver_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,7 +16,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -99,54 +95,6 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func TestReplayExpires(t *testing.T) {
-	h := apitest.New(t)
-	first := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
-	h.Clock.Advance(24 * time.Hour)
-	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Refused(409, "body conflict").Says(first.Str("id"))
-	if second := h.PostKeyed(key, "/workspaces", obj{"name": "b"}).Want(201); second.Replayed() || second.Str("id") == first.Str("id") {
-		t.Errorf("the key has not expired: %s", second)
-	}
-}
-
-// TestLostResponse checks that a create whose client is gone before the response is replayed
-// under its key, and that the same create under another key is a conflict that names the
-// object.
-func TestLostResponse(t *testing.T) {
-	for path, body := range map[string]obj{
-		"/mailboxes":   {"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"},
-		"/forwarding":  {"domain": "example.com", "target_email": "jane@example.org"},
-		"/dns-records": {"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1", "ttl": 300},
-		"/credentials": {"name": "ops", "generate": true},
-		"/workspaces":  {"name": "Research"},
-	} {
-		t.Run(path, func(t *testing.T) {
-			var lose atomic.Bool
-			h := apitest.New(t, func(o *apiserver.Options) {
-				o.Middleware = func(next http.Handler) http.Handler {
-					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						if lose.CompareAndSwap(true, false) {
-							next.ServeHTTP(httptest.NewRecorder(), r)
-							api.Unavailable("the response is lost").Write(w)
-							return
-						}
-						next.ServeHTTP(w, r)
-					})
-				}
-			})
-			h.Domain("example.com")
-			lose.Store(true)
-			h.PostKeyed(key, path, body).Want(503)
-			again := h.PostKeyed(key, path, body).Want(201)
-			if !again.Replayed() {
-				t.Errorf("the response is not replayed: %s", again)
-			}
-			id := idOf(again, "id")
-			h.PostKeyed(otherKey, path, body).Refused(409, "body conflict").Says(id)
-		})
-	}
-}
-
 // TestReplayAfterExpiresAt checks that a response is still replayed after expires_at in
 // the request has passed.
 func TestReplayAfterExpiresAt(t *testing.T) {
@@ -162,20 +110,6 @@ func TestReplayAfterExpiresAt(t *testing.T) {
 		Refused(422, "body.name string_too_short", "body.expires_at value_error")
 }
 
-func TestKeyOfAnotherRequest(t *testing.T) {
-	h := apitest.New(t)
-	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
-	const problem = "header.Idempotency-Key value_error"
-	for range 2 {
-		if a := h.PostKeyed(key, "/workspaces", obj{"name": "b"}).Refused(422, problem); a.Replayed() {
-			t.Error("the response is a replay")
-		}
-	}
-	h.PostKeyed(key, "/feedback", obj{"title": "a", "description": "b"}).Refused(422, problem)
-	h.Get("/workspaces").Is("total", 2)
-	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
-}
-
 func TestInvalidKeys(t *testing.T) {
 	h := apitest.New(t)
 	for _, k := range []string{"x", "123", key + "0", "null"} {
@@ -187,104 +121,10 @@ func TestInvalidKeys(t *testing.T) {
 	h.Do("POST", "/mailboxes/export", obj{}, "Idempotency-Key", "x").Want(200)
 }
 
-// TestKeyOfInvalidInput checks that a key can be used again after a 422.
-func TestKeyOfInvalidInput(t *testing.T) {
-	h := apitest.New(t)
-	h.PostKeyed(key, "/workspaces", obj{"name": ""}).Refused(422, "body.name string_too_short")
-	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
-}
-
-// TestRefusalsAreEvaluatedAgain checks that a rejected request is evaluated again under
-// the same key.
-func TestRefusalsAreEvaluatedAgain(t *testing.T) {
-	h := apitest.New(t)
-	h.Domain("example.com")
-	id := h.Mailbox("example.com", "jane")
-	body := obj{"domain": "example.com", "local_part": "jane", "first_name": "x", "last_name": "y"}
-	h.PostKeyed(key, "/mailboxes", body).Refused(409, "body conflict").Says(id)
-	h.Delete("/mailboxes/" + id).Want(204)
-	if a := h.PostKeyed(key, "/mailboxes", body).Want(201); a.Replayed() {
-		t.Error("the response is a replay")
-	}
-	if a := h.PostKeyed(key, "/mailboxes", body).Want(201); !a.Replayed() {
-		t.Error("the response is not a replay")
-	}
-	h.PostKeyed(key, "/mailboxes", obj{"domain": "example.com", "local_part": "joe", "first_name": "x", "last_name": "y"}).
-		Refused(422, "header.Idempotency-Key value_error")
-}
-
-// TestSuccessesWithoutEffectAreEvaluatedAgain checks that a success that changed nothing,
-// for example because every item failed, is evaluated again under the same key.
-func TestSuccessesWithoutEffectAreEvaluatedAgain(t *testing.T) {
-	h := apitest.New(t)
-	h.Domain("example.com")
-	id := h.Mailbox("example.com", "jane")
-	bulk := obj{"domain": "example.com", "items": []any{obj{"local_part": "jane", "first_name": "x", "last_name": "y"}}}
-	h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200).Is("failed.0.code", "already_exists")
-	h.Delete("/mailboxes/" + id).Want(204)
-	h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200).Is("created.0.index", 0)
-	if a := h.PostKeyed(key, "/mailboxes/bulk", bulk).Want(200); !a.Replayed() {
-		t.Error("the bulk create is not a replay")
-	}
-
-	other := h.Owner(t, nobody)
-	domain := other.Domain("rival.com")
-	buy := obj{"domains": []string{"rival.com"}, "workspace_id": h.DefaultWorkspace(), "contact_info": contact()}
-	h.PostKeyed(otherKey, "/domains/purchase", buy).Want(200).Is("successful_count", 0)
-	other.Delete("/domains/" + domain).Want(204)
-	h.PostKeyed(otherKey, "/domains/purchase", buy).Want(200).Is("successful_count", 1)
-
-	plan := uuid.NewString()
-	current := h.Post("/billing/change-plan", obj{}).Want(200).Str("target_plan_id")
-	h.PostKeyed(plan, "/billing/change-plan", obj{"plan_id": current}).Want(200).Is("eligible", false)
-	h.Post("/billing/change-plan", obj{}).Want(200).Is("eligible", true)
-	h.PostKeyed(plan, "/billing/change-plan", obj{"plan_id": current}).Want(200).Is("eligible", true)
-}
-
-func TestKeysOfOtherCallers(t *testing.T) {
-	h := apitest.New(t)
-	a, b := h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage}), h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage})
-	other := h.Owner(t, nobody)
-	ids := map[string]bool{}
-	for i, c := range []*apitest.Client{h.Client, a, b, other} {
-		response := c.PostKeyed(key, "/workspaces", obj{"name": itoa(i)}).Want(201)
-		ids[response.Str("id")] = true
-	}
-	if len(ids) != 4 {
-		t.Errorf("callers share responses: %v", ids)
-	}
-}
-
-// TestReplayNeedsTheCapability checks that a response is not replayed to a caller who has
-// lost the capability.
-func TestReplayNeedsTheCapability(t *testing.T) {
-	h := apitest.New(t)
-	c := h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage})
-	c.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
-	h.Delete("/auth/authorizations/" + h.Get("/auth/authorizations?capability_key=workspace.manage").Str("0.id")).Want(204)
-	c.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(403)
-}
-
-// holdingStore blocks its next update until the test releases it.
-type holdingStore struct {
-	store.Store
-	hold          bool
-	held, release chan struct{}
-}
-
-func (s *holdingStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	if s.hold {
-		s.hold = false
-		close(s.held)
-		<-s.release
-	}
-	return s.Store.Update(ctx, fn)
-}
-
 func TestKeyInFlight(t *testing.T) {
-	s := &holdingStore{Store: newStore(t), held: make(chan struct{}), release: make(chan struct{})}
+	s, held, release := newFaulty(t), make(chan struct{}), make(chan struct{})
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	s.hold = true
+	s.beforeUpdate(func() { close(held); <-release })
 	first := make(chan *apitest.Response)
 	go func() {
 		a, err := h.Try(t.Context(), "POST", "/workspaces", obj{"name": "a"}, "Idempotency-Key", key)
@@ -293,7 +133,7 @@ func TestKeyInFlight(t *testing.T) {
 		}
 		first <- a
 	}()
-	apitest.Receive(t, s.held)
+	apitest.Receive(t, held)
 	for _, name := range []string{"a", "b"} {
 		a := h.PostKeyed(key, "/workspaces", obj{"name": name}).Refused(409, "header.Idempotency-Key conflict")
 		if a.Header.Get("Retry-After") != "1" {
@@ -301,7 +141,7 @@ func TestKeyInFlight(t *testing.T) {
 		}
 	}
 	h.PostKeyed(otherKey, "/workspaces", obj{"name": "b"}).Want(201)
-	close(s.release)
+	close(release)
 	created := apitest.Receive(t, first).Want(201)
 	if again := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); !again.Replayed() || again.Str("id") != created.Str("id") {
 		t.Errorf("%s; want a replay of %s", again, created)
@@ -310,11 +150,11 @@ func TestKeyInFlight(t *testing.T) {
 
 // TestKeyAfterAFailure checks that a key can be used again after a 500.
 func TestKeyAfterAFailure(t *testing.T) {
-	broken := &brokenStore{Store: newStore(t)}
+	broken := newFaulty(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = broken })
-	broken.failUpdates = true
+	broken.updatesFail(errSecret)
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
-	broken.failUpdates = false
+	broken.updatesFail(nil)
 	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
 		t.Error("the response is a replay")
 	}

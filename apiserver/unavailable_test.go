@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -13,40 +12,24 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// unwritableStore can reject updates, as one on a full disk does.
-type unwritableStore struct {
-	store.Store
-	unwritable, locked bool
-}
-
-func (u *unwritableStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	if u.locked {
-		return fmt.Errorf("%w: another process has been writing", store.ErrLocked)
-	}
-	if u.unwritable {
-		return fmt.Errorf("%w: the disk at /secret/path is full", store.ErrUnavailable)
-	}
-	return u.Store.Update(ctx, fn)
-}
-
 // TestUnavailableStore checks that the response to a client has a Retry-After header, and
 // that the log reports when the outage begins and ends.
 func TestUnavailableStore(t *testing.T) {
-	unwritable := &unwritableStore{Store: newStore(t)}
+	unwritable := newFaulty(t)
 	var log bytes.Buffer
 	h := apitest.New(t, func(o *apiserver.Options) {
 		o.Store, o.Logger = unwritable, slog.New(slog.NewTextHandler(&log, nil))
 	})
 	for round := range 2 {
 		log.Reset()
-		unwritable.unwritable = true
+		unwritable.updatesFail(fmt.Errorf("%w: the disk at /secret/path is full", store.ErrUnavailable))
 		for range 3 {
 			a := h.Do("POST", "/workspaces", map[string]any{"name": "A"}, "Idempotency-Key", "7b0f3a52-3f4e-4c55-9d43-0d0f5a0c8a11").Refused(503, "header unavailable")
 			if a.Header.Get("Retry-After") != "1" || strings.Contains(string(a.Raw), "secret") {
 				t.Errorf("the response is %s, its header %v", a, a.Header)
 			}
 		}
-		unwritable.unwritable = false
+		unwritable.updatesFail(nil)
 		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("B", round)}).Want(201)
 		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("C", round)}).Want(201)
 		if strings.Count(log.String(), "is full") != 1 || strings.Count(log.String(), "available again") != 1 {
@@ -54,9 +37,9 @@ func TestUnavailableStore(t *testing.T) {
 		}
 	}
 	log.Reset()
-	unwritable.locked = true
+	unwritable.updatesFail(fmt.Errorf("%w: another process has been writing", store.ErrLocked))
 	h.Do("POST", "/workspaces", map[string]any{"name": "D"}).Refused(503, "header unavailable")
-	unwritable.locked = false
+	unwritable.updatesFail(nil)
 	h.Do("POST", "/workspaces", map[string]any{"name": "E"}).Want(201)
 	if !strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "ERROR") || strings.Contains(log.String(), "available again") {
 		t.Errorf("the log of a lock is\n%s", &log)

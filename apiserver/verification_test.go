@@ -154,18 +154,6 @@ func TestVerificationInACancelledAccount(t *testing.T) {
 	h.Get("/forwarding/"+used).Is("verification_state", "verified")
 }
 
-// TestVerificationAtThePeriodsEnd checks that a pending cancellation invalidates the
-// links when it takes effect.
-func TestVerificationAtThePeriodsEnd(t *testing.T) {
-	h := apitest.New(t)
-	h.Clock.Advance(time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC).Sub(start))
-	id := h.Forwarding("x@example.net", nil)
-	h.Post("/billing/cancel-plan", obj{}).Want(200)
-	h.Clock.Advance(12 * time.Hour)
-	shows(t, h, "POST", h.Service.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled")
-	h.Get("/forwarding/"+id).Is("verification_state", "pending")
-}
-
 func TestVerificationLinkStates(t *testing.T) {
 	h := apitest.New(t)
 	id := h.Forwarding("x@example.net", nil)
@@ -200,22 +188,22 @@ func TestVerificationLinkStates(t *testing.T) {
 // TestPagesOfABrokenStore checks that an internal error is shown as a page without
 // details.
 func TestPagesOfABrokenStore(t *testing.T) {
-	broken, log := &brokenStore{Store: newStore(t)}, apitest.NewLog()
+	broken, log := newFaulty(t), apitest.NewLog()
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = broken, slog.New(slog.NewJSONHandler(log, nil)) })
 	id := h.Forwarding("x@example.net", nil)
 	link := h.Service.Outbox()[0].Link
-	broken.failUpdates = true
+	broken.updatesFail(errSecret)
 	shows(t, h, "POST", link, 500, "Something went wrong")
-	broken.failUpdates = false
+	broken.updatesFail(nil)
 	h.Get("/forwarding/"+id).Is("verification_state", "pending")
-	broken.broken = true
+	broken.fail(errSecret)
 	for _, page := range []string{link, "http://localhost:8080/pay/" + nobody} {
 		shows(t, h, "GET", page, 500, "Something went wrong")
 		if _, _, text := visit(t, h, "GET", page); strings.Contains(text, "SELECT") {
 			t.Errorf("%s", text)
 		}
 	}
-	broken.broken = false
+	broken.fail(nil)
 	lines := log.Entries("page failed")
 	if len(lines) == 0 || lines[0]["error"] != errSecret.Error() || lines[0]["request_id"] == "" || strings.Contains(log.String(), link[strings.LastIndex(link, "/")+1:]) {
 		t.Errorf("log:\n%s", log)
