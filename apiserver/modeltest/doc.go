@@ -11,11 +11,7 @@
 // TestConcurrentModel sends random requests from many goroutines. Single responses can't
 // be predicted then, so it checks that all responses and the final lists are consistent.
 //
-// TestDurability draws histories of a service on a file: requests that are aborted or lose
-// their authorization while their body is sent, crashes, restarts, jumps of the clock, and
-// a file that is replaced or truncated under the service.
-//
-// The first two are deterministic: they have their own clock, and without flags the same
+// TestModel is deterministic: it has its own clock, and without flags the same
 // sequences run each time. Use the flags of pgregory.net/rapid for longer or other runs:
 //
 //	go test ./apiserver/modeltest -rapid.checks=1000 -rapid.steps=200 -rapid.seed=0

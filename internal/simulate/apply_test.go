@@ -17,8 +17,8 @@ type node struct {
 	key string
 	// after are the nodes to run before this one.
 	after map[*node]bool
-	// started, done and failed are set by the walk.
-	started, done, failed bool
+	// done and failed are set by the walk.
+	done, failed bool
 }
 
 func (n *node) addr() string { return n.change.addr }
@@ -40,9 +40,8 @@ type applyWalk struct {
 }
 
 // runApply runs terraform apply with a plan. It returns the stored state even with an error.
-func runApply(start starter, r *run, p *plan) (state, error) {
-	defer r.hold()()
-	plugin, err := start(r)
+func runApply(w *environment, r *run, p *plan) (state, error) {
+	plugin, err := w.start(r)
 	defer plugin.kill()
 	if err != nil {
 		return p.prior, err
@@ -50,27 +49,15 @@ func runApply(start starter, r *run, p *plan) (state, error) {
 	walk := &applyWalk{run: r, plugin: plugin, plan: p, state: p.prior.clone()}
 	walk.build()
 	walk.connect()
-	killed := false
-	r.schedule(func() func() {
-		if killed {
-			return nil
+	for n := walk.next(); n != nil; n = walk.next() {
+		err := walk.visit(n)
+		n.done, n.failed = true, err != nil
+		if errors.Is(err, errKilled) {
+			return walk.state, errKilled
 		}
-		n := walk.next()
-		if n == nil {
-			return nil
+		if err != nil {
+			walk.errs = append(walk.errs, err)
 		}
-		n.started = true
-		return func() {
-			err := walk.visit(n)
-			n.done, n.failed = true, err != nil
-			killed = killed || errors.Is(err, errKilled)
-			if err != nil {
-				walk.errs = append(walk.errs, err)
-			}
-		}
-	})
-	if killed {
-		return walk.state, errKilled
 	}
 	if slices.ContainsFunc(walk.nodes, func(n *node) bool { return !n.done }) {
 		walk.errs = append(walk.errs, errCycle)
@@ -145,7 +132,7 @@ func (w *applyWalk) next() *node {
 		var ready []*node
 		skipped := 0
 		for _, n := range w.nodes {
-			if n.started || n.done {
+			if n.done {
 				continue
 			}
 			blocked, failed := false, false

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -17,6 +18,17 @@ type Case struct {
 	NoFaults bool
 	// Postgres runs several replicas on PostgreSQL instead of one service on SQLite.
 	Postgres bool
+	// Fault is the name of the only fault, which a fifth of the requests have. There are no
+	// crashes then.
+	Fault string
+	// NoKeys is a service that ignores Idempotency-Keys, and Published is one that has the
+	// published operations only, too.
+	NoKeys, Published bool
+}
+
+// flags are the parts of a case's name without a value.
+func (c *Case) flags() map[string]*bool {
+	return map[string]*bool{"nofaults": &c.NoFaults, "postgres": &c.Postgres, "nokeys": &c.NoKeys, "published": &c.Published}
 }
 
 // ParseCase parses the format of Case.String, such as 4711 or 4711/0,3/nofaults.
@@ -26,12 +38,12 @@ func ParseCase(s string) (c Case, err error) {
 		return c, fmt.Errorf("seed %q: expected a number, or number/steps as a finding prints it", s)
 	}
 	for _, part := range parts[1:] {
-		switch part {
-		case "nofaults":
-			c.NoFaults = true
+		if flag, ok := c.flags()[part]; ok {
+			*flag = true
 			continue
-		case "postgres":
-			c.Postgres = true
+		}
+		if faultNamed(part) != nil {
+			c.Fault = part
 			continue
 		}
 		c.Steps = []int{}
@@ -55,11 +67,13 @@ func (c Case) String() string {
 	if c.Steps != nil {
 		out += "/" + strings.Trim(strings.ReplaceAll(fmt.Sprint(c.Steps), " ", ","), "[]")
 	}
-	if c.NoFaults {
-		out += "/nofaults"
+	if c.Fault != "" {
+		out += "/" + c.Fault
 	}
-	if c.Postgres {
-		out += "/postgres"
+	for _, name := range slices.Sorted(maps.Keys(c.flags())) {
+		if *c.flags()[name] {
+			out += "/" + name
+		}
 	}
 	return out
 }
@@ -105,21 +119,26 @@ func Shrink(c Case, found Result) Case {
 		r := Run(c)
 		return r.Kind == found.Kind && r.knownDefect() == found.knownDefect()
 	}
+	try := func(smaller Case) {
+		if fails(smaller) {
+			c = smaller
+		}
+	}
+	smaller := c
 	if c.Steps == nil {
 		h := newHistory(c)
-		steps := slices.Collect(h.steps())
+		smaller.Steps = slices.Collect(h.steps())
 		h.close()
-		if smaller := (Case{c.Seed, steps, c.NoFaults, c.Postgres}); fails(smaller) {
-			c = smaller
-		}
+		try(smaller)
 	}
-	if smaller := (Case{c.Seed, c.Steps, true, c.Postgres}); !c.NoFaults && fails(smaller) {
-		c = smaller
+	if smaller = c; !c.NoFaults {
+		smaller.NoFaults = true
+		try(smaller)
 	}
 	for i := range slices.Backward(c.Steps) {
-		if smaller := (Case{c.Seed, slices.Delete(slices.Clone(c.Steps), i, i+1), c.NoFaults, c.Postgres}); fails(smaller) {
-			c = smaller
-		}
+		smaller = c
+		smaller.Steps = slices.Delete(slices.Clone(c.Steps), i, i+1)
+		try(smaller)
 	}
 	return c
 }

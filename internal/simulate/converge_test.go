@@ -21,7 +21,7 @@ func (h *history) converge() (unconverged string) {
 		advices := 0
 		for applies := 0; ; {
 			h.settlePayments()
-			p, err := runPlan(h.start, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
+			p, err := runPlan(h.environment, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
 			h.checkPlanIsReadOnly()
 			if err != nil && advices < 5 && h.followAdvice(rand.New(rand.NewPCG(h.Seed, uint64(advices))), s, err) { //nolint:gosec // must be reproducible
 				advices++
@@ -46,7 +46,7 @@ func (h *history) converge() (unconverged string) {
 				unconverged = "contradiction"
 				break
 			}
-			after, err := runApply(h.start, h.runWithoutFaults(s), p)
+			after, err := runApply(h.environment, h.runWithoutFaults(s), p)
 			h.recordApply(s, outcome{p, after, err, false})
 			applies++
 			if err != nil && applies > 3 {

@@ -44,24 +44,35 @@
 // # Engine
 //
 // The engine does what Terraform's core does, so that no CLI is needed (plan_test.go,
-// apply_test.go, value_test.go). Histories and the rows of TestChaos run on it. It validates, upgrades, reads and plans each object,
+// apply_test.go, value_test.go). It validates, upgrades, reads and plans each object,
 // orders creates and destroys like Terraform's graph, including create_before_destroy and
 // deposed objects, and checks each response of the provider ("Provider produced
 // inconsistent result"). Where Terraform works on independent objects concurrently, the
-// engine chooses a random order in a history, and makes ten calls at a time in a row.
+// engine chooses a random order.
 //
 // # Histories
 //
 // A history has one or two stacks, which are root modules with a state (history_test.go).
 // Each step makes some changes: edits of the configuration (generate_test.go), or external
 // changes, lost and restored states, imports, elapsed time and restarts (event_test.go).
-// Then it plans and applies. Meanwhile requests fail, responses are lost, and the provider
-// or the service is killed (network_test.go). Histories and rows have the same faults
-// (fault_test.go).
+// Then it plans and applies. Meanwhile requests fail, responses are lost (fault_test.go), and
+// the provider or the service is killed (network_test.go).
 //
 // Time, ids and secrets come from the seed, and nothing waits, so a seed always produces
 // the same history. Each step has its own random source, so that it does the same if
 // other steps are omitted; Shrink (case_test.go) relies on this.
+//
+// # Chaos
+//
+// A history may name one fault, such as SEED=4711/reset-after. A fifth of its requests have it,
+// and there are no other faults and no crashes. nokeys is a service that ignores the
+// Idempotency-Key header, and published one that ignores it and has the published operations
+// only; make chaos runs each fault with each of them.
+//
+// A service that honours keys executes a request once, however often it arrives. Without keys
+// the client has only the lists, and some copies nobody can know of: a claim or the create of a
+// service account that arrives twice, and a create that arrives after the client has given up
+// (but not a purchase: a domain has one owner). The faults leave these out.
 //
 // # Oracle
 //
@@ -78,46 +89,6 @@
 //     finally converges or fails for an acceptable reason (converge_test.go). The service
 //     then has exactly what the sets and zones of the configuration say.
 //   - No diagnostic blames the provider's developers or contains a secret.
-//
-// # Chaos
-//
-// A row of TestChaos is one life of a configuration of 300 objects: it is created, changed
-// and destroyed, while one kind of fault hits 1, 5 or 20 percent of the requests on a real
-// net/http connection. A user would run a failed apply again, and so does the row. After
-// each of the three stages, the account must have exactly what the configuration says,
-// nothing may have been created, deleted or paid for that no plan named, and the next plan
-// must be empty.
-//
-// A row is named by its fault, rate, mode and engine, such as reset-after/20/nokeys/sqlite.
-// The modes are modes of the server: keys honours the Idempotency-Key header, nokeys ignores
-// it, and published ignores it and has the published operations only. The engine is the
-// server's store; without PostgreSQL its rows are skipped.
-//
-//	make chaos                                      every row once
-//	make chaos ROW=html SEED=7 RUNS=10              the rows whose name begins with html, for ten seeds
-//	make chaos ROW=reset-after/20/nokeys/sqlite SEED=4711
-//	                                                one row, with a log of its requests
-//
-// A row with findings leaves this log in bin. Seed and row decide which requests have a
-// fault (connection_test.go); because calls run ten at a time, two runs may still differ in
-// the order of requests. A row runs in a bubble of testing/synctest, in which time passes
-// only while everything waits, so that timeouts have their real lengths and cost nothing.
-//
-// A server that honours keys executes a request once, however often it arrives. Without keys
-// the client has only the lists, and three faults leave what it can't find there. The rows
-// without keys do not have them:
-//
-//   - A claim or the create of a service account arrives twice, and the second response is
-//     lost. Neither has a name that is unique.
-//   - One of these arrives after the client has given up. The client does not resend it, and
-//     its error says what may exist, but a user who applies again without looking creates a
-//     second one.
-//   - Any other create arrives that late. The next apply is a conflict whose error shows the
-//     import block, because the object could as well be somebody else's. (A late purchase is
-//     in the rows: nothing is paid twice.)
-//
-// With the published operations only, records and service accounts can't be listed either: a
-// lost response to their creates is an error that names what may exist.
 //
 // The package has only tests.
 package simulate

@@ -51,6 +51,8 @@ type environment struct {
 	accounts      []account
 	registrar     apiserver.Registrar
 	publishedOnly bool
+	noKeys        bool // the service ignores Idempotency-Keys
+	late          []lateRequest
 	limits
 	// touched are the DNS records that the provider has tried to change or to delete.
 	touched []touchedRecord
@@ -135,7 +137,7 @@ func newEnvironment(c Case, registrar apiserver.Registrar, publishedOnly bool, l
 	dir, err := os.MkdirTemp(memoryDir(), "mailhost-simulate-")
 	must(err)
 	w := &environment{
-		dir: dir, accounts: append([]account(nil), t.accounts...), registrar: registrar, publishedOnly: publishedOnly, limits: l,
+		dir: dir, accounts: append([]account(nil), t.accounts...), registrar: registrar, publishedOnly: publishedOnly || c.Published, noKeys: c.NoKeys || c.Published, limits: l,
 		clock: startTime, serverID: newReader(seed), clientID: rand.New(rand.NewPCG(seed, 7)), //nolint:gosec // must be reproducible
 	}
 	must(os.WriteFile(w.path(), t.file, 0o600))
@@ -233,6 +235,9 @@ func (w *environment) serve(r *http.Request, body []byte, lost bool) *httptest.R
 	w.requests++
 	in := r.Clone(context.Background())
 	in.RequestURI, in.Host = r.URL.RequestURI(), r.URL.Host
+	if w.noKeys {
+		in.Header.Del(api.IdempotencyKeyHeader)
+	}
 	resp := serve(w.service.Handler(), in, body, lost)
 	if !lost {
 		resp.Header().Set("Date", w.clock.UTC().Format(http.TimeFormat)) // as net/http's server does

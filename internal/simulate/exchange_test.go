@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 )
 
-// exchange is a request at the server's end of the connection.
+// exchange is a request on its way to the service, and its response.
 type exchange struct {
-	w      http.ResponseWriter
+	*httptest.ResponseRecorder // what the client gets
+
 	r      *http.Request
 	body   []byte
 	random *rand.Rand
@@ -22,57 +21,52 @@ type exchange struct {
 	// serve passes the request on to the service. With lost, the service's client
 	// disconnects before the response, and serve returns nil.
 	serve func(lost bool) *httptest.ResponseRecorder
+	// late, if it is set, lets the request arrive at the service after some others.
+	late func()
 }
 
-// process passes the request on to the service, whose client does not disconnect.
+// process passes the request on to the service.
 func (x *exchange) process() *httptest.ResponseRecorder { return x.serve(false) }
 
-// processUnnoticed passes the request on to the service, whose client has disconnected
-// when the response is written.
-func (x *exchange) processUnnoticed() { x.serve(true) }
+// errConnection is the error of a connection that breaks off.
+var errConnection = errors.New("connection reset by peer")
 
-// respond calls fn and returns what it has sent to the client, which is in this process.
+// reset closes the connection.
+func (x *exchange) reset() { panic(http.ErrAbortHandler) }
+
+// respond calls fn and returns what it has sent to the client.
 func (x *exchange) respond(fn func()) (resp *http.Response, err error) {
-	w := httptest.NewRecorder()
-	x.w = w
+	x.ResponseRecorder = httptest.NewRecorder()
 	defer func() {
-		switch cause := recover(); cause {
-		case nil:
-			resp = w.Result()
-			resp.Request = x.r
-		case http.ErrAbortHandler:
-			err = errConnection
-		default:
+		cause := recover()
+		if cause != nil && cause != http.ErrAbortHandler {
 			panic(cause)
+		}
+		if cause != nil && x.Body.Len() == 0 {
+			err = errConnection
+			return
+		}
+		resp = x.Result()
+		resp.Request = x.r
+		if cause != nil { // the beginning of the body has arrived
+			resp.Body = io.NopCloser(io.MultiReader(resp.Body, brokenOff{}))
 		}
 	}()
 	fn()
 	return nil, nil
 }
 
-// send sends a response of the service to the client.
-func (x *exchange) send(resp *httptest.ResponseRecorder) {
-	maps.Copy(x.w.Header(), resp.Header())
-	x.w.WriteHeader(resp.Code)
-	_, _ = x.w.Write(resp.Body.Bytes())
-}
+// brokenOff is the end of a body that has broken off.
+type brokenOff struct{}
+
+// Read implements io.Reader.
+func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // page sends a response that is not the API's.
 func (x *exchange) page(status int, contentType, text string) {
-	x.w.Header().Set("Content-Type", contentType)
-	x.w.WriteHeader(status)
-	_, _ = io.WriteString(x.w, text)
-}
-
-// reset closes the connection.
-func (x *exchange) reset() {
-	if conn, _, err := http.NewResponseController(x.w).Hijack(); err == nil {
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // with a reset
-		}
-		_ = conn.Close()
-	}
-	panic(http.ErrAbortHandler)
+	x.Header().Set("Content-Type", contentType)
+	x.WriteHeader(status)
+	_, _ = x.WriteString(text)
 }
 
 // serve passes a request on to a service. With lost, the client disconnects before the
@@ -106,5 +100,5 @@ func (d *disconnected) WriteHeader(int) { d.cancel() }
 // Write implements http.ResponseWriter.
 func (d *disconnected) Write([]byte) (int, error) {
 	d.cancel()
-	return 0, errors.New("connection reset by peer")
+	return 0, errConnection
 }

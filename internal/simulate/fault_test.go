@@ -3,48 +3,36 @@ package simulate
 import (
 	"bytes"
 	"compress/gzip"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// fault is a kind of fault.
+// fault is a kind of fault of a request.
 type fault struct {
 	name string
-	// refuses: the connection can't be opened.
-	refuses bool
-	// takesTime: the fault needs a clock that runs by itself, as in a row of TestChaos.
-	takesTime bool
+	// named: only histories that name it have the fault.
+	named bool
 	// inject handles a request that has the fault.
 	inject func(*exchange)
 }
 
-// percents returns the rates of a fault's rows. A read is given up after a minute without a
-// response, so of faults that take time a fifth would fail nearly every plan.
-func (f *fault) percents() []int {
-	if f.takesTime {
-		return []int{1, 5}
+// faultNamed returns the fault with a name, or nil.
+func faultNamed(name string) *fault {
+	for i := range faults {
+		if faults[i].name == name {
+			return &faults[i]
+		}
 	}
-	return []int{1, 5, 20}
+	return nil
 }
-
-// late is how long a delayed request or response is on its way: longer than the client
-// waits for any.
-const late = 3 * time.Minute
 
 const gatewayPage = "<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>"
 
 var faults = []fault{
-	{name: "refused", refuses: true},
 	{name: "reset-before", inject: func(x *exchange) { x.reset() }},
 	{name: "reset-after", inject: func(x *exchange) {
-		if x.random.IntN(2) == 0 {
-			x.processUnnoticed()
-		} else {
-			x.process()
-		}
+		x.serve(x.random.IntN(2) == 0)
 		x.reset()
 	}},
 	{name: "500", inject: func(x *exchange) {
@@ -61,13 +49,11 @@ var faults = []fault{
 	{name: "429", inject: func(x *exchange) {
 		x.busy(http.StatusTooManyRequests, "rate_limited")
 	}},
-	{name: "delay", takesTime: true, inject: func(x *exchange) {
-		if x.random.IntN(2) == 0 && x.canBeLate() {
-			time.Sleep(late)
-			x.process()
+	{name: "late", named: true, inject: func(x *exchange) {
+		if x.canBeLate() {
+			x.late()
 		} else {
 			x.process()
-			time.Sleep(late)
 		}
 		x.reset()
 	}},
@@ -79,8 +65,7 @@ var faults = []fault{
 		}
 		resp.Header().Set("Content-Length", strconv.Itoa(whole))
 		resp.Body.Truncate(x.random.IntN(whole))
-		x.send(resp)
-		_ = http.NewResponseController(x.w).Flush()
+		x.ResponseRecorder = resp
 		x.reset()
 	}},
 	{name: "garbled", inject: func(x *exchange) {
@@ -110,24 +95,12 @@ var faults = []fault{
 			resp.Body.Next(1 + x.random.IntN(1+len(body)/2))
 		}
 		resp.Header().Del("Content-Length")
-		x.send(resp)
+		x.ResponseRecorder = resp
 	}},
 	{name: "html", inject: func(x *exchange) {
 		x.maybeProcess()
 		statuses := []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable}
 		x.page(statuses[x.random.IntN(len(statuses))], "text/html; charset=utf-8", "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>")
-	}},
-	{name: "slow", takesTime: true, inject: func(x *exchange) {
-		resp := x.process()
-		resp.Header().Del("Content-Length")
-		maps.Copy(x.w.Header(), resp.Header())
-		x.w.WriteHeader(resp.Code)
-		for _, b := range resp.Body.Bytes() {
-			if _, err := x.w.Write([]byte{b}); err != nil || http.NewResponseController(x.w).Flush() != nil {
-				return // the client has given up
-			}
-			time.Sleep(time.Second)
-		}
 	}},
 	{name: "empty", inject: func(x *exchange) {
 		if x.r.Method == http.MethodDelete {
@@ -135,12 +108,12 @@ var faults = []fault{
 		} else {
 			x.maybeProcess()
 		}
-		x.w.WriteHeader([]int{http.StatusOK, http.StatusNoContent}[x.random.IntN(2)])
+		x.WriteHeader([]int{http.StatusOK, http.StatusNoContent}[x.random.IntN(2)])
 	}},
 	{name: "redirect", inject: func(x *exchange) {
-		x.w.Header().Set("Location", "https://elsewhere.example/sign-in")
+		x.Header().Set("Location", "https://elsewhere.example/sign-in")
 		statuses := []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
-		x.w.WriteHeader(statuses[x.random.IntN(len(statuses))])
+		x.WriteHeader(statuses[x.random.IntN(len(statuses))])
 	}},
 	{name: "intermediary", inject: func(x *exchange) {
 		statuses := []int{http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusNetworkAuthenticationRequired}
@@ -152,17 +125,14 @@ var faults = []fault{
 	}},
 	{name: "duplicate", inject: func(x *exchange) {
 		first := x.process()
-		if x.isUnrecognizable() {
-			x.send(first)
+		if x.ResponseRecorder = first; x.isUnrecognizable() {
 			return
 		}
 		second := x.process()
 		// Without keys, nobody could know that the second response is not the only one.
 		if x.keys && x.random.IntN(2) == 0 {
-			x.send(second)
-			return
+			x.ResponseRecorder = second
 		}
-		x.send(first)
 	}},
 }
 
@@ -190,6 +160,6 @@ func (x *exchange) maybeProcess() {
 
 // busy sends an error that asks the client to come back later.
 func (x *exchange) busy(status int, problem string) {
-	x.w.Header().Set("Retry-After", strconv.Itoa(1+x.random.IntN(10)))
+	x.Header().Set("Retry-After", strconv.Itoa(1+x.random.IntN(10)))
 	x.page(status, "application/json", `{"detail":[{"loc":[],"msg":"Try again later","type":"`+problem+`"}]}`)
 }

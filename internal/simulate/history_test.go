@@ -110,7 +110,7 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	opts := h.planOptions(r, s)
 	h.report.logf("plan %s %+v\n%s", s.name, opts, s.config)
-	p, err := runPlan(h.start, run, s.config.clone(), s.state, opts)
+	p, err := runPlan(h.environment, run, s.config.clone(), s.state, opts)
 	h.checkPlanIsReadOnly()
 	if err != nil {
 		h.report.logf("plan failed")
@@ -134,8 +134,9 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	second := h.newRun(r, s)
 	second.account = run.account
 	h.report.changedOutside = touched
-	after, err := runApply(h.start, second, p)
+	after, err := runApply(h.environment, second, p)
 	h.report.changedOutside = false
+	h.deliverLate(true)
 	h.recordApply(s, outcome{p, after, err, errors.Is(err, errKilled)})
 	// Objects that the service deletes with their domain are missing until the next apply.
 	touched = touched || len(h.cascaded) > 0
@@ -215,7 +216,11 @@ func (h *history) newRun(r *rand.Rand, s *stack) *run {
 	if chance(r, 12) {
 		killAt = 1 + r.IntN(15)
 	}
-	if !h.NoFaults {
+	switch {
+	case h.NoFaults:
+	case h.Fault != "":
+		run.faults, run.fault = 20, faultNamed(h.Fault)
+	default:
 		run.faults, run.killAt = faults, killAt
 	}
 	return run
@@ -228,7 +233,7 @@ func (h *history) runWithoutFaults(s *stack) *run {
 
 // checkConverged checks that the plan after a successful apply is empty.
 func (h *history) checkConverged(s *stack) {
-	p, err := runPlan(h.start, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
+	p, err := runPlan(h.environment, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
 	h.checkPlanIsReadOnly()
 	switch {
 	case err != nil:
@@ -286,13 +291,14 @@ func (h *history) interleaved(r *rand.Rand) {
 		next, stop := iter.Pull(func(yield func(struct{}) bool) {
 			let := func() { yield(struct{}{}) }
 			planning.yield, applying.yield = let, let
-			p, err := runPlan(h.start, planning, s.config.clone(), s.state, opts)
+			p, err := runPlan(h.environment, planning, s.config.clone(), s.state, opts)
 			if err != nil {
 				h.report.logf("plan %s failed", s.name)
 				return
 			}
 			h.report.logf("plan %s: %s", s.name, p.describe())
-			after, err := runApply(h.start, applying, p)
+			after, err := runApply(h.environment, applying, p)
+			h.deliverLate(true)
 			h.report.logf("apply %s: %v; state: %v", s.name, err, h.describeState(after))
 			s.backups, s.state = append(s.backups, s.state), after
 			s.incomplete = s.incomplete || errors.Is(err, errKilled)

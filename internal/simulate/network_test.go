@@ -3,7 +3,6 @@ package simulate
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -62,8 +61,6 @@ type network struct {
 	kill        context.CancelFunc
 }
 
-var errConnection = errors.New("connection reset by peer")
-
 // RoundTrip implements http.RoundTripper.
 func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
@@ -90,8 +87,12 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, context.Canceled
 	}
 	w.noteTouched(run, r.Method, shortPath(r))
-	x := &exchange{r: r, body: body, random: run.rand, keys: true, serve: func(lost bool) *httptest.ResponseRecorder { return w.serve(r, body, lost) }}
-	what, respond := "", func() { x.send(x.process()) }
+	w.deliverLate(false)
+	x := &exchange{r: r, body: body, random: run.rand, keys: !w.noKeys, serve: func(lost bool) *httptest.ResponseRecorder { return w.serve(r, body, lost) }}
+	x.late = func() {
+		w.late = append(w.late, lateRequest{w.requests + run.rand.IntN(4), func() { w.serve(r, body, true) }})
+	}
+	what, respond := "", func() { x.ResponseRecorder = x.process() }
 	switch limit := w.bulkLimit; {
 	case limit > 0 && bytes.Count(body, []byte(`"local_part"`)) > limit && strings.HasSuffix(r.URL.Path, "/mailboxes/bulk"):
 		respond = func() { x.page(http.StatusRequestEntityTooLarge, "text/plain", "") }
@@ -114,11 +115,14 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 // draw chooses a fault for a request: a fault of the connection, or a restart of the service.
 func (n *network) draw(x *exchange) (name string, respond func()) {
 	w := n.environment
-	timeless := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return f.refuses || f.takesTime })
+	if f := n.run.fault; f != nil {
+		return f.name, func() { f.inject(x) }
+	}
+	timeless := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return f.named })
 	switch i := n.run.rand.IntN(len(timeless) + 2); i {
 	case len(timeless):
 		return "service killed after it", func() {
-			x.processUnnoticed()
+			x.serve(true)
 			w.restart(true)
 			x.reset()
 		}
@@ -129,6 +133,26 @@ func (n *network) draw(x *exchange) (name string, respond func()) {
 		}
 	default:
 		return timeless[i].name, func() { timeless[i].inject(x) }
+	}
+}
+
+// lateRequest is a request that arrives when others have been served.
+type lateRequest struct {
+	after   int
+	deliver func()
+}
+
+// deliverLate delivers the requests that are due, or all of them.
+func (w *environment) deliverLate(all bool) {
+	waiting := w.late
+	w.late = nil
+	for _, l := range waiting {
+		if !all && w.requests < l.after {
+			w.late = append(w.late, l)
+			continue
+		}
+		w.report.logf("  a late request arrives")
+		l.deliver()
 	}
 }
 

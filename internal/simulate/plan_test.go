@@ -99,9 +99,8 @@ type planWalk struct {
 }
 
 // runPlan runs terraform plan. An error is not a finding by itself.
-func runPlan(start starter, r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
-	defer r.hold()()
-	p, err := start(r)
+func runPlan(w *environment, r *run, config *configuration, prior state, opts planOptions) (*plan, error) {
+	p, err := w.start(r)
 	defer p.kill()
 	if err != nil {
 		return nil, err
@@ -194,7 +193,7 @@ func (w *planWalk) nodes() {
 			waiting = append(waiting, node{func() error { return w.orphan(addr, key) }, "", nil})
 		}
 	}
-	w.run.schedule(func() func() {
+	for {
 		var ready []int
 		for i, n := range waiting {
 			if !slices.ContainsFunc(n.after, func(addr string) bool { return !done[addr] }) {
@@ -202,21 +201,19 @@ func (w *planWalk) nodes() {
 			}
 		}
 		if len(ready) == 0 {
-			return nil
+			break
 		}
 		i := ready[w.run.rand.IntN(len(ready))]
 		n := waiting[i]
 		waiting = slices.Delete(waiting, i, i+1)
-		return func() {
-			defer func() { done[n.addr] = true }()
-			if slices.ContainsFunc(n.after, func(addr string) bool { return w.failed[addr] }) {
-				w.failed[n.addr] = true
-			} else if err := n.visit(); err != nil {
-				w.failed[n.addr] = true
-				w.errs = append(w.errs, err)
-			}
+		if slices.ContainsFunc(n.after, func(addr string) bool { return w.failed[addr] }) {
+			w.failed[n.addr] = true
+		} else if err := n.visit(); err != nil {
+			w.failed[n.addr] = true
+			w.errs = append(w.errs, err)
 		}
-	})
+		done[n.addr] = true
+	}
 	if len(waiting) > 0 {
 		panic("the configuration has a cycle")
 	}

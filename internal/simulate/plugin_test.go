@@ -58,32 +58,25 @@ var loadSchemas = sync.OnceValue(func() *schemas {
 	return s
 })
 
-// starter starts the provider process of a walk and configures it.
-type starter func(*run) (*plugin, error)
-
-// start starts a provider for the run's account.
+// start starts the provider process of a walk, and configures it for the run's account.
 func (w *environment) start(run *run) (*plugin, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	replaced := provider.Replacements{Transport: &network{environment: w, run: run, kill: cancel}, Hooks: w.hooks(run)}
-	p := &plugin{report: &w.report, run: run, ctx: ctx, kill: cancel}
+	p := &plugin{report: &w.report, run: run, ctx: ctx, kill: cancel, schemas: loadSchemas(), server: provider.NewServer(provider.NewReplaced("simulation", replaced)())}
 	a := w.accounts[run.account]
-	return p, p.configure(replaced, a.id, a.token)
-}
-
-// configure starts a provider with replaced parts, and configures it for an account.
-func (p *plugin) configure(replaced provider.Replacements, accountID, token string) error {
-	p.server, p.schemas = provider.NewServer(provider.NewReplaced("simulation", replaced)()), loadSchemas()
-	config := newValue(p.schemas.provider, map[string]any{"base_url": "http://api.example.com", "account_id": accountID, "token": token})
-	if validated, err := call(p, "ValidateProviderConfig", p.server.ValidateProviderConfig, &tfprotov6.ValidateProviderConfigRequest{Config: dynamic(config)}); err != nil {
-		return err
-	} else if err := p.checkDiagnostics("provider", validated.Diagnostics); err != nil {
-		return err
+	config := newValue(p.schemas.provider, map[string]any{"base_url": "http://api.example.com", "account_id": a.id, "token": a.token})
+	validated, err := call(p, "ValidateProviderConfig", p.server.ValidateProviderConfig, &tfprotov6.ValidateProviderConfigRequest{Config: dynamic(config)})
+	if err == nil {
+		err = p.checkDiagnostics("provider", validated.Diagnostics)
+	}
+	if err != nil {
+		return p, err
 	}
 	resp, err := call(p, "ConfigureProvider", p.server.ConfigureProvider, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.15.0", Config: dynamic(config)})
 	if err != nil {
-		return err
+		return p, err
 	}
-	return p.checkDiagnostics("provider", resp.Diagnostics)
+	return p, p.checkDiagnostics("provider", resp.Diagnostics)
 }
 
 // call makes one call. It returns errKilled if the process was killed. A panic is a
@@ -104,10 +97,7 @@ func call[Req, Resp any](p *plugin, name string, fn func(context.Context, Req) (
 			p.report.fail("panic", "%s: %v\n%s", name, cause, debug.Stack())
 		}
 	}()
-	resp, err = func() (Resp, error) {
-		defer p.run.release()()
-		return fn(p.ctx, req)
-	}()
+	resp, err = fn(p.ctx, req)
 	if p.ctx.Err() != nil {
 		return resp, errKilled
 	}
@@ -145,7 +135,6 @@ func (p *plugin) checkDiagnostics(addr string, diags []*tfprotov6.Diagnostic) er
 	for _, d := range diags {
 		p.report.checkDiagnostic(addr, d)
 		failed = failed || d.Severity == tfprotov6.DiagnosticSeverityError
-		p.run.warned = p.run.warned || d.Severity == tfprotov6.DiagnosticSeverityWarning
 		p.run.incomplete = p.run.incomplete || strings.HasSuffix(d.Summary, "were not created")
 		p.run.appeared = p.run.appeared || strings.HasSuffix(d.Summary, "appeared after the plan")
 	}

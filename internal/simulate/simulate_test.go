@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	seedFlag = flag.String("seed", "", "a history in the format of a finding, or the seed of the first of -runs histories, and of each row of TestChaos")
-	runsFlag = flag.Int("runs", 1, "how many histories to run with -seed, or each row of TestChaos")
+	seedFlag = flag.String("seed", "", "a history in the format of a finding, or the seed of the first of -runs histories, and of each fault of TestChaos")
+	runsFlag = flag.Int("runs", 1, "how many histories to run with -seed, or with each fault of TestChaos")
 )
 
 func TestMain(m *testing.M) {
@@ -25,11 +25,11 @@ func TestMain(m *testing.M) {
 
 // TestSimulate runs a hundred histories (ten with -short), or those of the flags.
 func TestSimulate(t *testing.T) {
-	first, runs := Case{Seed: 1}, 100
+	n := 100
 	if testing.Short() {
-		runs = 10
+		n = 10
 	}
-	simulate(t, first, runs)
+	simulate(t, seeds(Case{Seed: 1}, n)...)
 }
 
 // TestSimulateReplicas runs six histories on PostgreSQL, or a tenth as many as the flags say.
@@ -38,31 +38,49 @@ func TestSimulateReplicas(t *testing.T) {
 		t.Skip("one history is that of TestSimulate")
 	}
 	postgrestest.URL(t) // or the test is skipped
-	simulate(t, Case{Seed: 1, Postgres: true}, 6)
+	simulate(t, seeds(Case{Seed: 1, Postgres: true}, 6)...)
 }
 
-// simulate runs histories, or those of the flags.
-func simulate(t *testing.T, first Case, runs int) {
-	postgresTest = t
-	onPostgres := first.Postgres
-	if *seedFlag != "" {
-		var err error
-		if first, err = ParseCase(*seedFlag); err != nil {
-			t.Fatal(err)
-		}
-		if runs = *runsFlag; onPostgres {
-			first.Postgres, runs = true, max(1, runs/10)
-		}
-	}
-	cases := make([]Case, runs)
+// seeds returns n cases with the seeds from that of the first on.
+func seeds(first Case, n int) []Case {
+	cases := make([]Case, n)
 	for i := range cases {
 		cases[i] = first
 		cases[i].Seed += uint64(i)
 	}
+	return cases
+}
+
+// simulate runs histories. With the flags, each is repeated with their seeds; those that differ
+// in nothing but the seed run once.
+func simulate(t *testing.T, cases ...Case) {
+	postgresTest = t
+	if *seedFlag != "" {
+		first, err := ParseCase(*seedFlag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []Case
+		for _, c := range cases {
+			n := *runsFlag
+			if c.Postgres {
+				n = max(1, n/10)
+			}
+			next := first
+			if c.Postgres || c.Fault != "" {
+				next = c
+				next.Seed = first.Seed
+			}
+			if len(all) == 0 || c.Fault != "" {
+				all = append(all, seeds(next, n)...)
+			}
+		}
+		cases = all
+	}
 	results := runAll(cases)
 	unconverged := map[string]int{}
 	for i, r := range results {
-		if runs == 1 {
+		if len(cases) == 1 {
 			t.Log("\n" + strings.Join(r.Log, "\n"))
 		}
 		check(t, cases[i], r)
@@ -70,7 +88,7 @@ func simulate(t *testing.T, first Case, runs int) {
 		unconverged[r.knownDefect()]++
 	}
 	delete(unconverged, "")
-	t.Logf("%d histories; those that did not converge: %v", runs, unconverged)
+	t.Logf("%d histories; those that did not converge: %v", len(cases), unconverged)
 }
 
 // check fails for a finding and prints the shrunk history.
