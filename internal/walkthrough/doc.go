@@ -4,8 +4,8 @@
 //
 // It damages the files of an embedded account, before and in the middle of a run.
 //
-// It also kills the provider, the CLI or the server in the middle of a run, and servers behind
-// HAProxy and their PostgreSQL; make crash does that more often, and with larger configurations.
+// It also kills the provider, the CLI or the server in the middle of a run; make crash does that
+// more often.
 //
 // It builds the provider and mailhostd, installs them for itself (package localcli), and
 // works on copies. With TF_ACC it needs a Terraform or OpenTofu CLI. make demo applies

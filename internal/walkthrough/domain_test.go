@@ -109,36 +109,6 @@ func TestDomainIsNotLost(t *testing.T) {
 	}
 }
 
-// TestDomainIsAdopted checks that the plan of an adoption shows the changes unless it is
-// refused, and that the CLI shows the warning of each purchase.
-func TestDomainIsAdopted(t *testing.T) {
-	w := newWorkspace(t)
-	names := `for_each = toset(["one.com", "two.com", "three.com"])` + "\n  name = each.key\n  "
-	w.write(t, "main.tf", domains("a", names+"auto_renew = true\n  redirect_url = \"https://example.org/\""))
-	w.must(t, "init")
-	out := unwrapped(w.must(t, "plan"))
-	for _, name := range []string{"one.com", "two.com", "three.com"} {
-		if !strings.Contains(out, "The plan buys the domain "+name) {
-			t.Errorf("the CLI omits the purchase of %s: %s", name, out)
-		}
-	}
-	w.must(t, "apply", "-auto-approve")
-	w.must(t, "state", "rm", "mailhost_domain.a")
-	w.write(t, "main.tf", domains("a", names+`on_existing = "error"`))
-	w.refused(t, []string{"plan"}, "one.com exists already", "import it", `on_existing = "adopt"`)
-	w.write(t, "main.tf", domains("a", `name = "one.com"`+"\n  on_existing = \"adopt\""))
-	out = unwrapped(w.must(t, "plan", "-out=saved"))
-	for _, want := range []string{
-		"The plan adopts the domain one.com", "so nothing is created", "auto_renew from true to false", "redirect_url from https://example.org/ to null", `acquisition = "adopt"`,
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is missing in %s", want, out)
-		}
-	}
-	w.must(t, "apply", "saved")
-	w.planIsEmpty(t)
-}
-
 // TestPurchaseAsPlanned checks that a saved plan buys a domain only at the price that it has
 // shown, and only in its account.
 func TestPurchaseAsPlanned(t *testing.T) {

@@ -1,8 +1,6 @@
 package walkthrough_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // faultConfig has mailboxes in an embedded account, whose folder is data.
@@ -49,105 +44,59 @@ resource "mailhost_mailbox" "this" {
 }
 `
 
-// embeddedFault is what happens to the files of an embedded account.
-type embeddedFault struct {
-	name string
-	// mailboxes is how many the configuration has then; 0: faultMailboxes.
-	mailboxes int
-	// setUp prepares the workspace before the fault, and may return mend.
-	setUp func(t *testing.T, w *workspace) (mend func(dataDir) error)
-	// after is how many lines about resources an apply has printed when the fault happens;
-	// 0: it happens before the apply.
-	after   int
-	inflict func(d dataDir) error
-	// mend repairs what has happened. Nil: the folder is restored from a copy, which was made
-	// before the apply.
-	mend func(d dataDir) error
-	// wants are parts of the apply's error; nil: there is none.
-	wants []string
-}
-
 // The mailboxes before and after the apply that meets a fault.
 const (
 	firstMailboxes = 5
 	faultMailboxes = 60
 )
 
-// dataDir is the folder of an embedded account.
-type dataDir string
-
-func (d dataDir) path() string { return filepath.Join(string(d), "mailhost.db") }
-func (d dataDir) away() string { return string(d) + ".away" }
-func (d dataDir) file() string { return d.path() + ".away" }
-func (d dataDir) leave() error { return os.Rename(string(d), d.away()) }
-func (d dataDir) back() error {
-	return errors.Join(os.RemoveAll(string(d)), os.Rename(d.away(), string(d)))
-}
-func (d dataDir) remove() error { return os.Remove(d.path()) }
-
-// cut truncates the file in the middle of a page.
-func (d dataDir) cut() error { return os.Truncate(d.path(), 100_000) }
-
-func (d dataDir) overwrite() error {
-	return os.WriteFile(d.path(), bytes.Repeat([]byte("no database\n"), 10_000), 0o600)
+// embeddedFault is what happens to the file of an embedded account.
+type embeddedFault struct {
+	name string
+	// after is how many lines about resources an apply has printed when the fault happens;
+	// 0: it happens before the apply.
+	after   int
+	inflict func(file string) error
+	// mend repairs what has happened. Nil: the folder is restored from a copy, which was made
+	// before the apply.
+	mend func(file string) error
+	// wants are parts of the apply's error; nil: there is none.
+	wants []string
 }
 
-func nothing(dataDir) error { return nil }
-
-var otherAccount = []string{"The state belongs to another account", "data", "Restore the data directory of the state"}
-
-// failed returns what the error of an apply says whose account has failed in its middle.
-func failed(what, next string) []string {
-	return []string{"The embedded account failed", "data/mailhost.db " + what, next, "Repair what it names, and run apply again"}
-}
+func moveAway(file string) error { return os.Rename(file, file+".away") }
+func moveBack(file string) error { return os.Rename(file+".away", file) }
+func nothing(string) error       { return nil }
 
 var embeddedFaults = []embeddedFault{
-	{name: "truncated", inflict: dataDir.cut, wants: []string{"data/mailhost.db: it is damaged; restore a backup"}},
-	{name: "emptied", inflict: func(d dataDir) error { return os.Truncate(d.path(), 0) }, wants: otherAccount},
-	{name: "text over it", inflict: dataDir.overwrite, wants: []string{"data/mailhost.db: it is not an SQLite database; choose another path, or restore a backup"}},
-	{name: "removed", inflict: dataDir.remove, wants: otherAccount},
-	{name: "the folder is moved", inflict: dataDir.leave, mend: dataDir.back, wants: otherAccount},
 	{
-		name:    "a file in place of the folder",
-		inflict: func(d dataDir) error { return errors.Join(d.leave(), os.WriteFile(string(d), nil, 0o600)) },
-		mend:    dataDir.back,
-		wants:   []string{"data can't be used: mkdir data: not a directory", "embedded.data_dir"},
+		name:    "truncated",
+		inflict: func(file string) error { return os.Truncate(file, 100_000) }, // in the middle of a page
+		wants:   []string{"data/mailhost.db: it is damaged; restore a backup"},
 	},
+	{name: "removed", inflict: os.Remove, wants: []string{"The state belongs to another account", "data", "Restore the data directory of the state"}},
 	{
 		name:    "a folder in place of the file",
-		inflict: func(d dataDir) error { return errors.Join(os.Rename(d.path(), d.file()), os.Mkdir(d.path(), 0o700)) },
-		mend:    func(d dataDir) error { return errors.Join(os.Remove(d.path()), os.Rename(d.file(), d.path())) },
+		inflict: func(file string) error { return errors.Join(moveAway(file), os.Mkdir(file, 0o700)) },
+		mend:    func(file string) error { return errors.Join(os.Remove(file), moveBack(file)) },
 		wants:   []string{"data/mailhost.db", "it is a directory; name a file in it"},
 	},
 	{
-		name:    "the folder is a link",
-		inflict: func(d dataDir) error { return errors.Join(d.leave(), os.Symlink(filepath.Base(d.away()), string(d))) },
-		mend:    nothing,
-	},
-	{
 		name: "the file is a link",
-		inflict: func(d dataDir) error {
-			return errors.Join(os.Rename(d.path(), d.file()), os.Symlink(filepath.Base(d.file()), d.path()))
+		inflict: func(file string) error {
+			return errors.Join(moveAway(file), os.Symlink(filepath.Base(file)+".away", file))
 		},
 		mend: nothing,
 	},
 	{
-		name: "another process writes", mailboxes: firstMailboxes + 1, setUp: holdLock,
-		inflict: nothing,
-		wants:   []string{"another process has been writing to", "data/mailhost.db", "try again"},
-	},
-	{
 		name: "touched in mid-apply", after: 30,
-		inflict: func(d dataDir) error { return os.Chtimes(d.path(), time.Time{}, time.Now()) },
+		inflict: func(file string) error { return os.Chtimes(file, time.Time{}, time.Now()) },
 		mend:    nothing,
 	},
 	{
-		name: "moved in mid-apply", after: 30,
-		inflict: func(d dataDir) error { return os.Rename(d.path(), d.file()) },
-		mend:    func(d dataDir) error { return os.Rename(d.file(), d.path()) },
-		wants:   failed("was removed or moved while it was open", "put it back"),
+		name: "moved in mid-apply", after: 30, inflict: moveAway, mend: moveBack,
+		wants: []string{"The embedded account failed", "data/mailhost.db was removed or moved while it was open", "put it back", "Repair what it names, and run apply again"},
 	},
-	{name: "the folder is moved in mid-apply", after: 30, inflict: dataDir.leave, mend: dataDir.back, wants: failed("was removed or moved while it was open", "put it back")},
 }
 
 // TestEmbeddedFaults applies through a fault of an embedded account's files. The error
@@ -167,32 +116,25 @@ func TestEmbeddedFaults(t *testing.T) {
 			if err := os.CopyFS(w.dir, os.DirFS(base.dir)); err != nil {
 				t.Fatal(err)
 			}
-			w.testFault(t, f, dataDir(filepath.Join(w.dir, "data")), dataDir(filepath.Join(base.dir, "data")))
+			w.testFault(t, f, filepath.Join(base.dir, "data"))
 		})
 	}
 }
 
-func (w *workspace) testFault(t *testing.T, f embeddedFault, data, backup dataDir) {
+func (w *workspace) testFault(t *testing.T, f embeddedFault, backup string) {
 	t.Helper()
-	mailboxes := faultMailboxes
-	if f.mailboxes > 0 {
-		mailboxes = f.mailboxes
-	}
-	w.set("TF_VAR_mailboxes", fmt.Sprint(mailboxes))
-	if f.setUp != nil {
-		if mend := f.setUp(t, w); mend != nil {
-			f.mend = mend
-		}
-	}
+	data := filepath.Join(w.dir, "data")
+	file := filepath.Join(data, "mailhost.db")
+	w.set("TF_VAR_mailboxes", fmt.Sprint(faultMailboxes))
 	inflict := func() {
-		if err := f.inflict(data); err != nil {
+		if err := f.inflict(file); err != nil {
 			t.Error(err)
 		}
 	}
 	if f.after == 0 {
 		inflict()
 	}
-	out, _ := w.applyDuring(t, f.after, func(*os.Process, <-chan struct{}) { inflict() })
+	out := w.applyDuring(t, f.after, func(*os.Process) { inflict() })
 	text := unwrapped(out)
 	if complete := strings.Contains(text, "Apply complete!"); complete != (f.wants == nil) {
 		t.Errorf("complete: %t\n%s", complete, out)
@@ -205,11 +147,9 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, data, backup dataDi
 	acknowledged := w.ids(t)
 	mend, isRestored := f.mend, f.mend == nil
 	if isRestored {
-		mend = func(d dataDir) error {
-			return errors.Join(os.RemoveAll(string(d)), os.CopyFS(string(d), os.DirFS(string(backup))))
-		}
+		mend = func(string) error { return errors.Join(os.RemoveAll(data), os.CopyFS(data, os.DirFS(backup))) }
 	}
-	if err := mend(data); err != nil {
+	if err := mend(file); err != nil {
 		t.Fatal(err)
 	}
 	if out = w.must(t, "apply", "-auto-approve", "-no-color"); !strings.Contains(out, " 0 changed, 0 destroyed") {
@@ -217,8 +157,8 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, data, backup dataDi
 	}
 	w.planIsEmpty(t)
 	after := w.ids(t)
-	if len(after) != mailboxes+1 {
-		t.Errorf("the state has %d objects, want %d", len(after), mailboxes+1)
+	if len(after) != faultMailboxes+1 {
+		t.Errorf("the state has %d objects, want %d", len(after), faultMailboxes+1)
 	}
 	for address, id := range acknowledged {
 		if after[address] != id && !(isRestored && f.after > 0) { // a backup lacks what came after it
@@ -254,27 +194,4 @@ func (w *workspace) ids(t *testing.T) map[string]string {
 		}
 	}
 	return ids
-}
-
-// holdLock begins a transaction on the account's file, as another process that writes to
-// it, until mend is called.
-func holdLock(t *testing.T, w *workspace) (mend func(dataDir) error) {
-	t.Helper()
-	db, err := sqlite.Open(t.Context(), dataDir(filepath.Join(w.dir, "data")).path(), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	begun, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- db.Update(context.Background(), func(store.Tx) error {
-			close(begun)
-			<-release
-			return nil
-		})
-	}()
-	<-begun
-	return func(dataDir) error {
-		close(release)
-		return errors.Join(<-ended, db.Close())
-	}
 }
