@@ -286,29 +286,6 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 	})
 }
 
-// TestMessagesOfTwoProcesses checks that two processes with one database send each
-// message once, and share the work.
-func TestMessagesOfTwoProcesses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRestarts(t)
-		c := &sender{send: func(context.Context, apiserver.Message, int) error { time.Sleep(5 * time.Second); return nil }}
-		h, _ := r.start(c)
-		r.start(c)
-		for i := range 20 {
-			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
-		}
-		time.Sleep(time.Hour)
-		sent, at := c.calls()
-		to := map[string]bool{}
-		for _, m := range sent {
-			to[m.To] = true
-		}
-		if len(sent) != 20 || len(to) != 20 || at[19].Sub(at[0]) > 25*time.Second {
-			t.Errorf("%d messages to %d recipients in %s", len(sent), len(to), at[len(at)-1].Sub(at[0]))
-		}
-	})
-}
-
 // TestMessagesAreDropped checks that a queued message is not sent after its link has
 // become invalid.
 func TestMessagesAreDropped(t *testing.T) {

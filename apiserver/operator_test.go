@@ -36,8 +36,9 @@ func TestOperatorIsNeverLockedOut(t *testing.T) {
 	superAdmin.Get("/auth/authorizations").Want(http.StatusForbidden)
 	as.Get("/auth/caller").Want(http.StatusOK).Is("name", "jane", "grants.0.grant_kind", vocab.GrantAccountOwner)
 
+	as.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView}) // although the account is cancelled
 	_, owner := s.ServiceAccount(as, apitest.Object{"name": "new"})
-	owner.Get("/auth/authorizations").Want(http.StatusOK).Is("0.grant_kind", vocab.GrantAccountOwner)
+	owner.Get("/auth/authorizations").Want(http.StatusOK).Is("1.grant_kind", vocab.GrantAccountOwner)
 	if err := db.View(t.Context(), func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{Limit: 1}, func(e store.AuditEntry) error {
 			if e.Operation != "create-service-account" || e.Subject != (store.AuditSubject{Type: "operator", Name: "jane"}) {

@@ -295,27 +295,3 @@ func TestValidationReportsAll(t *testing.T) {
 		})
 	}
 }
-
-// TestValidationIgnoresUnknownInput checks that unknown parameters and fields don't
-// change the response.
-func TestValidationIgnoresUnknownInput(t *testing.T) {
-	for _, spec := range api.Specs() {
-		t.Run(spec.ID, func(t *testing.T) {
-			var responses []*apitest.Response
-			for _, extra := range []bool{false, true} {
-				h := apitest.New(t)
-				r := newRequest(t, spec)
-				if extra {
-					r = r.broken([]string{"query", "colour"}, "red")
-					if r.body != nil {
-						r = r.broken([]string{"body", "colour"}, "red")
-					}
-				}
-				responses = append(responses, r.send(h.Client))
-			}
-			if responses[0].Status != responses[1].Status {
-				t.Errorf("%s without and %s with unknown input", responses[0], responses[1])
-			}
-		})
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -135,30 +134,3 @@ func (c *Client) Patch(path string, body any) *Response {
 
 // Delete sends a DELETE.
 func (c *Client) Delete(path string) *Response { c.T.Helper(); return c.Do("DELETE", path, nil) }
-
-// PostAtOnce sends n POSTs at the same time.
-func (c *Client) PostAtOnce(n int, path string, body func(int) any, headers ...string) []*Response {
-	c.T.Helper()
-	responses, begin := make([]*Response, n), make(chan struct{})
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			<-begin
-			r, err := c.Try(c.T.Context(), "POST", path, body(i), headers...)
-			if err != nil {
-				c.T.Error(err)
-				return
-			}
-			responses[i] = r
-		})
-	}
-	close(begin)
-	all.Wait()
-	for _, r := range responses {
-		if r == nil {
-			c.T.FailNow()
-		}
-		r.Conforms()
-	}
-	return responses
-}

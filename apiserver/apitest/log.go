@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -56,8 +57,15 @@ func (l *Log) String() string {
 
 // Entries returns the entries whose message begins with prefix. Lines that are not JSON
 // are skipped.
-func (l *Log) Entries(prefix string) (entries []Object) {
-	for line := range strings.Lines(l.String()) {
+func (l *Log) Entries(prefix string) []Object {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.entries(prefix)
+}
+
+// entries is Entries for a caller who holds mu.
+func (l *Log) entries(prefix string) (entries []Object) {
+	for line := range strings.Lines(l.text.String()) {
 		var entry Object
 		if json.Unmarshal([]byte(line), &entry) != nil {
 			continue
@@ -69,11 +77,11 @@ func (l *Log) Entries(prefix string) (entries []Object) {
 	return entries
 }
 
-// Wait waits for an entry with a message and returns it. It ends the test if the log ends
-// first, or after a minute.
+// Wait waits for an entry with a message and returns it. It ends the test if
+// the log ends first, or after a minute.
 func (l *Log) Wait(t TB, msg string) Object { t.Helper(); return l.WaitFor(t, msg, 1) }
 
-// WaitFor is [Log.Wait] for the n-th entry with the message.
+// WaitFor is [Log.Wait] for the n-th entry.
 func (l *Log) WaitFor(t TB, msg string, n int) Object {
 	t.Helper()
 	entry, err := l.Await(t.Context(), msg, n)
@@ -95,20 +103,14 @@ func (l *Log) Await(ctx context.Context, msg string, n int) (Object, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
-		found := 0
-		for line := range strings.Lines(l.text.String()) {
-			var entry Object
-			if json.Unmarshal([]byte(line), &entry) == nil && entry["msg"] == msg {
-				if found++; found == n {
-					return entry, nil
-				}
-			}
-		}
-		if l.ended {
-			return nil, fmt.Errorf("the log ended with %d of %d entries %q", found, n, msg)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("%d of %d entries %q, %w", found, n, msg, err)
+		found := slices.DeleteFunc(l.entries(msg), func(e Object) bool { return e["msg"] != msg })
+		switch {
+		case len(found) >= n:
+			return found[n-1], nil
+		case l.ended:
+			return nil, fmt.Errorf("the log ended with %d of %d entries %q", len(found), n, msg)
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("%d of %d entries %q, %w", len(found), n, msg, ctx.Err())
 		}
 		l.more.Wait()
 	}

@@ -138,25 +138,3 @@ func (r *Response) Says(words ...string) *Response {
 
 // Replayed reports whether this is the stored response of an earlier request.
 func (r *Response) Replayed() bool { return r.Header.Get("Idempotency-Replayed") == "true" }
-
-// RateLimited checks that the response refuses a message because of its limits.
-func (r *Response) RateLimited(seconds int, words ...string) {
-	r.T.Helper()
-	r.Refused(429, "body.target_email rate_limited").Says(append(words, "nothing was changed", fmt.Sprintf("try again in %d s", seconds))...)
-	if got := r.Header.Get("Retry-After"); got != strconv.Itoa(seconds) {
-		r.T.Errorf("Retry-After is %q, want %d", got, seconds)
-	}
-}
-
-// HasLimit checks the RateLimit headers of a limit of 3 requests.
-func (r *Response) HasLimit(remaining, reset int) *Response {
-	r.T.Helper()
-	got := [3]string{r.Header.Get("RateLimit-Limit"), r.Header.Get("RateLimit-Remaining"), r.Header.Get("RateLimit-Reset")}
-	if want := [3]string{"3", strconv.Itoa(remaining), strconv.Itoa(reset)}; got != want {
-		r.T.Errorf("limit, remaining, reset are %q; want %q: %s", got, want, r)
-	}
-	if got, want := r.Header.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=%d`, remaining, reset); got != want || !strings.HasPrefix(r.Header.Get("RateLimit-Policy"), `"default";q=3;w=`) {
-		r.T.Errorf("RateLimit is %s, want %s; RateLimit-Policy is %s", got, want, r.Header.Get("RateLimit-Policy"))
-	}
-	return r
-}

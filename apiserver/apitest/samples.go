@@ -56,15 +56,10 @@ func (c *Client) Mailbox(domain, localPart string) string {
 	return c.CreateMailbox(domain, localPart).Want(201).Str("id")
 }
 
-// NewMailbox returns the body that creates a mailbox.
-func NewMailbox(domain, localPart string) Object {
-	return Object{"domain": domain, "local_part": localPart, "first_name": "First", "last_name": "Last"}
-}
-
 // CreateMailbox creates a mailbox.
 func (c *Client) CreateMailbox(domain, localPart string) *Response {
 	c.T.Helper()
-	return c.Post("/mailboxes", NewMailbox(domain, localPart))
+	return c.Post("/mailboxes", Object{"domain": domain, "local_part": localPart, "first_name": "First", "last_name": "Last"})
 }
 
 // Forwarding creates a forwarding rule and returns its id.

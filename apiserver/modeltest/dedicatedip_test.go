@@ -107,26 +107,17 @@ func (m *machine) ipOf(id string) *dedicatedIP {
 // releaseIP releases an address, which can be claimed again.
 func (m *machine) releaseIP() {
 	id, faults := m.named("dedicated_ip_id", m.ipIDs())
-	m.do(m.caller(), operation{
-		method: "DELETE", path: "/dedicated-ips/" + id, capability: "dedicated_ip.release", faults: faults,
-		then: func(*caller) want {
-			d := m.ipOf(id)
-			if d == nil {
-				return notFound("dedicated_ip_id")
-			}
+	m.do(m.caller(), erase("/dedicated-ips/"+id, "dedicated_ip.release", "dedicated_ip_id", faults,
+		func(*caller) *dedicatedIP { return m.ipOf(id) },
+		func(d *dedicatedIP) {
 			m.ips = without(m.ips, func(other *dedicatedIP) bool { return other == d })
-			return deleted()
-		},
-	})
+		}))
 }
 
 func (m *machine) readIPs() {
 	switch draw(m, "read", "list", "options", "one") {
 	case "one":
-		id, faults := m.named("dedicated_ip_id", m.ipIDs())
-		o := m.getIP(id)
-		o.faults = faults
-		m.do(m.caller(), o)
+		m.readOne("dedicated_ip_id", m.ipIDs(), m.getIP)
 	case "options":
 		m.listOptions().do(m, m.caller())
 	default:
@@ -140,15 +131,7 @@ func (m *machine) readIPs() {
 }
 
 func (m *machine) getIP(id string) operation {
-	return operation{
-		method: "GET", path: "/dedicated-ips/" + id, capability: "dedicated_ip.view", reads: true,
-		then: func(*caller) want {
-			if d := m.ipOf(id); d != nil {
-				return ok(m.ipObject(d))
-			}
-			return notFound("dedicated_ip_id")
-		},
-	}
+	return get("/dedicated-ips/"+id, "dedicated_ip.view", "dedicated_ip_id", func(*caller) *dedicatedIP { return m.ipOf(id) }, m.ipObject)
 }
 
 func (m *machine) listIPs(query url.Values) *listing {

@@ -369,15 +369,9 @@ func (m *machine) readRecords() {
 }
 
 func (m *machine) getRecord(id string) operation {
-	return operation{
-		method: "GET", path: "/dns-records/" + id, capability: "dns_record.view", narrowable: true, reads: true,
-		then: func(who *caller) want {
-			if r := m.seenRecord(m.reach(who, "dns_record.view"), id); r != nil {
-				return ok(m.recordObject(r))
-			}
-			return notFound("dns_record_id")
-		},
-	}
+	return get("/dns-records/"+id, "dns_record.view", "dns_record_id",
+		func(who *caller) *record { return m.seenRecord(m.reach(who, "dns_record.view"), id) },
+		m.recordObject)
 }
 
 func (m *machine) listRecords(query url.Values) *listing {

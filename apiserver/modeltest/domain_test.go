@@ -388,15 +388,9 @@ func (m *machine) readDomains() {
 }
 
 func (m *machine) getDomain(ref string) operation {
-	return operation{
-		method: "GET", path: "/domains/" + url.PathEscape(ref), capability: "domain.view", narrowable: true, reads: true,
-		then: func(who *caller) want {
-			if d := m.seenDomain(m.reach(who, "domain.view"), ref); d != nil {
-				return ok(m.domainObject(d))
-			}
-			return notFound("domain")
-		},
-	}
+	return get("/domains/"+url.PathEscape(ref), "domain.view", "domain",
+		func(who *caller) *domain { return m.seenDomain(m.reach(who, "domain.view"), ref) },
+		m.domainObject)
 }
 
 func (m *machine) listDomains(query url.Values) *listing {

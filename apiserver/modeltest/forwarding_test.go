@@ -324,25 +324,16 @@ func ptrs[T any](all []T) []*T {
 
 func (m *machine) deleteRule() {
 	id, faults := m.named("forwarding_id", m.ruleIDs())
-	m.do(m.caller(), operation{
-		method: "DELETE", path: "/forwarding/" + id, capability: "forwarding.manage", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			r := m.seenRule(who, "forwarding.manage", id)
-			if r == nil {
-				return notFound("forwarding_id")
-			}
+	m.do(m.caller(), erase("/forwarding/"+id, "forwarding.manage", "forwarding_id", faults,
+		func(who *caller) *rule { return m.seenRule(who, "forwarding.manage", id) },
+		func(r *rule) {
 			m.rules = without(m.rules, func(other *rule) bool { return other == r })
-			return deleted()
-		},
-	})
+		}))
 }
 
 func (m *machine) readRules() {
 	if m.rarely(3, "one") {
-		id, faults := m.named("forwarding_id", m.ruleIDs())
-		o := m.getRule(id)
-		o.faults = faults
-		m.do(m.caller(), o)
+		m.readOne("forwarding_id", m.ruleIDs(), m.getRule)
 		return
 	}
 	l := m.listRules(url.Values{})
@@ -355,15 +346,9 @@ func (m *machine) readRules() {
 }
 
 func (m *machine) getRule(id string) operation {
-	return operation{
-		method: "GET", path: "/forwarding/" + id, capability: "forwarding.view", narrowable: true, reads: true,
-		then: func(who *caller) want {
-			if r := m.seenRule(who, "forwarding.view", id); r != nil {
-				return ok(m.ruleObject(r))
-			}
-			return notFound("forwarding_id")
-		},
-	}
+	return get("/forwarding/"+id, "forwarding.view", "forwarding_id",
+		func(who *caller) *rule { return m.seenRule(who, "forwarding.view", id) },
+		m.ruleObject)
 }
 
 // filterScope draws the filters that rules and master passwords share.

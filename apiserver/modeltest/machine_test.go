@@ -123,7 +123,7 @@ func (m *machine) actions() []action {
 		{1, m.revokeServiceAccount}, {2, m.readServiceAccounts},
 		{2, m.grantAuthorization}, {2, m.revokeAuthorization}, {2, m.readAuthorizations}, {1, m.readCaller}, {1, m.readAuditLog},
 		{2, m.claimIP}, {1, m.claimManyIPs}, {2, m.releaseIP}, {2, m.readIPs},
-		{1, m.submitFeedback}, {1, m.reuseKey}, {2, m.malformed},
+		{1, m.submitFeedback}, {1, m.reuseKey},
 		{3, m.changePlan}, {1, m.readAccount}, {1, m.cancelPlan},
 	}
 }

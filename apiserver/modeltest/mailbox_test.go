@@ -179,18 +179,12 @@ func (m *machine) updateMailbox() {
 
 func (m *machine) deleteMailbox() {
 	ref := m.mailboxRef()
-	m.do(m.caller(), operation{
-		method: "DELETE", path: "/mailboxes/" + url.PathEscape(ref), capability: "mailbox.delete", narrowable: true,
-		then: func(who *caller) want {
-			b := m.seenMailbox(m.reach(who, "mailbox.delete"), ref)
-			if b == nil {
-				return notFound("mailbox")
-			}
+	m.do(m.caller(), erase("/mailboxes/"+url.PathEscape(ref), "mailbox.delete", "mailbox", nil,
+		func(who *caller) *mailbox { return m.seenMailbox(m.reach(who, "mailbox.delete"), ref) },
+		func(b *mailbox) {
 			m.mailboxes = without(m.mailboxes, func(other *mailbox) bool { return other == b })
 			m.release(b.address())
-			return deleted()
-		},
-	})
+		}))
 }
 
 func (m *machine) readMailboxes() {
@@ -209,15 +203,9 @@ func (m *machine) readMailboxes() {
 }
 
 func (m *machine) getMailbox(ref string) operation {
-	return operation{
-		method: "GET", path: "/mailboxes/" + url.PathEscape(ref), capability: "mailbox.view", narrowable: true, reads: true,
-		then: func(who *caller) want {
-			if b := m.seenMailbox(m.reach(who, "mailbox.view"), ref); b != nil {
-				return ok(m.mailboxObject(b))
-			}
-			return notFound("mailbox")
-		},
-	}
+	return get("/mailboxes/"+url.PathEscape(ref), "mailbox.view", "mailbox",
+		func(who *caller) *mailbox { return m.seenMailbox(m.reach(who, "mailbox.view"), ref) },
+		m.mailboxObject)
 }
 
 func (m *machine) listMailboxes(query url.Values) *listing {

@@ -119,25 +119,16 @@ func (m *machine) renamePassword() {
 
 func (m *machine) deletePassword() {
 	id, faults := m.named("credential_id", m.passwordIDs())
-	m.do(m.caller(), operation{
-		method: "DELETE", path: "/credentials/" + id, capability: "credential.manage", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			p := m.seenPassword(who, "credential.manage", id)
-			if p == nil {
-				return notFound("credential_id")
-			}
+	m.do(m.caller(), erase("/credentials/"+id, "credential.manage", "credential_id", faults,
+		func(who *caller) *password { return m.seenPassword(who, "credential.manage", id) },
+		func(p *password) {
 			m.passwords = without(m.passwords, func(other *password) bool { return other == p })
-			return deleted()
-		},
-	})
+		}))
 }
 
 func (m *machine) readPasswords() {
 	if m.rarely(3, "one") {
-		id, faults := m.named("credential_id", m.passwordIDs())
-		o := m.getPassword(id)
-		o.faults = faults
-		m.do(m.caller(), o)
+		m.readOne("credential_id", m.passwordIDs(), m.getPassword)
 		return
 	}
 	l := m.listPasswords(url.Values{})
@@ -149,15 +140,9 @@ func (m *machine) readPasswords() {
 }
 
 func (m *machine) getPassword(id string) operation {
-	return operation{
-		method: "GET", path: "/credentials/" + id, capability: "credential.view", narrowable: true, reads: true,
-		then: func(who *caller) want {
-			if p := m.seenPassword(who, "credential.view", id); p != nil {
-				return ok(m.passwordObject(p))
-			}
-			return notFound("credential_id")
-		},
-	}
+	return get("/credentials/"+id, "credential.view", "credential_id",
+		func(who *caller) *password { return m.seenPassword(who, "credential.view", id) },
+		m.passwordObject)
 }
 
 func (m *machine) listPasswords(query url.Values) *listing {

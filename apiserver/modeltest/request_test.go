@@ -90,6 +90,42 @@ func denied(capability string) want {
 	return refused(403, problem{"header.Authorization", "permission_denied", []string{capability}})
 }
 
+// get reads one object. find returns it, or nil if it does not exist for the caller.
+func get[T any](path, capability, param string, find func(who *caller) *T, object func(*T) obj) operation {
+	return operation{
+		method: "GET", path: path, capability: capability, narrowable: slices.Contains(narrowable, capability), reads: true,
+		then: func(who *caller) want {
+			if found := find(who); found != nil {
+				return ok(object(found))
+			}
+			return notFound(param)
+		},
+	}
+}
+
+// erase deletes one object.
+func erase[T any](path, capability, param string, faults []problem, find func(who *caller) *T, forget func(*T)) operation {
+	return operation{
+		method: "DELETE", path: path, capability: capability, narrowable: slices.Contains(narrowable, capability), faults: faults,
+		then: func(who *caller) want {
+			found := find(who)
+			if found == nil {
+				return notFound(param)
+			}
+			forget(found)
+			return deleted()
+		},
+	}
+}
+
+// readOne reads one of the objects with these ids, or another one.
+func (m *machine) readOne(param string, ids []string, get func(id string) operation) {
+	id, faults := m.named(param, ids)
+	o := get(id)
+	o.faults = faults
+	m.do(m.caller(), o)
+}
+
 // response is a received response.
 type response struct {
 	status int

@@ -189,25 +189,16 @@ func (m *machine) serviceAccountOf(id string) *serviceAccount {
 
 func (m *machine) readServiceAccounts() {
 	if m.rarely(2, "one") {
-		id, faults := m.named("service_account_id", m.serviceAccountIDs())
-		o := m.getServiceAccount(id)
-		o.faults = faults
-		m.do(m.caller(), o)
+		m.readOne("service_account_id", m.serviceAccountIDs(), m.getServiceAccount)
 		return
 	}
 	m.listServiceAccounts().do(m, m.caller())
 }
 
 func (m *machine) getServiceAccount(id string) operation {
-	return operation{
-		method: "GET", path: "/auth/service-accounts/" + id, capability: "service_account.view", reads: true,
-		then: func(*caller) want {
-			if a := m.serviceAccountOf(id); a != nil {
-				return ok(m.serviceAccountObject(a))
-			}
-			return notFound("service_account_id")
-		},
-	}
+	return get("/auth/service-accounts/"+id, "service_account.view", "service_account_id",
+		func(*caller) *serviceAccount { return m.serviceAccountOf(id) },
+		m.serviceAccountObject)
 }
 
 func (m *machine) listServiceAccounts() *listing {

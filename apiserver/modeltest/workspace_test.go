@@ -58,25 +58,16 @@ func (m *machine) newWorkspace(body obj, faults []problem) operation {
 
 func (m *machine) readWorkspaces() {
 	if m.rarely(2, "one") {
-		id, faults := m.named("workspace_id", m.workspaceIDs())
-		o := m.getWorkspace(id)
-		o.faults = faults
-		m.do(m.caller(), o)
+		m.readOne("workspace_id", m.workspaceIDs(), m.getWorkspace)
 		return
 	}
 	m.listWorkspaces().do(m, m.caller())
 }
 
 func (m *machine) getWorkspace(id string) operation {
-	return operation{
-		method: "GET", path: "/workspaces/" + id, capability: "workspace.view", narrowable: true, reads: true,
-		then: func(who *caller) want {
-			if w := m.seenWorkspace(m.reach(who, "workspace.view"), id); w != nil {
-				return ok(m.workspaceObject(w))
-			}
-			return notFound("workspace_id")
-		},
-	}
+	return get("/workspaces/"+id, "workspace.view", "workspace_id",
+		func(who *caller) *workspace { return m.seenWorkspace(m.reach(who, "workspace.view"), id) },
+		m.workspaceObject)
 }
 
 func (m *machine) listWorkspaces() *listing {

@@ -162,52 +162,41 @@ func (h *history) objects(n int, typeName string) (items []remoteObject) {
 	must(h.db.View(h.context(), func(r store.Reader) error {
 		switch typeName {
 		case "mailhost_domain", setType, zoneType:
-			found, _, err := r.Domains(id, store.DomainFilter{}, all)
-			for _, o := range found {
-				items = append(items, remoteObject{id: o.ID, key: o.Name})
-			}
-			return err
+			return each(&items, func(o store.Domain) remoteObject { return remoteObject{id: o.ID, key: o.Name} })(r.Domains(id, store.DomainFilter{}, all))
 		case "mailhost_mailbox":
-			found, _, err := r.Mailboxes(id, store.MailboxFilter{}, all)
-			for _, o := range found {
-				items = append(items, remoteObject{id: o.ID, key: o.Address()})
-			}
-			return err
+			return each(&items, func(o store.Mailbox) remoteObject { return remoteObject{id: o.ID, key: o.Address()} })(r.Mailboxes(id, store.MailboxFilter{}, all))
 		case "mailhost_dns_record":
-			found, _, err := r.DNSRecords(id, store.DNSRecordFilter{}, all)
-			for _, o := range found {
+			return each(&items, func(o store.DNSRecord) (out remoteObject) {
 				if !o.SystemManaged {
-					items = append(items, remoteObject{id: strconv.FormatInt(o.ID, 10)})
+					out.id = strconv.FormatInt(o.ID, 10)
 				}
-			}
-			return err
+				return out
+			})(r.DNSRecords(id, store.DNSRecordFilter{}, all))
 		case "mailhost_forwarding":
-			found, _, err := r.ForwardingRules(id, store.ForwardingFilter{}, all)
-			for _, o := range found {
-				items = append(items, remoteObject{id: o.ID})
-			}
-			return err
+			return each(&items, func(o store.Forwarding) remoteObject { return remoteObject{id: o.ID} })(r.ForwardingRules(id, store.ForwardingFilter{}, all))
 		case "mailhost_master_password":
-			found, _, err := r.MasterPasswords(id, store.ScopedFilter{}, all)
-			for _, o := range found {
-				items = append(items, remoteObject{id: o.ID})
-			}
-			return err
+			return each(&items, func(o store.MasterPassword) remoteObject { return remoteObject{id: o.ID} })(r.MasterPasswords(id, store.ScopedFilter{}, all))
 		case "mailhost_service_account":
-			found, _, err := r.ServiceAccounts(id, all)
-			for _, o := range found {
+			return each(&items, func(o store.ServiceAccount) (out remoteObject) {
 				if o.Name != providerSubject && o.Name != externalSubject && o.RevokedAt.IsZero() {
-					items = append(items, remoteObject{id: o.ID})
+					out.id = o.ID
 				}
-			}
-			return err
-		default:
-			found, _, err := r.DedicatedIPs(id, store.DedicatedIPFilter{}, all)
-			for _, o := range found {
-				items = append(items, remoteObject{id: o.ID, option: o.OptionID})
-			}
-			return err
+				return out
+			})(r.ServiceAccounts(id, all))
 		}
+		return each(&items, func(o store.DedicatedIP) remoteObject { return remoteObject{id: o.ID, option: o.OptionID} })(r.DedicatedIPs(id, store.DedicatedIPFilter{}, all))
 	}))
 	return items
+}
+
+// each adds the objects of a list; those without an id are left out.
+func each[T any](items *[]remoteObject, convert func(T) remoteObject) func([]T, int, error) error {
+	return func(found []T, _ int, err error) error {
+		for _, o := range found {
+			if remote := convert(o); remote.id != "" {
+				*items = append(*items, remote)
+			}
+		}
+		return err
+	}
 }
