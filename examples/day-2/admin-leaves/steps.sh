@@ -1,0 +1,6 @@
+# Jane's token with the tokens that she has made by it, and then her own rights.
+mailhostd token create jane
+mailhostd grant add --user jane --grant account_owner
+mailhostd token revoke jane --with-children
+mailhostd grant remove $(mailhostd grant list --no-json | awk '/user jane/ { print $1 }')
+! mailhostd grant list --no-json | grep jane

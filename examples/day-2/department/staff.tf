@@ -1,0 +1,11 @@
+resource "mailhost_mailbox_set" "staff" {
+  domain = mailhost_domain.main.name
+
+  # They are in support.csv now.
+  retired = { "john.roe" = "keep", "zoe.mueller" = "keep" }
+
+  mailboxes = {
+    for p in csvdecode(file("${path.module}/mailboxes.csv")) :
+    p.local_part => { first_name = p.first_name, last_name = p.last_name }
+  }
+}

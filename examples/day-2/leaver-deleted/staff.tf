@@ -1,0 +1,11 @@
+resource "mailhost_mailbox_set" "staff" {
+  domain = mailhost_domain.main.name
+
+  # His line in the file is gone, and so is the mailbox with its mail.
+  retired = { "john.roe" = "delete" }
+
+  mailboxes = {
+    for p in csvdecode(file("${path.module}/mailboxes.csv")) :
+    p.local_part => { first_name = p.first_name, last_name = p.last_name }
+  }
+}

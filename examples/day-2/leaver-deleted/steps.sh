@@ -1,0 +1,5 @@
+# Without his name in retired, the plan refuses to delete the mailbox.
+cp "$recipe/mailboxes.csv" .
+! terraform apply # prints: john.roe@example.com
+cp "$recipe/staff.tf" .
+terraform apply # prints: The plan deletes 1 mailbox of example.com with its mail

@@ -1,0 +1,8 @@
+resource "mailhost_mailbox_set" "staff" {
+  domain = mailhost_domain.main.name
+
+  mailboxes = {
+    for p in csvdecode(file("${path.module}/mailboxes.csv")) :
+    p.local_part => { first_name = p.first_name, last_name = p.last_name }
+  }
+}
