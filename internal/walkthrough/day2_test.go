@@ -1,6 +1,7 @@
 package walkthrough_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,23 @@ func TestAccDayTwo(t *testing.T) {
 			w.follow(t, read(t, steps))
 			w.planIsEmpty(t)
 		})
+	}
+}
+
+// TestAccReadyToSend applies examples/ready-to-send, in which each check of the domain's mail is ok.
+func TestAccReadyToSend(t *testing.T) {
+	w := enter(t, "ready-to-send")
+	w.must(t, "init")
+	w.must(t, "apply", "-auto-approve")
+	w.planIsEmpty(t)
+	var checks map[string]string
+	if err := json.Unmarshal([]byte(w.must(t, "output", "-json", "checks")), &checks); err != nil || len(checks) != 8 {
+		t.Fatalf("checks %v, error %v", checks, err)
+	}
+	for check, status := range checks {
+		if status != "ok" {
+			t.Errorf("%s is %s", check, status)
+		}
 	}
 }
 
