@@ -51,6 +51,25 @@ func edKey() string {
 	return base64.StdEncoding.EncodeToString(public)
 }
 
+// base returns a domain without fault.
+func base() world {
+	w := world{
+		"example.com MX": {"10 mx.example.com", "20 mx.unseen.example"}, "mx.example.com A": {"192.0.2.1"},
+		"example.com TXT":                                {"unrelated", "v=spf1 mx include:_spf.example.net -all"},
+		"_spf.example.net TXT":                           {"v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 a:h0.example ~all"},
+		"s1._domainkey.example.com TXT":                  {"v=DKIM1; k=rsa; p=" + good},
+		"_dmarc.example.com TXT":                         {"v=DMARC1; p=reject; rua=mailto:a@example.com,mailto:b@reports.example"},
+		"_mta-sts.example.com TXT":                       {"v=STSv1; id=20261124"},
+		"mta-sts.example.com A":                          {"192.0.2.2"},
+		"_smtp._tls.example.com TXT":                     {"v=TLSRPTv1; rua=mailto:a@example.com,https://example.com/r"},
+		"example.com._report._dmarc.reports.example TXT": {"v=DMARC1"},
+	}
+	for i := range 20 {
+		w[fmt.Sprintf("h%d.example A", i)] = []string{"192.0.2.9"}
+	}
+	return w
+}
+
 // TestChecks changes one name of a domain without fault.
 func TestChecks(t *testing.T) {
 	t.Parallel()
@@ -60,23 +79,6 @@ func TestChecks(t *testing.T) {
 			terms += fmt.Sprintf(" a:h%d.example", i)
 		}
 		return terms
-	}
-	base := func() world {
-		w := world{
-			"example.com MX": {"10 mx.example.com", "20 mx.unseen.example"}, "mx.example.com A": {"192.0.2.1"},
-			"example.com TXT":                                {"unrelated", "v=spf1 mx include:_spf.example.net -all"},
-			"_spf.example.net TXT":                           {"v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 a:h0.example ~all"},
-			"s1._domainkey.example.com TXT":                  {"v=DKIM1; k=rsa; p=" + good},
-			"_dmarc.example.com TXT":                         {"v=DMARC1; p=reject; rua=mailto:a@example.com,mailto:b@reports.example"},
-			"_mta-sts.example.com TXT":                       {"v=STSv1; id=20261124"},
-			"mta-sts.example.com A":                          {"192.0.2.2"},
-			"_smtp._tls.example.com TXT":                     {"v=TLSRPTv1; rua=mailto:a@example.com,https://example.com/r"},
-			"example.com._report._dmarc.reports.example TXT": {"v=DMARC1"},
-		}
-		for i := range 20 {
-			w[fmt.Sprintf("h%d.example A", i)] = []string{"192.0.2.9"}
-		}
-		return w
 	}
 	for _, r := range mailcheck.Check(t.Context(), "example.com", []string{"s1"}, base()) {
 		if r.Status != ok || r.Message == "" || r.Reference == "" {
@@ -111,7 +113,7 @@ func TestChecks(t *testing.T) {
 		{"spf", "example.com TXT", []string{"v=spf1 include:%{d}.x.example exists:%{i}.x.example a:%{d}/24 -all"}, ok, "3 of at most 10"},
 		{"spf", "example.com TXT", []string{"v=spf1 include:nothing.example -all"}, failed, "nothing.example has 0 SPF records"},
 		{"spf", "example.com TXT", []string{"v=spf1 include:example.com -all"}, failed, "leads back"},
-		{"spf", "example.com TXT", []string{"v=spf1 a:x1.example a:x2.example mx:x3.example -all"}, failed, "3 of its names do not exist"},
+		{"spf", "example.com TXT", []string{"v=spf1 a:x1.example a:x2.example mx:x3.example -all"}, failed, "3 of its names do not exist, and receivers permit 2: a:x1.example"},
 		{"spf", "example.com TXT", []string{"v=spf1 ptr ip4:192.0.2.1 -all"}, warning, "ptr must not"},
 		{"spf", "example.com TXT", []string{"v=spf1 ip4:2001:db8::1 ip6:192.0.2.1/99 -all"}, failed, "ip4:2001:db8::1 is no address; ip6:192.0.2.1/99"},
 		{"spf", "example.com TXT", []string{"v=spf1 inlcude:x.example -all"}, failed, `"inlcude:x.example" is none of SPF`},
@@ -159,6 +161,75 @@ func TestChecks(t *testing.T) {
 	}
 	if r := result(base(), "dkim"); r.Status != skipped {
 		t.Errorf("without selectors: %+v", r)
+	}
+}
+
+// TestRules has a record for each rule that checkdmarc (github.com/domainaware/checkdmarc) tests
+// of the records: those that it refuses fail here, and those that it warns of are no less than a
+// warning.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	const ok, warning, failed = mailcheck.OK, mailcheck.Warning, mailcheck.Failed
+	rules := map[string]map[string][]string{
+		"spf": {
+			ok: {
+				"v=spf1 -ALL", "V=SPF1 Ip4:192.0.2.1 -all", "v=spf1 -all  ", "v=spf1 ~all exp=why.h0.example", "v=spf1 ip6:2001:db8::1 ~all",
+				"v=spf1 exists:%{i}.x.example -all", "v=spf1 a:%{l}.example.com mx:%{d} -all", "v=spf1 include:%{ir}.%{v}.%{d}.x.example -all", "v=spf1 redirect=%{d}._spf.example",
+				"v=spf1 -all exp=%{D2r.}.x.example", "v=spf1 a:h0.example/24 a:h1.example//64 a:h2.example/24//64 mx/24 -all", "v=spf1 a:%{d}%%%_%-/24 -all", "v=spf1 unknown=x -all",
+			},
+			warning: {
+				"v=spf1 -all MS=1", "v=spf1 -all ip4:192.0.2.1", "v=spf1 ptr -all", "v=spf1 ptr:%{d} -all", "v=spf1 mx:nothing.example -all", "v=spf1 a:nothing.example -all", "v=spf1 ?all",
+				"v=spf1 " + strings.Repeat("ip4:192.0.2.10 ", 36) + "-all",
+			},
+			failed: {
+				"v=spf10 -all", "v=spf2.0/pra -all", " v=spf1 -all", "v=spf1; -all", "v=spf1 include: x.example -all", "v=spf1 include:nothing.example -all", "v=spf1 include:example.com -all",
+				"v=spf1 redirect=example.com", "v=spf1 ip4:mail.example.com -all", "v=spf1 ip4:2001:db8::1 -all", "v=spf1 ip4:192.0.2.1/33 -all", "v=spf1 ip6:2001:db8::O1 -all",
+				"v=spf1 ip6:192.0.2.1 -all", "v=spf1 ip6:2001:db8::/129 -all", "v=spf1 ip4:192.0.2.1~all", "v=spf1 ip4:%{i} -all", "v=spf1 ip6:%{i} -all", "v=spf1 ip4 -all",
+				"v=spf1 a:%{?} -all", "v=spf1 mx:%{z} -all", "v=spf1 ptr:%{d -all", "v=spf1 include:%d.x.example -all", "v=spf1 exists:%{?}.x.example -all", "v=spf1 redirect=%{?}.x.example",
+				"v=spf1 -all exp=%{?}", "v=spf1 exists -all", "v=spf1 exists: -all", "v=spf1 a/33 -all", "v=spf1 mx//129 -all", "v=spf1 -all:x", "v=spf1 all/24", "v=spf1 -all;",
+				"v=spf1 redirect=_spf.example.net redirect=_spf.example.net", "v=spf1 -all exp=a.example exp=b.example", "v=spf1 mx:many.example -all",
+				"v=spf1 a:n1.example mx:n2.example a:n3.example -all",
+			},
+		},
+		"dmarc": {
+			ok: {
+				"v=DMARC1;p=ReJect;rua=mailto:a@example.com", "v = DMARC1\t;\tp = reject\t; rua=mailto:a@example.com;", "V=DMARC1; p=reject; sp=quarantine; np=reject; psd=n; t=n; adkim=s; aspf=R; fo=1:d; rua=mailto:A%2Cb@example.com",
+			},
+			warning: {
+				"v=DMARC1", "v=DMARC1;", "v=DMARC1; rua=mailto:a@example.com", "v=DMARC1; p=reject", "v=DMARC1; p=reject; pct=100; rua=mailto:a@example.com", "v=DMARC1; p=reject; rf=afrf; rua=mailto:a@example.com",
+				"v=DMARC1; p=reject; ri=1; rua=mailto:a@example.com", "v=DMARC1; p=reject; t=y; rua=mailto:a@example.com", "v=DMARC1; p=reject; rua=https://example.com/submit",
+				"v=DMARC1; p=reject; foobar=baz; rua=mailto:a@example.com", "v=DMARC1; p=reject; rau=mailto:a@example.com",
+			},
+			failed: {
+				"v=DMARC1; p=foo", "v=dmarc1; p=reject", "v=DMARC2; p=reject", "v=DMARC1 p=reject", "p=reject; v=DMARC1", "v=spf1 -all", "v=DMARC1; p=reject; np=invalid", "v=DMARC1; p=reject; sp=x",
+				"v=DMARC1; p=reject; psd=x", "v=DMARC1; p=reject; t=x", "v=DMARC1; p=reject; adkim=x", "v=DMARC1; p=none; rua=a@example.com,mailto:b@example.com", "v=DMARC1; p=none; rua=__mailto:a@example.com",
+			},
+		},
+		"mta_sts": {
+			ok:      {"v=STSv1; id=20261125T0101", "v=STSv1 ; id=abc;", "v=STSv1; id=foo; id=b-r", "v=STSv1; id=abc; extension=x"},
+			warning: {"v =STSv1; id=abc", "v= STSv1; id=abc", "V=STSv1; id=abc", "v=STSv1", "v=spf1 -all", "v=STSv12; id=abc"},
+			failed:  {"v=STSv1;", "v=STSv1; id =abc", "v=STSv1; id= abc", "v=STSv1; ID=abc", "v=STSv1; id=" + strings.Repeat("a", 33)},
+		},
+		"tls_rpt": {
+			ok:      {"v=TLSRPTv1; rua=mailto:a@example.com;", "v=TLSRPTv1;rua=mailto:a@example.com, https://example.com/r", "v=TLSRPTv1; rua=mailto:a@example.com; rua=x; 1ext=foo"},
+			warning: {"v = TLSRPTv1; rua=mailto:a@example.com", "v=TLSRPTv1extra; rua=mailto:a@example.com", "v=TLSRPTv1", "v=spf1 -all"},
+			failed:  {"v=TLSRPTv1;", "v=TLSRPTv1; rua =mailto:a@example.com", "v=TLSRPTv1; RUA=mailto:a@example.com", "v=TLSRPTv1; rua=xhttps://example.com", "v=TLSRPTv1; rua=a@example.com"},
+		},
+	}
+	names := map[string]string{"spf": "example.com TXT", "dmarc": "_dmarc.example.com TXT", "mta_sts": "_mta-sts.example.com TXT", "tls_rpt": "_smtp._tls.example.com TXT"}
+	for check, byStatus := range rules {
+		for status, records := range byStatus {
+			for _, record := range records {
+				w := base()
+				w[names[check]] = []string{"a verification", record}
+				for i := range 11 {
+					w["many.example MX"] = append(w["many.example MX"], fmt.Sprintf("10 h%d.example", i))
+				}
+				if r := result(w, check, "s1"); r.Status != status {
+					t.Errorf("%s %q: %+v; want %s", check, record, r, status)
+				}
+			}
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
+	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +15,19 @@ import (
 )
 
 // This file checks the records that are lists of tags: DKIM, DMARC, MTA-STS and TLS-RPT.
+
+// exactTags returns the tags of a record whose names are case-sensitive, and whose equals signs
+// have no white space beside them (RFC 8460 and 8461, section 3). The first of two wins.
+func exactTags(record string) map[string]string {
+	tags := map[string]string{}
+	for tag := range strings.SplitSeq(record, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(tag), "=")
+		if _, twice := tags[name]; !twice {
+			tags[name] = value
+		}
+	}
+	return tags
+}
 
 // tagsOf returns the tags of a record, by name in lower case. It lacks those that are malformed.
 func tagsOf(record string) map[string]string {
@@ -125,14 +140,18 @@ func rsaBits(der []byte) int {
 	return 0
 }
 
-// removedTags are those that RFC 9989 has removed.
-var removedTags = []string{"pct", "ri", "rf"}
+// dmarcValues are the tags of RFC 9989 whose values are a choice, with them.
+var dmarcValues = map[string][]string{
+	"p": dmarcPolicies, "sp": dmarcPolicies, "np": dmarcPolicies, "psd": {"y", "n", "u"}, "t": {"y", "n"}, "adkim": {"r", "s"}, "aspf": {"r", "s"},
+}
+
+var dmarcPolicies = []string{"none", "quarantine", "reject"}
 
 // dmarc checks the policy for forged mail.
 func (c *checker) dmarc() Result {
 	f := begin("dmarc", "RFC 9989")
 	name := "_dmarc." + c.domain
-	policies, err := c.policies(name, "v=DMARC1", "; \t")
+	policies, err := c.policies(name, dmarcVersion)
 	switch {
 	case err != nil:
 		return f.unseen(name, err)
@@ -148,10 +167,10 @@ func (c *checker) dmarc() Result {
 	switch {
 	case tags["v"] != "DMARC1":
 		f.fail("the record must begin with v=DMARC1; and a semicolon")
+	case policy == "":
+		f.warn("there is no policy p, which counts as none: forged mail is delivered")
 	case policy == "none":
 		f.warn("with p=none, forged mail is delivered; use quarantine or reject once the reports look right")
-	case policy != "quarantine" && policy != "reject":
-		f.fail("the policy p is %.20q, and must be none, quarantine or reject", tags["p"])
 	}
 	for _, tag := range []string{"sp", "np"} {
 		if strings.EqualFold(tags[tag], "none") && policy != "none" {
@@ -161,9 +180,15 @@ func (c *checker) dmarc() Result {
 	if strings.EqualFold(tags["t"], "y") {
 		f.warn("with t=y the policy is only tested")
 	}
-	for _, tag := range removedTags {
-		if _, ok := tags[tag]; ok {
+	for _, tag := range slices.Sorted(maps.Keys(tags)) {
+		choice := dmarcValues[tag]
+		switch {
+		case choice != nil && !slices.Contains(choice, strings.ToLower(tags[tag])):
+			f.fail("%s is %.20q, and must be one of %s", tag, tags[tag], strings.Join(choice, ", "))
+		case slices.Contains([]string{"pct", "rf", "ri"}, tag):
 			f.warn("%s was removed by RFC 9989, and receivers ignore it", tag)
+		case choice == nil && !slices.Contains([]string{"v", "rua", "ruf", "fo"}, tag):
+			f.warn("DMARC has no %.20q, and receivers ignore it", tag)
 		}
 	}
 	if tags["rua"] == "" {
@@ -182,6 +207,10 @@ func (c *checker) reportsTo(f *finding, tags map[string]string) {
 				continue
 			}
 			address, ok := strings.CutPrefix(strings.ToLower(uri), "mailto:")
+			if u, err := url.Parse(uri); !ok && err == nil && u.Scheme != "" && u.Host != "" {
+				f.warn("%s: receivers need to report to mailto: addresses only, and not to %.80q", tag, uri)
+				continue
+			}
 			at := strings.LastIndexByte(address, '@')
 			if !ok || at <= 0 {
 				f.fail("%s: %.80q is no mailto: address", tag, uri)
@@ -195,7 +224,7 @@ func (c *checker) reportsTo(f *finding, tags map[string]string) {
 				continue
 			}
 			agrees := c.domain + "._report._dmarc." + host
-			if found, err := c.policies(agrees, "v=DMARC1", "; \t"); err == nil && len(found) == 0 {
+			if found, err := c.policies(agrees, dmarcVersion); err == nil && len(found) == 0 {
 				f.warn("%s: %s does not agree to receive reports; it needs a TXT record v=DMARC1 at %s", tag, host, agrees)
 			}
 		}
@@ -208,7 +237,7 @@ var stsID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
 func (c *checker) mtaSTS(acceptsMail bool) Result {
 	f := begin("mta_sts", "RFC 8461")
 	name, host := "_mta-sts."+c.domain, "mta-sts."+c.domain
-	policies, err := c.policies(name, "v=STSv1", "; \t")
+	policies, err := c.policies(name, stsVersion)
 	switch {
 	case err != nil:
 		return f.unseen(name, err)
@@ -219,7 +248,7 @@ func (c *checker) mtaSTS(acceptsMail bool) Result {
 		return f.end("")
 	case len(policies) > 1:
 		f.fail("there are %d MTA-STS records, so that senders use none", len(policies))
-	case !stsID.MatchString(tagsOf(policies[0])["id"]):
+	case !stsID.MatchString(exactTags(policies[0])["id"]):
 		f.fail("the id must be 1 to 32 letters and digits")
 	}
 	if !c.hasAddress(host) {
@@ -232,7 +261,7 @@ func (c *checker) mtaSTS(acceptsMail bool) Result {
 func (c *checker) tlsRPT(acceptsMail bool) Result {
 	f := begin("tls_rpt", "RFC 8460")
 	name := "_smtp._tls." + c.domain
-	policies, err := c.policies(name, "v=TLSRPTv1", "; \t")
+	policies, err := c.policies(name, tlsVersion)
 	switch {
 	case err != nil:
 		return f.unseen(name, err)
@@ -244,10 +273,10 @@ func (c *checker) tlsRPT(acceptsMail bool) Result {
 	case len(policies) > 1:
 		f.fail("there are %s TLS-RPT records, so that senders use none", strconv.Itoa(len(policies)))
 	}
-	for uri := range strings.SplitSeq(tagsOf(policies[0])["rua"], ",") {
+	for uri := range strings.SplitSeq(exactTags(policies[0])["rua"], ",") {
 		if lower := strings.ToLower(strings.TrimSpace(uri)); !strings.HasPrefix(lower, "mailto:") && !strings.HasPrefix(lower, "https://") {
 			f.fail("rua: %.80q is neither a mailto: address nor an https URL", strings.TrimSpace(uri))
 		}
 	}
-	return f.end("senders report to " + tagsOf(policies[0])["rua"])
+	return f.end("senders report to " + exactTags(policies[0])["rua"])
 }
