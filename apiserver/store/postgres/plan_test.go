@@ -23,8 +23,9 @@ import (
 var exceptions = []string{
 	`FROM authorization_version`, `FROM server`, `UPDATE server`, `FROM mailhost_schema`, `FROM mailhost_migrations`, `pg_catalog.`, // few rows
 	`FROM accounts t ORDER BY`, `SELECT id FROM accounts LIMIT 1`, // all of them, or any
-	`t.purchase_batch_id = $`, // sorts the domains of one purchase
-	`FROM audit_entries t`,    // filtered in order, to print them
+	`t.purchase_batch_id = $`,            // sorts the domains of one purchase
+	`FROM addresses WHERE domain_id = $`, // the aliases in a domain that is deleted
+	`FROM audit_entries t`,               // filtered in order, to print them
 }
 
 // statements has each statement with arguments that was traced.
@@ -114,6 +115,8 @@ func (n planNode) slow(limited bool) (found []string) {
 		found = append(found, fmt.Sprintf("%s on %s for %s", n.Type, n.Index, n.Filter))
 	case n.Index == "mailboxes_in_order" && strings.Contains(n.Filter, "domain_id = $"): // few of the account's
 		found = append(found, fmt.Sprintf("%s on %s for %s", n.Type, n.Index, n.Filter))
+	case n.Index == "addresses_pkey" && !strings.Contains(n.Condition, "local_part"): // all of a domain
+		found = append(found, fmt.Sprintf("%s on %s for %s", n.Type, n.Index, n.Condition))
 	case strings.Contains(n.Type, "Sort") && n.Rows > 10_000:
 		found = append(found, fmt.Sprintf("%s of %.0f rows", n.Type, n.Rows))
 	}

@@ -129,18 +129,19 @@ func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) 
 	for _, m := range wanted {
 		ids, localParts = append(ids, m.ID), append(localParts, m.LocalPart)
 	}
-	t.lockAccount(wanted[0].AccountID)
+	accountID := wanted[0].AccountID
+	t.lockAccount(accountID)
 	w := t.inAllAccounts()
 	type row struct {
 		destination
 		id, localPart, owner string
 	}
-	query := `SELECT t.name, t.workspace_id, w.name,
-			(SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = t.account_id),
-			COALESCE((SELECT m.id FROM mailboxes m WHERE ` + w.in(`m.id`, ids) + ` LIMIT 1), ''), COALESCE(a.local_part, ''), COALESCE(a.mailbox_id, '')
-		FROM domains t JOIN workspaces w ON w.id = t.workspace_id
-			LEFT JOIN addresses a ON a.domain_id = t.id AND ` + w.in(`a.local_part`, localParts)
-	w.and(`t.account_id = ? AND t.id = ?`, wanted[0].AccountID, wanted[0].DomainID).withoutUnpaid()
+	// A subquery finds each owner with the key of the addresses: planners would join all of the domain.
+	query := `SELECT t.name, t.workspace_id, w.name, (SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = ` + w.bind(accountID) + `),
+			COALESCE((SELECT m.id FROM mailboxes m WHERE ` + w.in(`m.id`, ids) + ` LIMIT 1), ''),
+			e.value, COALESCE((SELECT a.mailbox_id FROM addresses a WHERE a.domain_id = t.id AND a.local_part = e.value), '')
+		FROM domains t JOIN workspaces w ON w.id = t.workspace_id CROSS JOIN (` + t.dialect.Elements(w.bind(jsonArray(localParts))) + `) e`
+	w.and(`t.account_id = ? AND t.id = ?`, accountID, wanted[0].DomainID).withoutUnpaid()
 	rows, err := scan(&t.reader, query+w.text, w.args, func(r *row) []any {
 		return []any{&r.domainName, &r.workspaceID, &r.workspaceName, &r.newest, &r.id, &r.localPart, &r.owner}
 	})
