@@ -107,26 +107,19 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{transport: t, readers: map[string]reader{}, claims: newMutex()}
 	c.bulkLimit.Store(api.MaxBulkItems)
-	c.dedicatedIPs = newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, nil, api.GetDedicatedIP, api.ReleaseDedicatedIP,
+	c.dedicatedIPs = newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })
-	c.dnsRecords = newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords,
-		func(domain string) api.ListDNSRecordsRequest { return api.ListDNSRecordsRequest{Domain: domain} }, api.GetDNSRecord, api.DeleteDNSRecord,
+	c.dnsRecords = newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords, api.GetDNSRecord, api.DeleteDNSRecord,
 		func(id string) *api.DNSRecordRequest { return &api.DNSRecordRequest{DNSRecordID: dnsRecordID(id)} })
-	c.domains = newKind(c, "domain", domainKeys, api.ListDomains, nil, api.GetDomain, api.DeleteDomain,
+	c.domains = newKind(c, "domain", domainKeys, api.ListDomains, api.GetDomain, api.DeleteDomain,
 		func(idOrName string) *api.DomainRequest { return &api.DomainRequest{Domain: idOrName} })
-	c.forwarding = newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding,
-		func(domain string) api.ListForwardingRequest { return api.ListForwardingRequest{Domain: domain} }, api.GetForwarding, api.DeleteForwarding,
+	c.forwarding = newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding, api.GetForwarding, api.DeleteForwarding,
 		func(id string) *api.ForwardingRequest { return &api.ForwardingRequest{ForwardingID: id} })
-	c.mailboxes = newKind(c, "mailbox", mailboxKeys, api.ListMailboxes,
-		func(domain string) api.ListMailboxesRequest { return api.ListMailboxesRequest{Domain: domain} }, api.GetMailbox, api.DeleteMailbox,
+	c.mailboxes = newKind(c, "mailbox", mailboxKeys, api.ListMailboxes, api.GetMailbox, api.DeleteMailbox,
 		func(idOrAddress string) *api.MailboxRequest { return &api.MailboxRequest{Mailbox: idOrAddress} })
-	c.masterPasswords = newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords,
-		func(domain string) api.ListMasterPasswordsRequest {
-			return api.ListMasterPasswordsRequest{Domain: domain}
-		},
-		api.GetMasterPassword, api.DeleteMasterPassword,
+	c.masterPasswords = newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords, api.GetMasterPassword, api.DeleteMasterPassword,
 		func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} })
-	c.serviceAccounts = newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, nil, api.GetServiceAccount, api.RevokeServiceAccount,
+	c.serviceAccounts = newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
 		func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} })
 	if o.TokenSource == nil {
 		c.token = o.Token
@@ -196,16 +189,6 @@ func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*
 			return last, fmt.Errorf("waiting ended before it was ready: %w", err)
 		}
 	}
-}
-
-// APITime returns a time that no response to a later request is before, by the API's clock,
-// or the zero time if no response has shown that clock.
-func (c *Client) APITime() time.Time {
-	offset, known := c.transport.ClockOffset()
-	if !known {
-		return time.Time{}
-	}
-	return c.transport.Hooks.Now().Add(offset - clockSlack)
 }
 
 // Parallel calls do for each item, several at once, for a resource that has many objects.

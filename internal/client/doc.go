@@ -83,10 +83,9 @@
 //
 // # Reads
 //
-// A read of one object is one request. The refresh of a plan reads thousands, ten at a
-// time: in a context of [WithSharedReads] they share a list instead, as soon as that is
-// cheaper. [listcache.Shared] has the rule for what such a read may return. Everything
-// else, such as the reads of an apply, is requested anew.
+// A read of one object is one request. The refresh of a plan may read thousands, during
+// which nothing is changed: in a context of [WithSharedReads] they share a list as soon as
+// that is cheaper. Everything else, such as the reads of an apply, is requested anew.
 //
 // # Lifecycle operations
 //

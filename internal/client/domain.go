@@ -42,7 +42,7 @@ func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.Doma
 // FindDomain looks a domain up by its name.
 func (c *Client) FindDomain(ctx context.Context, name string) (*api.Domain, error) {
 	canonical := normalizeDomain(name)
-	return c.domains.share(ctx, "", canonical, func(ctx context.Context) (*api.Domain, error) {
+	return c.domains.share(ctx, canonical, func(ctx context.Context) (*api.Domain, error) {
 		domains := c.ListDomains(ctx, api.ListDomainsRequest{Search: canonical})
 		found, err := filter(domains, func(d *api.Domain) bool { return normalizeDomain(d.Name) == canonical })
 		return c.domains.one(name, found, err)

@@ -16,22 +16,24 @@ import (
 )
 
 // kind is one kind of object of the account: the operations that read and delete
-// one, by id or natural key, the cache of the whole list, and the reads that share a
-// list.
+// one, by id or natural key, and the cache of the whole list.
 type kind[T any] struct {
 	*listcache.Cache[T]
-	shared *listcache.Shared[T]
 	client *Client
 	noun   string // names an object in messages
 	get    func(ctx context.Context, key string) (*T, error)
 	delete func(ctx context.Context, key string) error
+	// count returns the length of the list.
+	count func(context.Context) (int, error)
+
+	reads atomic.Int64 // in contexts of WithSharedReads
+	// total is the length of the list; 0: not known, negative: the list can't be read.
+	total atomic.Int64
 }
 
-// newKind returns a kind of object. inDomain returns the request for the list of a
-// domain's objects; nil if there is none. request returns the request that names one
-// object.
+// newKind returns a kind of object. request returns the request that names one object.
 func newKind[T, List any, P pagedRequest[List], Req any](
-	c *Client, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]], inDomain func(domain string) List,
+	c *Client, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
 ) *kind[T] {
 	k := &kind[T]{client: c, noun: noun}
@@ -39,31 +41,17 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 		var all List
 		return list[List, T, P](ctx, c, listOp, all, keys.ID)
 	})
-	k.shared = listcache.NewShared(keys, listcache.Source[T]{
-		List: func(ctx context.Context, domain string, proceed func(pages int) bool) iter.Seq2[T, error] {
-			var req List
-			if domain != "" {
-				req = inDomain(domain)
-			}
-			return listWhile[List, T, P](transport.Optional(ctx), c, listOp, req, keys.ID, proceed)
-		},
-		IsRefusal: isRefusal,
-		Changes:   c.transport.Changes,
-		Now:       c.transport.Hooks.Now,
-	})
-	get := c.operation(getOp.Spec)
+	k.count = func(ctx context.Context) (int, error) {
+		req := new(List)
+		P(req).SetPaging(1, 1)
+		page, err := call(ctx, c, listOp, req, "")
+		if err != nil {
+			return 0, err
+		}
+		return page.Total, nil
+	}
 	k.get = func(ctx context.Context, key string) (*T, error) {
-		one := func(ctx context.Context) (*T, error) { return read(ctx, k, getOp, request(key), key) }
-		if key == "" || get.isAbsent() {
-			return one(ctx)
-		}
-		domain := ""
-		if inDomain != nil {
-			if s, ok := ctx.Value(sharedKey{}).(*sharing); ok {
-				domain = s.domain
-			}
-		}
-		return k.share(ctx, domain, key, one)
+		return k.share(ctx, key, func(ctx context.Context) (*T, error) { return read(ctx, k, getOp, request(key), key) })
 	}
 	k.delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
 	c.readers[getOp.Tag] = reader{getOp.Spec, func(ctx context.Context, id string) error {
@@ -86,41 +74,54 @@ func (k *kind[T]) one(description string, found []T, err error) (*T, error) {
 	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.ID)}
 }
 
+// A plan that has read enoughReads objects of a kind continues with the list, if that
+// has at most objectsPerRead objects for each read so far: a page of 1,000 costs an API
+// about as much as 10 reads.
+const (
+	enoughReads    = 50
+	objectsPerRead = 100
+)
+
 type sharedKey struct{}
 
-// sharing is the value of sharedKey.
-type sharing struct {
-	reader, domain string
-	hasRead        atomic.Bool // the object that the context is for
+// WithSharedReads returns a context for the reads of a plan. Many of them share one list of
+// the account, see share.
+func WithSharedReads(ctx context.Context) context.Context {
+	return context.WithValue(ctx, sharedKey{}, true)
 }
 
-// WithSharedReads returns a context for the refresh of one object of a domain ("" if that
-// is not known). Its reads of single objects may come from a list that others have
-// requested, see [listcache.Shared]. reader is what refreshes each object once, such as
-// the resources of a configuration.
-func WithSharedReads(ctx context.Context, reader, domain string) context.Context {
-	return context.WithValue(ctx, sharedKey{}, &sharing{reader: reader, domain: domain})
-}
-
-// share reads an object with get, or takes it from a list that it shares with other
-// reads, if the context allows that. The first read is that of the object that the
-// context is for, and others are of what it refers to.
-func (k *kind[T]) share(ctx context.Context, domain, key string, get func(context.Context) (*T, error)) (*T, error) {
-	s, ok := ctx.Value(sharedKey{}).(*sharing)
-	if !ok || ctx.Value(uncachedKey{}) != nil {
+// share reads an object with get or, if the context allows that and it is cheaper, takes it
+// from a list that this client has read. An object that the list lacks is read with get too,
+// so that a list which hides objects makes none look deleted. Nothing is shared any more once
+// this client has changed something.
+func (k *kind[T]) share(ctx context.Context, key string, get func(context.Context) (*T, error)) (*T, error) {
+	if ctx.Value(sharedKey{}) == nil || ctx.Value(uncachedKey{}) != nil || key == "" || !k.isListCheaper(ctx) {
 		return get(ctx)
 	}
-	reader := s.reader
-	if s.hasRead.Swap(true) {
-		reader = ""
+	v, err := k.Get(ctx, key, 0)
+	if err != nil {
+		k.total.Store(-1)
 	}
-	return k.shared.Get(ctx, reader, key, normalizeDomain(domain), get)
+	if err != nil || v == nil {
+		return get(ctx)
+	}
+	return v, nil
 }
 
-// isRefusal reports whether an API refuses a list, so that it would do so again.
-func isRefusal(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return !ok || e.Status >= 400 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusTooManyRequests || e.Unsupported()
+func (k *kind[T]) isListCheaper(ctx context.Context) bool {
+	reads := k.reads.Add(1)
+	if k.client.transport.Changed.Load() {
+		return false
+	}
+	if reads == enoughReads {
+		total, err := k.count(ctx)
+		if err != nil || total == 0 {
+			total = -1
+		}
+		k.total.Store(int64(total))
+	}
+	total := k.total.Load()
+	return total > 0 && total <= objectsPerRead*reads
 }
 
 // uncachedKey marks a context whose reads must not come from a cached list.

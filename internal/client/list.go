@@ -17,37 +17,22 @@ type pagedRequest[Req any] interface {
 	SetPaging(page, pageSize int)
 }
 
-// parallelPages is how many pages of a list are requested at once.
-const parallelPages = 8
-
 // list returns every object of a list, page by page. After an error nothing
 // follows.
 func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string) iter.Seq2[T, error] {
-	return listWhile[Req, T, P](ctx, c, op, req, id, nil)
-}
-
-// listWhile is list that ends when proceed returns false, see [listcache.Pages].
-func listWhile[Req, T any, P pagedRequest[Req]](
-	ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string, proceed func(pages int) bool,
-) iter.Seq2[T, error] {
 	o := c.operation(op.Spec)
-	pages := listcache.Pages[T]{
+	return listcache.Pages[T]{
 		Name:          op.ID,
 		ID:            id,
 		Size:          pageSize(ctx, o),
 		IsSizeRefused: isPageSizeRefused,
 		Accept:        func(size int) { o.pageSize.Store(int64(size)) },
-		Proceed:       proceed,
 		Fetch: func(ctx context.Context, page, size int) (*api.Page[T], error) {
 			r := req
 			P(&r).SetPaging(page, size)
 			return call(ctx, c, op, &r, "")
 		},
-	}
-	if ctx.Value(pageSizeKey{}) == nil { // the caller needs all of it
-		pages.Parallel = parallelPages
-	}
-	return pages.All(ctx)
+	}.All(ctx)
 }
 
 type pageSizeKey struct{}

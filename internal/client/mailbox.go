@@ -24,8 +24,7 @@ func (c *Client) GetMailbox(ctx context.Context, mailbox string) (*api.Mailbox, 
 // FindMailbox looks a mailbox up by its address.
 func (c *Client) FindMailbox(ctx context.Context, address string) (*api.Mailbox, error) {
 	canonical := normalizeAddress(address)
-	_, domain, _ := strings.Cut(canonical, "@")
-	return c.mailboxes.share(ctx, domain, canonical, func(ctx context.Context) (*api.Mailbox, error) {
+	return c.mailboxes.share(ctx, canonical, func(ctx context.Context) (*api.Mailbox, error) {
 		mailboxes := c.ListMailboxes(ctx, api.ListMailboxesRequest{Search: canonical})
 		found, err := filter(mailboxes, func(m *api.Mailbox) bool { return normalizeAddress(m.PrimaryEmail) == canonical })
 		return c.mailboxes.one(address, found, err)

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -75,11 +73,11 @@ func (c *connection) ClientForPlan(ctx context.Context, diags *diag.Diagnostics)
 }
 
 // forRefresh returns the context for the refresh of an object of the state.
-func (c *connection) forRefresh(ctx context.Context, state tftypes.Value) context.Context {
+func (c *connection) forRefresh(ctx context.Context) context.Context {
 	if c.session == nil {
 		return ctx
 	}
-	return c.session.ForRefresh(ctx, cmp.Or(attribute(state, "domain_id"), attribute(state, "domain")))
+	return c.session.ForRefresh(ctx)
 }
 
 // forImport returns the context for the lookup of an object to import.
@@ -87,7 +85,7 @@ func (c *connection) forImport(ctx context.Context) context.Context {
 	if c.session == nil {
 		return ctx
 	}
-	return c.session.ForImport(ctx)
+	return c.session.ForPlan(ctx)
 }
 
 // Walk returns the record of this walk of Terraform's core. [Manage] fills it. A

@@ -155,7 +155,7 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 // Read implements resource.Resource.
 func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.Managed.Read(m.base().forRefresh(ctx, req.State.Raw), req, resp)
+		m.Managed.Read(m.base().forRefresh(ctx), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
 		case resp.State.Raw.IsNull():

@@ -73,7 +73,7 @@ func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup
 		}
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
-		_, err := account.GetDomain(c.session.ForLookup(ctx), name)
+		_, err := account.GetDomain(c.session.ForPlan(ctx), name)
 		if d.isMissing = client.IsNotFound(err); d.isMissing && uuid.Validate(name) != nil {
 			d.similar = c.similarDomain(ctx, account, name)
 		}

@@ -66,40 +66,34 @@ func (s *Session) Notes() *sync.Map {
 	return &s.notes
 }
 
-// ForRefresh returns a context for the refresh of a resource. Its reads of
-// single objects may share lists with others of the same walk. If the session serves
-// several walks, no read returns what was requested before it, because the account may
-// have been changed between two of them. domain is the domain of the object, or "".
-func (s *Session) ForRefresh(ctx context.Context, domain string) context.Context {
+// ForRefresh returns a context for the refresh of a resource, which only a plan makes.
+func (s *Session) ForRefresh(ctx context.Context) context.Context {
 	s.refreshes.Store(true)
-	return s.shared(ctx, "resource", domain)
+	return s.ForPlan(ctx)
 }
 
 // HasRefreshed reports whether [Session.ForRefresh] was called: then the walk is a plan, which
 // fails if the account can't be used.
 func (s *Session) HasRefreshed() bool { return s.refreshes.Load() }
 
-// ForImport is ForRefresh for the lookup of an object to import.
-func (s *Session) ForImport(ctx context.Context) context.Context { return s.shared(ctx, "import", "") }
-
-// ForLookup returns a context for the lookup of what an object of a plan refers to.
-func (s *Session) ForLookup(ctx context.Context) context.Context { return s.shared(ctx, "", "") }
-
-// ForDataSource returns a context for the read of a data source. It is that of a refresh
-// if the walk is a plan. In an apply, the data source may depend on a resource that was
-// changed just now, in whatever way.
-func (s *Session) ForDataSource(ctx context.Context) context.Context {
-	if s.walk.disabled || s.refreshes.Load() {
-		return s.shared(ctx, "data source", "")
-	}
-	return ctx
-}
-
-func (s *Session) shared(ctx context.Context, reader, domain string) context.Context {
+// ForPlan returns a context for the reads of a plan, of which many may share one list. If the
+// session serves several walks, no read returns what was requested before it, because the
+// account may have been changed between two of them.
+func (s *Session) ForPlan(ctx context.Context) context.Context {
 	if s.walk.disabled {
 		return client.WithUncachedReads(ctx)
 	}
-	return client.WithSharedReads(ctx, reader, domain)
+	return client.WithSharedReads(ctx)
+}
+
+// ForDataSource returns a context for the read of a data source: that of a plan unless the
+// walk may be an apply, in which the data source may depend on a resource that was changed
+// just now, in whatever way.
+func (s *Session) ForDataSource(ctx context.Context) context.Context {
+	if s.walk.disabled || s.refreshes.Load() {
+		return s.ForPlan(ctx)
+	}
+	return ctx
 }
 
 // AccountCreatedAt returns when an embedded account was created (RFC 3339). It

@@ -1,13 +1,12 @@
-// Package listcache reads lists of the API: [Pages] iterates over all pages of one,
-// [Cache] has a copy of a whole list for an API that can't read single objects, and
-// [Shared] lets many reads of single objects share a list. It sends no requests itself.
+// Package listcache reads lists of the API: [Pages] iterates over all pages of one, and
+// [Cache] has a copy of a whole list, for an API that can't read single objects and for
+// plans that read many. It sends no requests itself.
 package listcache
 
 import (
 	"context"
 	"iter"
 	"maps"
-	"slices"
 	"sync"
 )
 
@@ -29,22 +28,25 @@ type Keys[T any] struct {
 // The cache orders events by a counter, its version. A read of the list has the
 // version at which it began. Invalidate sets the version that the next Get of a
 // key needs, InvalidateAll that of every key. A write with a known result is
-// applied instead to the cached copy and to the result of each pending read.
+// applied to the cached copy instead, and to the result of a read that has not ended.
 //
-// A read runs in its own goroutine, without the deadline of the first caller, and
-// is cancelled when no caller waits for it. Returned values share their slices
-// with the cache, so callers must not change them.
+// One caller at a time reads the list. The others wait for it, and share its result and
+// its error, unless it has only given up. Returned values share their slices with the
+// cache, so callers must not change them.
 type Cache[T any] struct {
 	Keys[T]
-	list func(context.Context) iter.Seq2[T, error]
+	list    func(context.Context) iter.Seq2[T, error]
+	reading chan struct{} // holds an element while a caller reads the list
 
 	// mu guards all fields below and all copies. It is not held during a read.
 	mu          sync.Mutex
 	version     uint64
 	validFrom   uint64            // of the latest InvalidateAll
 	invalidated map[string]uint64 // the version of the latest Invalidate, by key
-	current     *snapshot[T]
-	pending     []*pendingRead[T]
+	current     *snapshot[T]      // nil: nothing is cached
+	writes      []func(*snapshot[T])
+	failures    int // of reads
+	failure     error
 }
 
 // snapshot is the result of one read and of the writes since.
@@ -54,22 +56,9 @@ type snapshot[T any] struct {
 	ids     map[string]string // by natural key
 }
 
-// pendingRead is a read of the list that has not ended.
-type pendingRead[T any] struct {
-	version uint64
-	cancel  context.CancelFunc
-	done    chan struct{}
-	waiting int                  // callers
-	writes  []func(*snapshot[T]) // since it began
-
-	// Set before done is closed.
-	result *snapshot[T]
-	err    error
-}
-
 // New returns a cache of what list returns.
 func New[T any](k Keys[T], list func(context.Context) iter.Seq2[T, error]) *Cache[T] {
-	return &Cache[T]{Keys: k, list: list, invalidated: map[string]uint64{}}
+	return &Cache[T]{Keys: k, list: list, reading: make(chan struct{}, 1), invalidated: map[string]uint64{}}
 }
 
 // Version returns the current version. A Get after it reads what the list has now.
@@ -83,85 +72,74 @@ func (c *Cache[T]) Version() uint64 {
 // began after a version (0: any), or nil if there is none.
 func (c *Cache[T]) Get(ctx context.Context, key string, after uint64) (*T, error) {
 	key = c.Normalize(key)
-	c.mu.Lock()
-	after = max(after, c.validFrom, c.invalidated[key])
-	if c.current != nil && c.current.version > after {
-		defer c.mu.Unlock()
-		return c.current.get(key), nil
+	v, ok, failures, _ := c.cached(key, after)
+	if ok {
+		return v, nil
 	}
-	r := c.join(ctx, after)
-	c.mu.Unlock()
 	select {
-	case <-r.done:
+	case c.reading <- struct{}{}:
+		defer func() { <-c.reading }()
 	case <-ctx.Done():
-		c.leave(r)
 		return nil, ctx.Err()
 	}
-	if r.err != nil {
-		return nil, r.err
+	v, ok, now, failure := c.cached(key, after) // another caller may have read it meanwhile
+	switch {
+	case ok:
+		return v, nil
+	case now != failures:
+		return nil, failure
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return r.result.get(key), nil
+	return c.read(ctx, key)
 }
 
-// join returns a pending read that began after a version, and begins one if there
-// is none.
-func (c *Cache[T]) join(ctx context.Context, after uint64) *pendingRead[T] {
-	for _, r := range c.pending {
-		if r.version > after && r.waiting > 0 {
-			r.waiting++
-			return r
-		}
+// cached returns the object with a key if the copy is newer than a version; otherwise how
+// many reads have failed so far, and the error of the latest.
+func (c *Cache[T]) cached(key string, after uint64) (v *T, ok bool, failures int, failure error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current != nil && c.current.version > max(after, c.validFrom, c.invalidated[key]) {
+		return c.current.get(key), true, 0, nil
 	}
+	return nil, false, c.failures, c.failure
+}
+
+// read reads the list and returns the object with a key.
+func (c *Cache[T]) read(ctx context.Context, key string) (*T, error) {
+	c.mu.Lock()
 	c.version++
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r := &pendingRead[T]{version: c.version, cancel: cancel, done: make(chan struct{}), waiting: 1}
-	c.pending = append(c.pending, r)
-	go c.read(ctx, r)
-	return r
-}
-
-// leave cancels a read that the last caller no longer waits for.
-func (c *Cache[T]) leave(r *pendingRead[T]) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r.waiting--; r.waiting == 0 {
-		r.cancel()
-	}
-}
-
-func (c *Cache[T]) read(ctx context.Context, r *pendingRead[T]) {
-	defer r.cancel()
-	s := newSnapshot[T]()
-	s.version = r.version
+	s := &snapshot[T]{version: c.version, byID: map[string]T{}, ids: map[string]string{}}
+	c.writes = nil
+	c.mu.Unlock()
 	for v, err := range c.list(ctx) {
 		if err != nil {
-			r.err = err
-			break
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if ctx.Err() == nil {
+				c.failures++
+				c.failure = err
+			}
+			return nil, err
 		}
 		s.put(&c.Keys, v)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pending = slices.DeleteFunc(c.pending, func(other *pendingRead[T]) bool { return other == r })
-	for _, write := range r.writes {
+	for _, write := range c.writes {
 		write(s)
 	}
-	r.result = s
-	if r.err == nil && r.version > c.validFrom && (c.current == nil || c.current.version < r.version) {
+	if s.version > c.validFrom {
 		c.current = s
-		maps.DeleteFunc(c.invalidated, func(_ string, version uint64) bool { return version < r.version })
+		maps.DeleteFunc(c.invalidated, func(_ string, version uint64) bool { return version < s.version })
 	}
-	close(r.done)
+	return s.get(key), nil
 }
 
 // write applies a write with a known result to every copy.
 func (c *Cache[T]) write(change func(*snapshot[T])) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range c.pending {
-		r.writes = append(r.writes, change)
+	if len(c.reading) > 0 {
+		c.writes = append(c.writes, change)
 	}
 	if c.current != nil {
 		change(c.current)
@@ -196,10 +174,6 @@ func (c *Cache[T]) InvalidateAll() {
 	c.version++
 	c.validFrom, c.current = c.version, nil
 	clear(c.invalidated)
-}
-
-func newSnapshot[T any]() *snapshot[T] {
-	return &snapshot[T]{byID: map[string]T{}, ids: map[string]string{}}
 }
 
 // get returns a copy of an object, by normalized id or natural key.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -23,8 +22,7 @@ const maxPasses = 5
 //
 // The list is in order of creation, so that an object that is created meanwhile is
 // met later. A deletion moves the rest forward, past the page that is read next:
-// if the total shrinks, Pages therefore reads the list again from its first page, one
-// page after the other.
+// if the total shrinks, Pages therefore reads the list again from its first page.
 type Pages[T any] struct {
 	// Name is that of the list, in the errors that are not from Fetch.
 	Name string
@@ -38,25 +36,14 @@ type Pages[T any] struct {
 	// is called with the smaller size that is tried next.
 	IsSizeRefused func(error) bool
 	Accept        func(size int)
-	// Parallel is how many pages are requested at once, after the first one with the
-	// total. Fetch is then called from several goroutines, also for pages that are not
-	// consumed.
-	Parallel int
-	// Proceed is called before each page but the first with the number of pages. If it
-	// returns false, the iteration ends. Nil: it continues.
-	Proceed func(pages int) bool
 }
 
 // All returns every object once. After an error nothing follows.
 func (p Pages[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		r := &reader[T]{Pages: p, passOf: map[string]int{}, yield: yield}
-		var cancel context.CancelFunc
-		r.ctx, cancel = context.WithCancel(ctx)
-		defer r.requests.Wait()
-		defer cancel()
 		for r.pass = 1; r.pass <= maxPasses; r.pass++ {
-			done, err := r.read()
+			done, err := r.read(ctx)
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -64,7 +51,6 @@ func (p Pages[T]) All(ctx context.Context) iter.Seq2[T, error] {
 			if done || err != nil {
 				return
 			}
-			r.Parallel = 0
 		}
 		var none T
 		yield(none, r.errorf("the list changed under each of %d attempts to read it to its end; try again when less is deleted", maxPasses))
@@ -78,26 +64,15 @@ type reader[T any] struct {
 	pass   int            // over the list, from 1
 	passOf map[string]int // the pass in which an id was last met
 	met    int            // ids met in this pass
-	// ahead are the pages that were requested before they are needed, by requests that
-	// end with ctx.
-	ahead    map[int]<-chan fetched[T]
-	ctx      context.Context
-	requests sync.WaitGroup
-}
-
-type fetched[T any] struct {
-	page *api.Page[T]
-	err  error
 }
 
 // read reads the list from its first page and reports whether it came to the end. If
 // not, the list or the size of its pages changed, and another pass is needed.
-func (r *reader[T]) read() (done bool, err error) {
+func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 	r.met = 0
-	r.ahead = map[int]<-chan fetched[T]{}
 	total := 0
 	for page := 1; ; page++ {
-		p, err := r.fetch(page)
+		p, err := r.Fetch(ctx, page, r.Size)
 		if err != nil && r.shrink(err) {
 			if page > 1 {
 				return false, nil
@@ -117,47 +92,14 @@ func (r *reader[T]) read() (done bool, err error) {
 				return false, nil
 			}
 		}
-		if p.Total < total || r.Parallel > 1 && len(p.Items) == 0 && r.met < p.Total {
+		if p.Total < total {
 			return false, nil
 		}
 		total = p.Total
 		if done, err := r.take(p, page); done || err != nil {
 			return done, err
 		}
-		pages := max(page+1, (total+r.Size-1)/r.Size)
-		if r.Proceed != nil && !r.Proceed(pages) {
-			return true, nil
-		}
-		if total > 0 {
-			r.request(page+1, min(page+r.Parallel, pages))
-		}
 	}
-}
-
-// request requests pages from one to another that are not requested yet.
-func (r *reader[T]) request(from, to int) {
-	for page := from; page <= to && r.Parallel > 1; page++ {
-		if r.ahead[page] != nil {
-			continue
-		}
-		result, size := make(chan fetched[T], 1), r.Size
-		r.ahead[page] = result
-		r.requests.Go(func() {
-			p, err := r.Fetch(r.ctx, page, size)
-			result <- fetched[T]{p, err}
-		})
-	}
-}
-
-// fetch returns a page, requested now or before.
-func (r *reader[T]) fetch(page int) (*api.Page[T], error) {
-	ahead := r.ahead[page]
-	if ahead == nil {
-		return r.Fetch(r.ctx, page, r.Size)
-	}
-	delete(r.ahead, page)
-	result := <-ahead
-	return result.page, result.err
 }
 
 // shrink sets a smaller page size if err refuses the current one.

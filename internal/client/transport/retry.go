@@ -3,14 +3,10 @@ package transport
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 )
 
 // Limits of a call.
@@ -28,52 +24,23 @@ const (
 	waitMin, waitMax = 500 * time.Millisecond, 20 * time.Second // ceilings of the wait before a retry
 )
 
-// sendUntilDone makes attempts until evaluate wants no further one. The loop is
-// go-retryablehttp's, and every decision is the call's: the library's own policy would
-// resend a create whose outcome is unknown.
+// sendUntilDone makes attempts until evaluate wants no further one.
 func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
-	var body any // an untyped nil if there is none, as retryablehttp requires
-	if c.request.body != nil {
-		body = c.request.body
+	for {
+		resp, err := c.attempt(ctx)
+		if !c.evaluate(ctx, resp, err) {
+			return resp, err
+		}
+		if resp != nil {
+			_ = resp.Body.Close() // an export has not been read
+		}
+		if err := c.t.Hooks.Sleep(ctx, c.wait); err != nil {
+			return nil, err
+		}
+		if err := c.awaitRate(ctx); err != nil {
+			return nil, err
+		}
 	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, c.spec.Method, c.request.url.String(), body)
-	if err != nil {
-		return nil, errors.New("the request's URL is malformed")
-	}
-	loop := &retryablehttp.Client{
-		HTTPClient: &http.Client{
-			Transport: roundTripperFunc(c.attempt),
-			// Following a redirect would send the request, and the credential, to another address.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		RetryMax: math.MaxInt32, // mayRetry counts, over several rounds
-		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
-			return c.evaluate(ctx, resp, withoutURL(err)), nil
-		},
-		// The wait is in PrepareRetry, where a test can replace it.
-		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
-		PrepareRetry: func(*http.Request) error {
-			if err := c.t.Hooks.Sleep(ctx, c.wait); err != nil {
-				return err
-			}
-			return c.awaitRate(ctx)
-		},
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-	resp, err := loop.Do(req)
-	return resp, withoutURL(err)
-}
-
-type roundTripperFunc func(*http.Request) (*http.Response, error)
-
-func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// withoutURL returns the cause of an error of http.Client.
-func withoutURL(err error) error {
-	if e, ok := err.(*url.Error); ok {
-		return e.Err
-	}
-	return err
 }
 
 // evaluate sets the outcome of the latest attempt and reports whether the request
@@ -98,7 +65,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	c.anyUnknown = c.anyUnknown || unknown
 	switch {
 	case ctx.Err() != nil, c.Last.Outcome.In(Succeeded | Refused), c.embeddedFailed(), c.pages > pageRetries,
-		unknown && (c.spec.Keyed() || ctx.Value(optionalKey{}) != nil):
+		unknown && c.spec.Keyed():
 		return false
 	case resp == nil && c.t.outage.isOngoing() && !c.isLookup:
 		c.t.outage.begin(c.Last.started, now, c.Last.cause) // it goes on

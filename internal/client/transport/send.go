@@ -68,14 +68,6 @@ func (c *Call) AnyUnknown() bool { return c.anyUnknown }
 // IsReplayed reports whether the latest response is that of an earlier attempt.
 func (c *Call) IsReplayed() bool { return c.Last.header.Get(api.IdempotencyReplayedHeader) == "true" }
 
-type optionalKey struct{}
-
-// Optional returns a context for GET requests that the caller can do without. They are
-// resent only if the API has not processed them.
-func Optional(ctx context.Context) context.Context {
-	return context.WithValue(ctx, optionalKey{}, true)
-}
-
 type lookupKeyType struct{}
 
 // ForLookup returns a context for the GET requests that look up what the create
@@ -140,9 +132,8 @@ func Stream[Req any](ctx context.Context, t *Transport, op api.Operation[Req, ap
 // send sends the request, as often as is safe, and returns a successful response.
 // Its error is an *Error.
 func (c *Call) send(ctx context.Context) (*http.Response, error) {
-	if c.spec.Method != http.MethodGet {
-		c.t.changes.begin()
-		defer func() { c.t.changes.end(c.anyUnknown) }()
+	if c.spec.Changes() {
+		c.t.Changed.Store(true)
 	}
 	err := c.awaitRate(ctx)
 	if _, c.isLookup = lookupKey(ctx); err == nil && !c.isLookup {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -105,6 +104,7 @@ type Transport struct {
 	// HonoursKeys: an Idempotency-Replayed header in some response has proved that the API
 	// honours Idempotency-Keys.
 	HonoursKeys atomic.Bool
+	Changed     atomic.Bool // a request was sent that may change something
 
 	returnsIDs atomic.Bool // responses have the X-Request-Id of their request
 	baseURL    string
@@ -116,7 +116,6 @@ type Transport struct {
 	rate       *rate.Limiter // nil: no limit
 	outage     outage
 	incidents  incidents
-	changes    changes
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
 	// header of the newest response. Date has whole seconds, so it is up to a second
 	// early.
@@ -188,37 +187,4 @@ func overNetwork() *http.Transport {
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: 2 * pingTimeout}
 	t.DialContext = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	return t
-}
-
-// changes counts the requests that may change something.
-type changes struct {
-	mu       sync.Mutex
-	version  uint64 // how many have begun and ended
-	inFlight int
-	// anyUnknown: the outcome of some attempt was unknown, so that it may still take effect.
-	anyUnknown bool
-}
-
-func (c *changes) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version++
-	c.inFlight++
-}
-
-func (c *changes) end(anyUnknown bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version++
-	c.inFlight--
-	c.anyUnknown = c.anyUnknown || anyUnknown
-}
-
-// Changes returns how many requests that may change something have begun and ended, and
-// whether all of them have ended with a known outcome.
-func (t *Transport) Changes() (version uint64, settled bool) {
-	c := &t.changes
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.version, c.inFlight == 0 && !c.anyUnknown
 }
