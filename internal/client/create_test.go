@@ -272,17 +272,6 @@ func TestClaimWithTwoNewAddresses(t *testing.T) {
 	}
 }
 
-// TestClaimWithoutTheListBefore checks that without the list from before the claim, the
-// new address can't be identified.
-func TestClaimWithoutTheListBefore(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-dedicated-ips", Status: 403}, fakeapi.Fault{Op: "claim-dedicated-ip", DropBefore: true})
-	f.Add("dedicated-ips", fakeapi.Object{"name": "old"})
-	_, err := newClient(t, f).ClaimDedicatedIP(t.Context(), "option")
-	if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok || f.Count("claim-dedicated-ip") != 1 {
-		t.Errorf("%v after %v", err, f.Sent())
-	}
-}
-
 // TestEmptySuccessIsNotRepeated checks that a paid request is not resent because the response
 // to it has no object, although the lookup shows that the API honours keys.
 func TestEmptySuccessIsNotRepeated(t *testing.T) {
@@ -293,16 +282,6 @@ func TestEmptySuccessIsNotRepeated(t *testing.T) {
 		if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok || f.Count(creators[name].op) != 1 {
 			t.Errorf("%s: %v after %v", name, err, f.Sent())
 		}
-	}
-}
-
-// TestLostAfterAResponse checks that the loss of the last attempt is an unknown outcome,
-// even after a 429.
-func TestLostAfterAResponse(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", DropBefore: true, Times: 2})
-	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.Hooks.RetryMax = 1 }))
-	if unknown, _ := errors.AsType[*UnknownOutcomeError](err); unknown == nil || unknown.Attempts != 3 || unknown.Lookup != nil {
-		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
 

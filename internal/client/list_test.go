@@ -160,30 +160,6 @@ func TestListThatNeverRests(t *testing.T) {
 	}
 }
 
-// TestPageSizeIsRemembered checks that a refused page size is not requested again.
-func TestPageSizeIsRemembered(t *testing.T) {
-	f := withDomains(1)
-	f.RejectsSize = 500
-	c := newClient(t, f)
-	for range 3 {
-		if _, err := domainNames(c, t); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := f.Count("list-domains"); n != 4 {
-		t.Errorf("%d requests", n)
-	}
-}
-
-func TestFiltersPassThrough(t *testing.T) {
-	f := fakeapi.New()
-	for range newClient(t, f).ListMailboxes(t.Context(), api.ListMailboxesRequest{Domain: "a b.example", Status: "active"}) { //nolint:errcheck // only the request matters
-	}
-	if got := f.Requests[0].Query.Encode(); got != "domain=a+b.example&page=1&page_size=1000&status=active" {
-		t.Error(got)
-	}
-}
-
 func TestAuthorizations(t *testing.T) {
 	f := fakeapi.New()
 	f.Add("auth/authorizations", fakeapi.Object{"grant_kind": "account_owner"}, fakeapi.Object{"grant_kind": "super_admin"})

@@ -311,14 +311,6 @@ func TestCreateUpdatesTheCache(t *testing.T) {
 	}
 }
 
-func TestDeleteRepeatedAfterALossOfAnAPIWithoutIt(t *testing.T) {
-	f := fakeapi.New().PublishedOnly(404).Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 502})
-	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
-	if err := newClient(t, f).DeleteMailbox(t.Context(), id); !errors.Is(err, ErrDeleteUnsupported) {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestNoID(t *testing.T) {
 	f := fakeapi.New()
 	c := newClient(t, f)
@@ -365,26 +357,3 @@ func TestWrongBaseURL(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-// TestPageOfAProxyHidesNoOperation checks that an error page, which comes before anything of
-// the API, is no proof that the API lacks an operation: a delete would drop the object from
-// the state.
-func TestPageOfAProxyHidesNoOperation(t *testing.T) {
-	for name, l := range lifecycles {
-		for _, status := range []int{403, 404} {
-			t.Run(fmt.Sprint(name, "/", status), func(t *testing.T) {
-				f := fakeapi.New()
-				id := f.Add(l.stored, fakeapi.Object{"name": "a"})[0]
-				for _, op := range []string{l.get, l.remove} {
-					f.Fail(fakeapi.Fault{Op: op, Status: status, Text: "<html>Sign in", Header: http.Header{"Content-Type": {"text/html"}}})
-				}
-				if got, err := l.doGet(t.Context(), newClient(t, f), id); err != nil || got != id {
-					t.Errorf("get: %s, %v", got, err)
-				}
-				if err := l.doDelete(t.Context(), newClient(t, f), id); err != nil || len(f.Stored[l.stored]) != 0 {
-					t.Errorf("delete: %v after %v", err, f.Sent())
-				}
-			})
-		}
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -263,37 +262,25 @@ func httpResponse(r *http.Request, a Response, header http.Header) *http.Respons
 	return &http.Response{StatusCode: a.Status, Header: h, Body: io.NopCloser(bytes.NewReader(b)), Request: r, ProtoMajor: 1, ProtoMinor: 1}
 }
 
-type fakeRoute struct {
-	spec    api.Spec
-	pattern *regexp.Regexp
+// operation is a handler that stands for an operation in routes.
+type operation struct {
+	http.Handler
+
+	api.Spec
 }
 
-var fakeRoutes = sync.OnceValue(func() []fakeRoute {
-	var routes []fakeRoute
+var routes = sync.OnceValue(func() *http.ServeMux {
+	mux := http.NewServeMux()
 	for _, s := range api.Specs() {
-		p := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(s.Path, `(?P<$1>[^/]+)`)
-		routes = append(routes, fakeRoute{s, regexp.MustCompile("^" + p + "$")})
+		mux.Handle(s.Method+" "+s.Path, operation{http.NotFoundHandler(), s})
 	}
-	// A fixed path goes before one with a parameter.
-	slices.SortStableFunc(routes, func(a, b fakeRoute) int {
-		return cmp.Compare(strings.Count(a.spec.Path, "{"), strings.Count(b.spec.Path, "{"))
-	})
-	return routes
+	return mux
 })
 
 func route(r *http.Request) (api.Spec, map[string]string) {
-	for _, each := range fakeRoutes() {
-		m := each.pattern.FindStringSubmatch(r.URL.EscapedPath())
-		if m == nil || each.spec.Method != r.Method {
-			continue
-		}
-		params := map[string]string{}
-		for i, name := range each.pattern.SubexpNames() {
-			params[name], _ = url.PathUnescape(m[i])
-		}
-		return each.spec, params
-	}
-	return api.Spec{}, nil
+	handler, _ := routes().Handler(r)
+	o, _ := handler.(operation)
+	return o.Spec, o.PathValues(r.URL)
 }
 
 // Clock stands still except for its sleeps.

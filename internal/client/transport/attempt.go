@@ -180,17 +180,6 @@ func (c *Call) isPage(resp *http.Response) bool {
 	return isRedirect || resp.StatusCode < 500 && mediaType(resp) == "text/html" && !isEmptyJSON(c.Last.body)
 }
 
-// isToAnother reports whether a response does not have the request's id, although responses
-// of this API do. A cache has sent it, or a proxy has confused two connections. That is no
-// reason to send a keyed request again, which may spend money: no cache responds to it.
-func (c *Call) isToAnother(resp *http.Response) bool {
-	if resp.Header.Get("X-Request-Id") == c.RequestID {
-		c.t.returnsIDs.Store(true)
-		return false
-	}
-	return c.t.returnsIDs.Load() && !c.spec.Keyed()
-}
-
 // isDamaged reports whether the body of a success can't be the API's.
 func (c *Call) isDamaged() bool {
 	switch body := c.Last.body; {

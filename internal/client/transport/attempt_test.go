@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -249,35 +248,6 @@ func TestResponsesAreLimited(t *testing.T) {
 		if err == nil || len(err.Error()) > 2000 || body.read.Load() > limit+1 || len(clock.Sleeps) != 0 {
 			t.Errorf("%d: %d bytes read, %d waits, %v", status, body.read.Load(), len(clock.Sleeps), err)
 		}
-	}
-}
-
-// TestConnectionsAreReused checks that parallel calls reuse their connections.
-func TestConnectionsAreReused(t *testing.T) {
-	f := fakeapi.New()
-	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
-	var connections sync.Map
-	var opened atomic.Int32
-	server := serve(t, f, func(_ http.ResponseWriter, r *http.Request) bool {
-		if _, known := connections.LoadOrStore(r.RemoteAddr, true); !known {
-			opened.Add(1)
-		}
-		return false
-	})
-	c, _ := over(t, server.URL)
-	for range 5 {
-		var wg sync.WaitGroup
-		for range 16 {
-			wg.Go(func() {
-				if _, err := c.GetMailbox(t.Context(), id); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-	}
-	if n := opened.Load(); n > 20 {
-		t.Errorf("%d connections for 16 at a time", n)
 	}
 }
 

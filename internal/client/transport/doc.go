@@ -21,13 +21,11 @@
 //	a redirect, or 4xx with an HTML page       Failed      likewise, three times
 //	none, or it broke off                      NoResponse  like Failed
 //	2xx that is damaged, or an HTML page       NoResponse  likewise; a page three times
-//	2xx to another request, if it is not keyed NoResponse  likewise
 //
 // A 5xx of an embedded account is never resent: its disk is full, or its file damaged.
 //
 // Pages, redirects and damaged responses come from something between here and the API,
-// such as a proxy that restarts, or a cache. They prove nothing about the API. A response is
-// to another request if it lacks the request's X-Request-Id, which this API has returned before.
+// such as a proxy that restarts, or a cache. They prove nothing about the API.
 //
 // One budget limits the time of a call, from its first attempt, and RetryMax the number of
 // attempts. Attempts that are Busy or NotSent don't count. Between two attempts the call waits

@@ -173,40 +173,6 @@ func TestNoOutageBesideResponses(t *testing.T) {
 	}
 }
 
-// TestInterruptedProbe checks that a probe that its caller cancels does not prevent a later
-// one from noticing that the API is back.
-func TestInterruptedProbe(t *testing.T) {
-	d, c, id := newDown(t)
-	d.fail = errRefused
-	_, _, _ = d.get(t, c, id)
-	d.api.Clock.Advance(probeInterval)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := c.GetMailbox(ctx, id); err == nil || client.IncidentOf(err) != nil || !strings.Contains(err.Error(), "interrupted") {
-		t.Errorf("%v", err)
-	}
-	d.fail = nil
-	d.api.Clock.Advance(probeInterval)
-	if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
-		t.Errorf("%d attempts, %v", tries, err)
-	}
-}
-
-// TestLookupDuringOutage loses the response to a create during an outage, and checks that
-// a lookup follows.
-func TestLookupDuringOutage(t *testing.T) {
-	d, c, _ := newDown(t)
-	d.fail = errRefused
-	_, _, _ = d.get(t, c, "jim")
-	d.fail = nil
-	d.api.Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
-	d.api.Clock.Advance(probeInterval)
-	m, err := createMailbox(t.Context(), c)
-	if err != nil || m == "" {
-		t.Errorf("%q, %v", m, err)
-	}
-}
-
 // TestCreateAfterOutage checks that a create whose request was lost during an outage is resent
 // if its lookup shows that the outage is over.
 func TestCreateAfterOutage(t *testing.T) {

@@ -90,13 +90,12 @@ func (c *Call) outcomeWithout(err error) Outcome {
 // outcomeOf returns what a response says of its attempt, as in the table of the package
 // comment.
 func (c *Call) outcomeOf(resp *http.Response, hasRetryAfter bool) Outcome {
-	code, isOther := resp.StatusCode, c.isToAnother(resp)
-	isPage := c.isPage(resp) || isOther && code == http.StatusNotFound
+	code, isPage := resp.StatusCode, c.isPage(resp)
 	if isPage {
 		c.pages++
 	}
 	switch {
-	case isSuccess(resp) && (isPage || isOther || c.isDamaged()):
+	case isSuccess(resp) && (isPage || c.isDamaged()):
 		return NoResponse
 	case isSuccess(resp):
 		return Succeeded

@@ -106,7 +106,6 @@ type Transport struct {
 	HonoursKeys atomic.Bool
 	Changed     atomic.Bool // a request was sent that may change something
 
-	returnsIDs atomic.Bool // responses have the X-Request-Id of their request
 	baseURL    string
 	embedded   bool
 	userAgent  string
