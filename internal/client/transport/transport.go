@@ -106,15 +106,15 @@ type Transport struct {
 	HonoursKeys atomic.Bool
 	Changed     atomic.Bool // a request was sent that may change something
 
-	baseURL    string
-	embedded   bool
-	userAgent  string
-	next       http.RoundTripper
-	tokens     oauth2.TokenSource // nil: no credential
-	log        LogFunc
-	rate       *rate.Limiter // nil: no limit
-	outage     outage
-	incidents  incidents
+	baseURL   string
+	embedded  bool
+	userAgent string
+	next      http.RoundTripper
+	tokens    oauth2.TokenSource // nil: no credential
+	log       LogFunc
+	rate      *rate.Limiter // nil: no limit
+	outage    outage
+	incidents incidents
 	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
 	// header of the newest response. Date has whole seconds, so it is up to a second
 	// early.
