@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -244,18 +246,36 @@ func (t spfTerm) parseMechanism(s, rest string) (spfTerm, error) {
 	return t, nil
 }
 
-// parseHosts parses the optional domain and prefix lengths of a and mx.
+// hosts matches what follows a and mx: a domain, which may have macros with slashes, and
+// prefix lengths, one for IPv4 after one slash and one for IPv6 after two (RFC 7208, section 5.3).
+var hosts = regexp.MustCompile(`^(?::(.*?))?(?:/([0-9]*))?(?://([0-9]*))?$`)
+
+// parseHosts parses the optional domain and prefix lengths of a and mx. Full lengths are left
+// out.
 func (t *spfTerm) parseHosts(rest string) error {
-	domain, cidr, err := cutDualCIDR(rest, t.qualifier == "")
-	if err != nil {
-		return err
+	m := hosts.FindStringSubmatchIndex(rest)
+	if m == nil {
+		return fmt.Errorf("%s is not of the form :mail.example.com, /24, //64 or /24//64", shorten(rest))
 	}
-	t.cidr = cidr
-	if domain == "" {
+	for i, bits := range []int{32, 128} {
+		from, to := m[4+2*i], m[5+2*i]
+		if from < 0 {
+			continue
+		}
+		n, err := prefixLength(rest[from:to], bits, t.qualifier == "")
+		if err != nil {
+			return err
+		}
+		if n < bits {
+			t.cidr += strings.Repeat("/", i+1) + strconv.Itoa(n)
+		}
+	}
+	if m[2] < 0 {
 		return nil
 	}
 	t.separator = ":"
-	t.value, err = domainSpec(strings.TrimPrefix(domain, ":"))
+	var err error
+	t.value, err = domainSpec(rest[m[2]:m[3]])
 	return err
 }
 

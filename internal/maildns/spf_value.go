@@ -29,41 +29,32 @@ func domainSpec(s string) (string, error) {
 	return domainname.NormalizeHost(s)
 }
 
-// macroBody matches the text between the braces of a macro: a letter, the number of
-// labels to keep, r to reverse them, and the delimiters.
-var macroBody = regexp.MustCompile(`^([A-Za-z])([0-9]*)([rR]?)[-.+,/_=]*$`)
+// macro matches a macro of a domain (RFC 7208, section 7.1), without those that are only for
+// explanations (c, r and t) or must not be used (p). macroDomain matches a name with macros.
+// The RFC allows any printable character between macros; only those of names make sense.
+var (
+	macro       = regexp.MustCompile(`%[%_-]|%\{[slodihvSLODIHV](?:[1-9][0-9]*)?[rR]?[-.+,/_=]*\}`)
+	macroDomain = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]|` + macro.String() + `)+$`)
+)
 
 // aMacro replaces each macro in the shape of a name, which is otherwise lower case.
 const aMacro = "M"
 
-// macroSpec returns a domain name with macros in canonical form. RFC 7208 allows any
-// printable character between macros; this function allows only the characters of host
-// names and the underscore.
+// macroSpec returns a domain name with macros in canonical form.
 func macroSpec(s string) (string, error) {
-	var spec, shape strings.Builder
-	for rest := s; rest != ""; {
-		if rest[0] == '%' {
-			macro, after, err := cutMacro(rest)
-			if err != nil {
-				return "", err
-			}
-			spec.WriteString(macro)
-			shape.WriteString(aMacro)
-			rest = after
-			continue
-		}
-		if !isLabelByte(rest[0]) && rest[0] != '.' {
-			return "", fmt.Errorf("%s must not have %q outside macros; expected letters, digits, hyphens, underscores and dots", shorten(s), []rune(rest)[0])
-		}
-		literal := strings.ToLower(rest[:1])
-		spec.WriteString(literal)
-		shape.WriteString(literal)
-		rest = rest[1:]
+	if !macroDomain.MatchString(s) {
+		return "", fmt.Errorf("%s is no domain name with macros; expected letters, digits, hyphens, underscores, dots, and macros such as %%{i} and %%{d2} of the letters s, l, o, d, i, h and v (RFC 7208, section 7)", shorten(s))
 	}
-	if err := checkMacroShape(strings.TrimSuffix(shape.String(), ".")); err != nil {
+	s = strings.TrimSuffix(s, ".")
+	macros := macro.FindAllString(s, -1)
+	shape := strings.ReplaceAll(strings.ToLower(macro.ReplaceAllLiteralString(s, "\x00")), "\x00", aMacro)
+	if err := checkMacroShape(shape); err != nil {
 		return "", fmt.Errorf("%s %w", shorten(s), err)
 	}
-	return strings.TrimSuffix(spec.String(), "."), nil
+	for _, m := range macros {
+		shape = strings.Replace(shape, aMacro, m, 1)
+	}
+	return shape, nil
 }
 
 // checkMacroShape checks the text around the macros of a name.
@@ -84,33 +75,6 @@ func checkMacroShape(shape string) error {
 	return nil
 }
 
-// cutMacro splits s after the macro that it begins with (RFC 7208, section 7.1).
-func cutMacro(s string) (macro, rest string, err error) {
-	if len(s) > 1 && strings.ContainsRune("%_-", rune(s[1])) {
-		return s[:2], s[2:], nil
-	}
-	end := strings.IndexByte(s, '}')
-	if !strings.HasPrefix(s, "%{") || end < 0 {
-		return "", "", fmt.Errorf("%s is not a macro; expected one such as %%{i}, or %%%% for a percent sign", shorten(s))
-	}
-	macro, rest = s[:end+1], s[end+1:]
-	m := macroBody.FindStringSubmatch(s[2:end])
-	if m == nil {
-		return "", "", fmt.Errorf("%s is not a macro; expected a letter, then optionally the number of labels, r to reverse them and delimiters, as in %%{d2} or %%{ir}", shorten(macro))
-	}
-	switch letter := strings.ToLower(m[1]); {
-	case letter == "p":
-		return "", "", fmt.Errorf("macro %s must not be used: it is slow and unreliable, like ptr (RFC 7208, section 7.2)", shorten(macro))
-	case strings.Contains("crt", letter):
-		return "", "", fmt.Errorf("macro %s is defined only for the text of an explanation (RFC 7208, section 7.2)", shorten(macro))
-	case !strings.Contains("slodihv", letter):
-		return "", "", fmt.Errorf("unknown macro %s; expected one of the letters s, l, o, d, i, h and v", shorten(macro))
-	case m[2] != "" && strings.Trim(m[2], "0") == "":
-		return "", "", fmt.Errorf("macro %s must keep at least one label (RFC 7208, section 7.3)", shorten(macro))
-	}
-	return macro, rest, nil
-}
-
 // isTopLabel reports whether a label may be the last one of a name (RFC 7208, section
 // 7.1, toplabel).
 func isTopLabel(label string) bool {
@@ -120,11 +84,6 @@ func isTopLabel(label string) bool {
 func isLabelByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
-
-const (
-	bitsV4 = 32
-	bitsV6 = 128
-)
 
 var errWholeInternet = errors.New("a prefix length of 0 lets every host of the internet send for the domain; expected the network of your own hosts")
 
@@ -171,38 +130,4 @@ func prefixLength(s string, limit int, pass bool) (int, error) {
 		return 0, errWholeInternet
 	}
 	return n, nil
-}
-
-// dualCIDR matches the end of a and mx: a prefix length for IPv4 after one slash, one
-// for IPv6 after two slashes, or both (RFC 7208, section 5.3).
-var dualCIDR = regexp.MustCompile(`^(?:/([^/]*))?(?://([^/]*))?$`)
-
-// cutDualCIDR splits s before the prefix lengths of a or mx, and returns them in
-// canonical form, which omits full lengths.
-func cutDualCIDR(s string, pass bool) (rest, cidr string, err error) {
-	macros := strings.LastIndexByte(s, '}') + 1 // macros may contain slashes
-	slash := strings.IndexByte(s[macros:], '/')
-	if slash < 0 {
-		return s, "", nil
-	}
-	rest, lengths := s[:macros+slash], s[macros+slash:]
-	m := dualCIDR.FindStringSubmatchIndex(lengths)
-	if m == nil {
-		return "", "", fmt.Errorf("%s is not of the form /24, //64 or /24//64", shorten(lengths))
-	}
-	for i, slashes := range []string{"/", "//"} {
-		limit := []int{bitsV4, bitsV6}[i]
-		from, to := m[2+2*i], m[3+2*i]
-		if from < 0 {
-			continue
-		}
-		bits, err := prefixLength(lengths[from:to], limit, pass)
-		if err != nil {
-			return "", "", err
-		}
-		if bits != limit {
-			cidr += slashes + lengths[from:to]
-		}
-	}
-	return rest, cidr, nil
 }
