@@ -32,7 +32,6 @@ func TestSharedReadsSeeOtherCommands(t *testing.T) {
 		{"plan", (*acctest.Protocol).Walk, true, true, false, true},
 		{"plan of an API without reads", (*acctest.Protocol).Walk, true, true, true, true},
 		{"apply", (*acctest.Protocol).Walk, false, true, false, false},
-		{"refresh in one session", same, true, false, false, true},
 		{"apply in one session", same, false, true, false, false},
 		{"terraform test", (*acctest.Protocol).TestFile, true, true, false, false},
 		{"terraform test of an API without reads", (*acctest.Protocol).TestFile, true, false, true, true},
