@@ -3,7 +3,9 @@ package api
 import (
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -25,5 +27,41 @@ func TestPathValues(t *testing.T) {
 		if got := spec.PathValues(u); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
+	}
+}
+
+// TestEveryOperationCanBeEncoded checks that every operation of the contract can be
+// encoded, with each kind of parameter and each {name} of a path.
+func TestEveryOperationCanBeEncoded(t *testing.T) {
+	t.Parallel()
+	for _, s := range Specs() {
+		req := reflect.New(s.Request)
+		for _, f := range reflect.VisibleFields(s.Request) {
+			if field := req.Elem().FieldByIndex(f.Index); field.Kind() == reflect.String {
+				field.SetString("x")
+			} else if field.CanInt() {
+				field.SetInt(1)
+			}
+		}
+		e, err := s.Encode(req.Interface())
+		if err != nil || strings.ContainsAny(e.Path, "{}") || strings.Contains(string(e.Body), "AccountID") {
+			t.Errorf("%s: %+v, %v", s.ID, e, err)
+		}
+	}
+}
+
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	e, err := CreateMailbox.Encode(&CreateMailboxRequest{InAccount: InAccount{"a"}, Keyed: Keyed{"k"}, Body: CreateMailboxBody{Domain: "d<&>"}})
+	if err != nil || string(e.Body) != `{"domain":"d<&>","first_name":"","last_name":"","local_part":""}` || e.Header.Get("Idempotency-Key") != "k" || e.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	e, err = ListMailboxes.Encode(&ListMailboxesRequest{InAccount: InAccount{"a"}, Paged: Paged{Page: 2}, Search: "a&b"})
+	if err != nil || e.Query.Encode() != "page=2&search=a%26b" || e.Body != nil || e.Object != "a" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	e, err = GetDomain.Encode(&DomainRequest{InAccount: InAccount{"a"}, Domain: "a/b?c#d e%2f"})
+	if err != nil || e.Path != "/v1/public/accounts/a/domains/a%2Fb%3Fc%23d%20e%252f" || e.Object != "a/b?c#d e%2f" {
+		t.Errorf("%+v, %v", e, err)
 	}
 }

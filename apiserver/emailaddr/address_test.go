@@ -19,18 +19,13 @@ func TestParse(t *testing.T) {
 		in   string
 		want Address
 	}{
-		"plain":            {"jane@example.com", Address{"jane", "example.com"}},
-		"upper case":       {"Jane.Doe@Example.COM", Address{"jane.doe", "example.com"}},
-		"plus tag":         {"jane+news@example.com", Address{"jane+news", "example.com"}},
-		"apostrophe":       {"O'Brien@example.com", Address{"o'brien", "example.com"}},
-		"every special":    {"!#$%&'*+-/=?^_`{|}~@example.com", Address{"!#$%&'*+-/=?^_`{|}~", "example.com"}},
-		"digits":           {"1@example.com", Address{"1", "example.com"}},
-		"IDN":              {"jane@Bücher.example", Address{"jane", "xn--bcher-kva.example"}},
-		"trailing dot":     {"jane@example.com.", Address{"jane", "example.com"}},
-		"longest local":    {local64 + "@example.com", Address{local64, "example.com"}},
-		"longest address":  {local64 + "@" + domain189, Address{local64, domain189}},
-		"longest and dot":  {local64 + "@" + domain189 + ".", Address{local64, domain189}},
-		"hyphen at either": {"-jane-@example.com", Address{"-jane-", "example.com"}},
+		"plain":           {"jane@example.com", Address{"jane", "example.com"}},
+		"upper case":      {"Jane.Doe@Example.COM", Address{"jane.doe", "example.com"}},
+		"plus tag":        {"jane+news@example.com", Address{"jane+news", "example.com"}},
+		"every special":   {"!#$%&'*+-/=?^_`{|}~@example.com", Address{"!#$%&'*+-/=?^_`{|}~", "example.com"}},
+		"IDN":             {"jane@Bücher.example", Address{"jane", "xn--bcher-kva.example"}},
+		"longest local":   {local64 + "@example.com", Address{local64, "example.com"}},
+		"longest address": {local64 + "@" + domain189, Address{local64, domain189}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -54,38 +49,25 @@ func TestParseErrors(t *testing.T) {
 	tests := map[string]struct {
 		in, want string // want is a part of the message
 	}{
-		"empty":               {"", "must not be empty"},
-		"no at":               {"jane.example.com", "must contain an @"},
-		"no local part":       {"@example.com", "local part must not be empty"},
-		"no domain":           {"jane@", "invalid domain: name must not be empty"},
-		"two ats":             {"jane@home@example.com", "local part must not contain @"},
-		"display name":        {"Jane <jane@example.com>", "display name"},
-		"angle brackets":      {"<jane@example.com>", "display name"},
-		"quoted":              {`"jane doe"@example.com`, "must not be quoted"},
-		"quoted at":           {`"a@b"@example.com`, "must not be quoted"},
-		"comment":             {"jane(home)@example.com", "must not contain '('"},
-		"space":               {"jane doe@example.com", "space"},
-		"surrounding space":   {" jane@example.com", "space"},
-		"newline":             {"jane@example.com\n", `must not contain '\n'`},
-		"line injection":      {"jane\r\nRCPT@example.com", `must not contain '\r'`},
-		"two addresses":       {"a@example.com,b@example.com", "must not contain @"},
-		"leading dot":         {".jane@example.com", "begin or end with a dot"},
-		"trailing dot":        {"jane.@example.com", "begin or end with a dot"},
-		"doubled dot":         {"jane..doe@example.com", "two dots in a row"},
-		"non-ASCII":           {"jürgen@example.com", "must not contain 'ü'; only ASCII letters, digits and"},
-		"Kelvin sign":         {"\u212aate@example.com", "only ASCII letters"},
-		"not UTF-8":           {"j\xfcrgen@example.com", "only ASCII letters"},
-		"long local":          {local64 + "a@example.com", "64 characters"},
-		"long address":        {local64 + "@" + domain189[:1] + domain189, "63 characters"},
-		"long in all":         {local64 + "@a." + domain189, "254 characters"},
-		"one label":           {"jane@localhost", "invalid domain: name must have at least two labels"},
-		"address literal":     {"jane@[192.0.2.1]", "address literal"},
-		"IPv4":                {"jane@192.0.2.1", "invalid domain: name must not be an IP address"},
-		"underscore":          {"jane@a_b.example.com", "underscore"},
-		"mailto":              {"mailto:jane@example.com", "must not contain ':'"},
-		"long echo":           {"jane@" + strings.Repeat("x", 3000) + ".com", "…"},
-		"fullwidth at":        {"jane\uff20example.com", "must contain an @"},
-		"zero width in local": {"ja\u200bne@example.com", `must not contain '\u200b'`},
+		"empty":           {"", "must not be empty"},
+		"no at":           {"jane.example.com", "must contain an @"},
+		"no local part":   {"@example.com", "local part must not be empty"},
+		"no domain":       {"jane@", "invalid domain: name must not be empty"},
+		"two ats":         {"jane@home@example.com", "local part must not contain @"},
+		"display name":    {"Jane <jane@example.com>", "display name"},
+		"quoted":          {`"jane doe"@example.com`, "must not be quoted"},
+		"comment":         {"jane(home)@example.com", "must not contain '('"},
+		"space":           {"jane doe@example.com", "space"},
+		"newline":         {"jane@example.com\n", `must not contain '\n'`},
+		"leading dot":     {".jane@example.com", "begin or end with a dot"},
+		"trailing dot":    {"jane.@example.com", "begin or end with a dot"},
+		"doubled dot":     {"jane..doe@example.com", "two dots in a row"},
+		"non-ASCII":       {"jürgen@example.com", "must not contain 'ü'; only ASCII letters, digits and"},
+		"long local":      {local64 + "a@example.com", "64 characters"},
+		"long address":    {local64 + "@" + domain189[:1] + domain189, "63 characters"},
+		"long in all":     {local64 + "@a." + domain189, "254 characters"},
+		"address literal": {"jane@[192.0.2.1]", "address literal"},
+		"long echo":       {"jane@" + strings.Repeat("x", 3000) + ".com", "…"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -105,31 +87,6 @@ func TestParseErrors(t *testing.T) {
 			}
 			if s, err := Normalize(tt.in); err == nil || s != "" {
 				t.Errorf("Normalize(%q) = %q, %v; want an error", tt.in, s, err)
-			}
-		})
-	}
-}
-
-func TestParseLocalPart(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		in, want string // an empty want is an error
-	}{
-		"plain":        {"Jane.Doe", "jane.doe"},
-		"apostrophe":   {"o'brien", "o'brien"},
-		"longest":      {local64, local64},
-		"too long":     {local64 + "a", ""},
-		"empty":        {"", ""},
-		"dot":          {".", ""},
-		"full address": {"jane@example.com", ""},
-		"umlaut":       {"jürgen", ""},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := ParseLocalPart(tt.in)
-			if got != tt.want || (err == nil) != (tt.want != "") {
-				t.Errorf("ParseLocalPart(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
 			}
 		})
 	}

@@ -214,7 +214,7 @@ func (p *mailhost) Configure(ctx context.Context, req provider.ConfigureRequest,
 	s.warnFixtureChanged(&resp.Diagnostics)
 	userAgent := "terraform-provider-mailhost/" + p.version + " terraform/" + req.TerraformVersion
 	opened := session.New(func(ctx context.Context) (*client.Client, error) { return s.open(ctx, p.process, userAgent) })
-	opened.Origin = c.origin(s)
+	opened.Backend = c.backend(s)
 	if !oneWalk {
 		opened.Walk().Disable()
 	}

@@ -230,14 +230,14 @@ func notKnownYet(names []string) error {
 	}
 }
 
-// origin describes the source of the settings' account.
-func (c config) origin(s settings) session.Origin {
+// backend describes the source of the settings' account.
+func (c config) backend(s settings) session.Backend {
 	if !s.embedded() {
 		setting := "account_id in the provider block"
 		if c.AccountID.IsNull() {
 			setting = envAccountID
 		}
-		return session.Origin{
+		return session.Backend{
 			Account: fmt.Sprintf("which %s names, at %s", setting, s.baseURL),
 			Other:   fmt.Sprintf("Set account_id (now %s) and the credential to those of the state's account, or select the workspace or backend whose state belongs to this account.", setting),
 		}
@@ -246,7 +246,7 @@ func (c config) origin(s settings) session.Origin {
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute
 	}
-	return session.Origin{
+	return session.Backend{
 		Embedded: true,
 		Account:  "which is the embedded account in " + dir,
 		Other: "A new checkout or working directory has its own, empty embedded account. Restore the data directory of the state, " +

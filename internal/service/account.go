@@ -70,9 +70,9 @@ func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIden
 	if reason == "" {
 		return true
 	}
-	diags.Append(newConnectionError(&s.WrongAccount, "The state belongs to another account", reason+", "+s.Origin.Account+".",
+	diags.Append(newConnectionError(&s.WrongAccount, "The state belongs to another account", reason+", "+s.Backend.Account+".",
 		"Nothing was read, changed or dropped from the state.",
-		s.Origin.Other,
+		s.Backend.Other,
 		fmt.Sprintf("If the account %s of the state no longer exists, remove its objects from the state with terraform state rm, or start with a new state.", expected.ID)))
 	return false
 }

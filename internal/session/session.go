@@ -12,9 +12,9 @@ import (
 // configures a provider once for each walk (a plan or an apply), so a session lasts
 // for one walk. It is safe for concurrent use.
 type Session struct {
-	// Origin describes the session's account in messages. Set it before the session
+	// Backend describes the session's account in messages. Set it before the session
 	// is used.
-	Origin Origin
+	Backend Backend
 	// Unopened, WrongAccount and NoAccess are failures that concern all objects of the walk.
 	Unopened, WrongAccount, NoAccess client.Incident
 
@@ -100,7 +100,7 @@ func (s *Session) ForDataSource(ctx context.Context) context.Context {
 // distinguishes the account from one that was created later with the same id. It is
 // "" for a remote account, and if the account can't be read.
 func (s *Session) AccountCreatedAt(ctx context.Context) string {
-	if !s.Origin.Embedded {
+	if !s.Backend.Embedded {
 		return ""
 	}
 	s.createdOnce.Do(func() {
@@ -115,8 +115,8 @@ func (s *Session) AccountCreatedAt(ctx context.Context) string {
 	return s.createdAt
 }
 
-// Origin describes where the account of a session comes from.
-type Origin struct {
+// Backend describes where the account of a session is.
+type Backend struct {
 	// Account is a relative clause about the account, such as "which is the embedded
 	// account in .mailhost".
 	Account string

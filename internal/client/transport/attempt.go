@@ -109,11 +109,15 @@ func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
 
 // newRequest returns the request of one attempt.
 func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, c.spec.Method, c.request.url.String(), bytes.NewReader(c.request.body))
+	target := c.t.baseURL + c.request.Path
+	if query := c.request.Query.Encode(); query != "" {
+		target += "?" + query
+	}
+	req, err := http.NewRequestWithContext(ctx, c.spec.Method, target, bytes.NewReader(c.request.Body))
 	if err != nil {
 		return nil, errors.New("the request's URL is malformed")
 	}
-	req.Header = c.request.header.Clone()
+	req.Header = c.request.Header.Clone()
 	if c.spec.Keyed() {
 		// net/http resends a POST with an Idempotency-Key by itself when a reused
 		// connection breaks. Without GetBody it can't.
@@ -125,7 +129,7 @@ func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
 	req.Header.Set("X-Request-Id", c.RequestID)
 	req.Header.Set("User-Agent", c.t.userAgent)
 	req.Header.Set("Accept", "application/json")
-	if isCSV(c.spec) {
+	if c.isExport() {
 		req.Header.Set("Accept", "text/csv, application/json")
 	}
 	if c.t.tokens == nil {
@@ -143,7 +147,7 @@ func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
 // readBody reads the body of a response into memory. An export stays as it is.
 func (c *Call) readBody(resp *http.Response, w *watchdog) error {
 	success, limit := isSuccess(resp), int64(maxErrorResponse)
-	if success && isCSV(c.spec) {
+	if success && c.isExport() {
 		w.limit(readTimeout)
 		resp.Body = &watchedBody{resp.Body, w}
 		return nil
@@ -183,7 +187,7 @@ func (c *Call) isPage(resp *http.Response) bool {
 // isDamaged reports whether the body of a success can't be the API's.
 func (c *Call) isDamaged() bool {
 	switch body := c.Last.body; {
-	case isCSV(c.spec), c.spec.Response == noContent:
+	case c.isExport(), c.spec.Response == noContent:
 		return false
 	case len(body) == 0:
 		return c.spec.Method == http.MethodGet // others may respond without content

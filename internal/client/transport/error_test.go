@@ -25,19 +25,13 @@ func TestErrorBodies(t *testing.T) {
 		{"a value error", `{"detail":[{"loc":["body","ttl"],"msg":"Value error, too far","type":"value_error"}]}`,
 			[]client.Problem{{Loc: []string{"body", "ttl"}, Msg: "too far", Type: "value_error"}}, ": ttl: too far (HTTP"},
 		{"a string", `{"detail":"Not like this"}`, []client.Problem{{Msg: "Not like this"}}, "the request update-mailbox for m failed: Not like this (HTTP"},
-		{"an object", `{"detail":{"msg":"no","type":"t"}}`, []client.Problem{{Msg: "no", Type: "t"}}, ": no (HTTP"},
 		{"an object of other names", `{"detail":{"code":7,"message":"no"}}`, []client.Problem{{Msg: "no"}}, ": no (HTTP"},
-		{"strings", `{"detail":["a","b"]}`, []client.Problem{{Msg: "a"}, {Msg: "b"}}, ": a; b (HTTP"},
 		{"message", `{"message":"gateway says no"}`, []client.Problem{{Msg: "gateway says no"}}, ": gateway says no (HTTP"},
-		{"error object", `{"error":{"message":"nested"}}`, []client.Problem{{Msg: "nested"}}, ": nested (HTTP"},
 		{"problem details", `{"title":"Bad","detail":"Because"}`, []client.Problem{{Msg: "Because"}}, ": Because (HTTP"},
-		{"a bare string", `"nope"`, []client.Problem{{Msg: "nope"}}, ": nope (HTTP"},
 		{"empty detail", `{"detail":[]}`, nil, `the response is not the API's own, it begins: {"detail":[]}`},
-		{"null", `null`, nil, ": the API gave no reason (HTTP"},
 		{"nothing", ``, nil, ": the API gave no reason (HTTP"},
 		{"HTML", "<html>\n\x1b[31m<h1>502\tBad  Gateway</h1>\u202e", nil, "it begins: <html> [31m<h1>502 Bad Gateway</h1> (HTTP"},
 		{"long", strings.Repeat("x", 5000), nil, strings.Repeat("x", 300) + "… (HTTP"},
-		{"control characters", `{"detail":"a\u001b[1mb\nc"}`, []client.Problem{{Msg: "a [1mb c"}}, ": a [1mb c (HTTP"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Status: 418, Text: tc.body, Header: map[string][]string{"X-Request-Id": {"r-1"}}})

@@ -27,7 +27,7 @@ type Call struct {
 
 	t          *Transport
 	spec       api.Spec
-	request    *request
+	request    *api.Encoded
 	secrets    secrets
 	wait       time.Duration // before the next attempt
 	counted    int           // attempts that RetryMax limits
@@ -42,20 +42,39 @@ type Call struct {
 func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, error) {
 	c := &Call{t: t, spec: s}
 	c.secrets.add(secrets...)
-	setField(req, "AccountID", t.AccountID)
+	fields := reflect.ValueOf(req).Elem()
+	fields.FieldByName("AccountID").SetString(t.AccountID)
 	if s.Keyed() {
 		c.Key = t.Hooks.NewID()
-		setField(req, "IdempotencyKey", c.Key)
+		fields.FieldByName("IdempotencyKey").SetString(c.Key)
 		c.secrets.add(c.Key)
 	}
 	var err error
-	if c.request, err = encode(t.baseURL, s, req); err != nil {
+	if c.request, err = s.Encode(req); err != nil {
 		return nil, err
 	}
-	if c.request.object != t.AccountID {
-		c.Object = c.request.object
+	if c.namesObject() {
+		c.Object = c.request.Object
 	}
 	return c, nil
+}
+
+// namesObject reports whether the operation's path names an object besides the
+// account.
+func (c *Call) namesObject() bool { return len(c.spec.PathParameters()) > 1 }
+
+// isExport reports whether the response is CSV.
+func (c *Call) isExport() bool { return c.spec.Response == reflect.TypeFor[api.CSV]() }
+
+// listsAll reports whether the request is for a list that every API has, without a
+// filter. If that fails with 404, the API or the account does not exist.
+func (c *Call) listsAll() bool {
+	for name := range c.request.Query {
+		if name != "page" && name != "page_size" {
+			return false
+		}
+	}
+	return c.spec.Method == http.MethodGet && !c.spec.Lifecycle() && !c.namesObject()
 }
 
 // MayBeProcessed reports whether the API may have processed the request: it has
@@ -200,7 +219,7 @@ func (c *Call) refused(resp *http.Response) *Error {
 		e.Err, e.incident = ErrEmbedded, &c.t.incidents.unreachable
 	case e.Status == http.StatusUnauthorized:
 		e.incident = &c.t.incidents.credential
-	case (e.Status == http.StatusNotFound || e.Unsupported()) && c.request.listsAll(c.spec):
+	case (e.Status == http.StatusNotFound || e.Unsupported()) && c.listsAll():
 		e.incident = &c.t.incidents.noAPI
 	case len(e.Problems) == 0 && isTLSOnly(e.Status, e.Raw):
 		e.Err, e.incident = ErrTLSOnly, &c.t.incidents.unreachable
@@ -215,7 +234,7 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 		RequestID: clean(c.secrets.redact(cmp.Or(resp.Header.Get("X-Request-Id"), c.RequestID)), 128),
 		Operation: c.spec.ID,
 		Object:    c.Object,
-		noObject:  !namesObject(c.spec) || c.isPage(resp),
+		noObject:  !c.namesObject() || c.isPage(resp),
 	}
 }
 
