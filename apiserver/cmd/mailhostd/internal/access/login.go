@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,8 +71,10 @@ func (c LoginCommand) Validate() error {
 	if c.BaseURL == "" && (c.Issuer == "" || c.ClientID == "") {
 		return errors.New("--base-url: is required, so that the API says where to sign in, or --issuer and --client-id; $MAILHOST_BASE_URL sets it too")
 	}
-	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-		return errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")
+	if c.BaseURL != "" {
+		if err := cli.CheckURL("--base-url", c.BaseURL); err != nil {
+			return err
+		}
 	}
 	if err := signin.CheckParameters(c.Parameter); err != nil {
 		return fmt.Errorf("--parameter: %w", err)

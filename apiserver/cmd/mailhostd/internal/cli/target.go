@@ -168,9 +168,8 @@ func (f TargetFlags) IsRemote(p Program) (bool, error) {
 
 // OpenRemote reaches the account over HTTP.
 func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
-	u, err := url.Parse(f.BaseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, &UsageError{Err: errors.New("--base-url: must be an http or https URL, for instance https://mail.example.com")}
+	if err := CheckURL("--base-url", f.BaseURL); err != nil {
+		return nil, &UsageError{Err: err}
 	}
 	if before, _, ok := strings.Cut(f.BaseURL, "/v1/public"); ok {
 		return nil, &UsageError{Err: fmt.Errorf("--base-url: leave out /v1/public, which each request adds: %s", before)}
@@ -186,6 +185,15 @@ func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 		Client: &apiclient.Client{AccountID: api.CanonicalID(f.AccountID), Token: token, URL: f.BaseURL, HTTP: apiclient.NewHTTP()},
 		Name:   f.BaseURL,
 	}, nil
+}
+
+// CheckURL returns an error for a flag that is not the URL of a server.
+func CheckURL(flag, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return fmt.Errorf("%s: must be an http or https URL, for instance https://mail.example.com", flag)
+	}
+	return nil
 }
 
 // accountIn returns the id of the account with an id, or of the only one for an empty id.

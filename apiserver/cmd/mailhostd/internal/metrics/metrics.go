@@ -82,14 +82,12 @@ func New(version string) *Metrics {
 
 // WatchReadiness adds a gauge that calls ready on every scrape. Call it at most once.
 func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
-	m.gauge("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout/2)
-		defer cancel()
+	m.gauge("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", scraped(func(ctx context.Context) (float64, error) {
 		if ready(ctx) != nil {
-			return 0
+			return 0, nil
 		}
-		return 1
-	})
+		return 1, nil
+	}, func(n float64) float64 { return n }))
 }
 
 // WatchMessages adds the metrics of verification messages. Call it at most once.

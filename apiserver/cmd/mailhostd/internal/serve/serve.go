@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -104,9 +103,8 @@ func (c settings) Validate() error {
 			return fmt.Errorf("--otlp-endpoint: %w", err)
 		}
 	}
-	u, err := url.Parse(c.PublicURL)
-	if c.PublicURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "") {
-		return errors.New("--public-url: must be an http or https URL, for instance https://mail.example.com")
+	if c.PublicURL != "" {
+		return cli.CheckURL("--public-url", c.PublicURL)
 	}
 	return nil
 }
