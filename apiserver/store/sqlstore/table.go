@@ -349,18 +349,9 @@ func scan[T any](r *reader, query string, args []any, fields func(*T) []any) (it
 	return items, rows.Err()
 }
 
-// create inserts an object and reports it.
-func create[T any](t *tx, tbl *table[T], v *T) error {
-	if err := insert(t, tbl, v); err != nil {
-		return err
-	}
-	report(t, nil, v)
-	return nil
-}
-
-// insert inserts an object and sets its creation time. It returns an
+// create inserts an object, sets its creation time and reports it. It returns an
 // *store.ExistsError if a row has its id or its unique values.
-func insert[T any](t *tx, tbl *table[T], v *T) error {
+func create[T any](t *tx, tbl *table[T], v *T) error {
 	values, accountID := tbl.written(v), ""
 	if tbl.account >= 0 {
 		accountID = *values[tbl.account].(*string)
@@ -382,6 +373,7 @@ func insert[T any](t *tx, tbl *table[T], v *T) error {
 		if tbl.updatedAt >= 0 {
 			*tbl.fields(v)[tbl.updatedAt].(micros).at = created[0]
 		}
+		report(t, nil, v)
 		return nil
 	}
 	if err := tbl.checkUnique(t, v); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -42,58 +43,38 @@ func (h *harness) full(domainName string) tenant {
 	return t
 }
 
+// testClear checks that nothing is left, that a rollback undoes it, and that a transaction can
+// refill the store after it has cleared it.
 func testClear(h *harness) {
-	h.full("a.example")
-	gone := h.full("b.example")
-	h.update(store.Tx.Clear)
-	equal(h, "accounts", read(h, store.Reader.Accounts), nil)
-	absent(h, of(store.Reader.Domain, gone.account, gone.domain))
-	absent(h, func(r store.Reader) (store.ServiceAccount, error) {
-		return r.ServiceAccountByPublicID("public-b.example")
-	})
-	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte("b.example")) })
-	absent(h, func(r store.Reader) (store.IdempotencyRecord, error) {
-		return r.IdempotencyRecord([]byte("b.example"), epoch)
-	})
-	h.view(func(r store.Reader) error {
-		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
-			h.Errorf("an audit entry remains: %+v", e)
-			return nil
-		})
-	})
-	h.full("a.example") // the same unique values are free again
-	h.update(store.Tx.Clear)
-	h.update(store.Tx.Clear) // an empty store can be cleared
-}
-
-// testClearWithin checks that a transaction can refill the store after it has cleared it,
-// and that a rollback undoes Clear.
-func testClearWithin(h *harness) {
-	t := h.full("a.example")
+	gone := h.full("a.example")
+	h.full("b.example")
 	fail := errors.New("undo")
 	if err := h.refused(func(tx store.Tx) error { return errors.Join(tx.Clear(), fail) }); !errors.Is(err, fail) {
 		h.Errorf("error = %v", err)
 	}
-	if got := read(h, store.Reader.Accounts); len(got) != 1 {
-		h.Fatalf("accounts after a rolled-back Clear: %+v", got)
-	}
-	account := store.Account{ID: t.account, Status: "active", PlanID: "p", CreatedAt: epoch}
-	workspace := store.Workspace{ID: h.id(), AccountID: t.account, Name: "Other", CreatedAt: epoch}
-	mailbox := h.newMailbox(t, "ada")
+	equal(h, "accounts after a rollback", len(read(h, store.Reader.Accounts)), 2)
+	account := store.Account{ID: gone.account, Status: "active", PlanID: "p"}
+	workspace := store.Workspace{ID: h.id(), AccountID: gone.account, Name: "Other", CreatedAt: epoch}
+	d, mailbox, before := h.newDomain(gone.account, workspace.ID, "b.example"), h.newMailbox(gone, "ada"), h.newMailbox(gone, "before")
+	d.ID = gone.domain
 	h.update(func(tx store.Tx) error {
-		before := h.newMailbox(t, "before") // the transaction has read the domain
-		if err := errors.Join(tx.CreateMailbox(&before), tx.Clear()); err != nil {
+		if err := errors.Join(tx.CreateMailbox(&before), tx.Clear()); err != nil { // it has read the domain
 			return err
 		}
-		account.CreatedAt, mailbox.CreatedAt, mailbox.ID = epoch, epoch, h.id()
-		d := h.newDomain(t.account, workspace.ID, "b.example")
-		d.ID = t.domain
+		account.CreatedAt, mailbox.CreatedAt = epoch, epoch
 		return errors.Join(create(tx, &account), create(tx, &workspace), create(tx, &d), create(tx, &mailbox))
 	})
-	equal(h, "the first account's time", account.CreatedAt, epoch)
-	equal(h, "the first mailbox's time", mailbox.CreatedAt, epoch)
-	equal(h, "the mailbox's domain", mailbox.DomainName, "b.example")
-	equal(h, "the mailbox's workspace", mailbox.WorkspaceName, "Other")
+	equal(h, "accounts", read(h, store.Reader.Accounts), []store.Account{account})
+	equal(h, "the first account's and mailbox's times", []time.Time{account.CreatedAt, mailbox.CreatedAt}, []time.Time{epoch, epoch})
+	equal(h, "the mailbox's domain and workspace", mailbox.DomainName+mailbox.WorkspaceName, "b.exampleOther")
+	equal(h, "entries of the audit log", len(h.logged(store.AuditFilter{})), 0)
+	absent(h, func(r store.Reader) (store.IdempotencyRecord, error) {
+		return r.IdempotencyRecord([]byte("b.example"), epoch)
+	})
+	for range 2 { // an empty store can be cleared
+		h.update(store.Tx.Clear)
+	}
+	h.full("a.example") // the same unique values are free again
 }
 
 // withoutDomain creates an account with what DeleteAccount deletes.

@@ -50,29 +50,6 @@ func testAtomicity(h *harness) {
 	}
 }
 
-func testOwnWrites(h *harness) {
-	t := h.tenant("a.example")
-	m := h.newMailbox(t, "ada")
-	second := h.workspace(t.account, "Second")
-	h.update(func(tx store.Tx) error {
-		if err := tx.CreateMailbox(&m); err != nil {
-			return err
-		}
-		got, err := tx.Mailbox(t.account, m.ID)
-		equal(h, "created", got, m)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.UpdateDomain(t.account, t.domain, func(d *store.Domain) error { d.WorkspaceID = second; return nil }); err != nil {
-			return err
-		}
-		next := h.newMailbox(t, "eve")
-		err = tx.CreateMailbox(&next)
-		equal(h, "workspace", next.WorkspaceName, "Second")
-		return err
-	})
-}
-
 // testObserve checks the changes that a transaction reports, and their order.
 func testObserve(h *harness) {
 	t := h.tenant("a.example")
