@@ -16,7 +16,7 @@ func TestAccTerraformTest(t *testing.T) {
 	w.must(t, "init")
 	w.set("MAILHOST_DATA_DIR", t.TempDir())
 	passes(t, w.must(t, "test"), 5)
-	passes(t, w.must(t, "test", "-filter=tests/team.tftest.hcl"), 4) // also with the account of an earlier run
+	passes(t, w.must(t, "test", "-filter=tests/team.tftest.hcl"), 4)           // also with the account of an earlier run
 	if out := w.must(t, "version"); !strings.HasPrefix(out, "OpenTofu v1.7") { // it has no mocks
 		w.set("MAILHOST_DATA_DIR", t.TempDir())
 		passes(t, w.must(t, "test", "-test-directory=tests/mocks"), 2)
