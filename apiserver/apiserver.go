@@ -20,6 +20,8 @@
 //
 // They import the contract (api), the syntax packages and the store's interface; none
 // links a database or an exporter.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package apiserver
 
 import (
@@ -60,10 +62,6 @@ type (
 	InvalidTokenError = auth.InvalidTokenError
 	// IssuerUnavailableError reports that a token can't be validated now.
 	IssuerUnavailableError = auth.IssuerUnavailableError
-	// RateLimit bounds how often one credential calls. The zero value is no limit.
-	RateLimit = ratelimit.Limit
-	// PasswordCost is the cost of a master password's argon2id hash (RFC 9106).
-	PasswordCost = password.Cost
 	// Registrar decides which domains can be bought and at what price.
 	Registrar = registrar.Registrar
 	// Duration is a time.Duration that JSON writes as "90s".
@@ -79,6 +77,19 @@ type (
 	// AccountInUseError reports that InitAccount found a service account that works.
 	AccountInUseError = bootstrap.AccountInUseError
 )
+
+// RateLimit is the size of a token bucket: up to Requests at once, and as many again in each
+// Per. The zero value is no limit.
+type RateLimit struct {
+	Requests int
+	Per      time.Duration
+}
+
+// PasswordCost is the cost of a master password's argon2id hash (RFC 9106). The zero value is
+// the recommendation of OWASP.
+type PasswordCost struct {
+	MemoryKiB, Passes uint32
+}
 
 var (
 	// ErrUndeliverable is wrapped by a Sender's error if another attempt to send the
@@ -195,12 +206,12 @@ func New(o Options) (*Service, error) {
 	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
 	s.idempotency = idempotency.New(source)
 	if o.RateLimit != (RateLimit{}) {
-		s.limiter = ratelimit.New(o.RateLimit)
+		s.limiter = ratelimit.New(ratelimit.Limit(o.RateLimit))
 	}
 	s.rules = account.New(account.Dependencies{
 		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses,
 		Settings: account.NewSettings(account.Limits{Registrar: o.Registrar, MaxMailboxes: o.MaxMailboxes}),
-		Sender:   o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
+		Sender:   o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: password.Cost(o.PasswordCost),
 		MaxDedicatedIPs: cmp.Or(o.MaxDedicatedIPs, 4),
 	})
 	s.http = httpapi.New(httpapi.Options{

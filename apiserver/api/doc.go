@@ -11,4 +11,6 @@
 // The package imports the syntax packages beside it (emailaddr, dnsdata, text) and
 // vocab. It knows no HTTP framework, which is bound to it in internal/httpapi, and
 // neither the service nor the store.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package api

@@ -7,6 +7,8 @@
 //
 // Requests are made in process; [Server.Listen] serves them on loopback too. A test
 // injects faults with package control, whose Plane it passes as the options' Middleware.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package apitest
 
 import (

@@ -9,4 +9,6 @@
 // Package store declares the entries and reads them. The package imports store, and
 // the contract (api) for the names of its operations. The service passes a function
 // that returns the origin of a context's request.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package audit

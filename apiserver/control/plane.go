@@ -10,6 +10,8 @@
 // Package fault has the fault injector, and package journal the journal. The package
 // imports those two, internal/monitor, apiserver, the contract (api), fixture, route and
 // strictjson.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package control
 
 import (

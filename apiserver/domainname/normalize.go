@@ -8,6 +8,8 @@
 //
 // Errors are for people: they describe what is wrong and what is expected, and quote at
 // most a short, escaped part of the input.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package domainname
 
 import (

@@ -2,6 +2,8 @@
 //
 // HAProxy is found on PATH, or in /usr/sbin. Elsewhere the tests are skipped, unless the
 // variable MAILHOSTD_TEST_HAPROXY is "required".
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package haproxytest
 
 import (

@@ -2,6 +2,8 @@
 // of its zone, or with a resolver.
 //
 // It makes no lookups of its own, and imports dnsdata and domainname only.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package mailcheck
 
 import (

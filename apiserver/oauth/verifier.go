@@ -11,6 +11,8 @@
 //
 // The package imports apiserver for the interface that it implements. Only programs that
 // serve an account to people link it; programs that embed the service don't.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package oauth
 
 import (

@@ -2,6 +2,8 @@
 // API's contract, the store and the Terraform provider agree.
 //
 // It has no state and imports only golang.org/x/text.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package text
 
 import (

@@ -8,6 +8,8 @@
 //
 // It has no I/O and no state. It may import the contract (apiserver/api) and the syntax
 // packages. Errors are for people who look at the file in a spreadsheet.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package userlist
 
 import (

@@ -2,6 +2,8 @@
 // the provider's attributes share: statuses, scope types, verification states,
 // grants and capability keys. Each value is declared here once, in the API's
 // spelling. The package imports nothing.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package vocab
 
 // The types of scope that a master password or a forwarding rule has.

@@ -19,6 +19,8 @@
 // memory only.
 //
 // The package imports apiserver, the contract (api), strictjson and monitor.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package fault
 
 import (

@@ -7,6 +7,8 @@
 //
 // The package imports apiserver, the contract (api) and fault, for the id of the
 // fault that was applied to a request.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package journal
 
 import (

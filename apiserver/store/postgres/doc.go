@@ -42,4 +42,6 @@
 // a transaction while it has no connection to the server, but delays its BEGIN, by default
 // for two minutes: BEGIN has a timeout of its own, ten seconds for a view, and the lock timeout
 // besides for an update, whose BEGIN also locks the account. Then the store is unavailable.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package postgres

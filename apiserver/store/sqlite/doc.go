@@ -24,4 +24,6 @@
 // compares the path with the file that was opened, and fails until the path leads to it
 // again. A connection has a shared lock on the file; OpenExclusive keeps all others out, so
 // that mailhostd restore replaces no file that somebody uses.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package sqlite

@@ -19,4 +19,6 @@
 // The package imports the standard library, packages store and vocab, and the
 // packages for the forms in which names are searched (text, domainname) and records
 // compared (dnsdata). It imports no driver.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package sqlstore
