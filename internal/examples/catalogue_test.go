@@ -97,35 +97,22 @@ func list(t *testing.T, dir string) []fs.DirEntry {
 	return entries
 }
 
-// TestEveryExampleIsTested fails for a file in the folder of a kind that no test reads.
+// TestEveryExampleIsTested fails for a folder that is not named after a type, and for a file that
+// neither the generator of the documentation nor a test reads.
 func TestEveryExampleIsTested(t *testing.T) {
 	t.Parallel()
 	p := schemas(t).schema
-	for _, entry := range list(t, root) {
-		if i := slices.IndexFunc(kinds, func(k kind) bool { return k.folder == entry.Name() }); i >= 0 {
-			checkKind(t, kinds[i], p)
-		}
-	}
-}
-
-// checkKind fails for a folder that is not named after a type, and for a file that tests
-// and documentation ignore.
-func checkKind(t *testing.T, k kind, p *tfjson.ProviderSchema) {
-	t.Helper()
-	types := k.types(p)
-	for _, dir := range list(t, filepath.Join(root, k.folder)) {
-		at := "examples/" + k.folder + "/" + dir.Name()
-		if !dir.IsDir() || !slices.Contains(types, dir.Name()) {
-			t.Errorf("%s is not named after a type of the provider; there are %s. Rename or remove it.", at, strings.Join(types, ", "))
-			continue
-		}
-		for _, file := range list(t, filepath.Join(root, k.folder, dir.Name())) {
-			matches, err := filepath.Match(k.pattern, file.Name())
-			if err != nil {
-				t.Fatal(err)
+	for _, k := range kinds {
+		for _, dir := range list(t, filepath.Join(root, k.folder)) {
+			at := filepath.Join(root, k.folder, dir.Name())
+			if types := k.types(p); !slices.Contains(types, dir.Name()) {
+				t.Errorf("%s is not named after a type of the provider; there are %s", at, strings.Join(types, ", "))
+				continue
 			}
-			if !matches && !slices.Contains(k.others, file.Name()) {
-				t.Errorf("%s/%s is read by neither the generator of the documentation nor a test: name it after the pattern %s.", at, file.Name(), k.pattern)
+			for _, file := range list(t, at) {
+				if matches, err := filepath.Match(k.pattern, file.Name()); err != nil || !matches && !slices.Contains(k.others, file.Name()) {
+					t.Errorf("%s/%s is read by nothing: name it after the pattern %s", at, file.Name(), k.pattern)
+				}
 			}
 		}
 	}

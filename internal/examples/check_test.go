@@ -133,28 +133,17 @@ func problem(at hcl.Range, summary, detail string) hcl.Diagnostics {
 }
 
 func (c *checker) schemaOf(blockType, typeName string) *tfjson.SchemaBlock {
-	of := func(schemas map[string]*tfjson.Schema) *tfjson.SchemaBlock {
-		if s := schemas[typeName]; s != nil {
-			return s.Block
-		}
+	if a := c.schema.ActionSchemas[typeName]; blockType == "action" && a != nil {
+		return a.Block
+	}
+	s := map[string]map[string]*tfjson.Schema{
+		"provider": {"mailhost": c.schema.ConfigSchema}, "resource": c.schema.ResourceSchemas, "data": c.schema.DataSourceSchemas,
+		"ephemeral": c.schema.EphemeralResourceSchemas, "list": c.schema.ListResourceSchemas,
+	}[blockType][typeName]
+	if s == nil {
 		return nil
 	}
-	switch blockType {
-	case "provider":
-		return c.schema.ConfigSchema.Block
-	case "resource":
-		return of(c.schema.ResourceSchemas)
-	case "data":
-		return of(c.schema.DataSourceSchemas)
-	case "ephemeral":
-		return of(c.schema.EphemeralResourceSchemas)
-	case "list":
-		return of(c.schema.ListResourceSchemas)
-	}
-	if s := c.schema.ActionSchemas[typeName]; s != nil {
-		return s.Block
-	}
-	return nil
+	return s.Block
 }
 
 // validate calls the provider's validation.

@@ -2,10 +2,8 @@ package examples_test
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
+	"regexp"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -107,17 +105,15 @@ func importBlock(t *testing.T, name string) importing {
 	return block
 }
 
-// importCommand runs an import script with a fake terraform that prints its arguments.
+// command matches the command of an import script.
+var command = regexp.MustCompile(`(?m)^terraform import (\S+) '?([^'\n]+)'?\n\z`)
+
+// importCommand returns the address and the id that an import script imports.
 func importCommand(t *testing.T, script string) (address, id string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-eu", "-c", `terraform() { printf '%s\n' "$@"; }; . "$0"`, "./"+filepath.ToSlash(script))
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, output)
+	found := command.FindStringSubmatch(read(t, script))
+	if found == nil {
+		t.Fatalf("%s does not end with terraform import, an address and an id", script)
 	}
-	words := strings.Split(strings.TrimSpace(string(output)), "\n")
-	if len(words) != 3 || !slices.Equal(words[:1], []string{"import"}) {
-		t.Fatalf("%s calls terraform with %q, not with import, an address and an id", script, words)
-	}
-	return words[1], words[2]
+	return found[1], found[2]
 }

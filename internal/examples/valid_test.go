@@ -2,7 +2,6 @@ package examples_test
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -33,16 +32,8 @@ var fenced = regexp.MustCompile("(?ms)^```(terraform|hcl)\n(.*?)^```$")
 func TestPagesAreValid(t *testing.T) {
 	t.Parallel()
 	c := schemas(t)
-	pages := []string{"../../README.md"}
-	for _, dir := range []string{"../../docs", root} {
-		walk(t, dir, func(path string) {
-			if filepath.Ext(path) == ".md" {
-				pages = append(pages, path)
-			}
-		})
-	}
 	checked := 0
-	for _, page := range pages {
+	for _, page := range append(markdown(t, "../../docs", root), "../../README.md") {
 		t.Run(strings.TrimPrefix(filepath.ToSlash(page), "../../"), func(t *testing.T) {
 			for _, found := range fenced.FindAllStringSubmatch(read(t, page), -1) {
 				checked++
@@ -53,6 +44,19 @@ func TestPagesAreValid(t *testing.T) {
 	if checked < 20 {
 		t.Errorf("only %d configurations were found", checked)
 	}
+}
+
+// markdown returns the pages below folders.
+func markdown(t *testing.T, folders ...string) (pages []string) {
+	t.Helper()
+	for _, dir := range folders {
+		walk(t, dir, func(path string) {
+			if filepath.Ext(path) == ".md" {
+				pages = append(pages, path)
+			}
+		})
+	}
+	return pages
 }
 
 // walk calls do for each file below dir.
@@ -67,20 +71,4 @@ func walk(t *testing.T, dir string, do func(path string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// link matches a relative link in Markdown and captures it without its anchor.
-var link = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
-
-// TestPagesLinkToPages checks the links between the pages.
-func TestPagesLinkToPages(t *testing.T) {
-	t.Parallel()
-	walk(t, "../../docs", func(page string) {
-		for _, found := range link.FindAllStringSubmatch(read(t, page), -1) {
-			target := filepath.Join(filepath.Dir(page), filepath.FromSlash(found[1]))
-			if info, err := os.Stat(target); err != nil || info.IsDir() {
-				t.Errorf("%s links to %s, which is not a page", strings.TrimPrefix(filepath.ToSlash(page), "../../"), found[1])
-			}
-		}
-	})
 }
