@@ -35,6 +35,7 @@ func TestCancelledAccountIsReadOnly(t *testing.T) {
 			t.Errorf("%s: %s", spec.ID, a)
 		}
 	}
+	c.Post("/workspaces", obj{}).Refused(403, "path.account_id account_cancelled") // before the body is validated
 	c.Get("/mailboxes").Want(200).Is("total", 1)
 	c.Post("/mailboxes/export", obj{}).Want(200)
 }

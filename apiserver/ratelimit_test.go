@@ -91,6 +91,11 @@ func TestRateLimitWithoutCredential(t *testing.T) {
 		{"[2001:db8::3]:1", "", 401},
 		{"[2001:db8::4]:1", "", 429}, // a network has one bucket
 		{"[2001:db8:0:1::4]:1", "", 401},
+		{"socket 1", "", 401},
+		{"socket 1", "", 401},
+		{"socket 1", "", 401},
+		{"socket 1", "", 429},
+		{"socket 2", "", 401}, // what is no IP address has a bucket of its own
 	} {
 		if got := ask(step.address, step.token); got != step.want {
 			t.Errorf("step %d, %s %q: %d; want %d", i, step.address, step.token, got, step.want)

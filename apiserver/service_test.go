@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -115,7 +114,9 @@ func TestLog(t *testing.T) {
 	if n := strings.Count(log.String(), "msg=request"); n != 5 {
 		t.Errorf("the log has %d lines; want 5: %s", n, &log)
 	}
-	if want := fmt.Sprintf("route=%q", "GET /v1/public/accounts/{account_id}/mailboxes"); !strings.Contains(log.String(), want) {
-		t.Errorf("the log has no %s: %s", want, &log)
+	for _, want := range []string{`route="GET /v1/public/accounts/{account_id}/mailboxes"`, "status=201", "status=401"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log has no %s: %s", want, &log)
+		}
 	}
 }
