@@ -27,13 +27,18 @@
 package compact
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/vmihailenco/msgpack/v5"
 )
 
 // Type is the custom type of a string attribute that Terraform sees with another type.
@@ -119,4 +124,95 @@ func Encode(v any) types.String {
 		panic("compact: " + err.Error())
 	}
 	return types.StringValue(string(data))
+}
+
+// callContext is the context of one call. The framework's server keeps the context of every
+// call until the process ends, and the context of a request has its loggers and its stream:
+// 50 KB for each resource of a plan. A callContext releases the request's context at the end
+// of the call.
+type callContext struct {
+	done    <-chan struct{}
+	request atomic.Pointer[context.Context] // nil after the end
+}
+
+func newCallContext(request context.Context) *callContext {
+	c := &callContext{done: request.Done()}
+	c.request.Store(&request)
+	return c
+}
+
+func (c *callContext) end() { c.request.Store(nil) }
+
+// Deadline implements context.Context.
+func (c *callContext) Deadline() (deadline time.Time, ok bool) {
+	if request := c.request.Load(); request != nil {
+		return (*request).Deadline()
+	}
+	return time.Time{}, false
+}
+
+// Done implements context.Context.
+func (c *callContext) Done() <-chan struct{} { return c.done }
+
+// Err implements context.Context.
+func (c *callContext) Err() error {
+	if request := c.request.Load(); request != nil {
+		return (*request).Err()
+	}
+	return context.Canceled
+}
+
+// Value implements context.Context.
+func (c *callContext) Value(key any) any {
+	if request := c.request.Load(); request != nil {
+		return (*request).Value(key)
+	}
+	return nil
+}
+
+// attribute is one attribute of an object in the encoding of the plugin protocol, a
+// MessagePack map.
+type attribute struct {
+	name string
+	raw  msgpack.RawMessage
+}
+
+// split returns the attributes of an object, or nil for one that is null or unknown.
+func split(object []byte) ([]attribute, error) {
+	if len(object) == 0 || isNull(object) || isUnknown(object) {
+		return nil, nil
+	}
+	dec := msgpack.NewDecoder(bytes.NewReader(object))
+	n, err := dec.DecodeMapLen()
+	if err != nil {
+		return nil, fmt.Errorf("not an object: %w", err)
+	}
+	all := make([]attribute, n)
+	for i := range all {
+		if all[i].name, err = dec.DecodeString(); err != nil {
+			return nil, err
+		}
+		if all[i].raw, err = dec.DecodeRaw(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// join returns the object with these attributes.
+func join(all []attribute) ([]byte, error) {
+	var b bytes.Buffer
+	enc := msgpack.NewEncoder(&b)
+	if err := enc.EncodeMapLen(len(all)); err != nil {
+		return nil, err
+	}
+	for _, a := range all {
+		if err := enc.EncodeString(a.name); err != nil {
+			return nil, err
+		}
+		if err := enc.Encode(a.raw); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
 }

@@ -181,22 +181,3 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 }
-
-func TestConstructors(t *testing.T) {
-	t.Parallel()
-	s := "as it is"
-	for v, want := range map[String]string{
-		New(s): `"as it is"`, NewPointer(&s): `"as it is"`,
-		{}: "<null>", NewPointer(nil): "<null>", NewUnknown(): "<unknown>",
-	} {
-		if v.String() != want {
-			t.Errorf("%s, want %s", v, want)
-		}
-	}
-	if got := New(s).ValueString(); got != s {
-		t.Errorf("ValueString() = %q", got)
-	}
-	if got := New(s).Type(t.Context()).String(); got != "customtype.String" {
-		t.Errorf("the type is %s", got)
-	}
-}

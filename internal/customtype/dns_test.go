@@ -7,10 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-var (
-	longText = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjANBgkqhkiG9w0B", 20)
-	dkim     = New(longText)
-)
+var longText = "v=DKIM1; k=rsa; p=" + strings.Repeat("MIIBIjANBgkqhkiG9w0B", 20)
 
 var dnsValueExamples = examples{
 	valid: []string{"192.0.2.1", "2001:db8::1", `0 issue "ca.example.net"`, "Host.Example.", "5 443 sip.example.com", ".", "v=spf1 -all", `"v=spf1 -all"`, " text", longText, dnsdata.Quote(longText)},
@@ -142,29 +139,6 @@ func TestEqualFor(t *testing.T) {
 	}
 }
 
-func TestKeepValue(t *testing.T) {
-	t.Parallel()
-	host := New("Host.Example.com.")
-	for _, tt := range []struct {
-		prior         String
-		typ, returned string
-		want          string
-	}{
-		{host, "CNAME", "host.example.com", "Host.Example.com."},
-		{host, "CNAME", "other.example.com", "other.example.com"},
-		{host, "TXT", "host.example.com.", "host.example.com."},
-		{dkim, "TXT", dnsdata.Quote(longText), longText},
-		{String{}, "A", "192.0.2.1", "192.0.2.1"},
-		{String{}, "A", "", ""},
-		{NewUnknown(), "A", "192.0.2.1", "192.0.2.1"},
-	} {
-		got := KeepValue(tt.prior, tt.typ, tt.returned)
-		if !got.Equal(New(tt.want)) {
-			t.Errorf("KeepValue(%s, %s, %q) = %s, want %q", tt.prior, tt.typ, tt.returned, got, tt.want)
-		}
-	}
-}
-
 var (
 	zones = []string{"example.com", "Example.COM.", "example.org", "bücher.example", "xn--bcher-kva.example", "www.example.com"}
 	nodes = []string{"@", "www", "WWW", "www.", "www.example.com", "www.example.com.", "WWW.Example.com.", "example.com", "example.com.", "example.org.", "bücher", "xn--bcher-kva",
@@ -215,26 +189,6 @@ func TestEqualInZone(t *testing.T) {
 	} {
 		if got := EqualInZone(tt.zone, tt.a, tt.b); got != tt.want {
 			t.Errorf("EqualInZone(%q, %q, %q) = %v", tt.zone, tt.a, tt.b, got)
-		}
-	}
-}
-
-func TestKeepName(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		prior          String
-		zone, returned string
-		want           string
-	}{
-		{New("WWW.Example.com."), "example.com", "www", "WWW.Example.com."},
-		{New("example.com"), "example.com", "@", "example.com"},
-		{New("www"), "example.com", "www2", "www2"},
-		{String{}, "example.com", "@", "@"},
-		{NewUnknown(), "example.com", "@", "@"},
-	} {
-		got := KeepName(tt.prior, tt.zone, tt.returned)
-		if !got.Equal(New(tt.want)) {
-			t.Errorf("KeepName(%s, %s, %q) = %s, want %q", tt.prior, tt.zone, tt.returned, got, tt.want)
 		}
 	}
 }

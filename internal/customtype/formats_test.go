@@ -2,7 +2,6 @@ package customtype
 
 import (
 	"strings"
-	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
@@ -148,38 +147,4 @@ var testTypes = map[string]testType{
 		},
 	}},
 	"DNSValue": {typ: DNSValue, examples: dnsValueExamples},
-}
-
-func TestKeepDomainRef(t *testing.T) {
-	t.Parallel()
-	ref := New
-	for _, tt := range []struct {
-		prior    String
-		id, name string
-		want     String
-	}{
-		{ref("Example.COM."), idLower, "example.com", ref("Example.COM.")},
-		{ref("bücher.example"), idLower, "xn--bcher-kva.example", ref("bücher.example")},
-		{ref(idUpper), idLower, "example.com", ref(idUpper)},
-		{ref(idOther), idLower, "example.com", ref("example.com")},
-		{ref("example.org"), idLower, "example.com", ref("example.com")},
-		{String{}, idLower, "example.com", ref("example.com")},
-		{String{}, idLower, "", ref(idLower)},
-		{ref("example.org"), idLower, "", ref(idLower)},
-		{NewUnknown(), idLower, "example.com", ref("example.com")},
-	} {
-		if got := KeepDomainRef(tt.prior, tt.id, tt.name); !got.Equal(tt.want) {
-			t.Errorf("KeepDomainRef(%s, %s, %q) = %s, want %s", tt.prior, tt.id, tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestRefersTo(t *testing.T) {
-	t.Parallel()
-	if RefersTo("", "", "") {
-		t.Error("an empty reference names a domain")
-	}
-	if !RefersTo(idUpper, idLower, "example.com") || !RefersTo("EXAMPLE.com", idLower, "example.com") {
-		t.Error("a reference does not name its domain")
-	}
 }

@@ -1,7 +1,6 @@
 package function_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -88,26 +87,6 @@ func TestResults(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestParseAddress(t *testing.T) {
-	t.Parallel()
-	v, ferr := acctest.Unconfigured(t).Call("parse_address", "Jane.Doe@Bücher.Example.")
-	if ferr != nil {
-		t.Fatal(ferr.Text)
-	}
-	var parts map[string]tftypes.Value
-	if err := v.As(&parts); err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for name, part := range parts {
-		got[name] = text(t, part)
-	}
-	want := map[string]string{"local_part": "jane.doe", "domain": "xn--bcher-kva.example", "domain_unicode": "bücher.example", "address": "jane.doe@xn--bcher-kva.example"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -264,18 +243,5 @@ func TestErrors(t *testing.T) {
 				t.Errorf("ends in a full stop: %s", ferr.Text)
 			}
 		})
-	}
-}
-
-// TestArgumentsAreKnown checks that no parameter allows null or unknown values. Terraform
-// then refuses a null argument and delays a call with an unknown one.
-func TestArgumentsAreKnown(t *testing.T) {
-	t.Parallel()
-	for name, f := range acctest.Unconfigured(t).Functions() {
-		for _, p := range append(slices.Clone(f.Parameters), f.VariadicParameter) {
-			if p != nil && (p.AllowNullValue || p.AllowUnknownValues) {
-				t.Errorf("%s takes a null or unknown %s", name, p.Name)
-			}
-		}
 	}
 }

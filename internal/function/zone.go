@@ -2,12 +2,14 @@ package function
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 	"github.com/mailhost/terraform-provider-mailhost/internal/zonefile"
 )
@@ -51,4 +53,71 @@ var parseZone = providerFunction{
 		}
 		return records, nil
 	},
+}
+
+// person is a mailbox in the result of parse_users.
+type person struct {
+	FirstName string `tfsdk:"first_name"`
+	LastName  string `tfsdk:"last_name"`
+}
+
+var parseUsers = providerFunction{
+	name: "parse_users",
+	definition: function.Definition{
+		Summary: "Reads the users of a domain from a CSV file",
+		MarkdownDescription: "Reads a CSV file as `mailboxes` of a [`mailhost_mailbox_set`](../resources/mailbox_set.md): a map from the local part, in lower case, to `{ first_name, last_name }`. " +
+			"In contrast to Terraform's `csvdecode`, it reads files of Excel (semicolons or tabs, a byte order mark) and these columns:\n\n" +
+			"- the user export of Google Workspace: `Email Address [Required]`, `First Name [Required]`, `Last Name [Required]`\n" +
+			"- those of Microsoft 365 and Entra: `User principal name`, `First name`, `Last name`, or only `Display name`\n" +
+			"- your own: `address` (or `local_part`, with or without `domain`), `first_name` and `last_name`\n\n" +
+			"Other columns are ignored, and so are rows of other domains, also invalid ones. A row that can't become a mailbox is an error that names its line: an invalid or repeated address, also in another case, or a name that is empty or too long. A row whose domain can't be read, for instance because its address has no `@`, is an error for every domain.",
+		Parameters: []function.Parameter{
+			function.StringParameter{Name: "csv", MarkdownDescription: "The content of the file, in UTF-8. Write `file(\"${path.module}/users.csv\")` here, not a local value or a variable: if a row is invalid, the CLI prints what the call refers to, and with it the whole file."},
+			function.StringParameter{Name: "domain", MarkdownDescription: "The domain whose users are returned, such as `example.com`. It must be known when Terraform plans, so that the plan shows each mailbox."},
+		},
+		Return: function.MapReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
+			"first_name": types.StringType, "last_name": types.StringType,
+		}}},
+	},
+	run: func(get getArguments) (any, error) {
+		var csv, domain string
+		if err := get(&csv, &domain); err != nil {
+			return nil, err
+		}
+		return usersOf(csv, domain)
+	},
+}
+
+func usersOf(csv, domain string) (map[string]person, error) {
+	list, err := userlist.Parse(csv, userlist.Options{Domains: []string{domain}})
+	if invalid, ok := errors.AsType[*userlist.DomainError](err); ok {
+		return nil, maildns.Problems{{Field: "domain", Element: -1, Text: invalid.Unwrap().Error()}}
+	} else if err != nil {
+		return nil, err
+	}
+	if len(list.Problems) > 0 {
+		return nil, rowErrors(list.Problems)
+	}
+	if len(list.Users) == 0 && len(list.OtherDomains) > 0 {
+		return nil, fmt.Errorf("the file has no user of %s; it has users of %s", domain, strings.Join(userlist.SortedDomains(list.OtherDomains), ", "))
+	}
+	people := make(map[string]person, len(list.Users))
+	for _, u := range list.Users {
+		people[u.Address.Local] = person{u.FirstName, u.LastName}
+	}
+	return people, nil
+}
+
+// rowErrors lists the first problems.
+func rowErrors(problems []userlist.Problem) error {
+	const most = 20
+	lines := []string{"these rows can't become mailboxes; correct them in the file:"}
+	for i, p := range problems {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(problems)-most))
+			break
+		}
+		lines = append(lines, p.String())
+	}
+	return errors.New(strings.Join(lines, "\n"))
 }

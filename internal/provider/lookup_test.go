@@ -10,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -404,36 +402,6 @@ func TestDedicatedIPOptions(t *testing.T) {
 			t.Errorf("(-want +got):\n%s\n%s", d, acctest.Render(diags))
 		}
 	})
-}
-
-// TestDataSourcesInTheCLI reads the data sources of each kind with the real CLI. The second
-// plan is empty.
-func TestDataSourcesInTheCLI(t *testing.T) {
-	t.Parallel()
-	for typeName, setUp := range everyLookup {
-		t.Run(typeName, func(t *testing.T) {
-			s := acctest.NewServer(t, acctest.Options{})
-			l := setUp(t, s)
-			config := s.ProviderConfig()
-			block := func(typeName, name string, arguments values) {
-				config += fmt.Sprintf("data %q %q {\n", typeName, name)
-				for _, argument := range slices.Sorted(maps.Keys(arguments)) {
-					config += fmt.Sprintf("  %s = %q\n", argument, arguments[argument])
-				}
-				config += "}\n"
-			}
-			for i, c := range l.single {
-				block(typeName, fmt.Sprint("by", i), c.config)
-			}
-			for i, c := range l.lists {
-				block(pluralName(typeName), fmt.Sprint("like", i), c.config)
-			}
-			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-				{Config: config},
-				{Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
-			}})
-		})
-	}
 }
 
 // commonRefusals are the wrong arguments of every kind.

@@ -1,13 +1,10 @@
 package provider_test
 
 import (
-	"fmt"
 	"maps"
-	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -94,52 +91,6 @@ func TestMissingDomainOfThePlan(t *testing.T) {
 	mailbox["domain"] = "acne.com"
 	_, diags = p.Plan("mailhost_mailbox", mailbox, nil)
 	expectNone(t, "terraform test", acctest.Render(diags))
-}
-
-// TestMissingDomainCost checks that a domain is looked up and reported once in a walk, and
-// never for a plan that changes nothing.
-func TestMissingDomainCost(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	mailbox := inDomain(s.AccountID, "example.com")["mailhost_mailbox"]
-	o, diags := p.Apply(t.Context(), "mailhost_mailbox", mailbox, nil)
-	p.NoErrors(diags)
-	for domain, most := range map[string]int{"": 0, "example.com": 3, "exmaple.com": 5} {
-		p.Together()
-		s.Control.Journal.Clear()
-		warnings := 0
-		for i := range 20 {
-			config, prior := mailbox, o
-			if domain != "" {
-				config, prior = maps.Clone(mailbox), nil
-				config["domain"], config["local_part"] = domain, fmt.Sprintf("m%d", i)
-			}
-			_, diags := p.Plan("mailhost_mailbox", config, prior)
-			warnings += strings.Count(acctest.Render(diags), missingDomain)
-		}
-		var requests []string
-		for _, e := range s.Control.Journal.Entries(journal.Filter{}) {
-			requests = append(requests, e.Operation)
-		}
-		if len(requests) > most || warnings != most/5 {
-			t.Errorf("20 plans in %q: requests %v, %d warnings", domain, requests, warnings)
-		}
-	}
-
-	// Nothing is said without an answer.
-	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if strings.Contains(r.URL.Path, "/domains") {
-			acctest.Refuse(w, http.StatusForbidden, "header", "lacks domain.view")
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-	p = s.Protocol(t, url)
-	mailbox["domain"] = "exmaple.com"
-	_, diags = p.Plan("mailhost_mailbox", mailbox, nil)
-	expectNone(t, "without domain.view", acctest.Render(diags))
 }
 
 func expectNone(t *testing.T, what, text string) {

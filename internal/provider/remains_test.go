@@ -72,31 +72,3 @@ func TestRemainsAreAnnounced(t *testing.T) {
 		}
 	})
 }
-
-// TestRemainsAreSaidOnce destroys each resource with an API that can't delete: the apply
-// has a short warning for what the plan has announced, and the full warning for
-// those that no plan can announce, like a replacement on request.
-func TestRemainsAreSaidOnce(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	p := s.Protocol(t, "")
-	for name, r := range everyResource(t, s) {
-		o, diags := p.Apply(t.Context(), name, r.config, nil)
-		p.NoErrors(diags)
-		if !isValuable[name] { // others are not replaced by themselves
-			plan, diags := p.Walk().PlanReplacement(name, r.config, o)
-			p.NoErrors(diags)
-			_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, &acctest.Object{State: p.Null(name), Private: plan.Private, Identity: o.Identity})
-			acctest.Expect(t, diags, "still exists", o.Text("id"), "control panel")
-		}
-		_, diags = p.Walk().Plan(name, r.config, o) // each run plans before the destroy
-		p.NoErrors(diags)
-		plan, diags := p.Walk().Plan(name, nil, o)
-		acctest.Expect(t, diags, "will still exist", o.Text("id"), "control panel")
-		_, diags = p.Walk().ApplyPlan(t.Context(), name, nil, o, plan)
-		acctest.Expect(t, diags, "still exists", "as the plan announced", o.Text("id"))
-		if text := acctest.Render(diags); len(diags) != 1 || strings.Contains(text, "control panel") {
-			t.Errorf("%s: the apply repeats the plan's warning:\n%s", name, text)
-		}
-	}
-}

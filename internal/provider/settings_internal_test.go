@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -231,20 +230,6 @@ func TestUnknownSettings(t *testing.T) {
 	} {
 		if got := c.config.unknown(t.Context()); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// TestSettingsAreDeterministic checks that several errors are always in the same order.
-func TestSettingsAreDeterministic(t *testing.T) {
-	t.Parallel()
-	c := block(func(c *config) {
-		c.BaseURL, c.Token, c.Embedded = types.StringValue(remoteURL), types.StringValue("s3cret"), embeddedBlock(types.StringNull(), types.StringNull())
-	})
-	for range 50 {
-		_, diags := c.resolve(context.Background(), func(string) (string, bool) { return "", false })
-		if got := brief(diags); !strings.HasPrefix(got[0], "error base_url") {
-			t.Fatal(got)
 		}
 	}
 }

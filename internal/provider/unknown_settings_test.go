@@ -8,29 +8,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestUnknownTokenIsDeferred checks that everything is deferred if the CLI supports
-// deferral.
-func TestUnknownTokenIsDeferred(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	resources := everyResource(t, s)
-	p := s.ProtocolOfUnknownToken(t, true)
-	for name, r := range resources {
-		o, diags := s.Protocol(t, "").Apply(t.Context(), name, r.config, nil)
-		p.NoErrors(diags)
-		for what, call := range map[string]func() (*acctest.Object, []*tfprotov6.Diagnostic){
-			"create": func() (*acctest.Object, []*tfprotov6.Diagnostic) { return p.Plan(name, r.config, nil) },
-			"read":   func() (*acctest.Object, []*tfprotov6.Diagnostic) { return p.Read(name, o) },
-			"change": func() (*acctest.Object, []*tfprotov6.Diagnostic) { return p.Plan(name, r.config, o) },
-		} {
-			got, diags := call()
-			if len(diags) > 0 || got.Deferred == nil || got.Deferred.Reason != tfprotov6.DeferredReasonProviderConfigUnknown {
-				t.Errorf("%s of %s: %+v %s", what, name, got.Deferred, acctest.Render(diags))
-			}
-		}
-	}
-}
-
 // TestUnknownTokenWithoutDeferral checks that creates, which need no API, are planned, and
 // that existing objects cause one error with the two steps to run.
 func TestUnknownTokenWithoutDeferral(t *testing.T) {

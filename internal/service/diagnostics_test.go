@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -78,15 +77,6 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 	}
 }
 
-func TestAddErrorWithoutFields(t *testing.T) {
-	t.Parallel()
-	var diags diag.Diagnostics
-	AddError(&diags, &client.Error{Status: 422, Operation: "get-thing", Problems: []client.Problem{problem("body.name", "bad")}}, "Can't read", nil)
-	if got, want := render(diags), []string{"| Can't read| Name: bad.\n\n(The API responded to get-thing with HTTP 422.)\n\nCorrect the value in the configuration."}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestAdvice checks that each error ends with the next step for the user.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
@@ -138,46 +128,6 @@ func TestAdvice(t *testing.T) {
 	AddErrorWithAdvice(&diags, status(409), "Can't", nil, "Choose another name.")
 	if got := render(diags)[0]; !strings.HasSuffix(got, "Choose another name.") || strings.Contains(got, "import it") {
 		t.Errorf("advised %q", got)
-	}
-}
-
-func TestWarnings(t *testing.T) {
-	t.Parallel()
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, c := range map[string]struct {
-		add  func(*diag.Diagnostics)
-		want []string
-	}{
-		"unreadable": {func(d *diag.Diagnostics) {
-			orphan{"mailbox jane", "id-1", "It costs.", true}.warnDestroyed(d)
-		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "can't be imported"}},
-		"orphan": {func(d *diag.Diagnostics) {
-			orphan{"mailbox jane", "id-1", "It costs.", false}.warnDestroyed(d)
-		}, []string{"The mailbox jane still exists", "id-1", "It costs.", "control panel"}},
-		"announced": {func(d *diag.Diagnostics) {
-			orphan{"mailbox jane", "id-1", "It costs.", false}.warnPlanned(d)
-		}, []string{"The mailbox jane will still exist", "id-1", "It costs.", "control panel"}},
-		"not ready": {func(d *diag.Diagnostics) {
-			WarnNotReady(t.Context(), d, "mailbox jane", "provisioning", errors.New("no response"))
-		}, []string{"mailbox jane is not ready yet", "provisioning. No response.", "Run apply again"}},
-		"time over": {func(d *diag.Diagnostics) {
-			WarnNotReady(ended, d, "mailbox jane", "provisioning", errors.New("no response"))
-		}, []string{"The time for waiting is over."}},
-		"loss":     {func(d *diag.Diagnostics) { WarnDestroy(d, "domain a.com", "It costs.") }, []string{"destroys the domain a.com", "It costs.", "removed block"}},
-		"replaced": {func(d *diag.Diagnostics) { WarnReplace(d, "domain a.com", "Another name.", "It costs.") }, []string{"replaces the domain a.com", "Another name.", "It costs."}},
-	} {
-		var diags diag.Diagnostics
-		c.add(&diags)
-		got := strings.Join(render(diags), "")
-		if len(diags) != min(len(c.want), 1) || diags.HasError() {
-			t.Errorf("%s: %q", name, got)
-		}
-		for _, part := range c.want {
-			if !strings.Contains(got, part) {
-				t.Errorf("%s: %q is missing in %q", name, part, got)
-			}
-		}
 	}
 }
 

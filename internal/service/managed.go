@@ -3,6 +3,9 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -232,4 +236,111 @@ func SetPrivate(ctx context.Context, p PrivateState, key string, value any) diag
 		panic("service: " + err.Error())
 	}
 	return p.SetKey(ctx, key, data)
+}
+
+// account is the account of an object. A state has it in the resource identity, which not
+// every CLI supports, and in the private state.
+type account struct {
+	ID string `json:"id"`
+	// CreatedAt is "" unless the account is embedded. It distinguishes a lost account from
+	// a new one with the same configured id.
+	CreatedAt string `json:"created_at,omitempty"`
+}
+
+// accountKey is the key of [account] in the private state.
+const accountKey = "account"
+
+// accountOfSession returns the account of a session, or false if it can't be opened.
+func accountOfSession(ctx context.Context, s *session.Session) (a account, ok bool) {
+	c, err := s.Client(ctx)
+	if err != nil {
+		return a, false
+	}
+	return account{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)}, true
+}
+
+// accountOf returns the account of an object in the state. Its id is "" if the state does
+// not have it, as that of version 0.1.0 in a CLI without identities.
+func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a account) {
+	value, problems := private.GetKey(ctx, accountKey)
+	diags.Append(problems...)
+	if json.Unmarshal(value, &a) != nil {
+		a = account{}
+	}
+	if identity != nil && !identity.Raw.IsNull() {
+		var known Identity
+		diags.Append(identity.Get(ctx, &known)...)
+		if id := known.AccountID.ValueString(); id != "" {
+			a.ID = id
+		}
+	}
+	return a
+}
+
+// checkAccount adds an error and returns false if an object of the state is in
+// another account than the connection's. It returns true if either is unknown: a
+// connection that can't be opened has an error of its own.
+func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
+	s := m.base().session
+	expected := accountOf(ctx, identity, private, diags)
+	if s == nil || expected.ID == "" {
+		return true
+	}
+	own, ok := accountOfSession(ctx, s)
+	if !ok {
+		return true
+	}
+	reason := own.mismatch(expected)
+	if reason == "" {
+		return true
+	}
+	diags.Append(newConnectionError(&s.WrongAccount, "The state belongs to another account", reason+", "+s.Backend.Account+".",
+		"Nothing was read, changed or dropped from the state.",
+		s.Backend.Other,
+		fmt.Sprintf("If the account %s of the state no longer exists, remove its objects from the state with terraform state rm, or start with a new state.", expected.ID)))
+	return false
+}
+
+// checkAccess adds an error and returns false if the account can't be used. A plan that only
+// creates refreshes nothing, and would otherwise find that out in the apply.
+func (m *managed) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
+	s := m.base().session
+	c := m.base().ClientForPlan(ctx, diags)
+	if c == nil || s.HasRefreshed() {
+		return !diags.HasError()
+	}
+	_, err := m.base().Caller(ctx, c)
+	if err == nil || !m.base().Walk().MayReport() {
+		return true
+	}
+	summary := "Can't use the account " + c.AccountID()
+	if client.IncidentOf(err) != nil || client.StatusOf(err) != http.StatusForbidden {
+		AddError(diags, err, summary, nil)
+		return false
+	}
+	diags.Append(newConnectionError(&s.NoAccess, summary, sentence(err.Error()),
+		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", c.AccountID())))
+	return false
+}
+
+// mismatch describes how the account differs from the one in a state, or returns "".
+func (a account) mismatch(expected account) string {
+	switch {
+	case !strings.EqualFold(expected.ID, a.ID):
+		return fmt.Sprintf("According to the state the object is in the account %s, but the provider is connected to the account %s", expected.ID, a.ID)
+	case expected.CreatedAt != "" && a.CreatedAt != "" && expected.CreatedAt != a.CreatedAt:
+		return fmt.Sprintf("According to the state the object is in the account %s that was created at %s, but the provider is connected to one with the same id that was created at %s", expected.ID, expected.CreatedAt, a.CreatedAt)
+	}
+	return ""
+}
+
+// keepAccount stores the connection's account in the private state.
+func (m *managed) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
+	s := m.base().session
+	if s == nil {
+		return
+	}
+	if own, ok := accountOfSession(ctx, s); ok {
+		diags.Append(SetPrivate(ctx, private, accountKey, own)...)
+	}
 }

@@ -1,11 +1,9 @@
 package service
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -128,71 +126,5 @@ func TestEqualWhereKnown(t *testing.T) {
 		if got := equalWhereKnown(c.a, c.b); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
-	}
-}
-
-func TestChanged(t *testing.T) {
-	t.Parallel()
-	if got := Changed(types.StringValue("b"), types.StringValue("a")); got == nil || *got != "b" {
-		t.Errorf("a change: %v", got)
-	}
-	for name, plan := range map[string]types.String{"same": types.StringValue("a"), "unknown": types.StringUnknown(), "null": types.StringNull()} {
-		if got := Changed(plan, types.StringValue("a")); got != nil {
-			t.Errorf("%s: %q", name, *got)
-		}
-	}
-}
-
-func TestKeepDomainRef(t *testing.T) {
-	t.Parallel()
-	const id = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
-	for name, c := range map[string]struct{ state, config, want types.String }{
-		"by name, then id": {types.StringValue("bücher.com"), types.StringValue(strings.ToUpper(id)), types.StringValue("bücher.com")},
-		"by id, then name": {types.StringValue(id), types.StringValue("Bücher.com."), types.StringValue(id)},
-		"another":          {types.StringValue("bücher.com"), types.StringValue("example.com"), types.StringValue("example.com")},
-		"unknown":          {types.StringValue("bücher.com"), types.StringUnknown(), types.StringUnknown()},
-		"new":              {types.StringNull(), types.StringValue("bücher.com"), types.StringValue("bücher.com")},
-	} {
-		state := tfsdk.State{Schema: thing, Raw: thingOf(t, map[string]string{"domain_id": id, "domain_name": "xn--bcher-kva.com"})}
-		resp := planmodifier.StringResponse{PlanValue: c.config}
-		KeepDomainRef().PlanModifyString(t.Context(), planmodifier.StringRequest{State: state, StateValue: c.state, ConfigValue: c.config, PlanValue: c.config}, &resp)
-		if resp.Diagnostics.HasError() || !resp.PlanValue.Equal(c.want) {
-			t.Errorf("%s: planned %s, want %s; %v", name, resp.PlanValue, c.want, resp.Diagnostics)
-		}
-	}
-}
-
-func TestUnknownChanges(t *testing.T) {
-	t.Parallel()
-	state := map[string]string{"domain": "a.com", "name": "jane", "domain_id": "1"}
-	for what, c := range map[string]struct {
-		plan map[string]string
-		want []string
-	}{
-		"nothing differs":          {state, nil},
-		"another value":            {map[string]string{"domain": "b.com", "name": "jane"}, nil},
-		"one unknown":              {map[string]string{"domain": "?", "name": "jane", "domain_id": "1"}, []string{"domain"}},
-		"both unknown":             {map[string]string{"domain": "?", "name": "?"}, []string{"domain", "name"}},
-		"unknown, another value":   {map[string]string{"domain": "?", "name": "john"}, nil},
-		"unknown, other elsewhere": {map[string]string{"domain": "?", "name": "jane", "domain_id": "2"}, []string{"domain"}},
-	} {
-		if got := UnknownChanges(thingOf(t, c.plan), thingOf(t, state), "domain", "name"); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", what, got, c.want)
-		}
-	}
-	if got := UnknownChanges(tftypes.NewValue(thing.Type().TerraformType(t.Context()), nil), thingOf(t, state), "domain"); len(got) > 0 {
-		t.Errorf("a destroy: %q", got)
-	}
-}
-
-func TestWarnReplaceUnknown(t *testing.T) {
-	t.Parallel()
-	var diags diag.Diagnostics
-	WarnReplace(&diags, "mailbox jane", "Another name.", "It costs.", "domain", "name")
-	const want = "Only the apply will know its domain and name, and until then that counts as a change: it is replaced even if the apply finds that nothing has changed.\n\n" +
-		"It costs.\n\n" +
-		"To keep the object, set domain and name to a value that the plan knows. The attributes of a data source are unknown while a change is planned to anything in its depends_on."
-	if len(diags) != 1 || diags[0].Summary() != "The plan replaces the mailbox jane" || diags[0].Detail() != want {
-		t.Errorf("%q", render(diags))
 	}
 }

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -275,4 +278,138 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountI
 		known.AccountID = types.StringValue(accountID)
 	}
 	return identity.Set(ctx, known)
+}
+
+// createTimeout returns the attribute timeouts, with the default for a create.
+func createTimeout(ctx context.Context, standard time.Duration) schema.Attribute {
+	a := timeouts.Attributes(ctx, timeouts.Opts{
+		Create: true,
+		CreateDescription: fmt.Sprintf("How long a create may take, including the wait until the object is ready, such as `90s` or `1h`. Default: `%dm`. "+
+			"An object that is not ready by then is kept, with a warning.", int(standard.Minutes())),
+	}).(schema.SingleNestedAttribute)
+	a.MarkdownDescription = "How long operations may take."
+	return a
+}
+
+// withTimeout returns a context for a create, with the deadline of the attribute
+// timeouts.
+func (d *Definition[T, M]) withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+	if d.CreateTimeout == 0 {
+		return ctx, func() {}
+	}
+	var configured timeouts.Value
+	diags.Append(plan.GetAttribute(ctx, path.Root("timeouts"), &configured)...)
+	limit, problems := configured.Create(ctx, d.CreateTimeout)
+	diags.Append(problems...)
+	return context.WithTimeout(ctx, limit)
+}
+
+// AwaitReady waits until a new object is ready, and returns the object as last read, also
+// with an error.
+func AwaitReady[T any](ctx context.Context, c *client.Client, created *T, isReady func(*T) bool, read func(context.Context) (*T, error)) (*T, error) {
+	if isReady(created) {
+		return created, nil
+	}
+	last, err := client.WaitFor(ctx, c, read, func(v *T) (bool, error) { return isReady(v), nil })
+	if last == nil {
+		last = created
+	}
+	return last, err
+}
+
+// CreateError adds the advice to raise the timeout to an error of a create, if ctx,
+// which has the deadline of the attribute timeouts, has expired.
+func CreateError(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) || outcomeUnclear(err) {
+		return err
+	}
+	return WithAdvice(err, "Run apply again: it continues from here. If it always takes this long, raise create in the resource's timeouts.")
+}
+
+// WarnNotReady warns that an object was created but is not ready yet. It is no
+// error, because Terraform would destroy and create an object again that may have
+// been paid for.
+func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
+	reason := sentence(err.Error())
+	if ctx.Err() != nil {
+		reason = "The time for waiting is over."
+	}
+	diags.AddWarning(fmt.Sprintf("The %s is not ready yet", object),
+		paragraphs(fmt.Sprintf("It was created, and its status is %s. %s", status, reason),
+			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
+}
+
+// orphan is an object that still exists after its resource was destroyed, because
+// the API has no operation that deletes it.
+type orphan struct {
+	label, id, consequence string
+	unreadable             bool
+}
+
+// orphanAnnouncedKey is set in the private state if the plan has announced the
+// orphan.
+const orphanAnnouncedKey = "remains_announced"
+
+func (r *Resource[T, M]) orphan(ctx context.Context, raw tftypes.Value, state M) orphan {
+	return orphan{state.String(), attribute(raw, "id"), r.Orphaned(ctx, state), r.Unreadable}
+}
+
+// WarnOrphaned warns in a plan that destroys or replaces the object, if the API
+// can't delete it, and reports whether it did. The object is replaced if one of the
+// attributes replacing changes: ModifyPlan can't see the result of the attributes'
+// plan modifiers. Call it at the end of ModifyPlan.
+//
+// It can't warn about a replacement by -replace: Terraform shows no warnings of the
+// second plan, and the first plan does not know about it.
+func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
+	var state M
+	if resp.Diagnostics.HasError() || !DestroysOrReplaces(req, resp, replacing...) {
+		return false
+	}
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if c := r.ClientForWarning(ctx); resp.Diagnostics.HasError() || c == nil || c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id")) {
+		return false
+	}
+	r.orphan(ctx, req.State.Raw, state).warnPlanned(&resp.Diagnostics)
+	resp.Diagnostics.Append(KeepOrphansAnnounced(ctx, resp.Private)...)
+	return true
+}
+
+// KeepOrphansAnnounced records in the private state that the plan has announced what
+// remains.
+func KeepOrphansAnnounced(ctx context.Context, private PrivateState) diag.Diagnostics {
+	return private.SetKey(ctx, orphanAnnouncedKey, []byte("true"))
+}
+
+// WarnOrphansAnnounced warns after a destroy, in short, if the plan has announced what
+// remains, and reports whether it has.
+func WarnOrphansAnnounced(ctx context.Context, private PrivateState, label, id string, diags *diag.Diagnostics) bool {
+	announced, problems := private.GetKey(ctx, orphanAnnouncedKey)
+	diags.Append(problems...)
+	if len(announced) == 0 {
+		return false
+	}
+	diags.AddWarning(fmt.Sprintf("The %s still exists", label),
+		fmt.Sprintf("It was only dropped from Terraform's state, as the plan announced. Its id is %s.", id))
+	return true
+}
+
+// warnPlanned warns in the plan of a destroy.
+func (o orphan) warnPlanned(diags *diag.Diagnostics) {
+	diags.AddWarning(fmt.Sprintf("The %s will still exist", o.label),
+		paragraphs(fmt.Sprintf("According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state. Its id is %s.", o.id), o.consequence, o.advice()))
+}
+
+// warnDestroyed warns after a destroy that the plan could not announce.
+func (o orphan) warnDestroyed(diags *diag.Diagnostics) {
+	diags.AddWarning(fmt.Sprintf("The %s still exists", o.label),
+		paragraphs(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", o.id), o.consequence, o.advice()))
+}
+
+func (o orphan) advice() string {
+	next := "If you no longer need it, remove it in the service's own control panel"
+	if o.unreadable {
+		return next + ". It can't be imported again, because this API can't read it either."
+	}
+	return next + "; to manage it again, import it."
 }

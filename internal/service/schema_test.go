@@ -5,7 +5,6 @@ import (
 
 	data "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
@@ -40,31 +39,6 @@ func TestReadOnly(t *testing.T) {
 		if !inner.IsComputed() || inner.GetMarkdownDescription() != "Bytes." {
 			t.Errorf("nested: %+v", inner)
 		}
-	}
-}
-
-// TestSchemaPanics checks the panics for mistakes in a schema. The provider builds its
-// schemas first, so that every test finds them.
-func TestSchemaPanics(t *testing.T) {
-	t.Parallel()
-	for name, call := range map[string]func(){
-		"a description of nothing": func() { readOnly(nil, map[string]string{"x": "X."}) },
-		"nothing volatile":         func() { planned(nil, []string{"x"}) },
-		"an unforeseen computed type": func() {
-			planned(map[string]schema.Attribute{"x": schema.SetAttribute{Computed: true, ElementType: types.StringType}}, nil)
-		},
-		"an unforeseen type": func() {
-			readOnly(map[string]schema.Attribute{"x": schema.SetAttribute{ElementType: types.StringType}}, nil)
-		},
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			call()
-		}()
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -110,18 +109,6 @@ func TestScopeCovers(t *testing.T) {
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %t, %v", name, got, err)
 		}
-	}
-}
-
-// TestScopeAttributes checks that the attributes and the model fit together.
-func TestScopeAttributes(t *testing.T) {
-	t.Parallel()
-	s := schema.Schema{Attributes: scopeAttributes("a thing")}
-	if diags := s.ValidateImplementation(t.Context()); diags.HasError() {
-		t.Error(diags)
-	}
-	if len(s.Attributes) != 4 {
-		t.Errorf("there are %d attributes", len(s.Attributes))
 	}
 }
 

@@ -46,45 +46,6 @@ func TestOpensOnce(t *testing.T) {
 	}
 }
 
-func TestFailureIsNotKept(t *testing.T) {
-	t.Parallel()
-	want, failure := newClient(t), errors.New("locked")
-	failures := 2
-	s := session.New(func(context.Context) (*client.Client, error) {
-		if failures > 0 {
-			failures--
-			return nil, failure
-		}
-		return want, nil
-	})
-	for range 2 {
-		if got, err := s.Client(t.Context()); got != nil || !errors.Is(err, failure) {
-			t.Errorf("got %p, %v", got, err)
-		}
-	}
-	if got, err := s.Client(t.Context()); got != want || err != nil {
-		t.Errorf("got %p, %v", got, err)
-	}
-}
-
-// TestOutlivesCaller checks that the client works after the context of the call that
-// opened it has ended, and has its values.
-func TestOutlivesCaller(t *testing.T) {
-	t.Parallel()
-	type key struct{}
-	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
-	cancel()
-	s := session.New(func(ctx context.Context) (*client.Client, error) {
-		if ctx.Value(key{}) != "value" {
-			t.Error("the caller's values are lost")
-		}
-		return newClient(t), ctx.Err()
-	})
-	if _, err := s.Client(ctx); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestClose runs every registered cleanup once, and returns every error.
 func TestClose(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package authorization_test
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"testing"
 
@@ -105,25 +104,4 @@ func text(t *testing.T, v tftypes.Value) (s string) {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func TestRefused(t *testing.T) {
-	t.Parallel()
-	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
-	for name, want := range map[string]string{"subject_type": "subject_type must be one of user, group", "grant_kind": "grant_kind must be one of capability"} {
-		_, diags := p.ReadData(typeName, map[string]any{name: "robot"})
-		acctest.Expect(t, diags, "ERROR", want)
-	}
-}
-
-// TestRefusedByAPI checks that the API's error about a filter is reported at the filter's
-// attribute.
-func TestRefusedByAPI(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	url := s.Front(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		acctest.Refuse(w, http.StatusUnprocessableEntity, "query.capability_key", "there is no such capability")
-	})
-	_, diags := s.Protocol(t, url).ReadData(typeName, map[string]any{"capability_key": "mailbox.fly"})
-	acctest.Expect(t, diags, `ERROR at AttributeName("capability_key"): Can't list the authorizations`, "There is no such capability.", "request id refused-by-test")
 }

@@ -97,26 +97,6 @@ func TestCancelRefusedBefore(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 0)
 }
 
-// TestCancelUnknown checks that a plan with unknown values announces the cancellation, and
-// that the apply makes the checks that the plan could not make.
-func TestCancelUnknown(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	l := newBillingProxy(t, s, nil)
-	unknown := map[string]any{"confirm_account_id": acctest.Unknown, "cancel_at_period_end": acctest.Unknown, "cancel_immediately": acctest.Unknown}
-	progress, diags := l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": otherAccount})
-	acctest.Expect(t, diags, "WARNING: The action will cancel the plan of the account "+s.AccountID, "which is not known yet",
-		`ERROR at AttributeName("confirm_account_id"): Not the account that this provider manages`)
-	if len(progress) > 0 {
-		t.Errorf("progress %q", progress)
-	}
-	unknown["confirm_account_id"] = s.AccountID
-	_, diags = l.InvokePlanned(cancelPlan, unknown, map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": true, "cancel_immediately": true})
-	acctest.Expect(t, diags, "WARNING", "which is not known yet", `ERROR at AttributeName("cancel_at_period_end"): Can't cancel the plan of the account `+s.AccountID,
-		"Exactly one of", "(The API responded to cancel-plan with HTTP 422, request id ")
-	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
-}
-
 // TestLost loses the response to a successful change of the plan, and checks that it is
 // confirmed by reading the account, if possible, and never resent.
 func TestLost(t *testing.T) {
@@ -141,22 +121,6 @@ func TestLost(t *testing.T) {
 			l.NoErrors(diags)
 			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's response was lost, but the change is in effect.", c.now)
 		}
-	})
-}
-
-// TestCancelNotDone loses a cancellation before the API has processed it.
-func TestCancelNotDone(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		l := newBillingProxy(t, s, nil)
-		s.Fault(t, fault.Rule{Operation: "cancel-plan", Status: http.StatusBadGateway})
-		_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true})
-		l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
-		want := []string{"ERROR: Can't cancel the plan", "outcome is unknown", "HTTP 502", "It was not sent again."}
-		if !s.PublishedOnly {
-			want = append(want, "The account was read again: It is on the plan smtp_per_mailbox.")
-		}
-		acctest.Expect(t, diags, want...)
 	})
 }
 

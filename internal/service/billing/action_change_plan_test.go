@@ -2,13 +2,11 @@ package billing_test
 
 import (
 	"maps"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -123,18 +121,6 @@ func TestChangeRefusedBefore(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
-// TestChangeLostLater loses the response to a change with a future date. The outcome is
-// unknown, because the account does not show a scheduled change.
-func TestChangeLostLater(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	l := newBillingProxy(t, s, nil)
-	s.Fault(t, fault.Rule{Operation: "change-plan", Drop: fault.After})
-	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
-	acctest.Expect(t, diags, "ERROR: Can't change the plan", "the plan may have been changed", "It was not sent again.", "The account was read again: It is on the plan smtp_per_mailbox.")
-	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
-}
-
 // TestChangeUnmet checks that a success response without the requested change is an error.
 func TestChangeUnmet(t *testing.T) {
 	t.Parallel()
@@ -155,27 +141,4 @@ func TestChangeUnmet(t *testing.T) {
 		t.Error(acctest.Render(diags))
 	}
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: ok.")
-}
-
-func TestChangeRefusedByAPI(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	l := newBillingProxy(t, s, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		acctest.Refuse(w, http.StatusUnprocessableEntity, "body.effective_date", "must be the first of a month")
-	})
-	_, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": farAway}))
-	acctest.Expect(t, diags, `ERROR at AttributeName("effective_date"): Can't change the plan of the account `+s.AccountID, "Must be the first of a month.", "HTTP 422, request id refused-by-test")
-}
-
-// TestChangeCancelled changes the plan of a cancelled account.
-func TestChangeCancelled(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		now := true
-		if _, err := s.Client.CancelPlan(t.Context(), api.CancelPlanBody{CancelImmediately: &now}); err != nil {
-			t.Fatal(err)
-		}
-		_, diags := newBillingProxy(t, s, nil).Invoke(changePlan, to(s, nil))
-		acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, "The account is cancelled: it can be read but not changed", "HTTP 403, request id", "Ask the service to reactivate")
-	})
 }

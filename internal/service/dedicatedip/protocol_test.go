@@ -118,32 +118,6 @@ func TestProvisioning(t *testing.T) {
 	}
 }
 
-// TestHealth checks that a change of the health, which the service makes, causes no plan.
-func TestHealth(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	var sick atomic.Bool
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		acctest.Rewrite(w, r, next, func(body string) string {
-			if sick.Load() {
-				body = strings.Replace(body, `"healthy":true`, `"healthy":null`, 1)
-			}
-			return body
-		})
-	}))
-	config := map[string]any{"option_id": option(s, "eu")}
-	created, diags := p.Apply(t.Context(), ipType, config, nil)
-	p.NoErrors(diags)
-	sick.Store(true)
-	refreshed, diags := p.Read(ipType, created)
-	p.NoErrors(diags)
-	plan, diags := p.Plan(ipType, config, refreshed)
-	p.NoErrors(diags)
-	if refreshed.State.Equal(created.State) || !plan.State.Equal(refreshed.State) {
-		t.Errorf("plan %v", plan.State)
-	}
-}
-
 // TestOutcomeUnknown checks that a claim with an unknown outcome is not repeated.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
@@ -163,42 +137,6 @@ func TestOutcomeUnknown(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't claim a dedicated IP", "outcome is unknown", "Check the account's dedicated IPs", "is in no Terraform state, and import it")
 	if sent.Load() != 1 || !o.Gone() {
 		t.Errorf("sent %d times", sent.Load())
-	}
-}
-
-func TestDelete(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	var assigned atomic.Bool
-	assigned.Store(true)
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if assigned.Load() && r.Method == http.MethodDelete {
-			acctest.Refuse(w, http.StatusConflict, "path.dedicated_ip_id", "the dedicated IP is assigned to the domains example.com")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
-	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
-	p.NoErrors(diags)
-	_, diags = p.Plan(ipType, nil, o)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The plan destroys the dedicated IP Europe 198.51.100.", "reputation", "destroy = false")
-	plan, diags := p.Plan(ipType, map[string]any{"option_id": option(s, "us")}, o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the dedicated IP Europe", "claims another address", "undo the change")
-	if len(plan.Replace) != 1 {
-		t.Errorf("replaced because of %v", plan.Replace)
-	}
-	_, diags = p.Plan(ipType, map[string]any{"option_id": acctest.Unknown}, o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the dedicated IP Europe", "Only the apply will know its option_id,", "reputation", "a value that the plan knows")
-	_, diags = p.Apply(t.Context(), ipType, nil, o)
-	acctest.Expect(t, diags, "ERROR: Can't release the dedicated IP Europe", "assigned to the domains example.com", "Unassign the address from those domains")
-	assigned.Store(false)
-	for range 2 { // the second time it is already deleted
-		_, diags = p.Apply(t.Context(), ipType, nil, o)
-		p.NoErrors(diags)
-	}
-	if left := claimed(t, s); len(left) > 0 {
-		t.Errorf("left: %v", left)
 	}
 }
 

@@ -2,11 +2,17 @@ package dedicatedip
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -44,4 +50,53 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	r.SetModel(ctx, c, &plan, ready)
 	r.SetCreated(ctx, resp, c, &plan)
+}
+
+// maxOptions limits the options in a message.
+const maxOptions = 10
+
+// addClaimError reports why no address was claimed, or that the outcome is unknown.
+func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, optionID string) {
+	summary := "Can't claim a dedicated IP from the option " + optionID
+	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
+	switch {
+	case unknown:
+		service.AddErrorWithAdvice(diags, err, summary, nil,
+			"Check the account for an address that is in no Terraform state, and import it by its id or IP: otherwise you pay for it unused. If there is none, nothing was claimed: run apply again.")
+	case client.IsConflict(err):
+		var exhausted diag.Diagnostics
+		service.AddErrorWithAdvice(&exhausted, err, summary, nil, "Nothing was claimed. If the option is exhausted: "+optionAdvice(ctx, c))
+		for _, d := range exhausted {
+			diags.Append(diag.WithPath(path.Root("option_id"), d))
+		}
+	case len(client.ProblemsAt(err, "body", "option_id")) > 0:
+		service.AddErrorWithAdvice(diags, err, summary, service.Fields{}, optionAdvice(ctx, c))
+	default:
+		service.AddError(diags, service.CreateError(ctx, err), summary, service.Fields{})
+	}
+}
+
+// addOptionMissing adds the error of a claim without an option.
+func addOptionMissing(ctx context.Context, c *client.Client, diags *diag.Diagnostics) {
+	diags.AddAttributeError(path.Root("option_id"), "option_id is missing to claim a dedicated IP",
+		"No address is in the state, so this resource has to claim one, and a claim needs an option.\n\n"+
+			optionAdvice(ctx, c)+" If the account has the address already, import it: an import needs no option_id.")
+}
+
+// optionAdvice lists the options to choose from, or explains where to find them if the
+// API can't list them.
+func optionAdvice(ctx context.Context, c *client.Client) string {
+	var left []string
+	for o, err := range c.ListDedicatedIPOptions(ctx) {
+		switch {
+		case err != nil:
+			return "Set option_id to an option that has addresses left; the service's own control panel shows them."
+		case o.Available > 0 && len(left) < maxOptions:
+			left = append(left, fmt.Sprintf("%s (%s, %s, %d left)", o.ID, o.Name, o.CountryCode, o.Available))
+		}
+	}
+	if len(left) == 0 {
+		return "No option has addresses left: release a dedicated IP that you no longer need, or try again later."
+	}
+	return "Set option_id to an option that has addresses left: " + strings.Join(left, "; ") + "."
 }

@@ -1,9 +1,6 @@
 package dnsrecord_test
 
 import (
-	"net/http"
-	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -55,47 +52,4 @@ func TestList(t *testing.T) {
 	}
 	_, diags = p.List(typeName, map[string]any{"type": "mx"}, 100)
 	acctest.Expect(t, diags, `at AttributeName("type")`, "must be one of")
-}
-
-// TestListStopsAtTheLimit counts the API's requests for a limited list.
-func TestListStopsAtTheLimit(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	for _, domain := range []string{"example.com", "example.net", "example.org"} {
-		s.Domain(t, domain)
-		create(t, s, domain, "www", "A", "192.0.2.1", "")
-	}
-	var lists atomic.Int32
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if strings.HasSuffix(r.URL.Path, "/dns-records") {
-			lists.Add(1)
-		}
-		next.ServeHTTP(w, r)
-	}))
-	listed, diags := p.List(typeName, map[string]any{"type": "A"}, 2)
-	p.NoErrors(diags)
-	if len(listed) != 2 || lists.Load() != 2 {
-		t.Errorf("listed %d from %d domains, want 2 from 2", len(listed), lists.Load())
-	}
-}
-
-// TestListReportsFailure checks that a failure at the second domain is reported.
-func TestListReportsFailure(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	d := s.Domain(t, "example.org")
-	create(t, s, "example.com", "www", "A", "192.0.2.1", "")
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.URL.Query().Get("domain") == d.ID {
-			acctest.Refuse(w, http.StatusForbidden, "body", "no more")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
-	listed, diags := p.List(typeName, nil, 100)
-	if len(listed) != 1 {
-		t.Errorf("listed %d before the failure, want 1", len(listed))
-	}
-	acctest.Expect(t, diags, "ERROR: Can't list the DNS records", "No more", "HTTP 403")
 }

@@ -1,8 +1,6 @@
 package dnsrecord_test
 
 import (
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -96,28 +94,5 @@ func TestOwnMailRecords(t *testing.T) {
 		if _, diags := p.Apply(t.Context(), typeName, nil, state); len(diags) > 0 {
 			t.Error(acctest.Render(diags))
 		}
-	}
-}
-
-// TestSecondPolicyNotListed checks that the plan has no error if the API has no list of
-// records or refuses it.
-func TestSecondPolicyNotListed(t *testing.T) {
-	t.Parallel()
-	published := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	published.Domain(t, "example.com")
-	if _, diags := published.Protocol(t, "").Plan(typeName, txt("@", policy), nil); len(diags) > 0 {
-		t.Error(acctest.Render(diags))
-	}
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if strings.HasSuffix(r.URL.Path, "/dns-records") {
-			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability dns_record.view")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
-	if _, diags := p.Plan(typeName, txt("@", policy), nil); len(diags) > 0 {
-		t.Error(acctest.Render(diags))
 	}
 }

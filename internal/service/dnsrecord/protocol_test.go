@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -18,27 +17,6 @@ const typeName = "mailhost_dns_record"
 
 func www(value any) map[string]any {
 	return map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": value}
-}
-
-// TestUnknown checks that unknown values cause neither an empty plan nor an error.
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	made, diags := p.Apply(t.Context(), typeName, www("192.0.2.1"), nil)
-	p.NoErrors(diags)
-	plan, diags := p.Plan(typeName, www(acctest.Unknown), made)
-	p.NoErrors(diags)
-	if plan.Text("value") != "(unknown)" || plan.Text("id") != made.Text("id") || len(plan.Replace) > 0 {
-		t.Errorf("an unknown value plans %s, replacing %v", plan.State, plan.Replace)
-	}
-	p.NoErrors(p.Validate(typeName, map[string]any{
-		"domain": acctest.Unknown, "name": acctest.Unknown, "type": acctest.Unknown, "value": acctest.Unknown, "ttl": acctest.Unknown, "priority": acctest.Unknown,
-	}))
-	p.NoErrors(p.Validate(typeName, map[string]any{"domain": "example.com", "name": "www", "type": acctest.Unknown, "value": "mail.example.com", "priority": 10}))
-	p.NoErrors(p.Validate(typeName, map[string]any{"domain": "example.com", "name": "www", "type": "MX", "value": acctest.Unknown, "priority": acctest.Unknown}))
-	acctest.Expect(t, p.Validate(typeName, map[string]any{"domain": acctest.Unknown, "name": "www", "type": acctest.Unknown, "value": "a\nb"}), "No record type accepts it")
 }
 
 // TestChangeIsAnnounced checks that the plan of a change that the API can't make warns and
@@ -64,26 +42,6 @@ func TestChangeIsAnnounced(t *testing.T) {
 			t.Errorf("no change: %s", acctest.Render(diags))
 		}
 	})
-}
-
-// TestAPIErrorLandsOnTheAttribute checks that an error about a request field is reported
-// at the attribute with another name.
-func TestAPIErrorLandsOnTheAttribute(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodPost {
-			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.prio", "Value error, too far")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
-	made, diags := p.Apply(t.Context(), typeName, map[string]any{"domain": "example.com", "name": "sub", "type": "MX", "value": "mx.example.net", "priority": 7}, nil)
-	acctest.Expect(t, diags, `AttributeName("priority")`, "Can't create the MX record sub of example.com", "Too far.")
-	if !made.Gone() {
-		t.Errorf("the state holds %s", made.State)
-	}
 }
 
 // TestLostResponseAdoptsNoSystemManagedRecord checks that a lookup after a lost response does
@@ -133,19 +91,6 @@ func TestDomainOutOfSight(t *testing.T) {
 	config["domain"] = d.ID
 	_, diags = p.Apply(t.Context(), typeName, config, nil)
 	acctest.Expect(t, diags, "Can't look up the domain", "domain.view")
-}
-
-// TestUnusableDomain checks that the error about an unpaid domain does not mention another
-// record.
-func TestUnusableDomain(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
-	s.UnpaidDomain(t, "example.com")
-	_, diags := s.Protocol(t, "").Apply(t.Context(), typeName, www("192.0.2.1"), nil)
-	acctest.Expect(t, diags, "ERROR: Can't create the A record www of example.com", "pending_payment", "Pay for the domain example.com")
-	if got := acctest.Render(diags); strings.Contains(got, "the other record") {
-		t.Errorf("the error is %s", got)
-	}
 }
 
 // TestImportSearchesEachDomainOnce checks that the domains of several records that are

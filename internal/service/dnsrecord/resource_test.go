@@ -84,31 +84,3 @@ func TestSpellings(t *testing.T) {
 		}
 	})
 }
-
-// TestPublishedOnly uses an API that can only create: reads keep the state, and a change
-// explains how to replace the record.
-func TestPublishedOnly(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	made, diags := p.Apply(t.Context(), typeName, www("192.0.2.1"), nil)
-	p.NoErrors(diags)
-	longer := www("192.0.2.1")
-	longer["ttl"] = 600
-	_, diags = p.Apply(t.Context(), typeName, longer, made)
-	acctest.Expect(t, diags, "ERROR", "no operation that changes a DNS record", "-replace=")
-	_, diags = p.Apply(t.Context(), typeName, www("192.0.2.2"), made)
-	acctest.Expect(t, diags, "ERROR", "id "+made.Text("id")+`, whose value is "192.0.2.1"`)
-	replaced, _ := p.ApplyReplacement(t.Context(), typeName, www("192.0.2.2"), made)
-	if n := len(records(t, s, "A")); n != 2 || replaced.Text("value") != "192.0.2.2" {
-		t.Errorf("%d records remain, want 2; the state is %s", n, replaced.State)
-	}
-	for _, id := range []string{"example.com/A/www", made.Text("id")} {
-		o, diags := p.Import(typeName, id, nil)
-		if acctest.Errors(diags) == 0 {
-			_, diags = p.Read(typeName, o)
-		}
-		acctest.Expect(t, diags, "ERROR", "no operation that reads a DNS record")
-	}
-}

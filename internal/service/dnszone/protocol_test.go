@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -490,19 +489,6 @@ func TestSystemManagedRecords(t *testing.T) {
 	p.NoErrors(diags)
 	if after := system(); !slices.Equal(after, before) {
 		t.Errorf("the system-managed records are %q, and were %q", after, before)
-	}
-}
-
-// TestUnusableDomain checks that a domain which is not active is one error, and not one for
-// each record.
-func TestUnusableDomain(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
-	s.UnpaidDomain(t, "example.com")
-	_, diags := s.Protocol(t, "").Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1", "192.0.2.2")}), nil)
-	acctest.Expect(t, diags, "ERROR: Can't create the DNS zone of example.com", "Pay for the domain example.com")
-	if acctest.Errors(diags) != 1 {
-		t.Error(acctest.Render(diags))
 	}
 }
 

@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -142,4 +146,210 @@ func shortened(s string) string {
 		return string(runes[:most]) + "…"
 	}
 	return s
+}
+
+// entry is an entry of the map records: the records of one name and type.
+type entry struct {
+	// spelled is the key as written.
+	spelled string
+	// key is the zero value if the key is invalid, which keyErr explains.
+	key    recordKey
+	keyErr error
+	ttl    types.Int64
+	// values is nil if the list is null or unknown.
+	values []entryValue
+	// isKnown reports whether every value is known, isMissing whether there is no list.
+	isKnown, isMissing bool
+}
+
+// entryValue is a value of an entry. record is set if the value is valid.
+type entryValue struct {
+	spelled types.String
+	record  record
+	err     error
+}
+
+// isValid reports whether the value is known and has no error.
+func (v entryValue) isValid() bool { return !v.spelled.IsUnknown() && v.err == nil }
+
+// entriesOf reads the map records, in the order of its keys. domain is the domain's
+// name, or "" if it is unknown.
+func entriesOf(records types.Map, domain string) []entry {
+	elements := records.Elements()
+	all := make([]entry, 0, len(elements))
+	for _, spelled := range slices.Sorted(maps.Keys(elements)) {
+		all = append(all, entryOf(spelled, elements[spelled], domain))
+	}
+	return all
+}
+
+func entryOf(spelled string, element attr.Value, domain string) entry {
+	e := entry{spelled: spelled}
+	e.key, e.keyErr = parseKey(spelled, domain)
+	object, ok := element.(types.Object)
+	if !ok || object.IsNull() || object.IsUnknown() {
+		e.isMissing = object.IsNull()
+		return e
+	}
+	fields := object.Attributes()
+	e.ttl, _ = fields["ttl"].(types.Int64)
+	list, ok := fields["values"].(types.List)
+	if !ok || list.IsNull() || list.IsUnknown() {
+		e.isMissing = list.IsNull()
+		return e
+	}
+	e.isKnown = true
+	for _, element := range list.Elements() {
+		v := entryValue{}
+		v.spelled, _ = element.(types.String)
+		if v.spelled.IsUnknown() {
+			e.isKnown = false
+		} else if e.keyErr == nil {
+			v.record, v.err = parseValue(e.key, v.spelled.ValueString())
+		}
+		e.values = append(e.values, v)
+	}
+	return e
+}
+
+// effectiveTTL returns the TTL of the entry's records: the default if it has none.
+func (e entry) effectiveTTL() types.Int64 {
+	if e.ttl.IsNull() {
+		return types.Int64Value(api.DefaultDNSTTL)
+	}
+	return e.ttl
+}
+
+// contents returns the records of entries with their TTLs. It leaves out what is unknown
+// or invalid.
+func contents(entries []entry) map[record]int64 {
+	all := make(map[record]int64, len(entries))
+	for _, e := range entries {
+		for _, v := range e.values {
+			if e.keyErr == nil && v.isValid() {
+				all[v.record] = e.effectiveTTL().ValueInt64()
+			}
+		}
+	}
+	return all
+}
+
+// The types of the map records.
+var (
+	valuesType = types.ListType{ElemType: types.StringType}
+	entryType  = types.ObjectType{AttrTypes: map[string]attr.Type{"ttl": types.Int64Type, "values": valuesType}}
+)
+
+func entryObject(ttl types.Int64, values attr.Value) attr.Value {
+	return types.ObjectValueMust(entryType.AttrTypes, map[string]attr.Value{"ttl": ttl, "values": values})
+}
+
+// flatten returns the map records for the records that a domain has, with their TTLs. It
+// keeps the spelling and the order of the entries that it is given; of two entries for
+// one key, the first counts.
+func flatten(actual map[record]int64, spellings ...entry) types.Map {
+	byKey := map[recordKey][]record{}
+	for _, r := range sorted(actual) {
+		byKey[r.recordKey] = append(byKey[r.recordKey], r)
+	}
+	spelling := make(map[recordKey]entry, len(spellings))
+	for _, e := range spellings {
+		if _, ok := spelling[e.key]; !ok && e.keyErr == nil {
+			spelling[e.key] = e
+		}
+	}
+	elements := make(map[string]attr.Value, len(byKey))
+	for key, records := range byKey {
+		e, ok := spelling[key]
+		if !ok {
+			e = entry{spelled: key.String()}
+		}
+		elements[e.spelled] = entryObject(ttlOf(records, actual, e), spelledValues(records, e))
+	}
+	return types.MapValueMust(entryType, elements)
+}
+
+// ttlOf returns the TTL of a key's records. If one of them differs from the entry's, it is
+// that one, so that a plan shows the difference. Without one in the entry, as after an import,
+// different TTLs are null.
+func ttlOf(records []record, actual map[record]int64, e entry) types.Int64 {
+	expected := e.ttl.ValueInt64()
+	isExpected := !e.ttl.IsNull() && expected != mixedTTL
+	if !isExpected {
+		expected = actual[records[0]]
+	}
+	for _, r := range records {
+		switch {
+		case actual[r] == expected:
+		case isExpected:
+			return types.Int64Value(actual[r])
+		default:
+			return types.Int64Null()
+		}
+	}
+	return types.Int64Value(expected)
+}
+
+// spelledValues returns the values of a key's records: first those that the entry has, in
+// its order and spelling.
+func spelledValues(records []record, e entry) types.List {
+	position := make(map[record]int, len(e.values))
+	spelled := make(map[record]string, len(e.values))
+	for i, v := range e.values {
+		if v.isValid() {
+			position[v.record], spelled[v.record] = i-len(e.values), v.spelled.ValueString()
+		}
+	}
+	records = slices.Clone(records)
+	slices.SortStableFunc(records, func(a, b record) int { return cmp.Compare(position[a], position[b]) })
+	values := make([]attr.Value, len(records))
+	for i, r := range records {
+		values[i] = types.StringValue(cmp.Or(spelled[r], r.value()))
+	}
+	return types.ListValueMust(types.StringType, values)
+}
+
+// keepSpelling returns the configured map with the default TTLs and, for each key that the
+// state has in the same spelling, the state's spelling of equal values. If the two mean
+// the same, it returns the state's map.
+func keepSpelling(config types.Map, configured []entry, state types.Map, prior []entry) types.Map {
+	if config.IsNull() || config.IsUnknown() {
+		return config
+	}
+	if !state.IsNull() && isSame(configured, prior) {
+		return state
+	}
+	priorElements, elements := state.Elements(), make(map[string]attr.Value, len(configured))
+	bySpelling := make(map[string]entry, len(prior))
+	for _, e := range prior {
+		bySpelling[e.spelled] = e
+	}
+	configElements := config.Elements()
+	for _, e := range configured {
+		object, ok := configElements[e.spelled].(types.Object)
+		if !ok || object.IsNull() || object.IsUnknown() {
+			elements[e.spelled] = configElements[e.spelled]
+			continue
+		}
+		values := object.Attributes()["values"]
+		if before, ok := bySpelling[e.spelled]; ok && e.isKnown && maps.Equal(withoutTTL(e), withoutTTL(before)) {
+			values = priorElements[e.spelled].(types.Object).Attributes()["values"]
+		}
+		elements[e.spelled] = entryObject(e.effectiveTTL(), values)
+	}
+	return types.MapValueMust(entryType, elements)
+}
+
+func withoutTTL(e entry) map[record]bool {
+	all := make(map[record]bool, len(e.values))
+	for _, v := range e.values {
+		all[v.record] = true
+	}
+	return all
+}
+
+// isSame reports whether entries without unknown values mean the same.
+func isSame(configured, prior []entry) bool {
+	unknown := func(e entry) bool { return !e.isKnown || e.ttl.IsUnknown() || e.keyErr != nil }
+	return !slices.ContainsFunc(configured, unknown) && maps.Equal(contents(configured), contents(prior))
 }

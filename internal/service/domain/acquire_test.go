@@ -67,39 +67,6 @@ func TestPurchaseProblems(t *testing.T) {
 	}
 }
 
-// TestContactRefused checks that each error of a response is reported at its attribute. An
-// API without lifecycle operations does not return the default workspace.
-func TestContactRefused(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	p := s.Protocol(t, refuseContact(t, s))
-	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	acctest.Expect(t, diags,
-		`ERROR at AttributeName("contact_info").AttributeName("email"): Can't buy the domain example.com`, "contact_info.email: The registry refuses it.", "Correct the value in the configuration.",
-		`ERROR at AttributeName("contact_info").AttributeName("phone"): Can't buy the domain example.com`, "contact_info.phone: Has no such country code.", "Correct the value in the configuration.",
-		`ERROR at AttributeName("workspace_id"): Can't buy the domain example.com`, "No such workspace.", "Set workspace_id to")
-	if !o.Gone() || len(diags) != 3 {
-		t.Errorf("%d problems", len(diags))
-	}
-}
-
-// refuseContact serves an API that refuses a contact_info that the provider considers
-// valid.
-func refuseContact(t *testing.T, s *acctest.Server) (url string) {
-	return s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if !isPurchase(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = w.Write([]byte(`{"detail":[
-			{"loc":["body","contact_info","email"],"msg":"Value error, the registry refuses it","type":"value_error"},
-			{"loc":["body","contact_info","phone"],"msg":"has no such country code","type":"value_error"},
-			{"loc":["body","workspace_id"],"msg":"no such workspace","type":"value_error"}]}`))
-	})
-}
-
 func TestContactMissing(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

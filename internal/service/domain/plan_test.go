@@ -1,15 +1,11 @@
 package domain_test
 
 import (
-	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
@@ -80,33 +76,6 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// TestEveryProblemAtOnce checks that all errors are reported at once and unknown values
-// are ignored.
-func TestEveryProblemAtOnce(t *testing.T) {
-	t.Parallel()
-	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
-	diags := p.Validate(domainType, map[string]any{
-		"name": "x", "redirect_url": "ftp://x.example", "workspace_id": "x",
-		"contact_info": map[string]any{
-			"first_name": "", "last_name": "", "organization": "", "email": "zoe@", "phone": acctest.Unknown,
-			"address_1": "", "zip": "", "city": "", "state": "", "country": "Germany",
-		},
-	})
-	var want []string
-	for _, name := range []string{"name", "redirect_url", "workspace_id"} {
-		want = append(want, fmt.Sprintf("ERROR at AttributeName(%q): Invalid %s", name, name))
-	}
-	for _, name := range []string{"first_name", "last_name", "organization", "email", "address_1", "zip", "city", "state", "country"} {
-		want = append(want, fmt.Sprintf("ERROR at AttributeName(\"contact_info\").AttributeName(%q): Invalid contact_info.%s", name, name))
-	}
-	for _, w := range want {
-		acctest.Expect(t, diags, w)
-	}
-	if len(diags) != len(want) {
-		t.Errorf("%d problems, want %d: %s", len(diags), len(want), acctest.Render(diags))
-	}
-}
-
 // TestNotRegistrable checks that the plan refuses a name that can't be bought, unless the
 // account owns it.
 func TestNotRegistrable(t *testing.T) {
@@ -135,26 +104,6 @@ func TestNotRegistrable(t *testing.T) {
 			t.Errorf("an unknown name: %s", acctest.Render(diags))
 		}
 	})
-}
-
-// TestReplacedByNotRegistrable checks that another name is planned as a purchase.
-// Terraform plans it like a create.
-func TestReplacedByNotRegistrable(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	p.NoErrors(diags)
-	plan, diags := p.Plan(domainType, attributes("mail.example.com", nil), o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", `ERROR at AttributeName("name"): Can't buy the domain mail.example.com`)
-	if len(plan.Replace) == 0 {
-		t.Error("another name does not replace it")
-	}
-	plan, diags = p.PlanReplacement(domainType, attributes("example.net", nil), o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "The plan buys the domain example.net\n", "12.00 USD")
-	if plan.Text("acquisition") != "purchase" {
-		t.Errorf("planned %s", plan.State)
-	}
 }
 
 // TestProbablyNotSold checks that a name that is not in the built-in list of registries is
@@ -270,36 +219,6 @@ func TestPriceOutage(t *testing.T) {
 	_, diags = s.ProtocolOfUnknownToken(t, false).Plan(domainType, config, nil)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "The plan may buy the domain acme.com", "a setting of the provider is known only after")
-}
-
-// TestPlanWithoutAccess checks that a plan fails if the provider has no access to the
-// account, and that a single missing capability is a warning.
-func TestPlanWithoutAccess(t *testing.T) {
-	t.Parallel()
-	s, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
-	with := func(accountID, token string) *acctest.Protocol {
-		return (&acctest.Server{Server: s.Server, AccountID: accountID, Token: token}).Protocol(t, "")
-	}
-	broken := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(broken, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		p    *acctest.Protocol
-		want []string
-	}{
-		"no such token":   {with(s.AccountID, "mhsa_nobody_x"), []string{"ERROR: Can't use the account", "HTTP 401", "MAILHOST_TOKEN"}},
-		"another account": {with(other.AccountID, s.Token), []string{"ERROR: Can't use the account", "HTTP 403", "no access to the account " + other.AccountID, "MAILHOST_ACCOUNT_ID"}},
-		"not opened":      {acctest.Embedded(t, "", broken), []string{"ERROR: Can't open the account", "embedded.data_dir"}},
-		"no domain.view":  {with(s.AccountID, s.LimitedToken(t, vocab.CapMailboxView)), []string{`WARNING at AttributeName("name"): The plan `, "whether the account owns example.com", "domain.view"}},
-	} {
-		for _, contact := range []any{nil, contactAttributes(nil)} {
-			_, diags := c.p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contact}), nil)
-			if acctest.Expect(t, diags, c.want...); len(diags) != 1 {
-				t.Errorf("%s: %s", name, acctest.Render(diags))
-			}
-		}
-	}
 }
 
 // TestVolatile checks that changes by the service, or in its control panel, cause no plan.

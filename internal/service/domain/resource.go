@@ -3,11 +3,13 @@ package domain
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -95,4 +97,158 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("acquisition"), acquisitionAdopt)...)
 	}
+}
+
+// acquisition is a create in progress. It buys or adopts the domain as planned (if the
+// plan did not know the name, it adopts a domain that the account owns), applies the
+// settings, and waits until the domain is ready.
+//
+// No error is returned after a purchase, unless the registry refuses the domain:
+// Terraform would taint the domain, delete it and buy it again. An adopted domain goes
+// into the state only after its settings are applied: a repeated create costs nothing,
+// but a replacement would delete a domain that existed before.
+type acquisition struct {
+	client *client.Client
+	plan   model
+
+	// domain goes into the state; nil if there is none.
+	domain     *api.Domain
+	adopted    bool
+	paymentURL string
+}
+
+func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
+	planned := a.plan.Acquisition.ValueString()
+	switch {
+	case planned == acquisitionPurchase && a.plan.ContactInfo.IsNull(): // it was unknown in the plan
+		addContactMissing(diags, a.plan)
+		return
+	case planned == acquisitionPurchase, planned == "" && !a.plan.ContactInfo.IsNull():
+		a.buy(ctx, diags)
+		return
+	}
+	d, err := a.client.GetDomain(ctx, a.plan.canonicalName())
+	switch {
+	case client.IsNotFound(err) && planned == acquisitionAdopt:
+		addNoLongerOwned(diags, a.plan)
+	case client.IsNotFound(err):
+		addContactMissing(diags, a.plan)
+	case err != nil:
+		service.AddError(diags, err, "Can't find out whether the account owns the domain "+a.plan.display(), nil)
+	default:
+		a.adopt(ctx, d, diags)
+	}
+}
+
+func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
+	registrant := expandContact(ctx, a.plan.ContactInfo, diags)
+	if diags.HasError() {
+		return
+	}
+	workspaceID := a.workspace(ctx)
+	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), workspaceID, registrant)
+	switch {
+	case err != nil:
+		addPurchaseError(diags, err, a.plan)
+		return
+	case got.Adopted && a.plan.Acquisition.ValueString() == acquisitionPurchase:
+		addOwnedMeanwhile(diags, a.plan, got.ID)
+		return
+	case got.Adopted:
+		a.adopt(ctx, got.Domain, diags)
+		return
+	}
+	// The domain is charged from here on: its id goes into the state in any case.
+	a.paymentURL = got.PaymentURL
+	a.domain = &api.Domain{ID: got.ID, Name: got.Name, Status: got.Status, WorkspaceID: workspaceID}
+	if got.Status == api.PurchasePurchased {
+		a.domain.Status = vocab.DomainPending // until it is read
+	}
+	if got.ID == "" {
+		if a.domain, err = a.client.GetDomain(ctx, got.Name); err != nil {
+			addNotListed(diags, a.plan, err)
+			return
+		}
+	}
+	if err := a.applySettings(ctx); err != nil {
+		warnUnset(diags, a.plan, err)
+	}
+	a.await(ctx, diags)
+}
+
+// workspace returns the workspace of a bought domain. The id of an account's default
+// workspace can be computed if the account can't be read.
+func (a *acquisition) workspace(ctx context.Context) string {
+	if id := a.plan.WorkspaceID.ValueString(); id != "" {
+		return id
+	}
+	if account, err := a.client.GetAccount(ctx); err == nil && account.DefaultWorkspaceID != "" {
+		return account.DefaultWorkspaceID
+	}
+	return api.DefaultWorkspaceID(a.client.AccountID())
+}
+
+// adopt adopts a domain that the account owns, if on_existing says so.
+func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
+	if !service.Adopts(a.plan.OnExisting) {
+		service.AddExisting(diags, a.plan.existing(*owned))
+		return
+	}
+	before := *owned
+	a.domain, a.adopted = owned, true
+	if a.refused(diags) {
+		return
+	}
+	if err := a.applySettings(ctx); err != nil {
+		a.domain = nil
+		service.AddError(diags, err, "Can't adopt the domain "+a.plan.display()+", which the account owns already", service.Fields{})
+		return
+	}
+	a.await(ctx, diags)
+	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan has shown the warning
+		service.WarnAdopted(diags, a.plan.existing(before))
+	}
+}
+
+// applySettings updates the domain to its planned settings.
+func (a *acquisition) applySettings(ctx context.Context) error {
+	var now model
+	now.flatten(a.domain)
+	body := a.plan.changes(now)
+	if body == (api.UpdateDomainBody{}) {
+		return nil
+	}
+	_, err := a.client.UpdateDomain(ctx, a.domain.ID, body)
+	return err
+}
+
+// await waits until the registry has registered the domain, and reports its last
+// status. The domain as last read goes into the state.
+func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
+	last, err := client.WaitFor(ctx, a.client,
+		func(ctx context.Context) (*api.Domain, error) { return a.client.GetDomain(ctx, a.domain.ID) },
+		func(d *api.Domain) (bool, error) { return d.Status != vocab.DomainPending, nil })
+	if last != nil {
+		a.domain = last
+	}
+	switch {
+	case a.refused(diags):
+	case a.domain.Status == vocab.DomainPendingPayment:
+		warnPayment(diags, a.plan, a.paymentURL)
+	case a.domain.Status == vocab.DomainPending && err != nil:
+		service.WarnNotReady(ctx, diags, "domain "+a.plan.display(), a.domain.Status, err)
+	}
+}
+
+// refused adds an error if the registry refused the domain. A bought domain stays in
+// the state, so that the next apply replaces it.
+func (a *acquisition) refused(diags *diag.Diagnostics) bool {
+	if a.domain.Status != vocab.DomainFailed {
+		return false
+	}
+	addFailed(diags, a.plan, !a.adopted)
+	if a.adopted {
+		a.domain = nil
+	}
+	return true
 }

@@ -100,32 +100,3 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		acctest.Expect(t, diags, "WARNING", "The plan buys the domain acme.com again\n", "was in the state", "deleted outside Terraform", price)
 	})
 }
-
-// TestAcquisitionOfOldStates checks that a state of an earlier version, which has no
-// acquisition, is no change, and that an import sets it to adopted.
-func TestAcquisitionOfOldStates(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	config := attributes("acme.com", nil)
-	o, diags := p.Apply(t.Context(), domainType, config, nil)
-	p.NoErrors(diags)
-	old, diags := p.Read(domainType, p.With(domainType, o, "acquisition", nil))
-	p.NoErrors(diags)
-	plan, diags := p.Plan(domainType, config, old)
-	if len(diags) > 0 || !plan.State.Equal(old.State) || old.Text("acquisition") != "" {
-		t.Errorf("planned %s: %s", plan.State, acctest.Render(diags))
-	}
-	changed, diags := p.Apply(t.Context(), domainType, attributes("acme.com", map[string]any{"auto_renew": true}), old)
-	p.NoErrors(diags)
-	if changed.Text("acquisition") != "" {
-		t.Errorf("state %s", changed.State)
-	}
-	imported, diags := p.Import(domainType, "acme.com", nil)
-	p.NoErrors(diags)
-	imported, diags = p.Read(domainType, imported)
-	p.NoErrors(diags)
-	if imported.Text("acquisition") != "adopt" {
-		t.Errorf("imported %s", imported.State)
-	}
-}

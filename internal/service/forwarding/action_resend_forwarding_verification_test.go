@@ -73,20 +73,3 @@ func TestResendRefused(t *testing.T) {
 		expectProgress(t, progress, "Sending")
 	})
 }
-
-// TestResendTooOften checks the error at the API's limit of messages for one recipient.
-func TestResendTooOften(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	f := create(t, s, api.CreateForwardingBody{TargetEmail: "jane@example.org"})
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method != http.MethodPatch {
-			next.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Retry-After", "900")
-		acctest.Refuse(w, http.StatusTooManyRequests, "body.target_email", "jane@example.org has been sent many messages already, and nothing was changed; try again in 900 s")
-	}))
-	_, diags := p.Invoke(resend, attributes{"forwarding_id": f.ID})
-	acctest.Expect(t, diags, `ERROR at AttributeName("forwarding_id")`, "try again in 900 s", "HTTP 429, request id refused-by-test", "Invoke the action again")
-}

@@ -26,21 +26,6 @@ func three(t *testing.T, s *acctest.Server) (domain *api.Domain, ofDomain, ofWor
 	return domain, ofDomain, ofWorkspace, ofAccount
 }
 
-// TestListedPending checks that a generated configuration does not switch off a rule whose
-// verification is pending.
-func TestListedPending(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	three(t, s)
-	p := s.Protocol(t, "")
-	for _, l := range p.ExpectListed(t, typeName, nil, "office@xn--bcher-kva.com (domain)", "office@xn--bcher-kva.com (workspace)", "jane@example.org") {
-		waits := l.Text("verification_state") == vocab.VerificationPending
-		if config := p.AsConfig(typeName, &l.Object); (config["active"] == nil) != waits {
-			t.Errorf("the generated configuration of a rule that is %s is %v", l.Text("verification_state"), config)
-		}
-	}
-}
-
 // TestListReadsDomainsOnce counts the requests for the names of the rules' domains.
 func TestListReadsDomainsOnce(t *testing.T) {
 	t.Parallel()

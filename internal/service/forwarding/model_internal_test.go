@@ -1,82 +1,12 @@
 package forwarding
 
 import (
-	"context"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
-
-func TestFlatten(t *testing.T) {
-	t.Parallel()
-	var m model
-	Definition.SetModel(t.Context(), nil, &m, &api.Forwarding{
-		ID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", ScopeType: vocab.ScopeAccount, ScopeID: "account", TargetEmail: "jane@example.org",
-		VerificationRequired: true, VerificationState: vocab.VerificationPending, VerificationSentAt: new("sent"), CreatedAt: "created", UpdatedAt: "updated",
-	})
-	if m.ID.ValueString() != "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e" || m.ScopeID.ValueString() != "account" || !m.Domain.IsNull() || !m.WorkspaceID.IsNull() ||
-		m.Active.ValueBool() || m.VerificationSentAt.ValueString() != "sent" || !m.VerificationVerifiedAt.IsNull() || m.CreatedAt.ValueString() != "created" {
-		t.Errorf("flattened %+v", m)
-	}
-}
-
-func TestMessages(t *testing.T) {
-	t.Parallel()
-	target := customtype.New("jane@example.org")
-	account := model{TargetEmail: target}
-	domain, workspace := account, account
-	domain.Domain = customtype.New("example.com")
-	workspace.WorkspaceID = customtype.New("w")
-	for want, got := range map[string]string{
-		"forwarding rule 1": model{ID: types.StringValue("1")}.String(),
-		"forwarding rule to jane@example.org of the account":        account.String(),
-		"forwarding rule to jane@example.org of domain example.com": domain.String(),
-		"forwarding rule to jane@example.org of workspace w":        workspace.String(),
-		"jane@example.org":             account.ImportKey("jane@example.org"),
-		"example.com/jane@example.org": domain.ImportKey("jane@example.org"),
-		"w/jane@example.org":           workspace.ImportKey("jane@example.org"),
-	} {
-		if got != want {
-			t.Errorf("got %q; want %q", got, want)
-		}
-	}
-}
-
-// kept is the private state of a resource.
-type kept map[string]string
-
-func (k kept) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
-	return []byte(k[key]), nil
-}
-
-func (k kept) SetKey(_ context.Context, key string, value []byte) diag.Diagnostics {
-	k[key] = string(value)
-	return nil
-}
-
-func TestReadNote(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		kept kept
-		want switchState
-	}{
-		"nothing":          {kept{}, switchState{}},
-		"switched off":     {kept{"switch": `{"off":true}`}, switchState{Off: true}},
-		"old, off":         {kept{"switched_off": "true"}, switchState{Off: true}},
-		"old, on again":    {kept{"switched_off": "false"}, switchState{}},
-		"old, changed now": {kept{"switched_off": "true", "switch": `{}`}, switchState{}},
-	} {
-		var diags diag.Diagnostics
-		if got := readSwitchState(t.Context(), tt.kept, &diags); got != tt.want || len(diags) > 0 {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, diags, tt.want)
-		}
-	}
-}
 
 func TestSwitch(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -146,28 +145,6 @@ func TestTargetDeleted(t *testing.T) {
 	}
 }
 
-// TestUnknown checks that an unknown scope is planned as a replacement, and an unknown
-// target is not.
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "jane@example.org", "domain": "example.com"}, nil)
-	p.NoErrors(diags)
-	plan, diags := p.Plan(typeName, attributes{"target_email": acctest.Unknown, "domain": "EXAMPLE.com"}, made)
-	p.NoErrors(diags)
-	if plan.Text("target_email") != "(unknown)" || plan.Text("scope_id") != made.Text("scope_id") || len(plan.Replace) > 0 {
-		t.Errorf("an unknown target plans %s, replacing %v", plan.State, plan.Replace)
-	}
-	plan, diags = p.Plan(typeName, attributes{"target_email": "jane@example.org", "domain": acctest.Unknown}, made)
-	p.NoErrors(diags)
-	if len(plan.Replace) != 1 {
-		t.Errorf("an unknown domain plans %s, replacing %v", plan.State, plan.Replace)
-	}
-	p.NoErrors(p.Validate(typeName, attributes{"target_email": acctest.Unknown, "domain": acctest.Unknown, "workspace_id": acctest.Unknown, "active": acctest.Unknown}))
-}
-
 // TestDomainOutOfSight checks that the domain is read only to compare a name with a UUID,
 // and that the plan reports a failure of this read.
 func TestDomainOutOfSight(t *testing.T) {
@@ -228,26 +205,6 @@ func TestFailureKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-func TestDestroyWarnsOfWhatRemains(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	d := s.Domain(t, "example.com")
-	s.Mailbox(t, d.ID, "office")
-	p := s.Protocol(t, "")
-	for target, want := range map[string]string{
-		"office@example.com": "still forwards mail to office@example.com",
-		"jane@example.org":   "as soon as the recipient has confirmed",
-	} {
-		made, diags := p.Apply(t.Context(), typeName, attributes{"target_email": target}, nil)
-		p.NoErrors(diags)
-		gone, diags := p.Destroy(t.Context(), typeName, made)
-		acctest.Expect(t, diags, "WARNING: The forwarding rule to "+target+" of the account will still exist", made.Text("id"), want)
-		if !gone.Gone() {
-			t.Errorf("the state holds %s", gone.State)
-		}
-	}
-}
-
 // TestSwitchIsAnnounced checks that the plan warns if the API can't switch a rule off.
 func TestSwitchIsAnnounced(t *testing.T) {
 	t.Parallel()
@@ -283,18 +240,4 @@ func TestUpdateConflict(t *testing.T) {
 	if !kept.State.Equal(made.State) {
 		t.Errorf("the state holds %s", kept.State)
 	}
-}
-
-// TestDuplicateInUnpaidDomain checks that the error about an existing rule suggests to
-// import it although its domain is unpaid: a rule needs no paid domain.
-func TestDuplicateInUnpaidDomain(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
-	s.UnpaidDomain(t, "example.com")
-	p := s.Protocol(t, "")
-	config := attributes{"target_email": "jane@example.org", "domain": "example.com"}
-	_, diags := p.Apply(t.Context(), typeName, config, nil)
-	p.NoErrors(diags)
-	_, diags = p.Walk().Apply(t.Context(), typeName, config, nil)
-	acctest.Expect(t, diags, "ERROR: The forwarding rule", "exists already", "import it")
 }

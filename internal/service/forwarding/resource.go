@@ -2,6 +2,7 @@ package forwarding
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -135,4 +136,166 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(switchState{Imported: true}.store(ctx, resp.Private)...)
 	}
+}
+
+// The API's field active reports whether mail is forwarded: the rule is switched on and
+// its target is confirmed. The API does not return the switch. A pending rule is never
+// active, and the API refuses to switch it on.
+//
+// The attribute active is the API's value if the configuration omits it, and the switch
+// if the configuration sets it. A pending rule with active = true keeps true in the
+// state, because a difference that no apply can remove must not be planned. If active
+// is omitted, a rule that was switched off outside Terraform stays off.
+//
+// switchState has the part of the switch that the state can't show.
+
+// switchKey is the key of switchState in the private state.
+const switchKey = "switch"
+
+// switchedOffKey is the key of switchState.Off, as true or false, in the first builds of
+// the provider. It is only read.
+const switchedOffKey = "switched_off"
+
+// switchState is what Terraform knows about a rule's switch beyond the response.
+type switchState struct {
+	// Off means that Terraform has switched the rule off. It need not do so again while
+	// the rule is pending, and switches the rule on when the configuration no longer says
+	// false.
+	Off bool `json:"off,omitempty"`
+	// On means that the configuration sets true for a pending rule.
+	On bool `json:"on,omitempty"`
+	// Imported means that a pending rule may have been switched off before the import.
+	// The false of a generated configuration is no reason to switch it off.
+	Imported bool `json:"imported,omitempty"`
+}
+
+func readSwitchState(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) (s switchState) {
+	value, d := p.GetKey(ctx, switchKey)
+	diags.Append(d...)
+	if len(value) == 0 {
+		old, d := p.GetKey(ctx, switchedOffKey)
+		diags.Append(d...)
+		s.Off = string(old) == "true"
+	} else if err := json.Unmarshal(value, &s); err != nil {
+		diags.AddError("Broken private state", "The private state of the forwarding rule's switch can't be read: "+err.Error()+". Remove the rule from the state and import it.")
+	}
+	return s
+}
+
+func (s switchState) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
+	return service.SetPrivate(ctx, p, switchKey, s)
+}
+
+// mustSwitchOff reports whether a rule that should be off may be on.
+func mustSwitchOff(config types.Bool, m model, s switchState) bool {
+	return isFalse(config) && (m.Active.ValueBool() || !m.confirmed() && !s.Off && !s.Imported)
+}
+
+// mustSwitchOn reports whether a rule should be on, is off, and can be switched on.
+func mustSwitchOn(config types.Bool, m model, s switchState) bool {
+	return (config.ValueBool() || config.IsNull() && s.Off) && m.confirmed() && !m.Active.ValueBool()
+}
+
+func isFalse(b types.Bool) bool { return b.Equal(types.BoolValue(false)) }
+
+// noSwitchAdvice returns what to do if the API can't switch a rule on or off.
+func noSwitchAdvice(verb string) string {
+	other := "to stop the rule, delete it in the service's own control panel."
+	if verb == "on" {
+		other = "switch the rule on in the service's own control panel."
+	}
+	return "This API has no operation that switches a rule " + verb + ". Remove active from the configuration; " + other
+}
+
+// Update implements resource.Resource.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var active types.Bool
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
+	known := readSwitchState(ctx, req.Private, &resp.Diagnostics)
+	plan, state, c := r.Changed(ctx, req, resp)
+	if c == nil {
+		return
+	}
+	u := update{client: c, resp: resp, was: state, now: state, known: known}
+	// Switch off before the target changes and on after that, so that no mail is
+	// forwarded to the wrong address.
+	if mustSwitchOff(active, state, u.known) && !u.switchTo(ctx, false) {
+		return
+	}
+	if !plan.TargetEmail.Equal(state.TargetEmail) && !u.redirect(ctx, plan.TargetEmail.ValueString()) {
+		return
+	}
+	if mustSwitchOn(active, u.now, u.known) && !u.switchTo(ctx, true) {
+		return
+	}
+	u.finish(ctx, plan, active)
+}
+
+// update is an update in progress. The state has each completed step, even if a later
+// one fails.
+type update struct {
+	client *client.Client
+	resp   *resource.UpdateResponse
+	was    model
+	now    model
+	known  switchState
+}
+
+// switchTo switches the rule on or off, and reports whether it succeeded.
+func (u *update) switchTo(ctx context.Context, on bool) bool {
+	f, err := u.client.SetForwardingActive(ctx, u.was.ID.ValueString(), on)
+	verb := "off"
+	if on {
+		verb = "on"
+	}
+	summary := "Can't switch the " + u.was.String() + " " + verb
+	switch {
+	case errors.Is(err, client.ErrUpdateUnsupported):
+		detail := noSwitchAdvice(verb)
+		if !on {
+			detail += " " + u.now.stillForwards()
+		}
+		u.resp.Diagnostics.AddAttributeError(path.Root("active"), summary, detail)
+	case err != nil:
+		service.AddError(&u.resp.Diagnostics, err, summary, service.Fields{})
+	default:
+		u.done(ctx, f)
+		u.known = switchState{Off: !on}
+		u.resp.Diagnostics.Append(u.known.store(ctx, u.resp.Private)...)
+	}
+	return err == nil
+}
+
+// redirect changes the rule's target, and reports whether it succeeded.
+func (u *update) redirect(ctx context.Context, target string) bool {
+	f, err := u.client.UpdateForwarding(ctx, u.was.ID.ValueString(), api.UpdateForwardingBody{TargetEmail: target})
+	switch {
+	case client.IsConflict(err):
+		service.AddErrorWithAdvice(&u.resp.Diagnostics, err, "Can't change the "+u.was.String(), service.Fields{},
+			"A scope has one rule for a target. Change target_email, or delete one of the two rules.")
+	case err != nil:
+		addError(&u.resp.Diagnostics, err, "Can't change the "+u.was.String())
+	default:
+		u.done(ctx, f)
+	}
+	return err == nil
+}
+
+func (u *update) done(ctx context.Context, f *api.Forwarding) {
+	Definition.SetModel(ctx, u.client, &u.now, f)
+	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
+}
+
+// finish sets the planned values in the state.
+func (u *update) finish(ctx context.Context, plan model, active types.Bool) {
+	if plan.TargetEmail.Equal(u.was.TargetEmail) {
+		u.now.keepVerification(plan)
+	}
+	if !plan.Active.IsUnknown() {
+		u.now.Active = plan.Active
+	}
+	u.now.TargetEmail, u.now.OnExisting = plan.TargetEmail, plan.OnExisting
+	u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
+	u.resp.Diagnostics.Append(u.known.store(ctx, u.resp.Private)...)
+	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
 }

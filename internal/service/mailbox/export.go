@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
@@ -235,3 +239,61 @@ func (c *rowCounter) mailboxes() int {
 	}
 	return max(c.rows-1, 0)
 }
+
+// maxExport limits the size of the text, which is in memory and in the state: about
+// 50,000 mailboxes.
+const maxExport = 8 << 20
+
+type exportModel struct {
+	selection
+
+	CSV types.String `tfsdk:"csv"`
+}
+
+// NewExport returns data.mailhost_mailbox_export.
+func NewExport() datasource.DataSource {
+	return service.NewDataSource("mailbox_export", schema.Schema{
+		MarkdownDescription: "Mailboxes as CSV text, as the API exports them: for `csvdecode`, or for a file that is part of the configuration. " +
+			"The whole text is in memory and in the state, with names and addresses, and is limited to " + maxExportText() + ", which is about 50,000 mailboxes. " +
+			"To export more, or to keep them out of the state, write them to a file with the action `mailhost_export_mailboxes`.",
+		Attributes: map[string]schema.Attribute{
+			"domain":    schema.StringAttribute{Optional: true, Validators: selectedDomain, MarkdownDescription: selectedDomainDescription},
+			"mailboxes": schema.ListAttribute{Optional: true, ElementType: types.StringType, Validators: selectedMailboxes, MarkdownDescription: selectedMailboxesDescription},
+			"csv": schema.StringAttribute{
+				Computed: true,
+				MarkdownDescription: "The CSV text (RFC 4180), with a header. The bundled server's columns are id, primary_email, first_name, last_name, domain_name, status, quota_allowed, quota_used, workspace_name and created_at; " +
+					"text that a spreadsheet would run as a formula, at the start of a cell or after a separator such as `;` in it, is prefixed with an apostrophe.",
+			},
+		},
+	}, readExport)
+}
+
+func readExport(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m exportModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	body, diags := m.expand(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	csv, err := c.ExportMailboxes(ctx, body)
+	if err != nil {
+		addExportError(&resp.Diagnostics, err)
+		return
+	}
+	defer csv.Close()
+	text, err := io.ReadAll(io.LimitReader(csv, maxExport+1))
+	switch {
+	case err != nil:
+		addIncomplete(&resp.Diagnostics, err)
+		return
+	case len(text) > maxExport:
+		resp.Diagnostics.AddError("The export is too large for a data source",
+			fmt.Sprintf("It has more than %s, which would be in memory and in the state. Select fewer mailboxes by domain or mailboxes, or write them to a file with the action mailhost_export_mailboxes.", maxExportText()))
+		return
+	}
+	m.CSV = types.StringValue(string(text))
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func maxExportText() string { return fmt.Sprintf("%d MiB", maxExport>>20) }

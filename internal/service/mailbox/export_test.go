@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,21 +93,6 @@ output "names" {
 			{Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
 		}})
 	})
-}
-
-func TestExportRefused(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	for name, c := range map[string]struct{ config, want string }{
-		"domain":  {`domain = "exa mple"`, `domain must be`},
-		"mailbox": {`mailboxes = ["jane@example.com", "jane"]`, `(?s)mailboxes\[1\] must be a mailbox's UUID or its address`},
-		"null":    {`mailboxes = [null]`, `(?i)null`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			config := s.ProviderConfig() + fmt.Sprintf("data \"mailhost_mailbox_export\" \"e\" {\n  %s\n}\n", c.config)
-			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{{Config: config, ExpectError: regexp.MustCompile(c.want)}}})
-		})
-	}
 }
 
 // exporters are the data source and the action, which share the export.

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -23,27 +21,6 @@ func attributes(changes map[string]any) map[string]any {
 	all := map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
 	maps.Copy(all, changes)
 	return all
-}
-
-// TestIdentityInAnyCase checks that a response with an address in another case does not
-// replace the mailbox.
-func TestIdentityInAnyCase(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	m := s.Mailbox(t, "example.com", "jane")
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		acctest.Rewrite(w, r, next, func(body string) string { return strings.ReplaceAll(body, m.ID, strings.ToUpper(m.ID)) })
-	}))
-	o, diags := p.Import(typeName, "", map[string]any{"id": m.ID})
-	p.NoErrors(diags)
-	for range 2 {
-		o, diags = p.Read(typeName, o)
-		p.NoErrors(diags)
-	}
-	if got := p.IdentityOf(typeName, o)["id"]; got != m.ID {
-		t.Errorf("the identity is %s, want %s", got, m.ID)
-	}
 }
 
 // TestUpdateSendsOnlyWhatChanged also covers an update without changes for the API.
@@ -138,68 +115,6 @@ func TestVolatile(t *testing.T) {
 	if !plan.State.Equal(o.State) {
 		t.Errorf("planned %s", plan.State)
 	}
-}
-
-// TestApplyAfterARefusal checks that a create succeeds after the reason for a refusal is
-// removed, although the API replays the refusal.
-func TestApplyAfterARefusal(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	apply := func() (*acctest.Object, []*tfprotov6.Diagnostic) {
-		t.Helper()
-		return s.Protocol(t, "").Apply(t.Context(), typeName, attributes(nil), nil) // a new process
-	}
-	refused := func(why string) {
-		t.Helper()
-		for range 2 {
-			if _, diags := apply(); acctest.Errors(diags) != 1 || !strings.Contains(acctest.Render(diags), why) {
-				t.Fatalf("%s: %s", why, acctest.Render(diags))
-			}
-		}
-	}
-	refused("example.com")
-	s.Domain(t, "example.com")
-	o, diags := apply()
-	if acctest.Errors(diags) != 0 {
-		t.Fatalf("the domain exists: %s", acctest.Render(diags))
-	}
-	refused("exists already")
-	if err := s.Client.DeleteMailbox(t.Context(), o.Text("id")); err != nil {
-		t.Fatal(err)
-	}
-	if _, diags = apply(); acctest.Errors(diags) != 0 {
-		t.Errorf("the other mailbox is deleted: %s", acctest.Render(diags))
-	}
-}
-
-// TestRemainsIsAnnounced plans a destroy and a replacement in a process that has sent no
-// request yet, with an API that can't delete.
-func TestRemainsIsAnnounced(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		s.Domain(t, "example.com")
-		p := s.Protocol(t, "")
-		o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
-		p.NoErrors(diags)
-		for name, config := range map[string]map[string]any{"destroy": nil, "replacement": attributes(map[string]any{"local_part": "john"})} {
-			_, diags := s.Protocol(t, "").Plan(typeName, config, o)
-			switch {
-			case s.PublishedOnly:
-				acctest.Expect(t, diags, "WARNING: The mailbox jane@example.com will still exist", o.Text("id"), "still paid for")
-			case config != nil:
-				acctest.Expect(t, diags, "WARNING: The plan replaces the mailbox jane@example.com", "another domain or local_part", "mail in it is lost", "undo the change")
-			default:
-				acctest.Expect(t, diags, "WARNING: The plan deletes the mailbox jane@example.com with its mail", "destroy = false")
-			}
-			if len(diags) > 1 {
-				t.Errorf("%s: %s", name, acctest.Render(diags))
-			}
-		}
-		_, diags = p.Plan(typeName, attributes(map[string]any{"last_name": "Roe"}), o)
-		if len(diags) != 0 {
-			t.Errorf("update: %s", acctest.Render(diags))
-		}
-	})
 }
 
 // TestUnknownAddressIsAnnounced checks that an address with unknown parts is planned as a

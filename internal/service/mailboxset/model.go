@@ -3,7 +3,9 @@ package mailboxset
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,13 +13,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
 type model struct {
@@ -250,4 +256,179 @@ func changesOf(prior, plan *contents) changes {
 		}
 	}
 	return c
+}
+
+// listing is what a domain's list of mailboxes had at one moment.
+type listing struct {
+	byID        map[string]*api.Mailbox
+	byLocalPart map[string]*api.Mailbox
+}
+
+// list reads the mailboxes of a domain, by name or id.
+func list(ctx context.Context, c *client.Client, domain string) (*listing, error) {
+	l := &listing{byID: map[string]*api.Mailbox{}, byLocalPart: map[string]*api.Mailbox{}}
+	for m, err := range c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: domain}) {
+		if err != nil {
+			return nil, err
+		}
+		if customtype.RefersTo(domain, m.DomainID, m.DomainName) { // an API may ignore the filter
+			l.byID[strings.ToLower(m.ID)], l.byLocalPart[localPart(m.LocalPart)] = &m, &m
+		}
+	}
+	return l, nil
+}
+
+// contents returns a set of all mailboxes.
+func (l *listing) contents() *contents {
+	c := newContents()
+	for _, m := range l.byID {
+		c.put(m.LocalPart, entryOf(m), m.PrimaryEmail, m.ID)
+	}
+	return c
+}
+
+// any returns a mailbox of the list, or nil.
+func (l *listing) any() *api.Mailbox {
+	for _, m := range l.byID {
+		return m
+	}
+	return nil
+}
+
+// of returns the mailbox of an entry: the one with its id, if that still has the address
+// of its key.
+func (l *listing) of(c *contents, key string) *api.Mailbox {
+	if m := l.byID[strings.ToLower(c.ids[key].Value)]; m != nil && localPart(m.LocalPart) == localPart(key) {
+		return m
+	}
+	return nil
+}
+
+// without returns the addresses of the mailboxes that are no entries of c, sorted.
+func (l *listing) without(c *contents) []string {
+	managed := make(map[string]bool, len(c.ids))
+	for _, id := range c.ids {
+		managed[strings.ToLower(id.Value)] = true
+	}
+	addresses := []string{}
+	for id, m := range l.byID {
+		if !managed[id] {
+			addresses = append(addresses, m.PrimaryEmail)
+		}
+	}
+	slices.Sort(addresses)
+	return addresses
+}
+
+// existing returns the mailboxes that keys to be created have already, by key.
+func (l *listing) existing(keys []string) map[string]*api.Mailbox {
+	found := map[string]*api.Mailbox{}
+	for _, key := range keys {
+		if m := l.byLocalPart[localPart(key)]; m != nil {
+			found[key] = m
+		}
+	}
+	return found
+}
+
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+// refreshed is the key of the listing of a refresh in the walk's notes, which the plan of
+// the same walk uses. planned is that of the plan of a new set, which its create uses: the
+// two calls follow one another.
+type (
+	refreshed struct{ domainID string }
+	planned   struct{ domain string }
+)
+
+func canonicalDomain(ref string) string {
+	if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
+		return canonical
+	}
+	return ref
+}
+
+// object identifies the mailbox of an entry in the walk, as the resource mailhost_mailbox
+// does.
+func object(id string) service.Object {
+	return service.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true, MayBeReleased: true}
+}
+
+func at(key string) path.Path { return path.Root("mailboxes").AtMapKey(key) }
+
+// ValidateConfig implements resource.ResourceWithValidateConfig: it reports every invalid
+// entry of mailboxes. It also checks the type, because to Terraform mailboxes has none.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var mailboxes types.String
+	diags := &resp.Diagnostics
+	diags.Append(req.Config.GetAttribute(ctx, mailboxesPath, &mailboxes)...)
+	entries, err := compact.Decode[map[string]json.RawMessage](mailboxes)
+	if err != nil {
+		invalid(diags, mailboxesPath, "Invalid mailboxes", "must be a map from the part of each address before the @ to "+entryForm)
+		return
+	}
+	byLocalPart, ignored := make(map[string]string, len(entries)), map[string]bool{}
+	for _, key := range sortedKeys(entries) {
+		canonical, err := emailaddr.ParseLocalPart(key)
+		if err != nil {
+			invalid(diags, at(key), "Invalid key of mailboxes", err.Error())
+		} else if other, ok := byLocalPart[canonical]; ok {
+			invalid(diags, at(key), "Two keys of mailboxes are the same address",
+				fmt.Sprintf("upper and lower case are the same in an address, so that %q and %q are one mailbox; remove one of them", other, key))
+		}
+		byLocalPart[canonical] = key
+		checkEntry(diags, key, entries[key], ignored)
+	}
+	if len(ignored) > 0 {
+		diags.AddAttributeWarning(mailboxesPath, "Attributes of mailboxes without a use",
+			"A mailbox has first_name and last_name. These attributes of the entries are ignored, but Terraform stores them in its state: "+strings.Join(sortedKeys(ignored), ", ")+
+				". Leave them out of the entries.")
+	}
+}
+
+const entryForm = "an object with the strings first_name and last_name"
+
+// checkEntry checks an entry, and adds the names of attributes that have no use.
+func checkEntry(diags *diag.Diagnostics, key string, data json.RawMessage, ignored map[string]bool) {
+	var e entry
+	if err := json.Unmarshal(data, &e); err != nil || string(data) == "null" {
+		invalid(diags, at(key), "Invalid entry of mailboxes", "must be "+entryForm)
+		return
+	}
+	if compact.IsUnknown(data) {
+		return
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(data, &fields) // decoded above
+	for name := range fields {
+		if name != "first_name" && name != "last_name" {
+			ignored[name] = true
+		}
+	}
+	for _, field := range []struct {
+		name   string
+		value  compact.Text
+		limits api.Limits
+	}{{"first_name", e.FirstName, firstNameLimits}, {"last_name", e.LastName, lastNameLimits}} {
+		switch {
+		case field.value.Unknown:
+		case field.value.Null:
+			invalid(diags, at(key).AtName(field.name), "Missing "+field.name, "is required")
+		default:
+			if err := field.limits.Check(field.value.Value); err != nil {
+				invalid(diags, at(key).AtName(field.name), "Invalid "+field.name, err.Error())
+			}
+		}
+	}
+}
+
+var (
+	firstNameLimits = api.LimitsOf[api.CreateMailboxBody]("first_name")
+	lastNameLimits  = api.LimitsOf[api.CreateMailboxBody]("last_name")
+)
+
+// invalid adds an error with the path in its text, because older CLIs show the first line
+// of the resource in place of the path.
+func invalid(diags *diag.Diagnostics, at path.Path, summary, reason string) {
+	diags.AddAttributeError(at, summary, at.String()+": "+reason+".")
 }

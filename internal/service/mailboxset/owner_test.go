@@ -27,19 +27,6 @@ func TestDecomposedNames(t *testing.T) {
 	}
 }
 
-// TestAdoptionListsChangesFirst finds a changed name in a warning about many mailboxes.
-func TestAdoptionListsChangesFirst(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	for _, name := range []string{"ann", "bob", "cid"} {
-		s.Mailbox(t, "example.com", name)
-	}
-	p := s.Protocol(t, "")
-	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann", "bob", "cid=Cid Roe"), nil)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "adopts 3 mailboxes", "cid@example.com, whose name changes", "ann@example.com", "bob@example.com")
-}
-
 func TestExistingMailboxes(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})

@@ -1,7 +1,6 @@
 package mailboxset_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -180,35 +179,6 @@ func TestInvalidEntriesAreReportedTogether(t *testing.T) {
 			t.Errorf("unknown %s: %s", name, acctest.Render(diags))
 		}
 	}
-}
-
-// TestListsInMessages checks that what a plan deletes is named in full, and that other lists
-// end after 20 lines.
-func TestListsInMessages(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	var keys []string
-	for i := range 25 {
-		keys = append(keys, fmt.Sprintf("m%02d", i))
-	}
-	o, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 24}, keys...), nil)
-	p.NoErrors(diags)
-	named := func(diags []*tfprotov6.Diagnostic, want int) {
-		t.Helper()
-		if text := acctest.Render(diags); len(diags) != 1 || strings.Count(text, "@example.com") != want || strings.Contains(text, " more") != (want == 20) {
-			t.Errorf("want %d addresses: %s", want, text)
-		}
-	}
-	_, diags = p.Plan(typeName, set(changes{"max_deletions": 24}, "m00"), o)
-	acctest.Expect(t, diags, "WARNING", "The plan deletes 24 mailboxes")
-	named(diags, 24)
-	_, diags = p.Plan(typeName, set(changes{"on_existing": "adopt"}, keys...), nil)
-	acctest.Expect(t, diags, "WARNING", "The plan adopts 25 mailboxes", "m19@example.com\n", "and 5 more\n\n")
-	named(diags, 20)
-	_, diags = p.Walk().Plan(typeName, set(nil, keys...), nil)
-	acctest.Expect(t, diags, "ERROR", "25 mailboxes to be created exist already", "and 5 more")
-	named(diags, 20)
 }
 
 // TestPartialCreate checks that what was created is in the state without an error, so that
@@ -452,25 +422,6 @@ func TestPublishedOnly(t *testing.T) {
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "will still exist", "ann@example.com")
-}
-
-func TestMany(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	var keys []string
-	for i := range 2500 {
-		keys = append(keys, fmt.Sprint("m", i))
-	}
-	s.Control.Journal.Clear()
-	o, diags := p.Apply(t.Context(), typeName, set(nil, keys...), nil)
-	p.NoErrors(diags)
-	if sent := s.Sent(); len(sent) != 3 {
-		t.Errorf("sent %q", sent)
-	}
-	if got := texts(t, o, "ids"); len(got) != 2500 {
-		t.Errorf("%d ids", len(got))
-	}
 }
 
 // TestRetired checks that entries which retired names may leave the set, deleted or kept, and that

@@ -1,8 +1,12 @@
 package masterpassword
 
 import (
+	"context"
+	"encoding/json"
 	"strconv"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -32,4 +36,151 @@ func (m model) String() string {
 func (m model) sameSecretAs(config model) bool {
 	configured := config.expand()
 	return configured != nil && (m.Value.ValueString() == *configured || m.GeneratedSecret.ValueString() == *configured)
+}
+
+// secret has the attributes that set a master password's secret.
+type secret struct {
+	Value          types.String `tfsdk:"value"`
+	ValueWO        types.String `tfsdk:"value_wo"` // null except in a configuration
+	ValueWOVersion types.Int64  `tfsdk:"value_wo_version"`
+	Generate       types.Bool   `tfsdk:"generate"`
+}
+
+// secretAdvice lists the ways to set a secret.
+const secretAdvice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
+
+// recorded reports whether a state records how the secret was set. It does not after an
+// import, and after the secret was removed from the configuration.
+func (s secret) recorded() bool {
+	return !s.Value.IsNull() || !s.ValueWOVersion.IsNull() || s.Generate.ValueBool()
+}
+
+// expand returns the secret of a configuration, or nil if it is generated or unknown.
+func (s secret) expand() *string {
+	for _, v := range []types.String{s.Value, s.ValueWO} {
+		if !v.IsNull() && !v.IsUnknown() {
+			return v.ValueStringPointer()
+		}
+	}
+	return nil
+}
+
+// attribute names the attribute that sets the secret.
+func (s secret) attribute() string {
+	if s.Value.IsNull() && !s.ValueWO.IsNull() {
+		return "value_wo"
+	}
+	return "value"
+}
+
+// changes returns the attributes that differ between a state and a plan. For generate,
+// false equals null.
+func (s secret) changes(plan secret) (changed []path.Path) {
+	if !plan.Value.Equal(s.Value) {
+		changed = append(changed, path.Root("value"))
+	}
+	if !plan.ValueWOVersion.Equal(s.ValueWOVersion) {
+		changed = append(changed, path.Root("value_wo_version"))
+	}
+	if plan.Generate.IsUnknown() || plan.Generate.ValueBool() != s.Generate.ValueBool() {
+		changed = append(changed, path.Root("generate"))
+	}
+	return changed
+}
+
+// absent reports whether a configuration sets no secret, so that an existing one stays
+// unchanged. An unknown value may set one.
+func (s secret) absent() bool {
+	return s.Value.IsNull() && s.ValueWO.IsNull() && !s.Generate.IsUnknown() && !s.Generate.ValueBool()
+}
+
+// checkCreate checks a configuration that creates a master password.
+func (s secret) checkCreate() (diags diag.Diagnostics) {
+	if s.absent() {
+		diags.AddError("A master password without a secret",
+			"A new master password needs a secret. Only an existing one can omit it, for instance after an import. "+secretAdvice)
+	}
+	return diags
+}
+
+// check checks the known values of a configuration.
+func (s secret) check() (diags diag.Diagnostics) {
+	var ways []string
+	for _, v := range []struct {
+		name string
+		set  bool
+	}{
+		{"value", !s.Value.IsNull() && !s.Value.IsUnknown()},
+		{"value_wo", !s.ValueWO.IsNull() && !s.ValueWO.IsUnknown()},
+		{"generate", s.Generate.ValueBool()},
+	} {
+		if v.set {
+			ways = append(ways, v.name)
+		}
+	}
+	if len(ways) > 1 {
+		diags.AddAttributeError(path.Root(ways[1]), "Two secrets for one master password",
+			"Both "+ways[0]+" and "+ways[1]+" set the secret. "+secretAdvice)
+	}
+	if !s.ValueWO.IsNull() && s.ValueWOVersion.IsNull() {
+		diags.AddAttributeError(path.Root("value_wo"), "value_wo without value_wo_version",
+			"Terraform does not store value_wo, so it can't detect a change. Set value_wo_version = 1 beside it, and another number whenever you change value_wo.")
+	}
+	if !s.absent() {
+		diags.Append(s.checkVersion(secret{})...)
+	}
+	return diags
+}
+
+// checkVersion refuses a value_wo_version without value_wo, unless it equals that of the
+// prior secret: a plan without changes need not know the secret.
+func (s secret) checkVersion(prior secret) (diags diag.Diagnostics) {
+	if version := s.ValueWOVersion; s.ValueWO.IsNull() && !version.IsNull() && !version.IsUnknown() && !version.Equal(prior.ValueWOVersion) {
+		diags.AddAttributeError(path.Root("value_wo_version"), "value_wo_version without value_wo",
+			"A new value_wo_version means that value_wo has changed. Set value_wo too, or remove or restore value_wo_version.")
+	}
+	return diags
+}
+
+// importStage is the progress of an import, for a state that records no secret. It is in
+// the private state.
+//
+// Terraform does not store a plan without changes, so the plan of the import can't end
+// the stage importing. The first read of a later run does.
+type importStage string
+
+const (
+	// notImported: Terraform has created or changed the master password itself. A secret
+	// that is added now is a new one.
+	notImported importStage = ""
+	// importing: the plan or apply belongs to the run of an import block.
+	importing importStage = "importing"
+	// imported: this is a later run without a change since the import. After an import
+	// block, a secret in the configuration was added since. After the command terraform
+	// import, it may have been there before. The two can't be distinguished.
+	imported importStage = "imported"
+)
+
+// importStageKey is the key of the stage in the private state.
+const importStageKey = "import_stage"
+
+// readImportStage returns the stage in the private state, or notImported if it is
+// missing or unknown to this version of the provider.
+func readImportStage(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) importStage {
+	value, d := p.GetKey(ctx, importStageKey)
+	diags.Append(d...)
+	var stage importStage
+	if len(value) == 0 || json.Unmarshal(value, &stage) != nil {
+		return notImported
+	}
+	switch stage {
+	case importing, imported:
+		return stage
+	}
+	return notImported
+}
+
+// store writes the stage to the private state.
+func (s importStage) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
+	return service.SetPrivate(ctx, p, importStageKey, s)
 }

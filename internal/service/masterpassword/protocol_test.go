@@ -44,61 +44,6 @@ func isCreate(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/credentials")
 }
 
-// TestUnknown plans with unknown values.
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, "")
-	for name, config := range map[string]map[string]any{
-		"value":    {"name": "ops", "value": acctest.Unknown},
-		"value_wo": {"name": "ops", "value_wo": acctest.Unknown, "value_wo_version": acctest.Unknown},
-		"generate": {"name": "ops", "generate": acctest.Unknown},
-		"scope":    {"name": "ops", "generate": true, "domain": acctest.Unknown, "workspace_id": acctest.Unknown},
-	} {
-		p.NoErrors(p.Validate(typeName, config))
-		plan, diags := p.Plan(typeName, config, nil)
-		p.NoErrors(diags)
-		if got, want := plan.Text("generated_secret") == "(unknown)", name == "generate" || name == "scope"; got != want {
-			t.Errorf("%s: generated_secret is planned as %q", name, plan.Text("generated_secret"))
-		}
-	}
-	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "domain": "example.com", "value": hunter}, nil)
-	p.NoErrors(diags)
-	for name, config := range map[string]map[string]any{
-		"value":  {"name": "ops", "domain": "example.com", "value": acctest.Unknown},
-		"domain": {"name": "ops", "domain": acctest.Unknown, "value": hunter},
-	} {
-		plan, diags := p.Plan(typeName, config, o)
-		p.NoErrors(diags)
-		if len(plan.Replace) != 1 || plan.Replace[0].String() != `AttributeName("`+name+`")` || plan.Text(name) != "(unknown)" {
-			t.Errorf("%s unknown: replaces because of %v, planned as %q", name, plan.Replace, plan.Text(name))
-		}
-	}
-	plan, diags := p.Plan(typeName, map[string]any{"name": acctest.Unknown, "domain": "EXAMPLE.com", "value": hunter}, o)
-	p.NoErrors(diags)
-	if len(plan.Replace) > 0 || plan.Text("name") != "(unknown)" {
-		t.Errorf("name unknown: %v, %s", plan.Replace, plan.State)
-	}
-}
-
-// TestWriteOnlyIsKeptNowhere looks for the secret in everything that Terraform stores.
-func TestWriteOnlyIsKeptNowhere(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	config := map[string]any{"name": "ops", "value_wo": hunter, "value_wo_version": 1}
-	plan, diags := p.Plan(typeName, config, nil)
-	p.NoErrors(diags)
-	o, diags := p.Apply(t.Context(), typeName, config, nil)
-	p.NoErrors(diags)
-	for when, o := range map[string]*acctest.Object{"plan": plan, "state": o} {
-		if strings.Contains(o.State.String()+string(o.Private), "hunter22") {
-			t.Errorf("the %s has the secret", when)
-		}
-	}
-}
-
 // TestNameStaysTaken changes the secret with an API that can't delete: the plan requires
 // another name.
 func TestNameStaysTaken(t *testing.T) {
@@ -116,19 +61,6 @@ func TestNameStaysTaken(t *testing.T) {
 		}
 		acctest.Expect(t, diags, "WARNING", "will still exist", `ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Set another name")
 	})
-}
-
-// TestNameTaken checks that the error about an existing name says that an import has no
-// secret.
-func TestNameTaken(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	config := map[string]any{"name": "ops", "value": hunter}
-	_, diags := p.Apply(t.Context(), typeName, config, nil)
-	p.NoErrors(diags)
-	_, diags = p.Apply(t.Context(), typeName, config, nil)
-	acctest.Expect(t, diags, "ERROR", `Can't create the master password "ops"`, "choose another name", "import it: that does not change its secret")
 }
 
 // TestWriteOnlyLeftOut checks that a plan without the secret, as in a pipeline that only

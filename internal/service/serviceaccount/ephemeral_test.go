@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -111,40 +110,6 @@ func TestTokenLeftOpen(t *testing.T) {
 	})
 }
 
-// TestTokenLeftOpenFails checks that a failed revocation at the end names the service
-// account.
-func TestTokenLeftOpenFails(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	served := &ending{clocked: clocked{mailhost.New("test")(), newClock()}}
-	p := s.ProtocolOf(t, "", served)
-	o, diags := p.Open(tokenType, nil)
-	p.NoErrors(diags)
-	s.Fault(t, fault.Rule{Operation: api.RevokeServiceAccount.ID, Status: http.StatusForbidden})
-	err := served.session.Close(t.Context())
-	if err == nil || !strings.Contains(err.Error(), o.Text("id")) || strings.Contains(err.Error(), o.Text("token")) {
-		t.Errorf("the end of the session returns %v", err)
-	}
-}
-
-// TestTokenGone closes tokens that are already revoked or deleted.
-func TestTokenGone(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	o, diags := p.Open(tokenType, nil)
-	p.NoErrors(diags)
-	for range 2 {
-		if diags := p.Close(tokenType, o); len(diags) > 0 {
-			t.Error(acctest.Render(diags))
-		}
-	}
-	o.Private = []byte(strings.ReplaceAll(string(o.Private), o.Text("id"), s.WorkspaceID))
-	if diags := s.Protocol(t, "").Close(tokenType, o); len(diags) > 0 {
-		t.Error(acctest.Render(diags))
-	}
-}
-
 // TestTokenNotRevoked checks the error if the revocation fails.
 func TestTokenNotRevoked(t *testing.T) {
 	t.Parallel()
@@ -203,52 +168,6 @@ func TestTokenLost(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestTokenInterrupted interrupts the run during the create.
-func TestTokenInterrupted(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	var p *acctest.Protocol
-	p = s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodPost {
-			next.ServeHTTP(httptest.NewRecorder(), r)
-			p.Interrupt()
-			<-r.Context().Done()
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
-	_, diags := p.Open(tokenType, nil)
-	acctest.Expect(t, diags, "The API's response was lost", "has been revoked")
-	if left := living(t, s); len(left) > 0 {
-		t.Errorf("there are %v", left)
-	}
-}
-
-// TestTokenLostForGood checks the error if a lost token can't be revoked.
-func TestTokenLostForGood(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		r.Header.Del(api.IdempotencyKeyHeader)
-		if r.Method == http.MethodDelete {
-			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability service_account.revoke")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
-	_, diags := p.Open(tokenType, nil)
-	acctest.Expect(t, diags, "The API's response was lost", living(t, s)[0], "can't be revoked", "service_account.revoke", "Its token was lost, and expires at")
-}
-
-func TestTokenOutcomeUnknown(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
-	_, diags := s.Protocol(t, s.WithoutKeys(t)).Open(tokenType, nil)
-	acctest.Expect(t, diags, `Can't create the service account "terraform-ephemeral"`, "may have been created", "expires at")
 }
 
 func TestTokenRefused(t *testing.T) {

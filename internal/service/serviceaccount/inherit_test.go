@@ -58,22 +58,6 @@ func TestInheritedExpiry(t *testing.T) {
 	})
 }
 
-// TestConfiguredExpiryIsRemoved replaces a service account with a configured expiry, as
-// opposed to an inherited one.
-func TestConfiguredExpiryIsRemoved(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": "2099-01-01T00:00:00Z"}, nil)
-	p.NoErrors(diags)
-	plan, diags := p.Plan(typeName, map[string]any{"name": "CI"}, o)
-	p.NoErrors(diags)
-	replacing(t, "removed", plan, "expires_at")
-	if plan.Text("expires_at") != "(unknown)" {
-		t.Errorf("planned %s", plan.State)
-	}
-}
-
 // TestRefusedRevocations destroys service accounts that the provider's credential may not
 // revoke.
 func TestRefusedRevocations(t *testing.T) {

@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -114,4 +120,177 @@ func addOwn(diags *diag.Diagnostics, state model) {
 		fmt.Sprintf("The provider authenticates with the token of this service account, which ends in %s. Revoking it, to destroy or to replace it, would lock out this run and every later one. Nothing was revoked.\n\n"+
 			"Set another credential for the provider (MAILHOST_TOKEN, or token in the provider block), and run again. "+
 			"To keep the service account and only remove it from the state, use a removed block with destroy = false, or terraform state rm.", state.TokenLast4.ValueString()))
+}
+
+const (
+	// minValidity is the minimum of a duration.
+	minValidity = time.Minute
+	replaces    = "A change replaces the service account."
+)
+
+// ValidateConfig implements resource.ResourceWithValidateConfig: it checks
+// the attributes that limit a token's lifetime, if they are known.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if isSet(config.ValidFor) && isSet(config.ExpiresAt.StringValue) {
+		resp.Diagnostics.AddAttributeError(path.Root("valid_for"), "Both valid_for and expires_at",
+			"A token expires at a fixed time, or some time after its creation. Remove valid_for or expires_at; without either it expires with the provider's own credential, or never.")
+		return
+	}
+	config.checkRotateBefore(&resp.Diagnostics)
+	checkPermissions(ctx, config.Permissions, &resp.Diagnostics)
+}
+
+func (m model) checkRotateBefore(diags *diag.Diagnostics) {
+	at := path.Root("rotate_before")
+	before, set := duration(m.RotateBefore)
+	validFor, bounded := duration(m.ValidFor)
+	switch {
+	case m.RotateBefore.IsNull() || m.ValidFor.IsUnknown():
+	case m.ValidFor.IsNull():
+		diags.AddAttributeError(at, "rotate_before without valid_for",
+			"rotate_before replaces a service account before its token expires, by one that expires later. Set valid_for to the lifetime of each token; with a fixed expires_at the new one would expire together with the old one, and without either no token ever expires.")
+	case set && bounded && before >= validFor:
+		diags.AddAttributeError(at, "rotate_before is not shorter than valid_for",
+			fmt.Sprintf("With rotate_before = %q and valid_for = %q a new service account would be due for replacement at once, and each plan would replace it. Set a shorter rotate_before or a longer valid_for.", m.RotateBefore.ValueString(), m.ValidFor.ValueString()))
+	}
+}
+
+func isSet(s types.String) bool { return !s.IsNull() && !s.IsUnknown() }
+
+// duration parses an attribute, and reports whether it has a duration.
+func duration(s types.String) (time.Duration, bool) {
+	d, err := time.ParseDuration(s.ValueString())
+	return d, err == nil
+}
+
+func sameDuration(a, b string) bool {
+	d, err := time.ParseDuration(a)
+	e, err2 := time.ParseDuration(b)
+	return err == nil && err2 == nil && d == e
+}
+
+// triggered decides whether a change of the triggers replaces the service account.
+func triggered(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.RequiresReplace = !state.isKept(req.PlanValue)
+}
+
+// revalued decides whether a change of valid_for replaces the service account.
+func revalued(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.RequiresReplace = !state.isFirst(req.StateValue)
+}
+
+// isFirst reports whether the value after prior is the first one after an import, which
+// is no change.
+func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
+
+// isKept reports whether the triggers do not replace the service account: no triggers can
+// be null or an empty map.
+func (m model) isKept(triggers types.Map) bool {
+	none := !triggers.IsUnknown() && len(triggers.Elements())+len(m.RotationTriggers.Elements()) == 0
+	return none || m.isFirst(m.RotationTriggers)
+}
+
+// replacedBy returns the attributes whose change in a plan replaces the service account.
+func (m model) replacedBy(plan model) []string {
+	all := []string{"name", "expires_at"}
+	if !m.isFirst(m.ValidFor) {
+		all = append(all, "valid_for")
+	}
+	if !m.isKept(plan.RotationTriggers) {
+		all = append(all, "rotation_triggers")
+	}
+	if plan.Permissions.IsNull() {
+		all = append(all, "permissions")
+	}
+	return all
+}
+
+// inheritedKey is set in the private state if the API set expires_at, because the
+// service account expires with the one that created it.
+const inheritedKey = "expiry_inherited"
+
+// planExpiry plans expires_at if it is not configured: the value of the state, or unknown
+// for a replacement that is due and for a new service account, which may inherit the
+// expiry of the provider's credential.
+func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, now func() time.Time) {
+	if resp.Plan.Raw.IsNull() {
+		return
+	}
+	var config, plan, state model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	inherited, diags := req.Private.GetKey(ctx, inheritedKey)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || !config.ExpiresAt.IsNull() {
+		return
+	}
+	at := path.Root("expires_at")
+	planned, replace := state.ExpiresAt, false
+	switch {
+	case req.State.Raw.IsNull():
+		planned = customtype.NewUnknown()
+	case plan.ValidFor.IsNull():
+		// Removing a configured expires_at takes a replacement.
+		replace = !state.ExpiresAt.IsNull() && inherited == nil
+	case state.due(plan.RotateBefore, now()):
+		replace = true
+	case state.imported() && state.ExpiresAt.IsNull():
+		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.String()),
+			"It was imported, and was created without an expiry, which can't be changed: valid_for takes effect at its next replacement. For one that expires, replace it now with terraform apply -replace.")
+	}
+	if replace {
+		planned = customtype.NewUnknown()
+		resp.RequiresReplace.Append(at)
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, at, planned)...)
+}
+
+// due reports whether the token has expired, or expires within a time.
+func (m model) due(before types.String, now time.Time) bool {
+	early, _ := duration(before)
+	return past(m.ExpiresAt, now.Add(early))
+}
+
+// expiry returns the time to create the service account with; nil leaves it to the API.
+func (m model) expiry(now func() time.Time) *string {
+	if isSet(m.ExpiresAt.StringValue) {
+		return m.ExpiresAt.ValueStringPointer()
+	}
+	validFor, ok := duration(m.ValidFor)
+	if !ok {
+		return nil
+	}
+	return new(now().Add(validFor).UTC().Truncate(time.Second).Format(api.TimestampLayout))
+}
+
+// fields maps expires_at of the request to its attribute.
+func (m model) fields() service.Fields {
+	if m.ValidFor.IsNull() {
+		return service.Fields{}
+	}
+	return service.Fields{"expires_at": "valid_for"}
+}
+
+// addCreateError reports why a service account could not be created. The API may refuse
+// a computed expiry because the clocks differ, or because the provider's own credential
+// expires earlier.
+func addCreateError(diags *diag.Diagnostics, err error, summary string, fields service.Fields) {
+	if from := fields["expires_at"]; from != "" && len(client.ProblemsAt(err, "body", "expires_at")) > 0 {
+		service.AddErrorWithAdvice(diags, err, summary, fields,
+			"The time is computed from the API's clock, as in its responses. Set another "+from+", or use a credential that expires later.")
+		return
+	}
+	service.AddError(diags, err, summary, fields)
 }

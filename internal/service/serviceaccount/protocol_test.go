@@ -2,15 +2,12 @@ package serviceaccount_test
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -124,84 +121,5 @@ func TestExpired(t *testing.T) {
 	expired.NoErrors(diags)
 	if o.Gone() || !plan.State.Equal(o.State) {
 		t.Errorf("planned %s", plan.State)
-	}
-}
-
-// TestLostToken loses the response of an API that ignores idempotency keys. Terraform
-// taints the object, and the next apply replaces it.
-func TestLostToken(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After, Nth: 1})
-	p := s.Protocol(t, s.WithoutKeys(t))
-	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
-	expect(t, diags, `Can't create the service account "CI"`, "tainted in Terraform's state: run apply again")
-	if left := living(t, s); !slices.Contains(left, o.Text("id")) || !o.Null("token") {
-		t.Fatalf("the state has %s, and there are %v", o.State, left)
-	}
-	_, diags = p.Destroy(t.Context(), typeName, o)
-	p.NoErrors(diags)
-	lost := o.Text("id")
-	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
-	p.NoErrors(diags)
-	if left := living(t, s); slices.Contains(left, lost) || !works(s, o.Text("token")) {
-		t.Errorf("there are %v", left)
-	}
-}
-
-// TestOutcomeUnknown loses the response of an API without a list.
-func TestOutcomeUnknown(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
-	p := s.Protocol(t, s.WithoutKeys(t))
-	_, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
-	expect(t, diags, `Can't create the service account "CI"`, "may have been created", "revoke what is too much")
-}
-
-// TestPublished uses an API that can neither read nor revoke.
-func TestPublished(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	p := s.Protocol(t, "")
-	until := time.Now().Add(time.Hour).Format(time.RFC3339)
-	for want, config := range map[string]map[string]any{
-		"it never expires": {"name": "CI"},
-		"until " + until:   {"name": "CI", "expires_at": until},
-	} {
-		o, diags := p.Apply(t.Context(), typeName, config, nil)
-		p.NoErrors(diags)
-		read, diags := p.Read(typeName, o)
-		p.NoErrors(diags)
-		if !read.State.Equal(o.State) || len(diags) > 0 {
-			t.Errorf("read %s\n%s", read.State, acctest.Render(diags))
-		}
-		gone, diags := p.Destroy(t.Context(), typeName, o)
-		p.NoErrors(diags)
-		expect(t, diags, `service account "CI" will still exist`, "ITS TOKEN STILL WORKS", want, o.Text("id"), o.Text("token_last4"))
-		if text := acctest.Render(diags); !gone.Gone() || strings.Contains(text, o.Text("token")) || !works(s, o.Text("token")) {
-			t.Errorf("destroyed: %s", text)
-		}
-	}
-}
-
-// TestUnknown plans with unknown values.
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	config := map[string]any{"name": acctest.Unknown, "expires_at": acctest.Unknown, "rotation_triggers": acctest.Unknown}
-	p.NoErrors(p.Validate(typeName, config))
-	_, diags := p.Plan(typeName, config, nil)
-	p.NoErrors(diags)
-	p.NoErrors(p.Validate(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": acctest.Unknown}}))
-	_, diags = p.Plan(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": acctest.Unknown}}, nil)
-	p.NoErrors(diags)
-	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "1"}}, nil)
-	p.NoErrors(diags)
-	plan, diags := p.Plan(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": acctest.Unknown}}, o)
-	p.NoErrors(diags)
-	if len(plan.Replace) != 1 {
-		t.Errorf("triggers that may change replace %v", plan.Replace)
 	}
 }
