@@ -197,3 +197,18 @@ func TestPageSize(t *testing.T) {
 		}
 	}
 }
+
+// TestPageSizeIsRemembered checks that a refused page size is not requested again.
+func TestPageSizeIsRemembered(t *testing.T) {
+	f := withDomains(1)
+	f.RejectsSize = 500
+	c := newClient(t, f)
+	for range 3 {
+		if _, err := domainNames(c, t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := f.Count("list-domains"); n != 4 {
+		t.Errorf("%d requests", n)
+	}
+}
