@@ -32,7 +32,7 @@ type writer struct {
 	session *session
 	// logIsEmpty means that emptyLog has succeeded since the path led to the open file.
 	logIsEmpty bool
-	updates    chan *update // those that wait
+	updates    *queue
 	stopped    chan struct{}
 
 	// inFlight is locked for reading by each update, and for writing by stop.
@@ -47,7 +47,7 @@ type update struct {
 }
 
 func newWriter(path string, s *session, h *health, opts Options) *writer {
-	return &writer{path: path, opts: opts, health: h, session: s, updates: make(chan *update), stopped: make(chan struct{})}
+	return &writer{path: path, opts: opts, health: h, session: s, updates: newQueue(), stopped: make(chan struct{})}
 }
 
 // update queues fn and returns the result of its commit. Once fn has begun, the end of
@@ -62,11 +62,7 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 		return err
 	}
 	u := &update{Turn: sqlstore.NewTurn[*session]()}
-	select {
-	case w.updates <- u:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	w.updates.push(store.AccountOf(ctx), u)
 	err := u.Await(ctx, func(ctx context.Context, s *session) error {
 		t := &transaction{session: s}
 		err := fn(ctx, t)
@@ -79,18 +75,8 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 // run processes updates until the writer is stopped.
 func (w *writer) run() {
 	defer close(w.stopped)
-	for u := range w.updates {
+	for u := w.updates.wait(); u != nil; u = w.updates.wait() {
 		w.group(u)
-	}
-}
-
-// next returns an update that waits, or nil.
-func (w *writer) next() *update {
-	select {
-	case u := <-w.updates:
-		return u
-	default:
-		return nil
 	}
 }
 
@@ -118,7 +104,7 @@ func (w *writer) group(u *update) {
 		if err != nil || n == w.opts.maxGroup || time.Now().After(end) {
 			break
 		}
-		u = w.next()
+		u = w.updates.next()
 	}
 	if err == nil {
 		err = w.commit(wrote)
@@ -138,7 +124,7 @@ func (w *writer) group(u *update) {
 // in the same way after the same time. An update that arrives later is tried.
 func (w *writer) refuse(u *update, err error) {
 	var refused []*update
-	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.next() {
+	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.updates.next() {
 		refused = append(refused, u)
 	}
 	for _, u := range refused {
@@ -242,7 +228,7 @@ func (w *writer) stop() {
 	w.inFlight.Lock()
 	defer w.inFlight.Unlock()
 	w.closed = true
-	close(w.updates)
+	w.updates.close()
 	<-w.stopped
 }
 

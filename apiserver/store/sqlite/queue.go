@@ -1,0 +1,72 @@
+package sqlite
+
+import "sync"
+
+// queue holds the updates that wait for the writer. The accounts take turns, so that one with
+// many updates does not keep the others waiting. It is safe for concurrent use.
+type queue struct {
+	mu      sync.Mutex
+	arrived *sync.Cond
+	closed  bool
+	// waiting has the updates by account, in the order of their arrival, and accounts those
+	// with any, the next one first.
+	waiting  map[string][]*update
+	accounts []string
+}
+
+func newQueue() *queue {
+	q := &queue{waiting: map[string][]*update{}}
+	q.arrived = sync.NewCond(&q.mu)
+	return q
+}
+
+func (q *queue) push(account string, u *update) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting[account]) == 0 {
+		q.accounts = append(q.accounts, account)
+	}
+	q.waiting[account] = append(q.waiting[account], u)
+	q.arrived.Signal()
+}
+
+// next removes and returns the next update, or nil if there is none.
+func (q *queue) next() *update {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.remove()
+}
+
+// wait is next, but waits for an update. It returns nil if the queue is closed.
+func (q *queue) wait() *update {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.accounts) == 0 && !q.closed {
+		q.arrived.Wait()
+	}
+	return q.remove()
+}
+
+func (q *queue) remove() *update {
+	if len(q.accounts) == 0 {
+		return nil
+	}
+	account := q.accounts[0]
+	q.accounts = q.accounts[1:]
+	updates := q.waiting[account]
+	if len(updates) > 1 {
+		q.waiting[account] = updates[1:]
+		q.accounts = append(q.accounts, account)
+	} else {
+		delete(q.waiting, account)
+	}
+	return updates[0]
+}
+
+// close lets wait return nil once the queue is empty.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.arrived.Signal()
+}
