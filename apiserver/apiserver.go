@@ -159,6 +159,9 @@ type Options struct {
 	// Tokens validates bearer tokens that are not a service account's; nil: they are
 	// refused.
 	Tokens TokenVerifier
+	// Strict refuses members of bodies and query parameters that an operation does not have, for
+	// tests of clients. The API ignores them, as the published one does.
+	Strict bool
 	// Middleware wraps the handling of every request, health checks and pages
 	// included; RequestOf returns the request's operation. It may write the response
 	// itself, or panic with http.ErrAbortHandler. May be nil.
@@ -168,6 +171,7 @@ type Options struct {
 // Service is the API's implementation. It is safe for concurrent use.
 type Service struct {
 	store       store.Store
+	db          store.Store // as it is in the Options
 	http        *httpapi.Handler
 	accounts    bootstrap.Accounts
 	rules       *account.Rules
@@ -199,7 +203,7 @@ func New(o Options) (*Service, error) {
 	publicURL := strings.TrimSuffix(cmp.Or(o.PublicURL, "http://localhost:8080"), "/")
 	source := random.New(o.Random)
 
-	s := &Service{outbox: new(mail.Outbox)}
+	s := &Service{db: o.Store, outbox: new(mail.Outbox)}
 	s.store = audit.NewStore(&outageLog{Store: o.Store, log: log}, now, httpapi.Origin)
 	s.accounts = bootstrap.Accounts{Store: s.store, Now: now, Random: source}
 	s.lastUses = auth.NewLastUses(s.store, log)
@@ -216,7 +220,7 @@ func New(o Options) (*Service, error) {
 	})
 	s.http = httpapi.New(httpapi.Options{
 		Rules: s.rules, Clock: clock, Idempotency: s.idempotency, Limiter: s.limiter, BodyMemory: o.BodyMemory,
-		ExposeFaults: o.ExposeFaults, PublishedOnly: o.PublishedOnly, Middleware: o.Middleware,
+		ExposeFaults: o.ExposeFaults, PublishedOnly: o.PublishedOnly, Strict: o.Strict, Middleware: o.Middleware,
 	})
 	s.fixtures = &fixture.Loader{Dependencies: s.rules.Dependencies}
 	return s, nil
@@ -318,6 +322,9 @@ func (s *Service) Close() error {
 // Sender, a message is written for each attempt to send it.
 func (s *Service) Outbox() []Message { return s.outbox.Messages() }
 
+// ClearOutbox empties the Outbox.
+func (s *Service) ClearOutbox() { s.outbox.Clear() }
+
 // EnsureAccount makes sure that an account exists and returns its id. With an
 // empty id it takes the account that the store has, creates one if there is none,
 // and fails if there are several, naming them.
@@ -334,7 +341,21 @@ func (s *Service) Accounts(ctx context.Context) ([]string, error) { return s.acc
 // none that works, as in an account of a fixture; otherwise it changes nothing and
 // returns an *AccountInUseError.
 func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
-	return s.accounts.Init(ctx, id, tokenName)
+	return s.accounts.Init(ctx, id, tokenName, "")
+}
+
+// InitAccountWithToken is InitAccount with a token that a test has chosen.
+func (s *Service) InitAccountWithToken(ctx context.Context, id, tokenName, token string) (accountID string, err error) {
+	accountID, _, err = s.accounts.Init(ctx, id, tokenName, token)
+	return accountID, err
+}
+
+// EraseAccount deletes an account with all that is in it, for tests.
+func (s *Service) EraseAccount(ctx context.Context, id string) error {
+	if err := s.accounts.Empty(ctx, id); err != nil {
+		return err
+	}
+	return s.accounts.Delete(ctx, id, "")
 }
 
 // DeleteAccount deletes an account with its tokens, grants, forwarding rules and workspaces. It
@@ -372,6 +393,11 @@ func (s *Service) LoadFixture(ctx context.Context, f *fixture.Fixture) error {
 	return s.fixtures.Load(ctx, f)
 }
 
+// ApplyFixture is LoadFixture, and returns what became of each object.
+func (s *Service) ApplyFixture(ctx context.Context, f *fixture.Fixture) ([]fixture.Outcome, error) {
+	return s.fixtures.Apply(ctx, f)
+}
+
 // DumpFixture returns the fixture from which LoadFixture creates the same accounts. See
 // fixture.Loader.Dump for what it leaves out.
 func (s *Service) DumpFixture(ctx context.Context) (*fixture.Fixture, error) {
@@ -391,8 +417,41 @@ func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
 	if err := s.fixtures.Replace(ctx, f); err != nil {
 		return err
 	}
+	s.forget()
+	return nil
+}
+
+// forget drops what is in memory about requests.
+func (s *Service) forget() {
 	s.lastUses.Reset()
 	s.limiter.Reset()
 	s.idempotency.Reset()
-	return nil
+}
+
+// ErrNoSnapshots is returned by Snapshot for a store that has none.
+var ErrNoSnapshots = errors.New("only an SQL database has snapshots")
+
+// Snapshot returns a function that restores what the service has now: all data, tokens
+// included, the Outbox and the settings of fixtures. For restore, as for Reset, no request may be
+// in flight.
+func (s *Service) Snapshot(ctx context.Context) (restore func(context.Context) error, err error) {
+	db, ok := s.db.(store.Snapshotter)
+	if !ok {
+		return nil, ErrNoSnapshots
+	}
+	messages, limits := s.outbox.Messages(), s.rules.Settings.Get()
+	rows, err := db.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		if err := rows(ctx); err != nil {
+			return err
+		}
+		s.outbox.Clear()
+		s.outbox.Add(messages...)
+		s.rules.Settings.Change(&limits.Registrar, &limits.MaxMailboxes)
+		s.forget()
+		return nil
+	}, nil
 }

@@ -31,6 +31,7 @@ const (
 	TypePattern          = "string_pattern_mismatch"
 	TypeJSONInvalid      = "json_invalid"
 	TypeValue            = "value_error"
+	TypeExtra            = "extra_forbidden" // in strict mode alone
 
 	TypeUnsupportedMedia = "unsupported_media_type"
 	TypeNotAuthenticated = "not_authenticated"

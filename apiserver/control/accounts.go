@@ -3,10 +3,11 @@ package control
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -29,35 +30,68 @@ func (h server) loadFixture(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return invalid(err)
 	}
-	if err := h.service.LoadFixture(r.Context(), f); err != nil {
+	outcomes, err := h.service.ApplyFixture(r.Context(), f)
+	if err != nil {
 		return invalid(err)
 	}
 	ids := make([]string, len(f.Accounts))
 	for i, a := range f.Accounts {
 		ids[i] = a.ID
 	}
-	return write(w, http.StatusOK, map[string]any{"accounts": ids})
+	return write(w, http.StatusOK, map[string]any{"accounts": ids, "objects": outcomes})
 }
 
 func (h server) initAccount(w http.ResponseWriter, r *http.Request) error {
-	var in struct {
-		AccountID string `json:"account_id"`
-	}
+	var in AccountOptions
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
-	if _, err := uuid.Parse(in.AccountID); in.AccountID != "" && err != nil {
-		return invalid(errors.New("account_id: must be a UUID"))
-	}
-	id, token, err := h.service.InitAccount(r.Context(), in.AccountID, "owner")
+	created, err := h.CreateAccount(r.Context(), h.service, in)
 	if err != nil {
 		return err
 	}
-	return write(w, http.StatusCreated, struct { // as mailhostd init prints it
-		AccountID   string `json:"account_id"`
-		WorkspaceID string `json:"workspace_id"`
-		Token       string `json:"token"`
-	}{id, api.DefaultWorkspaceID(id), token})
+	if created.Isolated {
+		created.ControlURL = "http://" + r.Host + "/accounts/" + created.AccountID
+	}
+	return write(w, http.StatusCreated, created)
+}
+
+func (h server) listAccounts(w http.ResponseWriter, r *http.Request) error {
+	type item struct {
+		AccountID string `json:"account_id"`
+		Isolated  bool   `json:"isolated"`
+	}
+	ids, err := h.service.Accounts(r.Context())
+	if err != nil {
+		return err
+	}
+	items := []item{}
+	for _, id := range ids {
+		items = append(items, item{id, false})
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(h.isolated)) {
+		items = append(items, item{id, true})
+	}
+	return write(w, http.StatusOK, map[string]any{"items": items})
+}
+
+func (h server) deleteAccount(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
+	defer cancel()
+	id := r.PathValue("account_id")
+	ids, err := h.service.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	if _, ok := h.find(id); !ok && !slices.Contains(ids, api.CanonicalID(id)) {
+		return &httpError{http.StatusNotFound, errors.New("there is no account " + id)}
+	}
+	if err := h.Plane.DeleteAccount(ctx, h.service, id); err != nil {
+		return err
+	}
+	return noContent(w)
 }
 
 func (h server) settlePayment(w http.ResponseWriter, r *http.Request) error {
@@ -81,30 +115,51 @@ func (h server) reset(w http.ResponseWriter, r *http.Request) error {
 	return write(w, http.StatusOK, map[string]any{"accounts": append([]string{}, ids...)})
 }
 
-func (h server) outbox(w http.ResponseWriter, _ *http.Request) error {
-	type message struct {
-		To      string    `json:"to"`
-		Subject string    `json:"subject"`
-		Text    string    `json:"text"`
-		Link    string    `json:"link"`
-		SentAt  time.Time `json:"sent_at"`
-	}
-	items := []message{}
-	for _, m := range h.service.Outbox() {
-		items = append(items, message{To: m.To, Subject: m.Subject, Text: m.Text, Link: m.Link, SentAt: m.SentAt})
+// message is a message of the outbox.
+type message struct {
+	ID           string    `json:"id"`
+	ForwardingID string    `json:"forwarding_id"`
+	To           string    `json:"to"`
+	Subject      string    `json:"subject"`
+	Text         string    `json:"text"`
+	Link         string    `json:"link"`
+	SentAt       time.Time `json:"sent_at"`
+}
+
+func (h server) outbox(w http.ResponseWriter, r *http.Request) error {
+	to, rule := r.URL.Query().Get("to"), r.URL.Query().Get("forwarding_id")
+	items, err := await(h, r, func() []message {
+		found := []message{}
+		for _, m := range h.service.Outbox() {
+			if (to == "" || strings.EqualFold(to, m.To)) && (rule == "" || strings.EqualFold(rule, m.ForwardingID)) {
+				found = append(found, message{m.ID, m.ForwardingID, m.To, m.Subject, m.Text, m.Link, m.SentAt})
+			}
+		}
+		return found
+	})
+	if err != nil {
+		return err
 	}
 	return write(w, http.StatusOK, map[string]any{"items": items})
+}
+
+func (h server) clearOutbox(w http.ResponseWriter, _ *http.Request) error {
+	h.service.ClearOutbox()
+	return noContent(w)
 }
 
 func (h server) showClock(w http.ResponseWriter, _ *http.Request) error {
 	return write(w, http.StatusOK, map[string]any{"now": h.Clock.Now().UTC()})
 }
 
+// clockChange is the body of POST /clock.
+type clockChange struct {
+	Advance *apiserver.Duration `json:"advance,omitempty"`
+	Set     *time.Time          `json:"set,omitempty"`
+}
+
 func (h server) moveClock(w http.ResponseWriter, r *http.Request) error {
-	var in struct {
-		Advance *apiserver.Duration `json:"advance"`
-		Set     *time.Time          `json:"set"`
-	}
+	var in clockChange
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 // The zero value has no offset. It is safe for concurrent use.
 type Clock struct {
 	offset atomic.Int64
+	wired  atomic.Bool // somebody has read it
 }
 
 // The range of the clock. It is narrow enough that times which the service derives,
@@ -21,12 +22,23 @@ var (
 
 var errOutOfRange = errors.New("the clock can show the years 1970 to 2199")
 
+var errClockNotWired = errors.New("no service has read this clock: create it with the clock's Now in apiserver.Options")
+
 // Now returns the time that the clock shows.
-func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
+func (c *Clock) Now() time.Time {
+	c.wired.Store(true)
+	return c.now()
+}
+
+func (c *Clock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
 
 // Advance moves the clock forward, or back if d is negative. It returns an error,
-// and changes nothing, if the clock would show a year before 1970 or after 2199.
+// and changes nothing, if the clock would show a year before 1970 or after 2199, or if nobody
+// has read it.
 func (c *Clock) Advance(d time.Duration) error {
+	if !c.wired.Load() {
+		return errClockNotWired
+	}
 	for {
 		offset := c.offset.Load()
 		now := time.Now()
@@ -50,6 +62,3 @@ func (c *Clock) Set(t time.Time) error {
 }
 
 func inRange(t time.Time) bool { return !t.Before(earliest) && t.Before(latest) }
-
-// reset removes the offset and returns it.
-func (c *Clock) reset() (offset time.Duration) { return time.Duration(c.offset.Swap(0)) }

@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
 )
@@ -21,7 +26,10 @@ type endpoint struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	About  string `json:"about"`
+	// Query are the parameters that the endpoint takes; any other is refused.
+	Query []string `json:"query,omitempty"`
 
+	body  any // of the type of the body; nil: a body is refused
 	serve func(http.ResponseWriter, *http.Request) error
 }
 
@@ -33,7 +41,9 @@ type server struct {
 
 // Handler serves the plane of a service over HTTP. GET / lists the endpoints.
 // Bodies are JSON; an error is {"error": "…"}.
-func (p *Plane) Handler(s *apiserver.Service) http.Handler {
+func (p *Plane) Handler(s *apiserver.Service) http.Handler { return rejectOtherOrigins(p.routes(s)) }
+
+func (p *Plane) routes(s *apiserver.Service) http.Handler {
 	h := server{p, s}
 	mux := http.NewServeMux()
 	for _, e := range h.endpoints() {
@@ -42,34 +52,90 @@ func (p *Plane) Handler(s *apiserver.Service) http.Handler {
 			pattern += "{$}" // not everything below it
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := e.serve(w, r.WithContext(apiserver.AsControlPlane(r.Context()))); err != nil {
+			err := e.check(r)
+			if err == nil {
+				err = e.serve(w, r.WithContext(apiserver.AsControlPlane(r.Context())))
+			}
+			if err != nil {
 				writeError(w, err)
 			}
 		})
 	}
-	return rejectOtherOrigins(jsonErrors(mux))
+	mux.HandleFunc("/accounts/{account_id}/{path...}", func(w http.ResponseWriter, r *http.Request) {
+		id := r.PathValue("account_id")
+		i, ok := p.find(id)
+		if !ok {
+			writeError(w, &httpError{http.StatusNotFound, errors.New("there is no isolated account " + id)})
+			return
+		}
+		http.StripPrefix("/accounts/"+id, i.control).ServeHTTP(w, r)
+	})
+	return jsonErrors(mux)
 }
+
+// check returns an error for a request with what the endpoint does not take, because a test
+// would pass for the wrong reason.
+func (e endpoint) check(r *http.Request) error {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return invalid(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(e.Query, name) {
+			known := "the endpoint has none"
+			if e.Query != nil {
+				known = "there are " + strings.Join(e.Query, ", ")
+			}
+			return invalid(fmt.Errorf("unknown parameter %q; %s", name, known))
+		}
+		if len(query[name]) > 1 {
+			return invalid(fmt.Errorf("the parameter %q is given twice", name))
+		}
+	}
+	if e.body != nil {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBytes))
+	if text := strings.TrimSpace(string(body)); err == nil && text != "" && text != "{}" {
+		return invalid(errors.New("the endpoint takes no body"))
+	}
+	return nil
+}
+
+// awaits are the parameters of awaited lists, and journalFilters those of the journal.
+var (
+	awaits         = []string{"count", "wait"}
+	journalFilters = []string{"operation", "status", "since", "method", "account", "path", "body", "fault", "credential"}
+)
 
 func (h server) endpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/", "lists the endpoints", h.listEndpoints},
-		{http.MethodGet, "/healthz", "reports that the service runs", h.health},
-		{http.MethodGet, "/faults", "lists the faults with their counters", h.listFaults},
-		{http.MethodPost, "/faults", `adds a fault, such as {"operation": "create-mailbox", "nth": 2, "drop": "after"}`, h.addFault},
-		{http.MethodDelete, "/faults", "removes all faults", h.clearFaults},
-		{http.MethodGet, "/faults/{id}", "returns a fault; with ?held=1 it waits until the fault holds a request, up to ?timeout=10s", h.showFault},
-		{http.MethodDelete, "/faults/{id}", "removes a fault and releases the requests that it holds", h.removeFault},
-		{http.MethodPost, "/faults/{id}/release", "releases the requests that a fault holds now", h.releaseFault},
-		{http.MethodGet, "/journal", "lists the newest requests; filter with ?operation=, ?status= and ?since= (a seq)", h.showJournal},
-		{http.MethodDelete, "/journal", "clears the journal", h.clearJournal},
-		{http.MethodGet, "/outbox", "lists the newest messages, oldest first", h.outbox},
-		{http.MethodGet, "/clock", "returns the service's time", h.showClock},
-		{http.MethodPost, "/clock", `moves the clock: {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`, h.moveClock},
-		{http.MethodGet, "/fixture", "returns all accounts and the registrar's rules as a fixture, without secrets", h.dumpFixture},
-		{http.MethodPost, "/fixture", "creates the accounts of a fixture that do not exist, and applies its rules", h.loadFixture},
-		{http.MethodPost, "/accounts", `creates an account, {"account_id": …} or {}, and returns its token`, h.initAccount},
-		{http.MethodPost, "/payments/{purchase_batch_id}", "settles the payment of a purchase", h.settlePayment},
-		{http.MethodPost, "/reset", "deletes everything and loads the fixture that the service was started with", h.reset},
+		{http.MethodGet, "/", "lists the endpoints", nil, nil, h.listEndpoints},
+		{http.MethodGet, "/openapi.json", "describes the control plane in OpenAPI", nil, nil, h.openAPI},
+		{http.MethodGet, "/healthz", "reports that the service runs", nil, nil, h.health},
+		{http.MethodGet, "/faults", "lists the faults with their counters", nil, nil, h.listFaults},
+		{http.MethodPost, "/faults", `adds a fault, such as {"operation": "create-mailbox", "nth": 2, "drop": "after"}`, nil, fault.Rule{}, h.addFault},
+		{http.MethodDelete, "/faults", "removes all faults", nil, nil, h.clearFaults},
+		{http.MethodGet, "/faults/{id}", "returns a fault; with ?held=1 it waits until the fault holds a request, up to ?timeout=10s", []string{"held", "timeout"}, nil, h.showFault},
+		{http.MethodDelete, "/faults/{id}", "removes a fault and releases the requests that it holds", nil, nil, h.removeFault},
+		{http.MethodPost, "/faults/{id}/release", "releases the requests that a fault holds now", nil, nil, h.releaseFault},
+		{http.MethodGet, "/journal", "lists the newest requests; ?count=1 is an error unless as many match, and ?wait=10s waits for them", slices.Concat(journalFilters, awaits), nil, h.showJournal},
+		{http.MethodDelete, "/journal", "clears the journal", nil, nil, h.clearJournal},
+		{http.MethodGet, "/outbox", "lists the newest messages, oldest first; ?count= and ?wait= as for the journal", slices.Concat([]string{"to", "forwarding_id"}, awaits), nil, h.outbox},
+		{http.MethodDelete, "/outbox", "removes all messages", nil, nil, h.clearOutbox},
+		{http.MethodGet, "/clock", "returns the service's time", nil, nil, h.showClock},
+		{http.MethodPost, "/clock", `moves the clock: {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`, nil, clockChange{}, h.moveClock},
+		{http.MethodGet, "/fixture", "returns all accounts and the registrar's rules as a fixture, without secrets", nil, nil, h.dumpFixture},
+		{http.MethodPost, "/fixture", "creates the accounts of a fixture that do not exist, applies its rules, and says which objects were created, existing, different or missing", nil, fixture.Fixture{}, h.loadFixture},
+		{http.MethodGet, "/fixture/schema", "returns the JSON schema of a fixture", nil, nil, h.fixtureSchema},
+		{http.MethodGet, "/accounts", "lists the accounts", nil, nil, h.listAccounts},
+		{http.MethodPost, "/accounts", `creates an account, {"isolated": true, …} or {}, and returns its token; an isolated one has a control plane at its control_url`, nil, AccountOptions{}, h.initAccount},
+		{http.MethodDelete, "/accounts/{account_id}", "deletes an account with all that is in it", nil, nil, h.deleteAccount},
+		{http.MethodPost, "/payments/{purchase_batch_id}", "settles the payment of a purchase", nil, nil, h.settlePayment},
+		{http.MethodGet, "/snapshots", "lists the snapshots", nil, nil, h.listSnapshots},
+		{http.MethodPut, "/snapshots/{name}", "saves all data, tokens included, the outbox and the clock under a name", nil, nil, h.saveSnapshot},
+		{http.MethodPost, "/snapshots/{name}/load", "restores what a snapshot has", nil, nil, h.loadSnapshot},
+		{http.MethodPost, "/reset", "deletes everything, loads the fixture that the service was started with, and creates the accounts with a chosen token again", nil, nil, h.reset},
 	}
 }
 
@@ -185,7 +251,7 @@ func writeError(w http.ResponseWriter, err error) {
 		status = http.StatusRequestEntityTooLarge
 	case errors.As(err, &withStatus):
 		status = withStatus.status
-	case errors.Is(err, fault.ErrNotFound), errors.Is(err, apiserver.ErrNoPurchase):
+	case errors.Is(err, fault.ErrNotFound), errors.Is(err, apiserver.ErrNoPurchase), errors.Is(err, ErrNoSnapshot):
 		status = http.StatusNotFound
 	case errors.As(err, &inUse), errors.As(err, &busy):
 		status = http.StatusConflict

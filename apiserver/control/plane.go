@@ -1,11 +1,14 @@
 // Package control is the control plane for tests of a running service: faults, a
-// journal of requests, the outbox of messages, the clock, fixtures, payments and a
+// journal of requests, the outbox of messages, the clock, fixtures, payments, snapshots and a
 // reset.
 //
 // A Plane controls one service, in process through its methods and over HTTP
 // through its Handler. The handler requires no credential: serve it on a listener
 // that only the test can reach, never on the public one. It rejects requests of web
 // pages of another origin, and on a loopback listener requests for another host name.
+//
+// An isolated account is a service of its own, in memory and with its own plane, behind the same
+// two listeners. Nothing that a test does in one is seen in another.
 //
 // Package fault has the fault injector, and package journal the journal. The package
 // imports those two, internal/monitor, apiserver, the contract (api), fixture, route and
@@ -16,7 +19,10 @@ package control
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -45,34 +51,123 @@ type Plane struct {
 	// Fixture is loaded by Reset: the one that the service was started with, or nil.
 	// It must not change.
 	Fixture *fixture.Fixture
+	// Hostile adds fault.Hostile to the faults, also after each reset.
+	Hostile bool
+	// Replay responds to the operations of the API instead of the service; nil: the service does.
+	Replay *journal.Recording
+	// NewService creates the service of an isolated account, with the clock and the middleware of
+	// its plane; nil: there are no isolated accounts. IsolateByDefault makes every account of
+	// POST /accounts an isolated one.
+	NewService       func(ctx context.Context, accountID string, p *Plane) (*apiserver.Service, error)
+	IsolateByDefault bool
 
 	inFlight inFlight
+
+	mu        sync.Mutex
+	kept      []keptAccount
+	isolated  map[string]isolated // by the account's id
+	created   int                 // isolated accounts in all
+	snapshots map[string]snapshot // by name
+}
+
+// keptAccount is an account that a reset creates again, with the same token.
+type keptAccount struct{ id, token string }
+
+// snapshot is a state of the service.
+type snapshot struct {
+	restore func(context.Context) error
+	offset  time.Duration // of the clock
+	savedAt time.Time
 }
 
 // Middleware is for apiserver.Options.Middleware, inside middleware that observes
 // requests.
 func (p *Plane) Middleware(next http.Handler) http.Handler {
-	return p.inFlight.middleware(p.Journal.Middleware(p.Faults.Middleware(next), p.Clock.Now))
+	if p.Replay != nil {
+		next = p.Replay.Middleware(next)
+	}
+	next = p.inFlight.middleware(p.Journal.Middleware(p.Faults.Middleware(next), p.Clock.now))
+	p.addHostile()
+	return next
+}
+
+// addHostile adds the faults that are always there.
+func (p *Plane) addHostile() {
+	if p.Hostile {
+		for _, r := range fault.Hostile() {
+			_, _ = p.Faults.Add(r) // they are valid
+		}
+	}
 }
 
 // Reset restores the state in which the service started: the accounts and messages
 // of the Fixture, no faults, an empty journal, and the system's time. See
-// apiserver.Service.Reset.
+// apiserver.Service.Reset. Accounts with a chosen token are created again, with that token.
 //
 // Requests that arrive meanwhile wait. Those in flight are released by their faults
 // and end first. If they don't end before ctx, the error is a *BusyError, and
 // accounts, journal and clock are unchanged.
 func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
-	resume, err := p.inFlight.pause(ctx, p.Faults.Clear)
+	return p.restore(ctx, 0, func(ctx context.Context) error {
+		if err := s.Reset(ctx, p.Fixture); err != nil {
+			return err
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, a := range p.kept {
+			if _, err := s.InitAccountWithToken(ctx, a.id, ownerName, a.token); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// restore calls change while no request is in flight, with an offset of the clock.
+func (p *Plane) restore(ctx context.Context, offset time.Duration, change func(context.Context) error) error {
+	resume, err := p.inFlight.pause(ctx, func() {
+		p.Faults.Clear()
+		p.addHostile()
+	})
 	if err != nil {
 		return err
 	}
 	defer resume()
-	offset := p.Clock.reset()
-	if err := s.Reset(apiserver.AsControlPlane(ctx), p.Fixture); err != nil {
-		p.Clock.offset.Store(int64(offset))
+	before := p.Clock.offset.Swap(int64(offset))
+	if err := change(apiserver.AsControlPlane(ctx)); err != nil {
+		p.Clock.offset.Store(before)
 		return err
 	}
 	p.Journal.Clear()
 	return nil
+}
+
+// ErrNoSnapshot is returned for the name of a snapshot that does not exist.
+var ErrNoSnapshot = errors.New("there is no snapshot of that name")
+
+// Save keeps the state of the service in memory under a name: all data, tokens included, the
+// outbox, the settings of fixtures and the clock.
+func (p *Plane) Save(ctx context.Context, s *apiserver.Service, name string) error {
+	restore, err := s.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.snapshots == nil {
+		p.snapshots = map[string]snapshot{}
+	}
+	p.snapshots[name] = snapshot{restore, time.Duration(p.Clock.offset.Load()), p.Clock.now().UTC()}
+	return nil
+}
+
+// Load restores what Save has kept. Faults, journal and requests in flight are as with Reset.
+func (p *Plane) Load(ctx context.Context, name string) error {
+	p.mu.Lock()
+	saved, ok := p.snapshots[name]
+	p.mu.Unlock()
+	if !ok {
+		return ErrNoSnapshot
+	}
+	return p.restore(ctx, saved.offset, saved.restore)
 }

@@ -208,11 +208,11 @@ type noStore struct{ store.Store }
 func TestDelayIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var faults fault.Injector
-		id, err := faults.Add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour)})
+		service, err := apiserver.New(apiserver.Options{Store: noStore{}, Middleware: faults.Middleware})
 		if err != nil {
 			t.Fatal(err)
 		}
-		service, err := apiserver.New(apiserver.Options{Store: noStore{}, Middleware: faults.Middleware})
+		id, err := faults.Add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,19 +1,25 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
-// The timeout of GET /faults/{id}?held.
+// The timeout of GET /faults/{id}?held, and the longest of any.
 const (
 	defaultWait = 10 * time.Second
 	maxWait     = time.Minute
@@ -50,16 +56,14 @@ func (h server) clearFaults(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (h server) showFault(w http.ResponseWriter, r *http.Request) error {
-	held, timeout := 0, defaultWait
-	var err error
+	held := 0
+	timeout, err := durationOf(r.URL.Query(), "timeout", defaultWait)
+	if err != nil {
+		return err
+	}
 	if s := r.URL.Query().Get("held"); s != "" {
 		if held, err = strconv.Atoi(s); err != nil || held < 0 {
 			return invalid(errors.New("held: must be a whole number"))
-		}
-	}
-	if s := r.URL.Query().Get("timeout"); s != "" {
-		if timeout, err = time.ParseDuration(s); err != nil || timeout < 0 || timeout > maxWait {
-			return invalid(fmt.Errorf("timeout: must be a duration of up to %s, such as 10s", maxWait))
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -92,23 +96,115 @@ func (h server) releaseFault(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h server) showJournal(w http.ResponseWriter, r *http.Request) error {
-	filter := journal.Filter{Operation: r.URL.Query().Get("operation")}
+	q := r.URL.Query()
+	filter := journal.Filter{
+		Operation: q.Get("operation"), Method: q.Get("method"), AccountID: q.Get("account"), Path: q.Get("path"), Body: q.Get("body"),
+		Fault: q.Get("fault"), Credential: q.Get("credential"),
+	}
+	if isIt := func(s api.Spec) bool { return s.ID == filter.Operation }; filter.Operation != "" && !slices.ContainsFunc(api.Specs(), isIt) {
+		return invalid(fmt.Errorf("operation: unknown id %q; use an operationId of the OpenAPI document", filter.Operation))
+	}
+	if known := []string{"", journal.None, journal.ServiceAccount, journal.AccessToken, journal.Owner}; !slices.Contains(known, filter.Credential) {
+		return invalid(fmt.Errorf("credential: must be one of %s", strings.Join(known[1:], ", ")))
+	}
 	var err error
-	if s := r.URL.Query().Get("status"); s != "" {
+	if s := q.Get("status"); s != "" {
 		if filter.Status, err = strconv.Atoi(s); err != nil {
 			return invalid(errors.New("status: must be a whole number"))
 		}
 	}
-	if s := r.URL.Query().Get("since"); s != "" {
+	if s := q.Get("since"); s != "" {
 		if filter.Since, err = strconv.ParseInt(s, 10, 64); err != nil {
 			return invalid(errors.New("since: must be the seq of an entry"))
 		}
 	}
-	last := h.Journal.Last() // before the entries, so that ?since=last_seq misses none
-	return write(w, http.StatusOK, map[string]any{"items": h.Journal.Entries(filter), "last_seq": last})
+	last, dropped := h.Journal.Last() // before the entries, so that ?since=last_seq misses none
+	entries, err := await(h, r, func() []journal.Entry { return h.Journal.Entries(filter) })
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, map[string]any{"items": entries, "last_seq": last, "dropped": dropped})
+}
+
+// pollInterval is how often an awaited list is read.
+const pollInterval = 10 * time.Millisecond
+
+// await returns what a list has, once that is as many items as the request's parameter count
+// demands. It waits as long as the parameter wait allows, by default for one item. Another
+// number is an error that a test does not overlook.
+func await[T any](h server, r *http.Request, list func() []T) ([]T, error) {
+	q := r.URL.Query()
+	wait, err := durationOf(q, "wait", 0)
+	if err != nil {
+		return nil, err
+	}
+	if q.Get("count") == "" && q.Get("wait") == "" {
+		return list(), nil
+	}
+	want, err := strconv.Atoi(cmp.Or(q.Get("count"), "1"))
+	if err != nil || want < 0 {
+		return nil, invalid(errors.New("count: must be a whole number"))
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
+	ctx, cancel = monitor.Until(ctx, h.service.Draining())
+	defer cancel()
+	items := list()
+	for ; len(items) < want && ctx.Err() == nil; items = list() {
+		select {
+		case <-time.After(pollInterval):
+		case <-ctx.Done():
+		}
+	}
+	if len(items) < want || q.Get("count") != "" && len(items) > want {
+		return nil, &httpError{http.StatusConflict, fmt.Errorf("%d match, want %d", len(items), want)}
+	}
+	return items, nil
+}
+
+// durationOf returns a parameter with the time that a request may wait.
+func durationOf(q url.Values, name string, byDefault time.Duration) (time.Duration, error) {
+	if q.Get(name) == "" {
+		return byDefault, nil
+	}
+	d, err := time.ParseDuration(q.Get(name))
+	if err != nil || d < 0 || d > maxWait {
+		return 0, invalid(fmt.Errorf("%s: must be a duration of up to %s, such as 10s", name, maxWait))
+	}
+	return d, nil
 }
 
 func (h server) clearJournal(w http.ResponseWriter, _ *http.Request) error {
 	h.Journal.Clear()
+	return noContent(w)
+}
+
+func (h server) listSnapshots(w http.ResponseWriter, _ *http.Request) error {
+	type item struct {
+		Name    string    `json:"name"`
+		SavedAt time.Time `json:"saved_at"`
+	}
+	items := []item{}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(h.snapshots)) {
+		items = append(items, item{name, h.snapshots[name].savedAt})
+	}
+	return write(w, http.StatusOK, map[string]any{"items": items})
+}
+
+func (h server) saveSnapshot(w http.ResponseWriter, r *http.Request) error {
+	if err := h.Save(r.Context(), h.service, r.PathValue("name")); err != nil {
+		return err
+	}
+	return noContent(w)
+}
+
+func (h server) loadSnapshot(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
+	defer cancel()
+	if err := h.Load(ctx, r.PathValue("name")); err != nil {
+		return err
+	}
 	return noContent(w)
 }

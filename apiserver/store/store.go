@@ -41,6 +41,12 @@ type Measured interface {
 	Usage(ctx context.Context) (Usage, error)
 }
 
+// Snapshotter is a Store that can keep all of its content in memory.
+type Snapshotter interface {
+	// Snapshot returns a function that replaces the content by what it is now.
+	Snapshot(ctx context.Context) (restore func(context.Context) error, err error)
+}
+
 // Usage is what a database takes.
 type Usage struct {
 	// Bytes is the size of its files.

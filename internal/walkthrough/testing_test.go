@@ -52,6 +52,18 @@ func TestAccTerraformTestStandalone(t *testing.T) {
 	}
 }
 
+// TestAccParallel runs tests at the same time, on isolated accounts of one server.
+func TestAccParallel(t *testing.T) {
+	needsShell(t, "curl")
+	w := enter(t, "testing")
+	w.must(t, "init", "-test-directory=tests/standalone")
+	out, code := w.command(t, mailhostd(), "try", "--", "tests/parallel.sh")
+	if code != 0 {
+		t.Fatalf("the script ended with %d:\n%s", code, out)
+	}
+	passes(t, out, 6*2)
+}
+
 // TestAccFaults runs the script that makes the API fail.
 func TestAccFaults(t *testing.T) {
 	needsShell(t, "curl")

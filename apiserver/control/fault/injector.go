@@ -24,15 +24,20 @@
 package fault
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 )
 
@@ -42,6 +47,10 @@ var ErrNotFound = errors.New("there is no such fault")
 // Injector applies rules to requests. The zero value has no rules. It is safe for
 // concurrent use and must not be copied.
 type Injector struct {
+	// Seed begins the random sequences of rules that have no seed of their own.
+	Seed uint64
+
+	wired   atomic.Bool // the Middleware is part of a service
 	monitor monitor.Monitor
 	rules   []*activeRule
 	added   int
@@ -66,16 +75,22 @@ type activeRule struct {
 	releases int
 }
 
+// errNotWired reports a rule that could never fire.
+var errNotWired = errors.New("no service has these faults: create it with their Middleware in apiserver.Options first")
+
 // Add appends a rule and returns its id. The error lists everything that is wrong with
-// the rule.
+// the rule, or reports that no service has the Middleware.
 func (i *Injector) Add(r Rule) (id string, err error) {
 	if err := invalid(r.problems()); err != nil {
 		return "", err
 	}
-	r.Path = maps.Clone(r.Path)
-	random := rand.New(rand.NewPCG(r.Seed, 0)) //nolint:gosec // it has to be reproducible
+	if !i.wired.Load() {
+		return "", errNotWired
+	}
+	r.Path, r.Body, r.Headers = maps.Clone(r.Path), maps.Clone(r.Body), maps.Clone(r.Headers)
 	i.monitor.Do(func() {
 		i.added++
+		random := rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)) //nolint:gosec // it has to be reproducible
 		id = "f" + strconv.Itoa(i.added)
 		i.rules = append(i.rules, &activeRule{State: State{ID: id, Rule: r}, random: random})
 	})
@@ -172,18 +187,36 @@ func (i *Injector) Await(ctx context.Context, id string, condition func(State) b
 	return state, err
 }
 
-// pick returns the rule that fires for a request, or nil.
-func (i *Injector) pick(r *http.Request) (picked *activeRule) {
+// pick returns the rule that fires for a request, or nil, and how long it delays the request,
+// whose body may have been read.
+func (i *Injector) pick(r *http.Request) (picked *activeRule, delay time.Duration, read *http.Request) {
 	operation := apiserver.RequestOf(r.Context()).Operation
+	var body map[string]any
+	if i.readsBody(operation) {
+		var data []byte
+		r, data = withBodyRead(r)
+		_ = json.Unmarshal(data, &body) // another body has no members
+	}
 	i.monitor.Do(func() {
 		for _, a := range i.rules {
-			if a.selects(operation, r) && a.fires() {
-				picked = a
+			if a.selects(operation, r, body) && a.fires() {
+				picked, delay = a, time.Duration(a.Delay)
+				if a.Jitter {
+					delay = time.Duration(a.random.Int64N(int64(delay)))
+				}
 				return
 			}
 		}
 	})
-	return picked
+	return picked, delay, r
+}
+
+// readsBody reports whether a rule depends on the bodies of an operation.
+func (i *Injector) readsBody(operation api.Spec) (reads bool) {
+	i.monitor.Do(func() {
+		reads = slices.ContainsFunc(i.rules, func(a *activeRule) bool { return a.Body != nil && a.names(operation) })
+	})
+	return reads
 }
 
 // fires counts a selected request and reports whether the rule acts on it.

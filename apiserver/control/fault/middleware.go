@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -18,8 +20,9 @@ import (
 // Middleware applies the rules to requests. It is for apiserver.Options.Middleware,
 // inside middleware that observes requests.
 func (i *Injector) Middleware(next http.Handler) http.Handler {
+	i.wired.Store(true)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := i.pick(r)
+		a, delay, r := i.pick(r)
 		if a == nil {
 			next.ServeHTTP(w, r)
 			return
@@ -27,7 +30,7 @@ func (i *Injector) Middleware(next http.Handler) http.Handler {
 		if applied, ok := r.Context().Value(trackKey{}).(*string); ok {
 			*applied = a.ID
 		}
-		i.apply(a, w, r, next)
+		i.apply(a, delay, w, r, next)
 	})
 }
 
@@ -42,14 +45,14 @@ func Track(ctx context.Context) (context.Context, func() string) {
 
 // apply performs the rule's action on a request. A request that waits is released when
 // the rule is removed, the client disconnects or the service drains.
-func (i *Injector) apply(a *activeRule, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if a.Delay > 0 || a.Hold == Before {
-		r = withBodyRead(r)
+func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if wait > 0 || a.Hold == Before {
+		r, _ = withBodyRead(r)
 	}
 	waiting, cancel := monitor.Until(r.Context(), apiserver.RequestOf(r.Context()).Draining)
 	defer cancel()
-	if a.Delay > 0 {
-		delay, end := context.WithTimeout(waiting, time.Duration(a.Delay))
+	if wait > 0 {
+		delay, end := context.WithTimeout(waiting, wait)
 		_ = i.monitor.Wait(delay, func() bool { return a.removed })
 		end()
 	}
@@ -61,7 +64,7 @@ func (i *Injector) apply(a *activeRule, w http.ResponseWriter, r *http.Request, 
 	case a.After, a.Drop == After, a.Hold == After, a.Truncate != nil:
 		next.ServeHTTP(done, r)
 	case a.Status == 0 && a.Drop == "":
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, a.withShortPage(r))
 		return
 	}
 	switch {
@@ -79,15 +82,53 @@ func (i *Injector) apply(a *activeRule, w http.ResponseWriter, r *http.Request, 
 		done.header.Set("Content-Length", strconv.Itoa(max(whole, done.body.Len()+1)))
 		done.send(w)
 		_ = http.NewResponseController(w).Flush()
+	case a.RST && resetConnection(w):
+		return
 	}
 	panic(http.ErrAbortHandler)
 }
 
-// withBodyRead reads the body of a request in advance. Only then does net/http
-// detect that the client has disconnected and clear the deadline for the body.
-func withBodyRead(r *http.Request) *http.Request {
-	if r.Body == nil || r.Body == http.NoBody {
+// resetConnection makes TCP reset a connection. It returns false in process and with HTTP/2,
+// whose streams are reset anyway.
+func resetConnection(w http.ResponseWriter) bool {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return false
+	}
+	if tcp, ok := conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+	return true
+}
+
+// withShortPage returns a request for a list with the rule's page size at most.
+func (a *activeRule) withShortPage(r *http.Request) *http.Request {
+	_, isList := fieldOf(apiserver.RequestOf(r.Context()).Operation, "PageSize")
+	query := r.URL.Query()
+	n, err := strconv.Atoi(cmp.Or(query.Get("page_size"), strconv.Itoa(api.MaxPageSize)))
+	if a.PageSize == 0 || !isList || err != nil || n <= a.PageSize {
 		return r
+	}
+	query.Set("page_size", strconv.Itoa(a.PageSize))
+	short, u := *r, *r.URL
+	u.RawQuery = query.Encode()
+	short.URL = &u
+	return &short
+}
+
+func fieldOf(operation api.Spec, name string) (reflect.StructField, bool) {
+	if operation.Request == nil {
+		return reflect.StructField{}, false
+	}
+	return operation.Request.FieldByName(name)
+}
+
+// withBodyRead reads the body of a request in advance, and returns it too. Only then does
+// net/http detect that the client has disconnected and clear the deadline for the body.
+func withBodyRead(r *http.Request) (*http.Request, []byte) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r, nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(r.Body, api.MaxBodyBytes+1)) // the next read has the error again
 	read := *r
@@ -95,7 +136,7 @@ func withBodyRead(r *http.Request) *http.Request {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	return &read
+	return &read, body
 }
 
 // errorTypes are the types of the API's own errors by status code.
@@ -114,12 +155,26 @@ var errorTypes = map[int]string{
 
 // writeError responds with the rule's error.
 func (a *activeRule) writeError(w http.ResponseWriter) {
+	if a.RetryAfter > 0 && (a.HTML || a.RetryAfterDate) {
+		after := strconv.Itoa(a.RetryAfter)
+		if a.RetryAfterDate {
+			after = time.Now().Add(time.Duration(a.RetryAfter) * time.Second).UTC().Format(http.TimeFormat)
+		}
+		w.Header().Set("Retry-After", after)
+	}
+	if a.HTML {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(a.Status)
+		title := strconv.Itoa(a.Status) + " " + http.StatusText(a.Status)
+		_, _ = fmt.Fprintf(w, "<html>\r\n<head><title>%[1]s</title></head>\r\n<body>\r\n<center><h1>%[1]s</h1></center>\r\n<hr><center>proxy</center>\r\n</body>\r\n</html>\r\n", title)
+		return
+	}
 	other := api.TypeValue
 	if a.Status >= http.StatusInternalServerError {
 		other = api.TypeInternal
 	}
 	e := api.NewError(a.Status, cmp.Or(errorTypes[a.Status], other), "injected by fault %s of the control plane", a.ID)
-	if a.RetryAfter > 0 {
+	if a.RetryAfter > 0 && !a.RetryAfterDate {
 		e = e.RetryAfter(a.RetryAfter)
 	}
 	if a.Status == http.StatusUnauthorized {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -32,7 +34,7 @@ const (
 )
 
 // Rule selects requests and defines what happens to them. It has exactly one
-// action: Status, Drop, Hold, Truncate, or Delay alone. The control plane uses
+// action: Status, Drop, Hold, Truncate, PageSize, or Delay alone. The control plane uses
 // the JSON names.
 type Rule struct {
 	// Operation is an operation's id in the OpenAPI document, such as
@@ -43,6 +45,12 @@ type Rule struct {
 	// Path restricts the rule to path parameters, such as
 	// {"mailbox": "jane@example.com"}. Values are compared as sent, ignoring case.
 	Path map[string]string `json:"path,omitempty"`
+	// Body restricts the rule to requests whose body has these members with these values,
+	// such as {"local_part": "jane"}.
+	Body map[string]any `json:"body,omitempty"`
+	// Headers restricts the rule to requests whose headers contain these texts, ignoring
+	// case, such as {"User-Agent": "terraform/1.11"}.
+	Headers map[string]string `json:"headers,omitempty"`
 
 	// Nth, Every and Percent choose among the selected requests; at most one of
 	// them is set, and without one the rule fires for all. Nth chooses a single
@@ -55,21 +63,40 @@ type Rule struct {
 	// Times limits how often the rule fires; 0 is unlimited.
 	Times int `json:"times,omitempty"`
 
-	// Delay is a wait before any action.
-	Delay apiserver.Duration `json:"delay,omitempty"`
+	// Delay is a wait before any action. With Jitter it is a random part of that.
+	Delay  apiserver.Duration `json:"delay,omitempty"`
+	Jitter bool               `json:"jitter,omitempty"`
 	// Status responds with an error, 400 to 599, and a Retry-After of that many
-	// seconds. The operation is executed first if After is set.
-	Status     int  `json:"status,omitempty"`
-	RetryAfter int  `json:"retry_after,omitempty"`
-	After      bool `json:"after,omitempty"`
-	// Drop closes the connection without a response.
+	// seconds, which is a date with RetryAfterDate. The operation is executed first if
+	// After is set. With HTML the body is the page of a proxy.
+	Status         int  `json:"status,omitempty"`
+	RetryAfter     int  `json:"retry_after,omitempty"`
+	RetryAfterDate bool `json:"retry_after_date,omitempty"`
+	After          bool `json:"after,omitempty"`
+	HTML           bool `json:"html,omitempty"`
+	// Drop closes the connection without a response. With RST, TCP resets it.
 	Drop Point `json:"drop,omitempty"`
+	RST  bool  `json:"rst,omitempty"`
 	// Hold keeps the request waiting until Release, until the rule is removed, the
 	// client disconnects or the service drains.
 	Hold Point `json:"hold,omitempty"`
 	// Truncate closes the connection after that many bytes of the response body,
 	// with the Content-Length of the whole. A response without a body is not sent.
 	Truncate *int `json:"truncate,omitempty"`
+	// PageSize makes lists return pages of at most that many objects.
+	PageSize int `json:"page_size,omitempty"`
+}
+
+// Hostile returns the rules of a service on a bad day: one request in twenty fails, each takes a
+// little longer, and pages are short.
+func Hostile() []Rule {
+	return []Rule{
+		{Operation: Any, Percent: 2, Status: http.StatusServiceUnavailable, RetryAfter: 1},
+		{Operation: Any, Percent: 1, Status: http.StatusBadGateway, HTML: true},
+		{Operation: Any, Percent: 1, Drop: Before},
+		{Operation: Any, Percent: 1, Drop: After},
+		{Operation: Any, Delay: apiserver.Duration(100 * time.Millisecond), Jitter: true, PageSize: 7},
+	}
 }
 
 const (
@@ -95,7 +122,7 @@ func ParseRule(data []byte) (Rule, error) {
 			problems = append(problems, fmt.Sprintf("and %d more problems", wrong.More))
 		}
 	}
-	for _, name := range []string{"nth", "every", "percent", "times", "status", "retry_after"} {
+	for _, name := range []string{"nth", "every", "percent", "times", "status", "retry_after", "page_size"} {
 		if members[name] == 0.0 {
 			problems = append(problems, name+": must not be 0; leave it out")
 		}
@@ -126,11 +153,16 @@ func (r Rule) problems() []string {
 		{r.Status != 0 && (r.Status < 400 || r.Status > 599), "status: must be 400 to 599"},
 		{r.RetryAfter < 0 || r.RetryAfter > maxRetryAfter, "retry_after: must be 1 to 86400 seconds"},
 		{r.Status == 0 && (r.RetryAfter != 0 || r.After), "retry_after, after: require status"},
+		{r.Jitter && r.Delay <= 0, "jitter: requires delay"},
+		{r.HTML && r.Status == 0, "html: requires status"},
+		{r.RetryAfterDate && r.RetryAfter == 0, "retry_after_date: requires retry_after"},
+		{r.RST && r.Drop == "", "rst: requires drop"},
+		{r.PageSize < 0, "page_size: must be 1 or more"},
 		{r.Drop != "" && r.Drop != Before && r.Drop != After, "drop: must be before or after"},
 		{r.Hold != "" && r.Hold != Before && r.Hold != After, "hold: must be before or after"},
 		{r.Truncate != nil && (*r.Truncate < 0 || *r.Truncate > maxTruncate), "truncate: must be 0 to 16777216 bytes"},
-		{r.actions() > 1, "status, drop, hold, truncate: set exactly one"},
-		{r.actions() == 0 && r.Delay <= 0, "status, drop, hold, truncate, delay: set one"},
+		{r.actions() > 1, "status, drop, hold, truncate, page_size: set exactly one"},
+		{r.actions() == 0 && r.Delay <= 0, "status, drop, hold, truncate, page_size, delay: set one"},
 	} {
 		if rule.broken {
 			problems = append(problems, rule.problem)
@@ -140,7 +172,7 @@ func (r Rule) problems() []string {
 }
 
 func (r Rule) actions() int {
-	return count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil)
+	return count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil, r.PageSize != 0)
 }
 
 // count returns how many conditions are true.
@@ -176,10 +208,20 @@ func (r Rule) selectorProblems() (problems []string) {
 	return problems
 }
 
-// selects reports whether the rule applies to a request.
-func (r Rule) selects(operation api.Spec, req *http.Request) bool {
-	if operation.ID == "" || r.Operation != Any && r.Operation != operation.ID {
+// selects reports whether the rule applies to a request, whose body has these members.
+func (r Rule) selects(operation api.Spec, req *http.Request, body map[string]any) bool {
+	if !r.names(operation) {
 		return false
+	}
+	for name, part := range r.Headers {
+		if !strings.Contains(strings.ToLower(strings.Join(req.Header.Values(name), ", ")), strings.ToLower(part)) {
+			return false
+		}
+	}
+	for name, want := range r.Body {
+		if value, ok := body[name]; !ok || !reflect.DeepEqual(value, want) {
+			return false
+		}
 	}
 	if r.Account == "" && len(r.Path) == 0 {
 		return true
@@ -194,4 +236,9 @@ func (r Rule) selects(operation api.Spec, req *http.Request) bool {
 		}
 	}
 	return true
+}
+
+// names reports whether the rule is for an operation.
+func (r Rule) names(operation api.Spec) bool {
+	return operation.ID != "" && (r.Operation == Any || r.Operation == operation.ID)
 }

@@ -13,6 +13,8 @@ package journal
 
 import (
 	"encoding/json"
+	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -70,23 +72,33 @@ const (
 
 // Filter selects entries; an empty field selects all.
 type Filter struct {
-	Operation string
-	Status    int
+	Operation, Method, AccountID, Fault, Credential string
+	Status                                          int
+	// Path and Body select the entries that contain them, in their path and in the body of
+	// their request.
+	Path, Body string
 	// Since selects the entries after this sequence number.
 	Since int64
 }
 
 func (f Filter) matches(e Entry) bool {
-	return e.Seq > f.Since && (f.Operation == "" || e.Operation == f.Operation) && (f.Status == 0 || e.Status == f.Status)
+	is := func(want, value string) bool { return want == "" || strings.EqualFold(want, value) }
+	return e.Seq > f.Since && is(f.Operation, e.Operation) && is(f.Method, e.Method) && is(f.AccountID, e.AccountID) && is(f.Fault, e.Fault) &&
+		is(f.Credential, e.Credential) && (f.Status == 0 || e.Status == f.Status) &&
+		strings.Contains(e.Path, f.Path) && strings.Contains(string(e.Request), f.Body)
 }
 
 // Journal keeps the newest entries. An entry exists as soon as the client can have
 // read the whole response. The zero value is an empty journal. It is safe for
 // concurrent use and must not be copied.
 type Journal struct {
+	// Record gets each entry as a line of JSON, for ReadRecording; nil: nothing is recorded.
+	Record io.Writer
+
 	mu      sync.Mutex
 	entries []Entry // in order
 	last    int64
+	dropped int64
 }
 
 // Entries returns the entries that match a filter, in order.
@@ -103,18 +115,18 @@ func (j *Journal) Entries(f Filter) []Entry {
 }
 
 // Last returns the newest entry's sequence number, for Filter.Since; 0 if there has
-// been none.
-func (j *Journal) Last() int64 {
+// been none. dropped is how many entries were dropped for newer ones since Clear.
+func (j *Journal) Last() (seq, dropped int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.last
+	return j.last, j.dropped
 }
 
 // Clear removes all entries. Sequence numbers continue.
 func (j *Journal) Clear() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.entries = nil
+	j.entries, j.dropped = nil, 0
 }
 
 func (j *Journal) add(e Entry) {
@@ -124,6 +136,10 @@ func (j *Journal) add(e Entry) {
 	e.Seq = j.last
 	if len(j.entries) == Size {
 		j.entries = j.entries[1:]
+		j.dropped++
 	}
 	j.entries = append(j.entries, e)
+	if j.Record != nil {
+		_ = json.NewEncoder(j.Record).Encode(e) // the end of a recording shows in its replay
+	}
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"fmt"
 	"hash/crc32"
 	"strings"
 	"time"
@@ -68,9 +69,25 @@ func parseToken(s string) (Token, bool) {
 // stored.
 func NewServiceAccount(source *random.Source, accountID, name string, at time.Time) (store.ServiceAccount, string) {
 	token := newToken(source)
+	return serviceAccountOf(token, source.ID(), accountID, name, at), token.String()
+}
+
+// NewServiceAccountWithToken is NewServiceAccount with a token that a test has chosen.
+func NewServiceAccountWithToken(source *random.Source, accountID, name, token string, at time.Time) (store.ServiceAccount, error) {
+	t, ok := parseToken(token)
+	if !ok {
+		if public, secret, cut := strings.Cut(strings.TrimPrefix(token, api.TokenPrefix+"_"), "_"); cut && public != "" && secret != "" && !strings.Contains(secret, "_") {
+			return store.ServiceAccount{}, fmt.Errorf("the token needs a checksum at its end: %s", Token{public, secret})
+		}
+		return store.ServiceAccount{}, fmt.Errorf("a token has the form %s_NAME_SECRET, and a checksum at its end", api.TokenPrefix)
+	}
+	return serviceAccountOf(t, source.ID(), accountID, name, at), nil
+}
+
+func serviceAccountOf(token Token, id, accountID, name string, at time.Time) store.ServiceAccount {
 	text := token.String()
 	return store.ServiceAccount{
-		ID: source.ID(), AccountID: accountID, Name: name, PublicID: token.PublicID, SecretHash: token.Hash(),
+		ID: id, AccountID: accountID, Name: name, PublicID: token.PublicID, SecretHash: token.Hash(),
 		Last4: text[len(text)-4:], CreatedAt: at,
-	}, text
+	}
 }

@@ -156,8 +156,8 @@ func (e *AccountInUseError) Error() string {
 	return "the account " + e.AccountID + " exists already and has a service account that works"
 }
 
-// Init is apiserver.Service.InitAccount.
-func (a Accounts) Init(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
+// Init is apiserver.Service.InitAccount, with a chosen token unless that is empty.
+func (a Accounts) Init(ctx context.Context, id, tokenName, chosen string) (accountID, token string, err error) {
 	if id = cmp.Or(id, a.Random.ID()); !api.IsID(id) {
 		return "", "", notAnID(id)
 	}
@@ -170,8 +170,16 @@ func (a Accounts) Init(ctx context.Context, id, tokenName string) (accountID, to
 		} else if err == nil {
 			err = refuseInUse(tx, id, a.Now())
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case chosen == "":
 			token, err = a.issueOwnerToken(tx, id, tokenName)
+		default:
+			token = chosen
+			var s store.ServiceAccount
+			if s, err = auth.NewServiceAccountWithToken(a.Random, id, tokenName, chosen, a.Now()); err == nil {
+				err = a.createOwner(tx, s)
+			}
 		}
 		return err
 	})
@@ -202,6 +210,45 @@ func (a Accounts) Delete(ctx context.Context, id, operator string) error {
 		}
 		return err
 	})
+}
+
+// Empty deletes the domains and the dedicated IPs of an account, and the mailboxes of the domains.
+func (a Accounts) Empty(ctx context.Context, id string) error {
+	id = api.CanonicalID(id)
+	return a.Store.Update(ctx, func(tx store.Tx) error {
+		audit.Attribute(tx, audit.Operator, audit.DeleteAccount)
+		var mailboxes []string
+		if err := tx.EachMailbox(id, store.MailboxFilter{}, func(m store.Mailbox) error {
+			mailboxes = append(mailboxes, m.ID)
+			return nil
+		}); err != nil {
+			return err
+		}
+		for _, mailbox := range mailboxes {
+			if err := tx.DeleteMailbox(id, mailbox, a.Now()); err != nil {
+				return err
+			}
+		}
+		for {
+			domains, _, err := tx.Domains(id, store.DomainFilter{}, store.Slice{Limit: api.MaxPageSize})
+			if err != nil || len(domains) == 0 {
+				return cmp.Or(err, releaseDedicatedIPs(tx, id))
+			}
+			for _, d := range domains {
+				if err := tx.DeleteDomain(id, d.ID, a.Now()); err != nil {
+					return err
+				}
+			}
+		}
+	})
+}
+
+func releaseDedicatedIPs(tx store.Tx, id string) error {
+	ips, _, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, store.Slice{Limit: api.MaxPageSize})
+	for _, ip := range ips {
+		err = cmp.Or(err, tx.DeleteDedicatedIP(id, ip.ID))
+	}
+	return err
 }
 
 // refuseInUse returns an *AccountInUseError if the account has a service account that
@@ -259,9 +306,14 @@ func (a Accounts) IssueOwnerToken(ctx context.Context, accountID, name string) (
 
 func (a Accounts) issueOwnerToken(tx store.Tx, accountID, name string) (string, error) {
 	s, token := auth.NewServiceAccount(a.Random, accountID, name, a.Now())
-	s.CreatedByUserID = auth.OwnerSubject(accountID).ID
+	return token, a.createOwner(tx, s)
+}
+
+// createOwner creates a service account with all grants of its account's owner.
+func (a Accounts) createOwner(tx store.Tx, s store.ServiceAccount) error {
+	s.CreatedByUserID = auth.OwnerSubject(s.AccountID).ID
 	if err := tx.CreateServiceAccount(&s); err != nil {
-		return "", err
+		return err
 	}
-	return token, grantOwner(tx, a.Random.ID(), accountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: s.ID}, a.Now())
+	return grantOwner(tx, a.Random.ID(), s.AccountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: s.ID}, a.Now())
 }

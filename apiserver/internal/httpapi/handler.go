@@ -46,6 +46,8 @@ type Options struct {
 	ExposeFaults bool
 	// PublishedOnly leaves the lifecycle operations out.
 	PublishedOnly bool
+	// Strict refuses members and query parameters that an operation does not have.
+	Strict bool
 	// Middleware wraps the handling of every request.
 	Middleware func(http.Handler) http.Handler
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -53,7 +54,7 @@ func (o *operation) read(r *http.Request, body []byte) (any, error) {
 		return nil, api.Unprocessable(api.Invalid("the query can't be decoded; write %% as %%25 and ; as %%3B").At("query"))
 	}
 	request := reflect.New(o.Request)
-	v := validator{schemas: o.input().schemas}
+	v := validator{schemas: o.input().schemas, strict: o.Strict}
 	o.readParameters(&v, request.Elem(), r, query)
 	var sent any
 	if o.input().body != nil {
@@ -66,6 +67,12 @@ func (o *operation) read(r *http.Request, body []byte) (any, error) {
 // readParameters sets the fields of a request that are not in its body. An empty text
 // is the same as an absent one.
 func (o *operation) readParameters(v *validator, request reflect.Value, r *http.Request, query url.Values) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if known := func(p parameter) bool { return p.in == "query" && p.name == name }; o.Strict && !slices.ContainsFunc(o.input().parameters, known) {
+			v.loc = []string{"query", name}
+			v.unknown()
+		}
+	}
 	for _, p := range o.input().parameters {
 		var sent string
 		empty := false // although it is a number or a boolean

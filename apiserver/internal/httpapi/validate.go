@@ -22,6 +22,8 @@ import (
 // Pydantic v2. It knows the keywords of JSON Schema that the contract uses.
 type validator struct {
 	schemas huma.Registry
+	// strict reports members that an object does not have.
+	strict bool
 	// loc is the place of the value.
 	loc   []string
 	found []*api.Problem
@@ -131,7 +133,17 @@ func (v *validator) object(s *huma.Schema, value any) {
 			v.found = append(v.found, api.Missing().At(append(slices.Clone(v.loc), name)...))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if v.strict && len(s.Properties) > 0 && s.Properties[name] == nil {
+			v.loc = append(v.loc, name)
+			v.unknown()
+			v.loc = v.loc[:len(v.loc)-1]
+		}
+	}
 }
+
+// unknown reports a member or a parameter that does not exist, in strict mode.
+func (v *validator) unknown() { v.report(api.TypeExtra, "Extra inputs are not permitted") }
 
 func isTimestamp(s string) bool {
 	_, err := time.Parse(time.RFC3339, s)

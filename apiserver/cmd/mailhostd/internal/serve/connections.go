@@ -102,6 +102,14 @@ type limited struct {
 	release func()
 }
 
+// SetLinger is that of a *net.TCPConn, for faults.
+func (l *limited) SetLinger(seconds int) error {
+	if tcp, ok := l.Conn.(*net.TCPConn); ok {
+		return tcp.SetLinger(seconds)
+	}
+	return nil
+}
+
 // Close implements net.Conn.
 func (l *limited) Close() error {
 	defer l.release()

@@ -3,11 +3,13 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -22,6 +24,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
@@ -32,6 +36,49 @@ import (
 // testFlags are for tests and demonstrations.
 type testFlags struct {
 	Fixture string `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
+	Strict  bool   `help:"Refuse members of bodies and query parameters that the API does not have. It ignores them otherwise."`
+	Hostile bool   `help:"Fail one request in twenty, take some time for each, and return short pages, as a real service might: the faults of the control plane at the start."`
+	Seed    uint64 `placeholder:"NUMBER" help:"Make ids, tokens and faults the same in each run with the number; ids of mailboxes also begin with the time. Whoever knows the number knows the tokens."`
+	Record  string `placeholder:"FILE" help:"File to write each request with its response to, without secrets."`
+	Replay  string `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
+}
+
+// newPlane returns a control plane as the flags have it, and a function that closes its files.
+func (f testFlags) newPlane() (*control.Plane, func() error, error) {
+	plane := &control.Plane{Hostile: f.Hostile}
+	plane.Faults.Seed = f.Seed
+	none := func() error { return nil }
+	var err error
+	if plane.Fixture, err = f.readFixture(); err != nil {
+		return nil, none, err
+	}
+	if f.Replay != "" {
+		file, err := os.Open(f.Replay)
+		if err != nil {
+			return nil, none, fmt.Errorf("--replay: %w", err)
+		}
+		defer file.Close()
+		if plane.Replay, err = journal.ReadRecording(file); err != nil {
+			return nil, none, fmt.Errorf("--replay %s: %w", f.Replay, err)
+		}
+	}
+	if f.Record == "" {
+		return plane, none, nil
+	}
+	file, err := os.OpenFile(f.Record, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, none, fmt.Errorf("--record: %w", err)
+	}
+	plane.Journal.Record = file
+	return plane, file.Close, nil
+}
+
+// random returns the source of an account's ids and secrets, or nil for a random one.
+func (f testFlags) random(account string) io.Reader {
+	if f.Seed == 0 {
+		return nil
+	}
+	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d %s", f.Seed, account)))
 }
 
 // readFixture returns an empty fixture without --fixture.

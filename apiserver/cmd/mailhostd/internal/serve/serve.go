@@ -78,6 +78,8 @@ func (c settings) Validate() error {
 		{c.OAuthIssuer == "" && (c.OAuthClientID != "" || len(c.OAuthScopes) > 0 || len(c.OAuthParameters) > 0), "--oauth-client-id, --oauth-scopes and --oauth-parameters: need --oauth-issuer"},
 		{c.OAuthIssuer == "" && c.ConsoleClientID != "", "--oauth-console-client-id: needs --oauth-issuer"},
 		{c.ConsoleClientID == "" && c.ConsoleSecret != "", "--oauth-console-client-secret: needs --oauth-console-client-id"},
+		{c.ControlListen == "" && (c.Hostile || c.Record != "" || c.Replay != ""), "--hostile, --record and --replay: need --control-listen"},
+		{c.Seed != 0 && c.Database != sqlite.Memory, "--seed: needs --database " + sqlite.Memory + ", because a second start would create the same ids and tokens again"},
 		{c.SMTPURL == "" && c.SMTPFrom != "", "--smtp-from: needs --smtp-url"},
 		{c.SMTPURL != "" && c.SMTPFrom == "", "--smtp-from: is required with --smtp-url"},
 		{
@@ -132,11 +134,11 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if len(unknown) > 0 {
 		log.Warn("no setting has these variables; mailhostd serve --help lists those that exist", "variables", strings.Join(unknown, ", "))
 	}
-	fixture, err := c.readFixture()
+	plane, closeFiles, err := c.newPlane()
 	if err != nil {
 		return err
 	}
-	plane := &control.Plane{Fixture: fixture}
+	defer func() { err = errors.Join(err, closeFiles()) }()
 	tokens, err := c.tokenVerifier(plane.Clock.Now, log)
 	if err != nil {
 		return err
@@ -186,6 +188,17 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if c.OAuthIssuer != "" {
 		s.docs[signin.WellKnownPath] = c.signInMetadata(options.PublicURL)
 	}
+	plane.NewService = func(ctx context.Context, id string, child *control.Plane) (*apiserver.Service, error) {
+		o := options
+		o.PublicURL, o.Sender, o.Random = publicURL+control.IsolatedPath+id, nil, c.random(id)
+		o.Clock, o.Middleware = child.Clock.Now, child.Middleware
+		db, err := p.Openers.Open(ctx, sqlite.Memory, cli.OpenOptions{})
+		if err != nil {
+			return nil, err
+		}
+		o.Store = db
+		return apiserver.New(o)
+	}
 	service, err := apiserver.New(options)
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -195,7 +208,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		s.console.Start(service)
 	}
 	if c.Fixture != "" {
-		if err := service.LoadFixture(ctx, fixture); err != nil {
+		if err := service.LoadFixture(ctx, plane.Fixture); err != nil {
 			return fmt.Errorf("--fixture %s: %w", c.Fixture, err)
 		}
 	}
@@ -227,7 +240,7 @@ func (c settings) options(db store.Store, plane *control.Plane, s *server, log *
 		middleware = append(middleware, plane.Middleware)
 	}
 	return apiserver.Options{
-		Store: db, Logger: log, PublishedOnly: c.PublishedOnly,
+		Store: db, Logger: log, PublishedOnly: c.PublishedOnly, Strict: c.Strict, Random: c.random(""),
 		PublicURL: publicURL, Clock: plane.Clock.Now,
 		Middleware: chain(middleware...),
 		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes, MaxDedicatedIPs: c.MaxDedicatedIPs,

@@ -119,7 +119,7 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelRequests(nil)
 	failed := make(chan error, 3)
-	servers := []*http.Server{s.startPublic(requests, service.Handler(), failed)}
+	servers := []*http.Server{s.startPublic(requests, plane.API(service.Handler()), failed)}
 	if s.control != nil {
 		servers = append(servers, s.start(requests, s.control, plane.Handler(service), failed))
 	}
@@ -130,6 +130,7 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	}
 	failure := s.wait(ctx, service, failed)
 	service.Drain()
+	plane.Drain()
 	limit, cancel := context.WithTimeout(requests, s.timeout)
 	defer cancel()
 	for _, server := range servers {
@@ -138,6 +139,7 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 			failure = errors.Join(failure, fmt.Errorf("requests in flight did not end within %s and were aborted", s.timeout), server.Close())
 		}
 	}
+	failure = errors.Join(failure, plane.Close())
 	s.stopTracing(requests)
 	if failure == nil {
 		s.log.Info("shut down")

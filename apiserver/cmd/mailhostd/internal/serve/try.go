@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -31,7 +32,7 @@ type TryCommand struct {
 // Help is shown by mailhostd try --help.
 func (TryCommand) Help() string {
 	return "The command has MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN of an account of its own in its environment, and the URL of the control plane in MAILHOST_CONTROL_URL. " +
-		"The account is the first one of --fixture, or an empty one. When the command ends, the server and the account are gone, and the exit code is the command's."
+		"The account is the first one of --fixture, or an empty one. Accounts that the command creates by the control plane are isolated from each other. When the command ends, the server and the account are gone, and the exit code is the command's."
 }
 
 // Validate is called by kong.
@@ -61,15 +62,20 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 	defer stop()
 	ended := make(chan error, 1)
 	err := server.run(serving, p, app, func(r running) error {
-		var account string
+		r.plane.IsolateByDefault = true
+		var options control.AccountOptions
 		if accounts := r.plane.Fixture.Accounts; len(accounts) > 0 {
-			account = accounts[0].ID
+			options.AccountID = accounts[0].ID
+		} else if r.plane.Replay != nil {
+			options.AccountID = r.plane.Replay.AccountID()
 		}
-		account, token, err := r.service.InitAccount(ctx, account, "owner")
+		options.Isolated = new(bool) // it is that of the server
+		account, err := r.plane.CreateAccount(ctx, r.service, options)
 		if err != nil {
 			return err
 		}
-		command := c.command(ctx, p, "MAILHOST_BASE_URL="+r.url, "MAILHOST_ACCOUNT_ID="+account, "MAILHOST_TOKEN="+token, "MAILHOST_CONTROL_URL="+r.controlURL)
+		r.plane.Keep(account)
+		command := c.command(ctx, p, "MAILHOST_BASE_URL="+r.url, "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+r.controlURL)
 		forwarded := make(chan os.Signal, 1)
 		signal.Notify(forwarded, os.Interrupt, syscall.SIGTERM)
 		if err := command.Start(); err != nil {

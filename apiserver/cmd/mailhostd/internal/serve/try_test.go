@@ -36,11 +36,17 @@ func TestTry(t *testing.T) {
 		{[]string{"sh", "-c", `env | grep -c ^MAILHOST_`}, 0, "4\n", ""},
 		{[]string{"/does/not/exist"}, 127, "", "mailhostd: "},
 		{[]string{"--"}, cli.ExitUsage, "", "name the command"},
+		{[]string{"--replay", "/does/not/exist", "true"}, cli.ExitFailure, "", "--replay: "},
 	} {
 		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...)
 		if code != tt.code || stdout != tt.stdout || !strings.Contains(stderr, tt.stderr) || (tt.stderr == "") != (stderr == "") {
 			t.Errorf("%v: exit code %d, stdout %q, stderr %q; want %d, %q, %q", tt.args, code, stdout, stderr, tt.code, tt.stdout, tt.stderr)
 		}
+	}
+	print := []string{"try", "--seed", "7", "sh", "-c", `echo $MAILHOST_ACCOUNT_ID $MAILHOST_TOKEN`}
+	_, first, _ := mailhostdtest.RunWith(t, environ, print...)
+	if _, second, _ := mailhostdtest.RunWith(t, environ, print...); first != second || len(first) < 100 {
+		t.Errorf("two runs with a seed: %q, %q", first, second)
 	}
 	_, stdout, _ := mailhostdtest.RunWith(t, environ, "try", "--", "sh", "-c", `echo "$MAILHOST_BASE_URL" "$MAILHOST_CONTROL_URL"`)
 	urls := strings.Fields(strings.ReplaceAll(stdout, "http://", ""))
@@ -53,6 +59,36 @@ func TestTry(t *testing.T) {
 			t.Errorf("a server is still running at %s", address)
 		}
 	}
+}
+
+// TestTestFlags checks the flags for tests: what is recorded is replayed, and strict requests are refused.
+func TestTestFlags(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip(err)
+	}
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "recording")
+	environ := []string{"PATH=" + os.Getenv("PATH")}
+	request := func(query string) string {
+		return `curl -s -H "Authorization: Bearer $MAILHOST_TOKEN" "$MAILHOST_BASE_URL/v1/public/accounts/$MAILHOST_ACCOUNT_ID/workspaces` + query + `"`
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--record", file, "sh", "-c", request("?page_size=9")}, `"Default"`},
+		{[]string{"--replay", file, "sh", "-c", request("?page_size=9")}, `"Default"`},
+		{[]string{"--replay", file, "sh", "-c", request("")}, "the recording has no response"},
+		{[]string{"--strict", "sh", "-c", request("?pagesize=9")}, `"extra_forbidden"`},
+		{[]string{"--hostile", "sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/faults"`}, `"jitter":true`},
+		{[]string{"sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/accounts" -d '{}'; curl -s "$MAILHOST_CONTROL_URL/accounts"`}, `"isolated":true}]`},
+	} {
+		if code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...); code != cli.ExitOK || !strings.Contains(stdout, tt.want) {
+			t.Errorf("%v: exit code %d, stdout %q, stderr %q", tt.args, code, stdout, stderr)
+		}
+	}
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, "need --control-listen", "serve", "--hostile")
+	mailhostdtest.Fails(t, nil, cli.ExitUsage, "--seed: needs --database :memory:", "serve", "--seed", "1")
 }
 
 // TestTryForwardsSignals checks that a signal reaches the command, which ends in its own time, and that a

@@ -1,0 +1,405 @@
+package control_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+)
+
+// TestNoMistakeIsSilent checks that the control plane names what it does not know.
+func TestNoMistakeIsSilent(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for _, tt := range []struct{ method, path, body, want string }{
+		{"POST", "/reset", `{"accounts":[]}`, "no body"},
+		{"GET", "/journal?operaton=list-domains", "", `unknown parameter "operaton"; there are operation`},
+		{"GET", "/journal?operation=create-mailbx", "", `unknown id "create-mailbx"`},
+		{"GET", "/journal?credential=token", "", "credential: must be one of"},
+		{"GET", "/journal?status=200&status=201", "", "given twice"},
+		{"GET", "/journal?wait=x", "", "wait: must be a duration"},
+		{"GET", "/journal?count=-1", "", "count: must be"},
+		{"GET", "/outbox?too=x", "", "to, forwarding_id"},
+		{"GET", "/faults/f1?helt=1", "", "held, timeout"},
+		{"GET", "/clock?x=1", "", "the endpoint has none"},
+		{"POST", "/faults", `{"operation":"create-mailbx","status":500}`, "unknown id"},
+		{"POST", "/accounts", `{"isolatd":true}`, "isolatd"},
+		{"POST", "/accounts", `{"isolated":true}`, "no isolated accounts"},
+		{"POST", "/accounts", `{"token":"mhsa_name_secret"}`, "a checksum at its end: mhsa_name_secret"},
+	} {
+		if result := h.want(http.StatusUnprocessableEntity, tt.method, tt.path, tt.body); !strings.Contains(result["error"].(string), tt.want) {
+			t.Errorf("%s %s %s: %v, want %q", tt.method, tt.path, tt.body, result, tt.want)
+		}
+	}
+	var unwired control.Plane
+	if _, err := unwired.Faults.Add(fault.Rule{Operation: fault.Any, Status: 500}); err == nil {
+		t.Error("a fault of no service was added")
+	}
+	if err := unwired.Clock.Advance(time.Hour); err == nil {
+		t.Error("a clock of no service was moved")
+	}
+}
+
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(o *apiserver.Options) { o.Strict = true })
+	for _, tt := range []struct{ method, path, body, want string }{
+		{"POST", "/auth/service-accounts", `{"name":"short","expires_in":"1h"}`, `["body","expires_in"]`},
+		{"POST", "/mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"a","first_name":"A","last_nam":"B"}]}`, `"last_nam"`},
+		{"GET", "/domains?page_sizee=1", "", `["query","page_sizee"]`},
+	} {
+		a := h.network.do(tt.method, tt.path, tt.body)
+		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, tt.want) || !strings.Contains(a.body, "extra_forbidden") {
+			t.Errorf("%s: %+v, want %s", tt.path, a, tt.want)
+		}
+	}
+	h.network.Domain("example.com") // contact_info has members of its own
+	h.network.must("GET", "/domains?page_size=1&search=x", "")
+}
+
+// TestFixtureOutcomes checks that a load names what was not done.
+func TestFixtureOutcomes(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	const id = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+	load := func(domains string) string {
+		result := h.want(http.StatusOK, "POST", "/fixture", `{"accounts":[{"id":"`+id+`","domains":`+domains+`}]}`)
+		var states []string
+		for _, o := range result["objects"].([]any) {
+			object := o.(map[string]any)
+			if kind := object["kind"]; kind == "workspaces" || kind == "dedicated_ip_options" {
+				continue // that every account has
+			}
+			states = append(states, fmt.Sprint(object["kind"], " ", object["name"], " ", object["state"]))
+		}
+		return strings.Join(states, ", ")
+	}
+	jane := `{"local_part":"jane","first_name":"Jane","last_name":"Doe"}`
+	first := `[{"name":"a.test","status":"active","mailboxes":[` + jane + `],"dns_records":[{"name":"www","type":"TXT","value":"x"}]}]`
+	for _, tt := range []struct{ domains, want string }{
+		{first, "account <nil> created, domains a.test created, mailboxes jane created, dns_records www created"},
+		{first, "account <nil> existing, domains a.test existing, mailboxes jane existing, dns_records www existing"},
+		{`[{"name":"a.test","auto_renew":true,"mailboxes":[` + strings.Replace(jane, "Doe", "Roe", 1) + `]},{"name":"b.test"}]`,
+			"account <nil> existing, domains a.test different, mailboxes jane different, domains b.test missing"},
+	} {
+		if got := load(tt.domains); got != tt.want {
+			t.Errorf("got  %s\nwant %s", got, tt.want)
+		}
+	}
+	if dumped := h.raw("GET", "/fixture", "").Body.String(); strings.Contains(dumped, "Roe") || strings.Contains(dumped, "b.test") {
+		t.Errorf("the comparison has changed the account: %s", dumped)
+	}
+}
+
+// TestResponsesOfFaults checks the faults that imitate what is between a client and the API.
+func TestResponsesOfFaults(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.network
+	for _, name := range []string{"A", "B", "C"} {
+		c.must("POST", "/workspaces", `{"name":"`+name+`"}`)
+	}
+	for _, tt := range []struct {
+		rule  string
+		check func(response) bool
+	}{
+		{`"status":502,"html":true,"retry_after":3`, func(r response) bool {
+			return r.status == 502 && r.header.Get("Content-Type") == "text/html" && strings.Contains(r.body, "<h1>502 Bad Gateway</h1>") && r.header.Get("Retry-After") == "3"
+		}},
+		{`"status":503,"retry_after":60,"retry_after_date":true`, func(r response) bool {
+			at, err := http.ParseTime(r.header.Get("Retry-After"))
+			return err == nil && time.Until(at) > 50*time.Second && time.Until(at) < 61*time.Second && strings.Contains(r.body, "unavailable")
+		}},
+		{`"drop":"before","rst":true`, func(r response) bool { return errors.Is(r.err, syscall.ECONNRESET) }},
+		{`"page_size":3`, func(r response) bool {
+			return r.status == 200 && strings.Contains(r.body, `"page_size":3`) && strings.Contains(r.body, `"total":4`)
+		}},
+		{`"delay":"20ms","jitter":true`, func(r response) bool { return r.status == 200 }},
+	} {
+		id := h.want(201, "POST", "/faults", `{"operation":"list-workspaces",`+tt.rule+`}`)["id"].(string)
+		if a := c.do("GET", "/workspaces?page_size=100", ""); !tt.check(a) {
+			t.Errorf("%s: %+v", tt.rule, a)
+		}
+		h.want(204, "DELETE", "/faults/"+id, "")
+	}
+}
+
+// TestAwaitedLists checks the filters of the journal and the outbox, and that a test can wait for what they have.
+func TestAwaitedLists(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.network
+	c.must("GET", "/workspaces", "")
+	waited := make(chan map[string]any, 1)
+	go func() { waited <- h.want(http.StatusOK, "GET", "/outbox?to=a@example.org&wait=10s", "") }()
+	time.Sleep(20 * time.Millisecond)
+	c.must("POST", "/forwarding", `{"target_email":"a@example.org"}`)
+	if items := apitest.Receive(t, waited)["items"].([]any); len(items) != 1 || items[0].(map[string]any)["forwarding_id"] == "" {
+		t.Errorf("outbox: %v", items)
+	}
+	for query, want := range map[string]int{
+		"?count=2": 200, "?count=1": 409, "?count=3&wait=20ms": 409, "?count=1&method=post&body=a@example.org&account=" + accountID: 200,
+		"?count=1&path=/workspaces&credential=service_account": 200, "?count=0&fault=f1": 200, "?wait=1s&method=GET": 200, "?count=0&body=nobody": 200,
+	} {
+		if got, result := h.call("GET", "/journal"+query, ""); got != want {
+			t.Errorf("%s: %d %v, want %d", query, got, result, want)
+		}
+	}
+	h.want(http.StatusOK, "GET", "/outbox?count=0&to=b@example.org", "")
+	h.want(http.StatusNoContent, "DELETE", "/outbox", "")
+	h.want(http.StatusOK, "GET", "/outbox?count=0", "")
+}
+
+// double is a harness whose plane has isolated accounts, as mailhostd has them.
+func double(t *testing.T, configure func(*control.Plane)) (h *harness, url string) {
+	t.Helper()
+	h = newHarness(t)
+	configure(h.plane)
+	server := httptest.NewServer(h.plane.API(h.service.Handler()))
+	t.Cleanup(server.Close)
+	h.plane.NewService = func(_ context.Context, id string, p *control.Plane) (*apiserver.Service, error) {
+		return apiserver.New(apiserver.Options{Store: apitest.OpenStore(t), Clock: p.Clock.Now, Middleware: p.Middleware, PublicURL: server.URL + control.IsolatedPath + id})
+	}
+	t.Cleanup(func() {
+		h.plane.Drain()
+		if err := h.plane.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h, server.URL
+}
+
+// TestIsolatedAccounts checks that two isolated accounts can do the same at once, and see nothing of each other.
+func TestIsolatedAccounts(t *testing.T) {
+	t.Parallel()
+	h, url := double(t, func(p *control.Plane) { p.IsolateByDefault = true })
+	create := func() (c caller, plane string) {
+		made := h.want(http.StatusCreated, "POST", "/accounts", `{}`)
+		id := made["account_id"].(string)
+		if want := "http://example.com/accounts/" + id; made["isolated"] != true || made["control_url"] != want {
+			t.Fatalf("%v", made)
+		}
+		return caller{&apitest.Client{T: t, HTTP: http.DefaultClient, URL: url, Account: id, Token: made["token"].(string)}}, "/accounts/" + id
+	}
+	one, planeOfOne := create()
+	two, planeOfTwo := create()
+	for _, c := range []caller{one, two} {
+		c.must("POST", "/domains/purchase", h.purchase(c, "example.com"))
+		c.must("POST", "/forwarding", `{"target_email":"archive@compliance.example"}`)
+	}
+	h.want(http.StatusOK, "POST", planeOfOne+"/clock", `{"advance":"72h"}`)
+	h.want(201, "POST", planeOfOne+"/faults", `{"operation":"list-domains","status":418}`)
+	if a := two.do("GET", "/domains", ""); a.status != http.StatusOK {
+		t.Errorf("a fault of one account is in the other: %+v", a)
+	}
+	if a := one.do("GET", "/domains", ""); a.status != 418 {
+		t.Errorf("%+v", a)
+	}
+	if a := one.must("GET", "/forwarding", ""); !strings.Contains(a.body, `"expired"`) {
+		t.Errorf("%s", a.body)
+	}
+	message := h.want(http.StatusOK, "GET", planeOfTwo+"/outbox?count=1", "")["items"].([]any)[0].(map[string]any)
+	resp, err := http.Post(message["link"].(string), "application/x-www-form-urlencoded", nil)
+	if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("%s: %v, %v", message["link"], resp, err)
+	}
+	if a := two.must("GET", "/forwarding", ""); !strings.Contains(a.body, `"verified"`) {
+		t.Errorf("the link verifies nothing: %s", a.body)
+	}
+	h.want(http.StatusOK, "POST", planeOfOne+"/reset", "")
+	if n := one.total("/domains"); n != 0 { // its token has survived
+		t.Errorf("%d domains after a reset", n)
+	}
+	if n := two.total("/domains"); n != 1 {
+		t.Errorf("the reset of one account deleted the other's domains: %d", n)
+	}
+	h.want(http.StatusNoContent, "DELETE", planeOfTwo, "")
+	h.want(http.StatusNotFound, "DELETE", planeOfTwo, "")
+	h.want(http.StatusNotFound, "GET", planeOfTwo+"/clock", "")
+	if a := two.do("GET", "/domains", ""); a.status != http.StatusUnauthorized {
+		t.Errorf("of a deleted account: %+v", a)
+	}
+}
+
+// purchase returns the body of a purchase.
+func (h *harness) purchase(c caller, domain string) string {
+	text, err := json.Marshal(map[string]any{"workspace_id": c.DefaultWorkspace(), "domains": []string{domain}, "contact_info": apitest.Contact()})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestChosenTokens checks that an account with a chosen token survives a reset, and that an account can be deleted with all in it.
+func TestChosenTokens(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.network
+	token := c.Token // that of an account of the harness is well-formed
+	c.Domain("example.com")
+	c.must("POST", "/mailboxes", mailbox("jane"))
+	h.want(http.StatusNoContent, "DELETE", "/accounts/"+accountID, "")
+	h.want(http.StatusNotFound, "DELETE", "/accounts/"+accountID, "")
+	if a := c.do("GET", "/domains", ""); a.status != http.StatusUnauthorized {
+		t.Errorf("of a deleted account: %+v", a)
+	}
+	h.want(http.StatusCreated, "POST", "/accounts", `{"account_id":"`+accountID+`","token":"`+token+`"}`)
+	c.Domain("example.com")
+	for range 2 {
+		h.want(http.StatusOK, "POST", "/reset", "")
+		if n := c.total("/domains"); n != 0 {
+			t.Errorf("%d domains", n)
+		}
+	}
+	if items := h.want(http.StatusOK, "GET", "/accounts", "")["items"].([]any); len(items) != 1 {
+		t.Errorf("%v", items)
+	}
+}
+
+// TestSnapshots checks that a snapshot has everything, and that a thousand objects take little time.
+func TestSnapshots(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.network
+	var mailboxes []string
+	for i := range 1000 {
+		mailboxes = append(mailboxes, fmt.Sprintf(`{"local_part":"m%d","first_name":"F","last_name":"L"}`, i))
+	}
+	h.want(http.StatusOK, "POST", "/fixture", `{"max_mailboxes":5000,"accounts":[{"id":"7c9e6679-7425-40de-944b-e07fc1f90ae7","domains":[{"name":"a.test","mailboxes":[`+strings.Join(mailboxes, ",")+`]}]}]}`)
+	c.must("POST", "/forwarding", `{"target_email":"a@example.org"}`)
+	h.advance(time.Hour)
+	h.want(http.StatusNotFound, "POST", "/snapshots/full/load", "")
+	start := time.Now()
+	h.want(http.StatusNoContent, "PUT", "/snapshots/full", "")
+	saved := time.Since(start)
+	before := h.raw("GET", "/fixture", "").Body.String()
+	h.want(http.StatusOK, "POST", "/reset", "")
+	start = time.Now()
+	h.want(http.StatusNoContent, "POST", "/snapshots/full/load", "")
+	t.Logf("1,000 mailboxes: saved in %s, loaded in %s", saved, time.Since(start))
+	if after := h.raw("GET", "/fixture", "").Body.String(); after != before {
+		t.Errorf("loaded %d bytes, saved %d", len(after), len(before))
+	}
+	c.must("GET", "/forwarding", "") // the token works again
+	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute {
+		t.Errorf("the clock is %s ahead", ahead)
+	}
+	h.want(http.StatusOK, "GET", "/outbox?count=1&to=a@example.org", "")
+	if items := h.want(http.StatusOK, "GET", "/snapshots", "")["items"].([]any); len(items) != 1 {
+		t.Errorf("%v", items)
+	}
+}
+
+// TestReplay checks that a recording responds as the service did, and to nothing else.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	var recorded bytes.Buffer
+	h := newHarness(t)
+	h.plane.Journal.Record = &recorded
+	calls := func(c caller) (bodies []string) {
+		for _, call := range [][3]string{{"GET", "/workspaces?page=1", ""}, {"POST", "/workspaces", `{"name":"Sales"}`}, {"GET", "/workspaces?page=1", ""}, {"GET", "/mailboxes/x@example.com", ""}} {
+			a := c.do(call[0], call[1], call[2])
+			bodies = append(bodies, fmt.Sprint(a.status, strings.TrimSpace(a.body)))
+		}
+		return bodies
+	}
+	normal := func(bodies []string) string { // the journal sorts the members
+		var all []string
+		for _, b := range bodies {
+			var v any
+			if err := json.Unmarshal([]byte(b[3:]), &v); err != nil {
+				t.Fatalf("%v in %s", err, b)
+			}
+			all = append(all, b[:3]+fmt.Sprint(v))
+		}
+		return strings.Join(all, "\n")
+	}
+	want := normal(calls(h.inProcess))
+	recording, err := journal.ReadRecording(&recorded)
+	if err != nil || recording.AccountID() != accountID {
+		t.Fatalf("%v, %+v", err, recording)
+	}
+	replayed := newReplay(t, recording)
+	if got := normal(calls(replayed)); got != want {
+		t.Errorf("replayed\n%s\nrecorded\n%s", got, want)
+	}
+	if a := replayed.do("GET", "/domains", ""); a.status != http.StatusNotImplemented || !strings.Contains(a.body, "recording") {
+		t.Errorf("%+v", a)
+	}
+	if _, err := journal.ReadRecording(strings.NewReader("no JSON")); err == nil {
+		t.Error("no JSON is a recording")
+	}
+}
+
+// newReplay returns a client of a service that a recording responds for.
+func newReplay(t *testing.T, r *journal.Recording) caller {
+	plane := &control.Plane{Replay: r}
+	s := apitest.New(t, func(o *apiserver.Options) { o.Clock, o.Middleware = plane.Clock.Now, plane.Middleware })
+	c := caller{s.As("mhsa_any")}
+	c.URL = "http://in.process"
+	return c
+}
+
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	plane := &control.Plane{Hostile: true}
+	plane.Faults.Seed = 7
+	s := apitest.New(t, func(o *apiserver.Options) { o.Clock, o.Middleware = plane.Clock.Now, plane.Middleware })
+	for range 2 {
+		if n := len(plane.Faults.Rules()); n != len(fault.Hostile()) {
+			t.Errorf("%d faults", n)
+		}
+		if err := plane.Reset(t.Context(), s.Service); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDocuments checks that the documents describe each endpoint, and that their references lead somewhere.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	document := h.want(http.StatusOK, "GET", "/openapi.json", "")
+	schemas := document["components"].(map[string]any)["schemas"].(map[string]any)
+	for _, r := range h.want(http.StatusOK, "GET", "/", "")["routes"].([]any) {
+		route := r.(map[string]any)
+		path, _ := document["paths"].(map[string]any)[route["path"].(string)].(map[string]any)
+		operation, ok := path[strings.ToLower(route["method"].(string))].(map[string]any)
+		if !ok {
+			t.Errorf("%v is not described", route)
+		}
+		for _, p := range operation["parameters"].([]any) {
+			if p := p.(map[string]any); p["in"] == "query" && p["description"] == "" {
+				t.Errorf("%v: %v is not described", route, p["name"])
+			}
+		}
+	}
+	if properties := schemas["Rule"].(map[string]any)["properties"].(map[string]any); properties["page_size"] == nil || properties["delay"].(map[string]any)["type"] != "string" {
+		t.Errorf("%v", properties)
+	}
+	schema := h.want(http.StatusOK, "GET", "/fixture/schema", "")
+	text, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reference := range strings.SplitSeq(string(text), `"$ref":"#/$defs/`) {
+		if name, _, _ := strings.Cut(reference, `"`); strings.HasPrefix(name, "{") {
+			continue
+		} else if schema["$defs"].(map[string]any)[name] == nil {
+			t.Errorf("%q is not defined", name)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+)
+
+// ownerName is the name of the service account with the token of an account.
+const ownerName = "owner"
+
+// IsolatedPath is the path below which an isolated account has its pages: IsolatedPath and the
+// account's id are the path of its service's PublicURL.
+const IsolatedPath = "/isolated/"
+
+// isolated is the service of an isolated account.
+type isolated struct {
+	plane   *Plane
+	service *apiserver.Service
+	api     http.Handler
+	control http.Handler
+}
+
+// AccountOptions describe an account to create. All of them may be empty.
+type AccountOptions struct {
+	AccountID string `json:"account_id,omitempty" doc:"The UUID of the account; a random one by default."`
+	Token     string `json:"token,omitempty" doc:"The token of the account's owner. The account then survives a reset, empty and with this token."`
+	Isolated  *bool  `json:"isolated,omitempty" doc:"Whether the account has a service of its own: domain names, messages, IPs, clock, outbox, journal, faults, snapshots and reset."`
+}
+
+// Account is an account that was created, with its owner's token.
+type Account struct {
+	AccountID   string `json:"account_id"`
+	WorkspaceID string `json:"workspace_id"`
+	Token       string `json:"token"`
+	Isolated    bool   `json:"isolated"`
+	// ControlURL is the control plane of an isolated account.
+	ControlURL string `json:"control_url,omitempty"`
+}
+
+var errNotIsolated = errors.New("isolated: this server has no isolated accounts")
+
+// CreateAccount creates an account in a service, or an isolated one.
+func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o AccountOptions) (Account, error) {
+	if _, err := uuid.Parse(o.AccountID); o.AccountID != "" && err != nil {
+		return Account{}, invalid(errors.New("account_id: must be a UUID"))
+	}
+	if o.Isolated != nil && *o.Isolated || o.Isolated == nil && p.IsolateByDefault {
+		return p.createIsolated(ctx, o)
+	}
+	created := Account{AccountID: o.AccountID, Token: o.Token}
+	var err error
+	if o.Token == "" {
+		created.AccountID, created.Token, err = s.InitAccount(ctx, o.AccountID, ownerName)
+	} else if created.AccountID, err = s.InitAccountWithToken(ctx, o.AccountID, ownerName, o.Token); err == nil {
+		p.Keep(created)
+	} else if _, inUse := errors.AsType[*apiserver.AccountInUseError](err); !inUse {
+		err = invalid(fmt.Errorf("token: %w", err))
+	}
+	created.WorkspaceID = api.DefaultWorkspaceID(created.AccountID)
+	return created, err
+}
+
+// Keep makes an account survive resets, with its token.
+func (p *Plane) Keep(a Account) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept = append(p.kept, keptAccount{a.AccountID, a.Token})
+}
+
+func (p *Plane) createIsolated(ctx context.Context, o AccountOptions) (Account, error) {
+	if p.NewService == nil {
+		return Account{}, invalid(errNotIsolated)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.created++
+	id := api.CanonicalID(o.AccountID)
+	switch seed := p.Faults.Seed; {
+	case id != "":
+	case seed != 0:
+		id = uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%d:%d", seed, p.created)).String()
+	default:
+		id = uuid.NewString()
+	}
+	if _, exists := p.isolated[id]; exists {
+		return Account{}, &apiserver.AccountInUseError{AccountID: id}
+	}
+	child := &Plane{Hostile: p.Hostile}
+	child.Faults.Seed = p.Faults.Seed
+	service, err := p.NewService(ctx, id, child)
+	if err != nil {
+		return Account{}, err
+	}
+	created, err := child.CreateAccount(ctx, service, AccountOptions{AccountID: id, Token: o.Token})
+	if err != nil {
+		return Account{}, errors.Join(err, service.Close())
+	}
+	if o.Token == "" { // an isolated account always survives its own reset
+		child.Keep(created)
+	}
+	if p.isolated == nil {
+		p.isolated = map[string]isolated{}
+	}
+	p.isolated[id] = isolated{child, service, service.Handler(), child.routes(service)}
+	created.Isolated = true
+	return created, nil
+}
+
+// find returns the isolated account with an id.
+func (p *Plane) find(id string) (isolated, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i, ok := p.isolated[api.CanonicalID(id)]
+	return i, ok
+}
+
+// API returns a handler that serves isolated accounts, and passes other requests to next: the
+// handler of the plane's service.
+func (p *Plane) API(next http.Handler) http.Handler {
+	before, _, _ := strings.Cut(api.Prefix, "{")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest, isPage := strings.CutPrefix(r.URL.Path, IsolatedPath)
+		if !isPage {
+			rest = strings.TrimPrefix(r.URL.Path, before)
+		}
+		id, _, _ := strings.Cut(rest, "/") // "" if it is another path
+		switch i, ok := p.find(id); {
+		case !ok:
+			next.ServeHTTP(w, r)
+		case isPage:
+			http.StripPrefix(IsolatedPath+id, i.api).ServeHTTP(w, r)
+		default:
+			i.api.ServeHTTP(w, r)
+		}
+	})
+}
+
+// DeleteAccount deletes an account with all that is in it. ErrNoAccount is returned if there is
+// none.
+func (p *Plane) DeleteAccount(ctx context.Context, s *apiserver.Service, id string) error {
+	id = api.CanonicalID(id)
+	i, ok := p.find(id)
+	p.mu.Lock()
+	delete(p.isolated, id)
+	for n, a := range p.kept {
+		if a.id == id {
+			p.kept = append(p.kept[:n:n], p.kept[n+1:]...)
+			break
+		}
+	}
+	p.mu.Unlock()
+	if !ok {
+		return s.EraseAccount(ctx, id)
+	}
+	return i.close(ctx)
+}
+
+// close ends the requests of an isolated account, and its service.
+func (i isolated) close(ctx context.Context) error {
+	i.service.Drain()
+	_, err := i.plane.inFlight.pause(ctx, i.plane.Faults.Clear)
+	return errors.Join(err, i.service.Close())
+}
+
+// Drain drains the services of the isolated accounts.
+func (p *Plane) Drain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, i := range p.isolated {
+		i.service.Drain()
+	}
+}
+
+// Close closes the services of the isolated accounts. Requests in flight must have ended.
+func (p *Plane) Close() (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, i := range p.isolated {
+		err = errors.Join(err, i.service.Close())
+	}
+	p.isolated = nil
+	return err
+}
