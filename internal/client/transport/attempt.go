@@ -66,20 +66,20 @@ type Attempt struct {
 
 // attempt sends the request once and records the result in c.Last. It reads the response to
 // its end, so that one that breaks off is a failed attempt.
-func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
+func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	t := c.t
 	c.Attempts++
 	c.RequestID = t.Hooks.NewID()
 	c.Last = Attempt{notSent: true, started: t.Hooks.Now()}
-	w := newWatchdog(ctx)
+	w := newWatchdog(r.Context())
 	// How far the sending came. A RoundTripper that is not traced is assumed to have
 	// sent the request.
 	var traced, written atomic.Bool
-	req, err := c.newRequest(httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
+	req := r.Clone(httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
 		GetConn:      func(string) { traced.Store(true) },
 		WroteHeaders: func() { written.Store(true) },
 	}))
-	if err != nil {
+	if err := c.complete(req); err != nil {
 		w.end()
 		c.Last.cause = c.secrets.redactError(err)
 		return nil, err
@@ -103,20 +103,12 @@ func (c *Call) attempt(ctx context.Context) (*http.Response, error) {
 			t.HonoursKeys.Store(true)
 		}
 	}
-	c.log(ctx, req)
+	c.log(r.Context(), req)
 	return resp, err
 }
 
-// newRequest returns the request of one attempt.
-func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
-	target := c.t.baseURL + c.request.Path
-	if query := c.request.Query.Encode(); query != "" {
-		target += "?" + query
-	}
-	req, err := http.NewRequestWithContext(ctx, c.spec.Method, target, bytes.NewReader(c.request.Body))
-	if err != nil {
-		return nil, errors.New("the request's URL is malformed")
-	}
+// complete sets the headers of the request of one attempt.
+func (c *Call) complete(req *http.Request) error {
 	req.Header = c.request.Header.Clone()
 	if c.spec.Keyed() {
 		// net/http resends a POST with an Idempotency-Key by itself when a reused
@@ -133,15 +125,15 @@ func (c *Call) newRequest(ctx context.Context) (*http.Request, error) {
 		req.Header.Set("Accept", "text/csv, application/json")
 	}
 	if c.t.tokens == nil {
-		return req, nil
+		return nil
 	}
 	token, err := c.t.tokens.Token()
 	if err != nil {
-		return nil, newTokenError(err)
+		return newTokenError(err)
 	}
 	c.secrets.add(token.AccessToken)
 	token.SetAuthHeader(req)
-	return req, nil
+	return nil
 }
 
 // readBody reads the body of a response into memory. An export stays as it is.

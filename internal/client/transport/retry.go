@@ -3,10 +3,14 @@ package transport
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // Limits of a call.
@@ -24,23 +28,56 @@ const (
 	waitMin, waitMax = 500 * time.Millisecond, 20 * time.Second // ceilings of the wait before a retry
 )
 
-// sendUntilDone makes attempts until evaluate wants no further one.
+// sendUntilDone makes attempts until evaluate wants no further one. The loop is
+// go-retryablehttp's, and every decision is the call's: the library's own policy would
+// resend a create whose outcome is unknown.
 func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
-	for {
-		resp, err := c.attempt(ctx)
-		if !c.evaluate(ctx, resp, err) {
-			return resp, err
-		}
-		if resp != nil {
-			_ = resp.Body.Close() // an export has not been read
-		}
-		if err := c.t.Hooks.Sleep(ctx, c.wait); err != nil {
-			return nil, err
-		}
-		if err := c.awaitRate(ctx); err != nil {
-			return nil, err
-		}
+	target := c.t.baseURL + c.request.Path
+	if query := c.request.Query.Encode(); query != "" {
+		target += "?" + query
 	}
+	var body any // an untyped nil if there is none, as retryablehttp requires
+	if c.request.Body != nil {
+		body = c.request.Body
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, c.spec.Method, target, body)
+	if err != nil {
+		return nil, errors.New("the request's URL is malformed")
+	}
+	loop := &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport: roundTripperFunc(c.attempt),
+			// Following a redirect would send the request, and the credential, to another address.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		RetryMax: math.MaxInt32, // mayRetry counts, over several rounds
+		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+			return c.evaluate(ctx, resp, withoutURL(err)), nil
+		},
+		// The wait is in PrepareRetry, where a test can replace it.
+		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return 0 },
+		PrepareRetry: func(*http.Request) error {
+			if err := c.t.Hooks.Sleep(ctx, c.wait); err != nil {
+				return err
+			}
+			return c.awaitRate(ctx)
+		},
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	resp, err := loop.Do(req)
+	return resp, withoutURL(err)
+}
+
+type roundTripperFunc func(*http.Request) (*http.Response, error)
+
+func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// withoutURL returns the cause of an error of http.Client.
+func withoutURL(err error) error {
+	if e, ok := err.(*url.Error); ok {
+		return e.Err
+	}
+	return err
 }
 
 // evaluate sets the outcome of the latest attempt and reports whether the request
