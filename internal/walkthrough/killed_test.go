@@ -267,6 +267,7 @@ func createdOnce(t *testing.T, database string, want map[string]int) {
 // accountServer is mailhostd with one account, for a workspace.
 type accountServer struct {
 	database, address string
+	flags             []string
 	cmd               *exec.Cmd
 }
 
@@ -301,7 +302,8 @@ func initAccount(t *testing.T, w *workspace, database string) {
 // start starts the server and waits until it serves.
 func (s *accountServer) start(t *testing.T) {
 	t.Helper()
-	s.cmd = exec.Command(mailhostd(), "serve", "--listen", s.address, "--log-format", "json", "--database", s.database)
+	args := []string{"serve", "--listen", s.address, "--log-format", "json", "--database", s.database}
+	s.cmd = exec.Command(mailhostd(), append(args, s.flags...)...)
 	log, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
