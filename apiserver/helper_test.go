@@ -77,7 +77,7 @@ type faulty struct {
 
 func newFaulty(t *testing.T) *faulty { return &faulty{Store: newStore(t)} }
 
-func call(h *atomic.Pointer[hook], ctx context.Context) error {
+func call(ctx context.Context, h *atomic.Pointer[hook]) error {
 	if fn := h.Load(); fn != nil {
 		return (*fn)(ctx)
 	}
@@ -85,7 +85,7 @@ func call(h *atomic.Pointer[hook], ctx context.Context) error {
 }
 
 func (s *faulty) View(ctx context.Context, fn func(store.Reader) error) error {
-	if err := call(&s.view, ctx); err != nil {
+	if err := call(ctx, &s.view); err != nil {
 		return err
 	}
 	return s.Store.View(ctx, func(r store.Reader) error {
@@ -97,7 +97,7 @@ func (s *faulty) View(ctx context.Context, fn func(store.Reader) error) error {
 }
 
 func (s *faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
-	if err := call(&s.update, ctx); err != nil {
+	if err := call(ctx, &s.update); err != nil {
 		return err
 	}
 	return s.Store.Update(ctx, func(tx store.Tx) error {
@@ -109,7 +109,7 @@ func (s *faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func (s *faulty) Ping(ctx context.Context) error {
-	if err := call(&s.ping, ctx); err != nil {
+	if err := call(ctx, &s.ping); err != nil {
 		return err
 	}
 	return s.Store.Ping(ctx)

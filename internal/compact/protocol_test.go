@@ -102,7 +102,7 @@ func TestEveryFieldOfARequest(t *testing.T) {
 			}
 		}
 		results := reflect.ValueOf(s).MethodByName(method.Name).Call([]reflect.Value{reflect.ValueOf(t.Context()), request})
-		if err, ok := results[1].Interface().(error); ok {
+		if err, ok := reflect.TypeAssert[error](results[1]); ok {
 			t.Fatalf("%s: %s", method.Name, err)
 		}
 		got := reflect.ValueOf(k.request).Elem()

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -112,9 +113,7 @@ func (ci *ciSystem) identify(name string, j job, set func(name, value string)) {
 
 func (ci *ciSystem) token(audience string) string {
 	claims := map[string]any{"iss": ci.URL, "aud": cmp.Or(ci.audience, audience), "sub": "job", "exp": time.Now().Add(time.Hour).Unix(), "jti": rand.Text()}
-	for name, value := range ci.job {
-		claims[name] = value
-	}
+	maps.Copy(claims, ci.job)
 	text, _ := json.Marshal(claims)
 	return oidctest.SignIDToken(ci.key, "k", oidc.RS256, string(text))
 }

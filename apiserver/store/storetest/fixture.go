@@ -179,14 +179,3 @@ func workspaceScope(id string) store.Scope {
 func domainScope(id string) store.Scope {
 	return store.Scope{Type: vocab.ScopeDomain, ID: id}
 }
-
-// nothing restricts a filter to no workspace and no domain.
-var nothing = store.Within{Restricted: true}
-
-func withinDomains(ids ...string) store.Within {
-	return store.Within{Restricted: true, Domains: ids}
-}
-
-func withinWorkspaces(ids ...string) store.Within {
-	return store.Within{Restricted: true, Workspaces: ids}
-}

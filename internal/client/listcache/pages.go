@@ -64,13 +64,14 @@ type reader[T any] struct {
 	pass   int            // over the list, from 1
 	passOf map[string]int // the pass in which an id was last met
 	met    int            // ids met in this pass
+	ended  bool           // the consumer wants no more
 }
 
 // read reads the list from its first page and reports whether it came to the end. If
 // not, the list or the size of its pages changed, and another pass is needed.
 func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 	r.met = 0
-	total := 0
+	total, shrank := 0, false
 	for page := 1; ; page++ {
 		p, err := r.Fetch(ctx, page, r.Size)
 		if err != nil && r.shrink(err) {
@@ -92,11 +93,16 @@ func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 				return false, nil
 			}
 		}
-		if p.Total < total {
-			return false, nil
-		}
+		// What is deleted moves the rest to pages that were read already. Such a pass goes on to
+		// its end, so that the next one begins when there is less left to delete.
+		shrank = shrank || p.Total < total
 		total = p.Total
-		if done, err := r.take(p, page); done || err != nil {
+		switch done, err := r.take(p, page); {
+		case r.ended:
+			return true, nil
+		case shrank && (done || err != nil):
+			return false, nil
+		case done || err != nil:
 			return done, err
 		}
 	}
@@ -141,6 +147,7 @@ func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 		r.passOf[id] = r.pass
 		r.met++
 		if !seen && !r.yield(p.Items[i], nil) {
+			r.ended = true
 			return true, nil
 		}
 	}

@@ -83,10 +83,7 @@ func New(version string) *Metrics {
 // WatchReadiness adds a gauge that calls ready on every scrape. Call it at most once.
 func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
 	m.gauge("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", scraped(func(ctx context.Context) (float64, error) {
-		if ready(ctx) != nil {
-			return 0, nil
-		}
-		return 1, nil
+		return map[bool]float64{true: 1}[ready(ctx) == nil], nil
 	}, func(n float64) float64 { return n }))
 }
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -66,19 +67,14 @@ func TestCrash(t *testing.T) {
 
 // starve keeps the processors of the machine busy until stop is called.
 func starve() (stop func()) {
-	stopped := make(chan struct{})
+	var stopped atomic.Bool
 	for range runtime.NumCPU() {
 		go func() {
-			for {
-				select {
-				case <-stopped:
-					return
-				default:
-				}
+			for !stopped.Load() {
 			}
 		}()
 	}
-	return func() { close(stopped) }
+	return func() { stopped.Store(true) }
 }
 
 // crashRun is a database with its servers and their clients.
