@@ -64,14 +64,15 @@ type reader[T any] struct {
 	pass   int            // over the list, from 1
 	passOf map[string]int // the pass in which an id was last met
 	met    int            // ids met in this pass
+	shrank bool           // objects were deleted during this pass
 	ended  bool           // the consumer wants no more
 }
 
 // read reads the list from its first page and reports whether it came to the end. If
 // not, the list or the size of its pages changed, and another pass is needed.
 func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
-	r.met = 0
-	total, shrank := 0, false
+	r.met, r.shrank = 0, false
+	total := 0
 	for page := 1; ; page++ {
 		p, err := r.Fetch(ctx, page, r.Size)
 		if err != nil && r.shrink(err) {
@@ -95,15 +96,10 @@ func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 		}
 		// What is deleted moves the rest to pages that were read already. Such a pass goes on to
 		// its end, so that the next one begins when there is less left to delete.
-		shrank = shrank || p.Total < total
+		r.shrank = r.shrank || p.Total < total
 		total = p.Total
-		switch done, err := r.take(p, page); {
-		case r.ended:
-			return true, nil
-		case shrank && (done || err != nil):
-			return false, nil
-		case done || err != nil:
-			return done, err
+		if done, err := r.take(p, page); done || err != nil {
+			return done && (r.ended || !r.shrank), err
 		}
 	}
 }
@@ -152,6 +148,8 @@ func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 		}
 	}
 	switch {
+	case r.shrank && r.met == before:
+		return true, nil
 	case len(p.Items) == 0 && r.met < p.Total:
 		return false, r.errorf("the list ends after %d of %d objects; it can't be read to its end", r.met, p.Total)
 	case len(p.Items) == 0:
