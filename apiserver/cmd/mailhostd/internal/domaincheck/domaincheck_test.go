@@ -67,6 +67,7 @@ func TestCheck(t *testing.T) {
 mx1 A 192.0.2.1
 @ TXT "v=spf1 include:spf.broken.example include:_spf.example.com " "-all"
 _spf TXT "v=spf1 `+strings.Repeat("ip4:192.0.2.100 ", 15)+`" "`+strings.Repeat("ip4:192.0.2.100 ", 15)+`" "`+strings.Repeat("ip4:192.0.2.100 ", 15)+`mx -all"
+_spf MX 10 mx1.example.com.
 _dmarc TXT "v=DMARC1; p=reject; rua=mailto:a@example.com"
 s1._domainkey TXT "v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w="
 `)
