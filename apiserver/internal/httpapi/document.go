@@ -66,7 +66,8 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 			Contact:     &huma.Contact{Name: "mailhost", URL: "https://github.com/mailhost/terraform-provider-mailhost"},
 			License:     &huma.License{Name: "Mozilla Public License 2.0", Identifier: "MPL-2.0"},
 		},
-		Servers: []*huma.Server{{
+		// The first one is what pages that a server has itself, such as /docs, send requests to.
+		Servers: []*huma.Server{{URL: "/", Description: "the server that returns this document"}, {
 			URL: "{base_url}", Description: "mailhostd, or the account's mail host: the URL before /v1, without a slash at its end",
 			Variables: map[string]*huma.ServerVariable{"base_url": {Default: "http://127.0.0.1:8080"}},
 		}},
