@@ -17,8 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/route"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
 // endpoint is one entry of the list that GET / returns.
@@ -234,7 +234,6 @@ type httpError struct {
 	error
 }
 
-// Unwrap is for package errors.
 func (e *httpError) Unwrap() error { return e.error }
 
 // invalid returns an error with status 422.

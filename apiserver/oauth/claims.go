@@ -61,7 +61,6 @@ const lastSecond = 253402300799
 // numericDate validates a NumericDate without storing it.
 type numericDate struct{}
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (numericDate) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil

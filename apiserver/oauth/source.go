@@ -144,7 +144,6 @@ func isLoopback(host string) bool {
 // limitedTransport limits the size of response bodies.
 type limitedTransport struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
 func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
 // Trust is the content of a trust file: the issuers of workloads, such as CI systems, and the

@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/haproxytest"
 )
 
 var (
@@ -274,7 +272,7 @@ type accountServer struct {
 func newAccountServer(t *testing.T, w *workspace, database string) *accountServer {
 	t.Helper()
 	initAccount(t, w, database)
-	s := &accountServer{database: database, address: haproxytest.FreeAddress(t)}
+	s := &accountServer{database: database, address: freeAddress(t)}
 	s.start(t)
 	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
 	w.set("MAILHOST_BASE_URL", "http://"+s.address)

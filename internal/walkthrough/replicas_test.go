@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/haproxytest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
@@ -43,12 +42,12 @@ func TestAccReplicas(t *testing.T) {
 			var servers []*accountServer
 			var addresses []string
 			for range 3 {
-				s := &accountServer{database: database, address: haproxytest.FreeAddress(t), flags: []string{"--drain-delay", "300ms"}}
+				s := &accountServer{database: database, address: freeAddress(t), flags: []string{"--drain-delay", "300ms"}}
 				s.start(t)
 				t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
 				servers, addresses = append(servers, s), append(addresses, s.address)
 			}
-			w.set("MAILHOST_BASE_URL", haproxytest.Start(t, addresses...))
+			w.set("MAILHOST_BASE_URL", startHAProxy(t, addresses...))
 			w.write(t, "main.tf", strings.Replace(killedConfig, `on_existing = "adopt"`, "", 1))
 			w.must(t, "init")
 			out := w.applyDuring(t, 1, func(*os.Process) {

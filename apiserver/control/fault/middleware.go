@@ -190,13 +190,10 @@ type response struct {
 	body   bytes.Buffer
 }
 
-// Header implements http.ResponseWriter.
 func (r *response) Header() http.Header { return r.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (r *response) WriteHeader(status int) { r.status = cmp.Or(r.status, status) }
 
-// Write implements http.ResponseWriter.
 func (r *response) Write(b []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	return r.body.Write(b)

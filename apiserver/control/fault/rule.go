@@ -15,7 +15,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
 // Any selects every operation of the API, but neither pages nor health checks.

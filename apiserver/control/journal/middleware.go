@@ -119,7 +119,6 @@ type requestRecorder struct {
 	recordedBody
 }
 
-// Read implements io.Reader.
 func (r *requestRecorder) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	r.add(p[:n])
@@ -133,7 +132,6 @@ type responseRecorder struct {
 	body   recordedBody
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (r *responseRecorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status, r.body.contentType = status, r.Header().Get("Content-Type")
@@ -141,7 +139,6 @@ func (r *responseRecorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
 func (r *responseRecorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
 		r.WriteHeader(http.StatusOK)
@@ -151,5 +148,4 @@ func (r *responseRecorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
 func (r *responseRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

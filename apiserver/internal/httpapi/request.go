@@ -16,7 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/route"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 

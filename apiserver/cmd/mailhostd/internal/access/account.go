@@ -73,7 +73,6 @@ type accountListCommand struct {
 	cli.OutputFlags
 }
 
-// Run lists the accounts.
 func (c accountListCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
 	ids, err := service.Accounts(ctx)
 	if err != nil {
@@ -97,7 +96,6 @@ type accountShowCommand struct {
 	cli.OutputFlags
 }
 
-// Run shows the account.
 func (c accountShowCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	a, err := summarize(ctx, t.Client)
 	if err != nil {
@@ -132,7 +130,6 @@ type accountDeleteCommand struct {
 	cli.DatabaseFlags
 }
 
-// Validate is called by kong.
 func (c accountDeleteCommand) Validate() error {
 	if !api.IsID(c.ID) {
 		return fmt.Errorf("%.64q is not the id of an account, a UUID", c.ID)
@@ -140,13 +137,11 @@ func (c accountDeleteCommand) Validate() error {
 	return nil
 }
 
-// Help is shown by mailhostd account delete --help.
 func (accountDeleteCommand) Help() string {
 	return "Deletes its tokens, grants, master passwords, forwarding rules and workspaces too, and can't be undone. " +
 		"Domains and dedicated IPs have to be deleted first, with Terraform or the API. The audit log keeps its entries."
 }
 
-// Run deletes the account.
 func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
 	if err := service.DeleteAccount(ctx, c.ID, cli.SystemUser()); err != nil {
 		return err
@@ -161,7 +156,6 @@ type accountCreateFlags struct {
 	AccountID string `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
 }
 
-// Validate is called by kong.
 func (c accountCreateFlags) Validate() error {
 	if _, err := uuid.Parse(c.AccountID); c.AccountID != "" && err != nil {
 		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
@@ -209,12 +203,10 @@ type accountCreateCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd account create --help.
 func (accountCreateCommand) Help() string {
 	return "The token is shown only once. mailhostd init does the same, and always prints JSON."
 }
 
-// Run creates the account.
 func (c accountCreateCommand) Run(ctx context.Context, p cli.Program) error {
 	a, err := c.create(ctx, p)
 	if err != nil {
@@ -232,12 +224,10 @@ type InitCommand struct {
 	accountCreateFlags
 }
 
-// Help is shown by mailhostd init --help.
 func (InitCommand) Help() string {
 	return "Prints {\"account_id\": …, \"workspace_id\": …, \"token\": …}. The token is shown only once."
 }
 
-// Run creates the account.
 func (c InitCommand) Run(ctx context.Context, p cli.Program) error {
 	a, err := c.create(ctx, p)
 	if err != nil {

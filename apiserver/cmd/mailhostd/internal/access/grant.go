@@ -53,12 +53,10 @@ type grantListCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd grant list --help.
 func (grantListCommand) Help() string {
 	return "The grants that --plan-only gives are one row of the table; --json lists each of them with its id. Grants of a revoked service account permit nothing, and count as revoked."
 }
 
-// Run lists the grants.
 func (c grantListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) (err error) {
 	in := &api.ListAuthorizationsRequest{IncludeRevoked: c.All}
 	if in.SubjectType, in.SubjectID, err = c.subject(ctx, t.Client); err != nil {
@@ -102,7 +100,6 @@ type grantAddCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd grant add --help.
 func (grantAddCommand) Help() string {
 	return `A grant that exists already is left as it is.
 
@@ -113,7 +110,6 @@ Examples:
   mailhostd grant add --user jane --grant mailbox.view,mailbox.create --domain example.com`
 }
 
-// Validate is called by kong.
 func (c grantAddCommand) Validate() error {
 	switch {
 	case c.User+c.Group+c.ServiceAccount+c.Workload == "":
@@ -124,7 +120,6 @@ func (c grantAddCommand) Validate() error {
 	return c.rightsFlags.Validate()
 }
 
-// Run grants the rights.
 func (c grantAddCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	subjectType, subjectID, err := c.subject(ctx, t.Client)
 	if err != nil {
@@ -164,7 +159,6 @@ type grantRemoveCommand struct {
 	cli.OutputFlags
 }
 
-// Validate is called by kong.
 func (c grantRemoveCommand) Validate() error {
 	for _, id := range c.Grants {
 		if !api.IsID(id) {
@@ -174,7 +168,6 @@ func (c grantRemoveCommand) Validate() error {
 	return nil
 }
 
-// Run revokes the grants.
 func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	for _, id := range c.Grants {
 		if _, err := apiclient.Call(ctx, t.Client, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: api.CanonicalID(id)}); err != nil {

@@ -53,7 +53,6 @@ type LoginCommand struct {
 	tokensFlag
 }
 
-// Help is shown by mailhostd login --help.
 func (LoginCommand) Help() string {
 	return `On a terminal the command signs you in and shows who you are. Elsewhere it prints an
 access token: the present one, a refreshed one, or one for which you sign in.
@@ -66,7 +65,6 @@ Examples:
     mailhostd login --device                    # without a browser on this machine`
 }
 
-// Validate is called by kong.
 func (c LoginCommand) Validate() error {
 	if c.BaseURL == "" && (c.Issuer == "" || c.ClientID == "") {
 		return errors.New("--base-url: is required, so that the API says where to sign in, or --issuer and --client-id; $MAILHOST_BASE_URL sets it too")
@@ -252,12 +250,10 @@ func describePerson(token string) string {
 // LogoutCommand is mailhostd logout.
 type LogoutCommand struct{ tokensFlag }
 
-// Help is shown by mailhostd logout --help.
 func (LogoutCommand) Help() string {
 	return "The issuer's own session in your browser stays. An access token that a shell still has works until it expires."
 }
 
-// Run removes the kept tokens.
 func (c LogoutCommand) Run(p cli.Program) error {
 	store, err := c.store()
 	if err != nil {

@@ -23,7 +23,6 @@ type rightsFlags struct {
 	Workspace string   `variable:"-" xor:"scope" placeholder:"NAME" help:"Restrict the capabilities to this workspace."`
 }
 
-// Validate is called by kong.
 func (f rightsFlags) Validate() error {
 	restricted := f.Domain+f.Workspace != ""
 	if restricted && len(f.Grant) == 0 {

@@ -23,7 +23,6 @@ type TokenCommand struct {
 	Revoke tokenRevokeCommand `cmd:"" help:"Revoke service accounts: their tokens stop working at once."`
 }
 
-// Help is shown by mailhostd token --help.
 func (TokenCommand) Help() string {
 	return "A token is the credential of a service account. On a database, also while servers use it, a new token needs no old one (break-glass): " +
 		"whoever can write to the database can always create an owner's token, and the audit log names the operator."
@@ -37,7 +36,6 @@ type tokenCreateCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd token create --help.
 func (tokenCreateCommand) Help() string {
 	return `Without --plan-only and --grant the token has all your rights: on a database those of an owner, over HTTP those of the token that creates it.
 
@@ -48,7 +46,6 @@ Examples:
   export MAILHOST_TOKEN=$(mailhostd token create ci --plan-only --json | jq -r .token)`
 }
 
-// Validate is called by kong.
 func (c tokenCreateCommand) Validate() error { return c.rightsFlags.Validate() }
 
 // createdToken is the output of token create.
@@ -57,7 +54,6 @@ type createdToken struct {
 	Grants []api.Authorization `json:"grants"`
 }
 
-// Run creates the service account.
 func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	wanted, err := c.grants(ctx, t.Client)
 	if err != nil {
@@ -176,7 +172,6 @@ type listedToken struct {
 	Grants    []api.Authorization `json:"grants"`
 }
 
-// Run lists the service accounts.
 func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	accounts, err := apiclient.Collect(apiclient.All(ctx, t.Client, api.ListServiceAccounts, &api.ListRequest{}))
 	if apiclient.Missing(err) {
@@ -230,7 +225,6 @@ type tokenRevokeCommand struct {
 	cli.OutputFlags
 }
 
-// Run revokes the service accounts.
 func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	var revoked []api.ServiceAccount
 	for _, token := range c.Tokens { // all of them before any is revoked

@@ -16,7 +16,6 @@ type WhoamiCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd whoami --help.
 func (WhoamiCommand) Help() string {
 	return "Over HTTP this is the holder of the token in $MAILHOST_TOKEN. On a database you are its operator, whom no grant restricts."
 }
@@ -29,7 +28,6 @@ type identity struct {
 	api.Caller
 }
 
-// Run shows the caller.
 func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
 	who, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.GetCallerRequest{})
 	if apiclient.Missing(err) {

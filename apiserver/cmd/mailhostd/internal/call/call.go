@@ -23,7 +23,6 @@ type Command struct {
 	cli.TargetFlags
 }
 
-// Help is shown by mailhostd call --help.
 func (Command) Help() string {
 	return "Calls an operation of the API and prints its response. Terraform has actions for these; OpenTofu does not:\n\n" +
 		"    mailhostd call cancel-plan cancel_at_period_end=true\n" +
@@ -34,7 +33,6 @@ func (Command) Help() string {
 		"The same target_email again resends the verification message. mailhostd openapi describes every operation."
 }
 
-// Run calls the operation.
 func (c Command) Run(ctx context.Context, p cli.Program) error {
 	if c.Operation == "" {
 		return list(p.Stdout)

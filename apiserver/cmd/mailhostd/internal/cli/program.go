@@ -56,7 +56,6 @@ type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
 
-// Unwrap is for package errors.
 func (e *UsageError) Unwrap() error { return e.Err }
 
 // ExitError ends the program with the exit code of a command that it has run. Without an Err,
@@ -73,7 +72,6 @@ func (e *ExitError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap is for package errors.
 func (e *ExitError) Unwrap() error { return e.Err }
 
 // variable returns the name of the environment variable for a flag.

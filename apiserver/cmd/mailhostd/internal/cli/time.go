@@ -10,7 +10,6 @@ import (
 // TimeFlag is a time, a date or a duration before now.
 type TimeFlag struct{ time.Time }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (f *TimeFlag) UnmarshalText(text []byte) error {
 	var ok bool
 	if f.Time, ok = parseTime(string(text), -1); !ok {
@@ -22,7 +21,6 @@ func (f *TimeFlag) UnmarshalText(text []byte) error {
 // DeadlineFlag is a time, a date or a duration from now.
 type DeadlineFlag struct{ time.Time }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (f *DeadlineFlag) UnmarshalText(text []byte) error {
 	var ok bool
 	if f.Time, ok = parseTime(string(text), 1); !ok {

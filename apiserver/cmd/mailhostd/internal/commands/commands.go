@@ -125,7 +125,6 @@ type (
 	versionFlag bool
 )
 
-// BeforeReset is called by kong.
 func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	if err := ctx.PrintUsage(false); err != nil {
 		return err
@@ -133,7 +132,6 @@ func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	return errDone
 }
 
-// BeforeReset is called by kong.
 func (versionFlag) BeforeReset(p cli.Program) error {
 	if _, err := fmt.Fprintf(p.Stdout, "mailhostd %s (%s %s/%s)\n", p.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
 		return err

@@ -16,7 +16,6 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help is shown by mailhostd completion --help.
 func (completionCommand) Help() string {
 	return `Set it up in the shell's start file:
   bash   source <(mailhostd completion bash)
@@ -37,7 +36,6 @@ complete -c mailhostd -a "(__complete_mailhostd)"
 `,
 }
 
-// Run prints the script.
 func (c completionCommand) Run(p cli.Program) error {
 	_, err := io.WriteString(p.Stdout, completionScripts[c.Shell])
 	return err

@@ -27,7 +27,6 @@ type onBehalf struct {
 	of *http.Request
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t onBehalf) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.RemoteAddr = t.of.RemoteAddr

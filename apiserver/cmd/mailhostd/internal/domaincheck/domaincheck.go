@@ -27,13 +27,11 @@ type Command struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd check --help.
 func (Command) Help() string {
 	return "Looks up what the domain publishes for its mail, as receivers see it: MX, SPF with all its lookups, DKIM, DMARC, MTA-STS, TLS-RPT, and what large receivers demand. " +
 		"No account is needed. The exit code is 1 if a check fails; warnings don't count. The function check_mail_dns makes the same checks on a configuration."
 }
 
-// Run checks the domain.
 func (c Command) Run(ctx context.Context, p cli.Program) error {
 	domain, err := domainname.Normalize(c.Domain)
 	if err != nil {
@@ -91,7 +89,6 @@ func newResolver(address string) (*resolver, error) {
 	return &resolver{address, map[string]answer{}}, nil
 }
 
-// Lookup implements [mailcheck.Resolver].
 func (r *resolver) Lookup(ctx context.Context, name, recordType string) ([]string, error) {
 	key := strings.ToLower(name) + " " + recordType
 	found, ok := r.known[key]

@@ -27,7 +27,6 @@ type Command struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd export --help.
 func (Command) Help() string {
 	return "Writes the account as the configuration of Terraform or OpenTofu, with the import blocks: a plan in the folder only imports, " +
 		"and after its apply the plan is empty. The published operations are enough, apart from what they can't list: README.md in the folder says what that is. " +
@@ -50,7 +49,6 @@ type result struct {
 	LeftOut   []string `json:"left_out"`
 }
 
-// Run writes the files.
 func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	// Before the account is read, which may take a while.
 	present, err := c.present()

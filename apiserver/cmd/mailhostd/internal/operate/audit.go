@@ -32,13 +32,11 @@ type AuditCommand struct {
 	JSON      bool         `name:"json" variable:"-" help:"Short for --format json."`
 }
 
-// Help is shown by mailhostd audit --help.
 func (AuditCommand) Help() string {
 	return "Prints the oldest entry first. " +
 		"Over HTTP the token needs the right audit_log.view, and what you select is read before the first line is printed: select a part of a long log with --since or --limit."
 }
 
-// Validate is called by kong.
 func (c AuditCommand) Validate() error {
 	if operations := audit.Operations(); c.Operation != "" && !slices.Contains(operations, c.Operation) {
 		return fmt.Errorf("--operation: %.64q is unknown; it must be one of %s", c.Operation, strings.Join(operations, ", "))
@@ -60,7 +58,6 @@ func (c AuditCommand) Validate() error {
 	return cli.RequireFile(c.Database)
 }
 
-// Run prints the entries.
 func (c AuditCommand) Run(ctx context.Context, p cli.Program) error {
 	remote, err := c.IsRemote(p)
 	if err != nil {

@@ -19,13 +19,11 @@ type BackupCommand struct {
 	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to. It must not exist."`
 }
 
-// Help is shown by mailhostd backup --help.
 func (BackupCommand) Help() string {
 	return "The copy is a consistent snapshot that includes every change acknowledged before the command started. A server may use the database meanwhile. " +
 		"To restore it, stop the server and run mailhostd restore."
 }
 
-// Validate is called by kong.
 func (c BackupCommand) Validate() error {
 	if c.Output == "-" {
 		return errors.New("--output: the copy can't be written to standard output; name a file")
@@ -33,7 +31,6 @@ func (c BackupCommand) Validate() error {
 	return cli.RequireFile(c.Database)
 }
 
-// Run copies the database.
 func (c BackupCommand) Run(ctx context.Context, p cli.Program) error {
 	if c.Output == "" { // not in Validate, which kong also calls if the flag is missing
 		return &cli.UsageError{Err: errors.New("--output: the path is empty; name a file")}

@@ -15,16 +15,13 @@ type CompactCommand struct {
 	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to compact. Default: ${default}."`
 }
 
-// Help is shown by mailhostd compact --help.
 func (CompactCommand) Help() string {
 	return "An SQLite file keeps its size when rows are deleted, for instance by mailhostd audit --archive, and uses the space again. " +
 		"This gives it back to the disk. A server may use the file meanwhile: changes wait, for some seconds for each 100 MB. It needs as much free space as the file."
 }
 
-// Validate is called by kong.
 func (c CompactCommand) Validate() error { return cli.RequireFile(c.Database) }
 
-// Run compacts the database.
 func (c CompactCommand) Run(ctx context.Context, p cli.Program) error {
 	if cli.Scheme(c.Database) != "" {
 		return errors.New("--database: PostgreSQL uses the space of deleted rows again by itself; VACUUM FULL gives it back to the disk")

@@ -22,7 +22,6 @@ type FixtureCommand struct {
 	Validate fixtureValidateCommand `cmd:"" help:"Check a fixture without loading it."`
 }
 
-// Help is shown by mailhostd fixture --help.
 func (FixtureCommand) Help() string {
 	return "A fixture is a JSON file with the initial content of accounts, and with the registrar's rules."
 }
@@ -33,13 +32,11 @@ type fixtureLoadCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd fixture load --help.
 func (fixtureLoadCommand) Help() string {
 	return "An account that exists already is left as it is, so load a fixture before mailhostd init creates a token for its account. " +
 		"The registrar's rules are not part of a database: start the server with --fixture for these."
 }
 
-// Validate is called by kong.
 func (c fixtureLoadCommand) Validate() error { return cli.RequireFile(c.Database) }
 
 // loadedFixture is the output of fixture load: ids of accounts.
@@ -48,7 +45,6 @@ type loadedFixture struct {
 	Existing []string `json:"existing"`
 }
 
-// Run loads the fixture.
 func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
 	f, err := cli.ReadFixture("fixture", c.File)
 	if err != nil {
@@ -96,12 +92,10 @@ type fixtureDumpCommand struct {
 	Output string `variable:"-" placeholder:"FILE" help:"File to write, which must not exist. Default: standard output."`
 }
 
-// Help is shown by mailhostd fixture dump --help.
 func (fixtureDumpCommand) Help() string {
 	return "A fixture has no credentials: tokens and master passwords are left out, and so are the audit log and the contacts of domains. Use mailhostd backup for a complete copy."
 }
 
-// Run prints the fixture.
 func (c fixtureDumpCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
 	f, err := service.DumpFixture(ctx)
 	if err != nil {
@@ -132,7 +126,6 @@ type fixtureValidateCommand struct {
 	cli.OutputFlags
 }
 
-// Run checks the fixture.
 func (c fixtureValidateCommand) Run(p cli.Program) error {
 	f, err := cli.ReadFixture("fixture", c.File)
 	if err != nil {

@@ -18,7 +18,6 @@ type MigrateCommand struct {
 	Target string `arg:"" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`
 }
 
-// Help is shown by mailhostd migrate --help.
 func (MigrateCommand) Help() string {
 	return "Copies accounts with everything in them, credentials, the audit log, queued messages and idempotency records, in one transaction. " +
 		"It reads the copy again and compares the number of rows and a checksum of each table before it commits; after an error the target is as empty as before. " +
@@ -26,7 +25,6 @@ func (MigrateCommand) Help() string {
 		"Set a password in PGPASSWORD or a file of PGPASSFILE rather than on the command line."
 }
 
-// Validate is called by kong.
 func (c MigrateCommand) Validate() error {
 	for _, database := range []string{c.Source, c.Target} {
 		if err := cli.RequireFile(database); err != nil {
@@ -36,7 +34,6 @@ func (c MigrateCommand) Validate() error {
 	return nil
 }
 
-// Run copies the database.
 func (c MigrateCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if isSameFile(c.Source, c.Target) {
 		return errors.New("SOURCE and TARGET are the same file")

@@ -33,7 +33,6 @@ type RestoreCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd restore --help.
 func (RestoreCommand) Help() string {
 	return `Stop the server first. The command prints how many objects the database and the backup have, and what was revoked since the backup, and asks before it replaces the database. The database is not deleted: it is renamed, with its audit log.
 
@@ -46,7 +45,6 @@ Examples:
 Restore PostgreSQL with its own tool, pg_restore.`
 }
 
-// Validate is called by kong.
 func (c RestoreCommand) Validate() error { return cli.RequireFile(c.Database) }
 
 // restoreReport is the output of restore.
@@ -74,7 +72,6 @@ func (r restoreReport) reviving() (n int) {
 	return n
 }
 
-// Run restores the backup.
 func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	for _, database := range []string{c.Database, c.Backup} {
 		if s := cli.Scheme(database); s != "" {

@@ -35,7 +35,6 @@ func limitConnections(server *http.Server, l net.Listener, limit int) *connectio
 	return c
 }
 
-// Accept implements net.Listener.
 func (c *connections) Accept() (net.Conn, error) {
 	conn, err := c.Listener.Accept()
 	if err != nil {
@@ -90,7 +89,6 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// Close implements net.Listener.
 func (c *connections) Close() error {
 	c.close()
 	return c.Listener.Close()
@@ -110,7 +108,6 @@ func (l *limited) SetLinger(seconds int) error {
 	return nil
 }
 
-// Close implements net.Conn.
 func (l *limited) Close() error {
 	defer l.release()
 	return l.Conn.Close()

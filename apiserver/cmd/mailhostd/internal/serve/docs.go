@@ -17,7 +17,6 @@ type OpenAPICommand struct {
 	PublishedOnly bool `help:"Leave out the lifecycle operations, which extend the published API."`
 }
 
-// Run prints the OpenAPI document.
 func (c OpenAPICommand) Run(p cli.Program) error {
 	document, err := httpapi.Document(!c.PublishedOnly)
 	if err != nil {

@@ -29,7 +29,6 @@ type DoctorCommand struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd doctor --help.
 func (DoctorCommand) Help() string {
 	return "It takes the flags and variables of mailhostd serve; run it in the server's environment and as its user. It changes nothing, sends no message and can run beside the server. The exit code is 1 if a check fails; warnings don't count."
 }
@@ -60,7 +59,6 @@ func found(state, format string, args ...any) check {
 // checkTimeout limits each check.
 const checkTimeout = 15 * time.Second
 
-// Run makes the checks.
 func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
 	checks := []struct {
 		name string

@@ -116,7 +116,6 @@ type limitFlags struct {
 
 type rateLimit apiserver.RateLimit
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (l *rateLimit) UnmarshalText(text []byte) error {
 	requests, per, _ := strings.Cut(string(text), "/")
 	n, err := strconv.Atoi(requests)

@@ -19,13 +19,11 @@ type HealthcheckCommand struct {
 	Timeout time.Duration `default:"4s" placeholder:"DURATION" help:"How long the response may take. Default: ${default}."`
 }
 
-// Help is shown by mailhostd healthcheck --help.
 func (HealthcheckCommand) Help() string {
 	return "Requests /healthz/ready. The exit code is 0 if the server is ready, and 1 if it is not or can't be reached. " +
 		"With the server's MAILHOSTD_ variables in the environment it needs no flags."
 }
 
-// Run requests the server's readiness.
 func (c HealthcheckCommand) Run(ctx context.Context) error {
 	host, port, err := net.SplitHostPort(loopbackForPort(c.Listen))
 	if err != nil {

@@ -54,7 +54,6 @@ type settings struct {
 // Command is mailhostd serve.
 type Command struct{ settings }
 
-// Help is shown by mailhostd serve --help.
 func (Command) Help() string {
 	return "On SIGTERM or SIGINT the server accepts no new requests and completes those in flight; a second signal ends it at once."
 }

@@ -29,13 +29,11 @@ type TryCommand struct {
 	Command       []string   `arg:"" passthrough:"" help:"The command, with its arguments."`
 }
 
-// Help is shown by mailhostd try --help.
 func (TryCommand) Help() string {
 	return "The command has MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN of an account of its own in its environment, and the URL of the control plane in MAILHOST_CONTROL_URL. " +
 		"The account is the first one of --fixture, or an empty one. Accounts that the command creates by the control plane are isolated from each other. When the command ends, the server and the account are gone, and the exit code is the command's."
 }
 
-// Validate is called by kong.
 func (c TryCommand) Validate() error {
 	if len(c.argv()) == 0 {
 		return errors.New("name the command, for instance: mailhostd try -- terraform test")

@@ -158,7 +158,6 @@ func LogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
 
 type logHandler struct{ slog.Handler }
 
-// Handle implements slog.Handler.
 func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
 		line = line.Clone()
@@ -167,25 +166,20 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	return h.Handler.Handle(ctx, line)
 }
 
-// WithAttrs implements slog.Handler.
 func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return logHandler{h.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup implements slog.Handler.
 func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }
 
 // messagesOnly drops the attributes of log lines. OpenTelemetry's packages log the
 // value of an invalid variable, which may be a header with a credential.
 type messagesOnly struct{ slog.Handler }
 
-// Handle implements slog.Handler.
 func (h messagesOnly) Handle(ctx context.Context, line slog.Record) error {
 	return h.Handler.Handle(ctx, slog.NewRecord(line.Time, line.Level, "OpenTelemetry: "+line.Message, line.PC))
 }
 
-// WithAttrs implements slog.Handler.
 func (h messagesOnly) WithAttrs([]slog.Attr) slog.Handler { return h }
 
-// WithGroup implements slog.Handler.
 func (h messagesOnly) WithGroup(string) slog.Handler { return h }

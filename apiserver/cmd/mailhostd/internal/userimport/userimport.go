@@ -35,7 +35,6 @@ type Command struct {
 	cli.OutputFlags
 }
 
-// Help is shown by mailhostd import --help.
 func (Command) Help() string {
 	return "Creates a mailbox for each row of the file. A byte order mark, UTF-16, semicolons and tabs are understood. " +
 		"The file is checked first: if a row can't become a mailbox, each such row is listed with its line, and nothing is created. " +
@@ -52,7 +51,6 @@ func Fields() string {
 	return strings.Join(names, ", ")
 }
 
-// Validate is called by kong.
 func (c Command) Validate() error {
 	for field := range c.Column {
 		if !slices.Contains(userlist.Fields, userlist.Field(field)) {
@@ -65,7 +63,6 @@ func (c Command) Validate() error {
 	return nil
 }
 
-// Run imports the file.
 func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	list, encoding, err := c.read()
 	if err != nil {

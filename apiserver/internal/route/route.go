@@ -2,8 +2,6 @@
 // respond in JSON where http.ServeMux would respond in text.
 //
 // The package imports only the standard library.
-//
-// Stability: none. The package is exported for other packages of this repository only.
 package route
 
 import "net/http"

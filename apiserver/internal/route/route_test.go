@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/route"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/route"
 )
 
 func TestOf(t *testing.T) {

@@ -4,8 +4,6 @@
 // Unlike encoding/json it compares field names exactly, rejects unknown and duplicate
 // fields and null, and reports all problems with their lines. The package imports only
 // the standard library.
-//
-// Stability: none. The package is exported for other packages of this repository only.
 package strictjson
 
 import (

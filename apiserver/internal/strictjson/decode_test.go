@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/strictjson"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
 type inner struct {
