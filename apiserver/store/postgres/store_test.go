@@ -63,6 +63,11 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	storetest.Restore(t, open(t, postgres.Options{}))
+}
+
 // TestExclusive checks that a database is not opened alone while another client uses it, even
 // if that is idle.
 func TestExclusive(t *testing.T) {

@@ -11,7 +11,10 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
+
+func TestRestore(t *testing.T) { storetest.Restore(t, openStore(t, Memory, Options{})) }
 
 // TestOpenAgain checks that a reopened store has the same content, also at paths with
 // characters that are special in a URI.
