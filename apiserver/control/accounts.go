@@ -115,7 +115,6 @@ func (h server) reset(w http.ResponseWriter, r *http.Request) error {
 	return write(w, http.StatusOK, map[string]any{"accounts": append([]string{}, ids...)})
 }
 
-// message is a message of the outbox.
 type message struct {
 	ID           string    `json:"id"`
 	ForwardingID string    `json:"forwarding_id"`
@@ -152,7 +151,6 @@ func (h server) showClock(w http.ResponseWriter, _ *http.Request) error {
 	return write(w, http.StatusOK, map[string]any{"now": h.Clock.Now().UTC()})
 }
 
-// clockChange is the body of POST /clock.
 type clockChange struct {
 	Advance *apiserver.Duration `json:"advance,omitempty"`
 	Set     *time.Time          `json:"set,omitempty"`

@@ -228,7 +228,6 @@ func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// httpError is an error with a status code.
 type httpError struct {
 	status int
 	error

@@ -13,14 +13,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// ownerName is the name of the service account with the token of an account.
 const ownerName = "owner"
 
 // IsolatedPath is the path below which an isolated account has its pages: IsolatedPath and the
 // account's id are the path of its service's PublicURL.
 const IsolatedPath = "/isolated/"
 
-// isolated is the service of an isolated account.
 type isolated struct {
 	plane   *Plane
 	service *apiserver.Service
@@ -114,7 +112,6 @@ func (p *Plane) createIsolated(ctx context.Context, o AccountOptions) (Account, 
 	return created, nil
 }
 
-// find returns the isolated account with an id.
 func (p *Plane) find(id string) (isolated, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,7 +20,6 @@ var parameters = map[string]string{
 	"to": "The recipient.", "forwarding_id": "The rule that the message is for.",
 }
 
-// openAPI describes the control plane in OpenAPI 3.1.
 func (h server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	paths := map[string]map[string]any{}
@@ -51,7 +50,6 @@ func (h server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	})
 }
 
-// fixtureSchema returns the JSON schema of a fixture.
 func (h server) fixtureSchema(w http.ResponseWriter, _ *http.Request) error {
 	registry := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
 	root := registry.Schema(reflect.TypeFor[fixture.Fixture](), true, "")

@@ -10,10 +10,6 @@
 // An isolated account is a service of its own, in memory and with its own plane, behind the same
 // two listeners. Nothing that a test does in one is seen in another.
 //
-// Package fault has the fault injector, and package journal the journal. The package
-// imports those two, internal/monitor, apiserver, the contract (api), fixture, route and
-// strictjson.
-//
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package control
 
@@ -43,8 +39,7 @@ import (
 // copied.
 type Plane struct {
 	// Clock is the clock of a service that has its Now as an option.
-	Clock Clock
-	// Faults has the fault rules.
+	Clock  Clock
 	Faults fault.Injector
 	// Journal has the newest requests and responses.
 	Journal journal.Journal
@@ -73,7 +68,6 @@ type Plane struct {
 // keptAccount is an account that a reset creates again, with the same token.
 type keptAccount struct{ id, token string }
 
-// snapshot is a state of the service.
 type snapshot struct {
 	restore func(context.Context) error
 	offset  time.Duration // of the clock

@@ -1,8 +1,6 @@
 // Package mailcheck checks what a domain publishes for its mail in the DNS: with the records
 // of its zone, or with a resolver.
 //
-// It makes no lookups of its own, and imports dnsdata and domainname only.
-//
 // Stability: none. The package is exported for other packages of this repository only.
 package mailcheck
 

@@ -5,9 +5,6 @@
 // 5321). This package decides about encryption, which errors are permanent, and which
 // addresses are valid.
 //
-// The package imports apiserver for the interface and emailaddr for addresses. Package
-// smtptest has a mail server for tests.
-//
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package mailer
 

@@ -19,7 +19,6 @@ const (
 	submissionsPort = 465
 )
 
-// server is a parsed mail server URL.
 type server struct {
 	host string
 	port int
@@ -65,7 +64,6 @@ func parseServer(text string) (server, error) {
 
 var errURL = errors.New("must be smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]; escape special characters in the password as in %40 for @")
 
-// parseOptions parses the query of the URL.
 func (s *server) parseOptions(query string) error {
 	options, err := url.ParseQuery(query)
 	if err != nil {
@@ -90,13 +88,11 @@ func (s *server) parseOptions(query string) error {
 	return nil
 }
 
-// isLoopback reports whether the server is on this machine.
 func (s server) isLoopback() bool {
 	address, err := netip.ParseAddr(s.host)
 	return strings.EqualFold(s.host, "localhost") || err == nil && address.IsLoopback()
 }
 
-// address returns the host and port to dial.
 func (s server) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
 
 // String returns the URL without user and password.

@@ -93,7 +93,6 @@ func (c claims) isAccessToken(headerType string) bool {
 	return !slices.Contains([]string{"ID", "Refresh", "Offline", "Logout"}, kind) && (use == "" || use == "access")
 }
 
-// user returns the user of the token.
 func (c claims) user(groupsClaim string) (apiserver.User, error) {
 	u := apiserver.User{ID: c.text("sub"), Name: c.text("name")}
 	// Cognito's email_verified is a string.

@@ -24,7 +24,6 @@ const (
 	minRSABits = 2048
 )
 
-// source fetches the keys of an issuer.
 type source struct {
 	issuer string
 	client *http.Client

@@ -9,9 +9,6 @@
 // nbf claim, because the issuer's clock may be ahead (RFC 7519, section 4.1.5). Neither
 // may be after the year 9999.
 //
-// The package imports apiserver for the interface that it implements. Only programs that
-// serve an account to people link it; programs that embed the service don't.
-//
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package oauth
 
@@ -103,7 +100,6 @@ func New(o Options) (*Verifier, error) {
 	}, nil
 }
 
-// Issuer returns the URL of the issuer.
 func (v *Verifier) Issuer() string { return v.issuer }
 
 // Check reads the issuer's keys and returns how many can verify a token.
@@ -145,7 +141,6 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.Use
 	return user, nil
 }
 
-// user returns whom the claims of a valid token are for.
 func (v *Verifier) user(c claims, typ string) (apiserver.User, error) {
 	switch {
 	case v.workloads != nil:

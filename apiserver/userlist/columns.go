@@ -62,7 +62,6 @@ type Column struct {
 	Header string // as the file has it
 }
 
-// header is the first row of a file.
 type header struct {
 	separator rune
 	cells     []string
@@ -127,7 +126,6 @@ func findHeader(body string, separators []rune, named map[Field]string) (best he
 	return best, nil
 }
 
-// find returns the column of a field, or -1.
 func (h *header) find(field Field, named string) int {
 	if named != "" {
 		return slices.IndexFunc(h.cells, func(cell string) bool { return strings.EqualFold(clean(cell), clean(named)) })

@@ -6,9 +6,6 @@
 // Entra's, and of files made for this product; see columns.go. Separators are found by
 // trying them, and a byte order mark is ignored.
 //
-// It has no I/O and no state. It may import the contract (apiserver/api) and the syntax
-// packages. Errors are for people who look at the file in a spreadsheet.
-//
 // Stability: none. The package is exported for other packages of this repository only.
 package userlist
 
@@ -224,14 +221,12 @@ func (p *parser) quoteProblem(err *csv.ParseError) Problem {
 	return Problem{Place: p.place(err.StartLine), Text: text}
 }
 
-// row is a row of the file.
 type row struct {
 	header header
 	cells  []string
 	place  Place
 }
 
-// get returns the cell of a field, or "" if the file has no such column.
 func (r row) get(f Field) string {
 	i, ok := r.header.index[f]
 	if !ok || i >= len(r.cells) {

@@ -18,8 +18,6 @@
 // fires is the only one for that request; later rules don't count it. Rules are in
 // memory only.
 //
-// The package imports apiserver, the contract (api), strictjson and monitor.
-//
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package fault
 

@@ -153,7 +153,6 @@ var errorTypes = map[int]string{
 	http.StatusServiceUnavailable:    api.TypeUnavailable,
 }
 
-// writeError responds with the rule's error.
 func (a *activeRule) writeError(w http.ResponseWriter) {
 	if a.RetryAfter > 0 && (a.HTML || a.RetryAfterDate) {
 		after := strconv.Itoa(a.RetryAfter)
@@ -183,7 +182,6 @@ func (a *activeRule) writeError(w http.ResponseWriter) {
 	e.Write(w)
 }
 
-// response is a response in memory.
 type response struct {
 	header http.Header
 	status int

@@ -130,7 +130,6 @@ func ParseRule(data []byte) (Rule, error) {
 	return r, invalid(append(problems, r.problems()...))
 }
 
-// invalid returns the error for the problems of a rule, if any.
 func invalid(problems []string) error {
 	if problems == nil {
 		return nil
@@ -138,7 +137,6 @@ func invalid(problems []string) error {
 	return errors.New(strings.Join(problems, "; "))
 }
 
-// problems returns everything that is wrong with the rule.
 func (r Rule) problems() []string {
 	problems := r.selectorProblems()
 	for _, rule := range []struct {
@@ -175,7 +173,6 @@ func (r Rule) actions() int {
 	return count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil, r.PageSize != 0)
 }
 
-// count returns how many conditions are true.
 func count(conditions ...bool) (n int) {
 	for _, c := range conditions {
 		if c {

@@ -5,9 +5,6 @@
 // Entries are in memory and contain no secrets: no credential, no Idempotency-Key,
 // no one-time link, and no secret member of a body.
 //
-// The package imports apiserver, the contract (api) and fault, for the id of the
-// fault that was applied to a request.
-//
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package journal
 
@@ -44,8 +41,7 @@ type Entry struct {
 	// compare keys. The key itself would give access to the stored response.
 	IdempotencyKey string `json:"idempotency_key_sha256,omitempty"`
 	// Status is the status code; 0 if the connection was closed without a response.
-	Status int `json:"status"`
-	// Milliseconds is the duration of the request.
+	Status       int     `json:"status"`
 	Milliseconds float64 `json:"duration_ms"`
 	// Fault is the id of the fault rule that was applied.
 	Fault string `json:"fault,omitempty"`

@@ -78,7 +78,6 @@ func credentialOf(r *http.Request, request apiserver.Request) string {
 // maxBody is the size of the largest body that is kept, in bytes.
 const maxBody = 64 << 10
 
-// recordedBody collects a body up to maxBody.
 type recordedBody struct {
 	contentType string
 	buffer      bytes.Buffer

@@ -1,7 +1,5 @@
 // Package route matches requests to the routes of a http.ServeMux, for handlers that
 // respond in JSON where http.ServeMux would respond in text.
-//
-// The package imports only the standard library.
 package route
 
 import "net/http"

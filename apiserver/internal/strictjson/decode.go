@@ -2,8 +2,7 @@
 // plane.
 //
 // Unlike encoding/json it compares field names exactly, rejects unknown and duplicate
-// fields and null, and reports all problems with their lines. The package imports only
-// the standard library.
+// fields and null, and reports all problems with their lines.
 package strictjson
 
 import (

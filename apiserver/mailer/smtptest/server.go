@@ -1,8 +1,6 @@
 // Package smtptest provides a mail server for tests. It speaks SMTP (RFC 5321) on
 // 127.0.0.1, optionally with TLS and AUTH PLAIN, stores the messages that it receives,
 // and sends error replies on demand.
-//
-// It imports only the standard library.
 package smtptest
 
 import (
@@ -78,7 +76,6 @@ func NewServer(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Close ends the server and its connections.
 func (s *Server) Close() {
 	_ = s.listener.Close()
 	s.mu.Lock()

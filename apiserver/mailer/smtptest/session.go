@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// session is one connection.
 type session struct {
 	server    *Server
 	conn      net.Conn

@@ -22,7 +22,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// AccountCommand is mailhostd account.
 type AccountCommand struct {
 	Create accountCreateCommand `cmd:"" help:"Create an account and print its id and an owner's token."`
 	List   accountListCommand   `cmd:"" help:"List the accounts of a database."`
@@ -150,7 +149,6 @@ func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program, service *a
 	return err
 }
 
-// accountCreateFlags are the flags of account create and init.
 type accountCreateFlags struct {
 	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
 	AccountID string `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
@@ -166,7 +164,6 @@ func (c accountCreateFlags) Validate() error {
 	return nil
 }
 
-// newAccount is the output of account create and init.
 type newAccount struct {
 	AccountID   string `json:"account_id"`
 	WorkspaceID string `json:"workspace_id"`
@@ -175,7 +172,6 @@ type newAccount struct {
 	others int
 }
 
-// create creates the account.
 func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAccount, err error) {
 	service, err := cli.ProvideService(ctx, p, c.Database)
 	if err != nil {

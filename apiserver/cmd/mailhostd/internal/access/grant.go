@@ -15,14 +15,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// GrantCommand is mailhostd grant.
 type GrantCommand struct {
 	List   grantListCommand   `cmd:"" help:"List grants: who may do what."`
 	Add    grantAddCommand    `cmd:"" help:"Grant rights to a user, a group, a service account or a workload."`
 	Remove grantRemoveCommand `cmd:"" help:"Revoke grants."`
 }
 
-// subjectFlags choose who holds a grant.
 type subjectFlags struct {
 	User           string `variable:"-" xor:"subject" placeholder:"ID" help:"A user, as the OAuth issuer names it (the token's sub)."`
 	Group          string `variable:"-" xor:"subject" placeholder:"NAME" help:"A group, as the OAuth issuer names it (in the token's groups)."`

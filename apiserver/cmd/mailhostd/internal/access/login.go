@@ -38,7 +38,6 @@ func (f tokensFlag) store() (signin.Store, error) {
 	return signin.Store{Path: filepath.Join(dir, "mailhost", "tokens.json")}, nil
 }
 
-// LoginCommand is mailhostd login.
 type LoginCommand struct {
 	BaseURL      string            `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, which says where to sign in."`
 	Issuer       string            `variable:"MAILHOSTD_OAUTH_ISSUER" placeholder:"URL" help:"OAuth issuer to sign in at. Default: the one that the API names."`
@@ -215,7 +214,6 @@ func (c LoginCommand) warn(ctx context.Context, p cli.Program, token *oauth2.Tok
 	}
 }
 
-// personClaims are what a token says about its person.
 type personClaims struct {
 	Subject string `json:"sub"`
 	Name    string `json:"preferred_username"`
@@ -247,7 +245,6 @@ func describePerson(token string) string {
 	return fmt.Sprintf(" as %s (%s)", cli.Printable(claims.Name), cli.Printable(claims.Subject))
 }
 
-// LogoutCommand is mailhostd logout.
 type LogoutCommand struct{ tokensFlag }
 
 func (LogoutCommand) Help() string {

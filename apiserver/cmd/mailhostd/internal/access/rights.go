@@ -15,7 +15,6 @@ import (
 
 // This file has the rights that token and grant give, and how they are described.
 
-// rightsFlags choose rights.
 type rightsFlags struct {
 	PlanOnly  bool     `variable:"-" xor:"rights" help:"Everything that a plan reads, and no change."`
 	Grant     []string `variable:"-" xor:"rights" placeholder:"RIGHT" help:"A capability such as mailbox.view, or account_owner or super_admin. Repeat it, or separate several by commas."`
@@ -54,7 +53,6 @@ func checkRight(right string, restricted bool) error {
 	return nil
 }
 
-// chosen reports whether any rights were chosen.
 func (f rightsFlags) chosen() bool { return f.PlanOnly || len(f.Grant) > 0 }
 
 // grants returns the chosen rights as grants without a subject.
@@ -120,7 +118,6 @@ func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operat
 // planOnly describes the rights that --plan-only gives.
 const planOnly = "plan only"
 
-// describeRights describes what grants permit.
 func describeRights(grants []api.Authorization) string {
 	var capabilities []string
 	restricted := 0
@@ -181,7 +178,6 @@ func listRights(grants []api.Authorization, names grantNames) (lines []string) {
 	return lines
 }
 
-// rightOf returns the capability of a grant, or its kind.
 func rightOf(g api.Authorization) string {
 	if g.CapabilityKey != nil {
 		return *g.CapabilityKey
@@ -197,12 +193,10 @@ func DescribeGrant(g api.Authorization) string {
 // grantNames describes grants for people. Without names it has the ids.
 type grantNames struct{ *apiclient.Names }
 
-// subject describes who holds a grant.
 func (n grantNames) subject(g api.Authorization) string {
 	return g.SubjectType + " " + withName(n.Subject(g.SubjectType, g.SubjectID), g.SubjectID)
 }
 
-// scope describes what a grant is restricted to.
 func (n grantNames) scope(g api.Authorization) string {
 	switch {
 	case g.ResourceType == nil || g.ResourceID == nil:

@@ -16,7 +16,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// TokenCommand is mailhostd token.
 type TokenCommand struct {
 	Create tokenCreateCommand `cmd:"" help:"Create a service account and print its token."`
 	List   tokenListCommand   `cmd:"" help:"List service accounts: their rights, expiry and last use."`
@@ -48,7 +47,6 @@ Examples:
 
 func (c tokenCreateCommand) Validate() error { return c.rightsFlags.Validate() }
 
-// createdToken is the output of token create.
 type createdToken struct {
 	api.CreatedServiceAccount
 	Grants []api.Authorization `json:"grants"`
@@ -145,7 +143,6 @@ func restrict(ctx context.Context, c *apiclient.Client, serviceAccountID string,
 	return nil
 }
 
-// grantsOf returns the grants of a service account.
 func grantsOf(ctx context.Context, c *apiclient.Client, serviceAccountID string) ([]api.Authorization, error) {
 	grants, err := apiclient.Call(ctx, c, api.ListAuthorizations, &api.ListAuthorizationsRequest{
 		SubjectType: vocab.SubjectServiceAccount, SubjectID: serviceAccountID,
@@ -265,8 +262,8 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	})
 }
 
-// childrenOf returns the active service accounts that others have created, or that those have, as
-// far as the caller may see the audit log.
+// childrenOf returns the active service accounts that descend from parents, as far as the caller
+// may see the audit log.
 func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceAccount) (children []api.ServiceAccount, err error) {
 	all, err := apiclient.Collect(apiclient.All(ctx, c, api.ListServiceAccounts, &api.ListRequest{}))
 	if apiclient.Denied(err) {

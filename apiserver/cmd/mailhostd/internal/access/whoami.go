@@ -10,7 +10,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// WhoamiCommand is mailhostd whoami.
 type WhoamiCommand struct {
 	cli.TargetFlags
 	cli.OutputFlags
@@ -20,7 +19,6 @@ func (WhoamiCommand) Help() string {
 	return "Over HTTP this is the holder of the token in $MAILHOST_TOKEN. On a database you are its operator, whom no grant restricts."
 }
 
-// identity is the output of whoami.
 type identity struct {
 	// Target is the database or the URL.
 	Target    string `json:"target"`

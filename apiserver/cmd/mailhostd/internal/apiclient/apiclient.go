@@ -29,13 +29,11 @@ import (
 
 // Client calls operations of an account.
 type Client struct {
-	// AccountID is the account's id.
 	AccountID string
 	// Token is sent with each request; empty in process.
 	Token string
 	// URL is where the API is. In process, only its path matters.
-	URL string
-	// HTTP sends the requests.
+	URL  string
 	HTTP *http.Client
 }
 
@@ -142,7 +140,6 @@ func All[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, ap
 	}
 }
 
-// Total returns how many objects a list has.
 func Total[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, api.Page[Item]]) (int, error) {
 	in := new(Req)
 	any(in).(interface{ SetPaging(page, size int) }).SetPaging(1, 1)
@@ -153,7 +150,6 @@ func Total[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, 
 	return page.Total, nil
 }
 
-// Collect returns every object of All.
 func Collect[Item any](all iter.Seq2[Item, error]) ([]Item, error) {
 	items := []Item{}
 	for item, err := range all {
@@ -178,7 +174,6 @@ func TokenState(a api.ServiceAccount, now time.Time) string {
 	return "active"
 }
 
-// request returns the request for a request struct of the contract.
 func (c *Client) request(ctx context.Context, s api.Spec, in any) (*http.Request, error) {
 	e, err := s.Encode(in)
 	if err != nil {

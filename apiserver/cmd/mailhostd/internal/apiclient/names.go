@@ -17,7 +17,6 @@ type Names struct {
 	domains, workspaces, people map[string]string
 }
 
-// NewNames returns the names in an account.
 func NewNames(ctx context.Context, c *Client) *Names { return &Names{ctx: ctx, client: c} }
 
 // read reads a list into a map, unless it has.

@@ -15,7 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// Command is mailhostd call.
 type Command struct {
 	Operation string   `arg:"" optional:"" help:"Id of the operation, such as cancel-plan. Without it, the operations are listed."`
 	Values    []string `arg:"" optional:"" name:"name=value" help:"Parameters of the path and of the query, and members of the body. A value that is not text is JSON, such as true or [\"a\", \"b\"]."`
@@ -59,7 +58,6 @@ func (c Command) Run(ctx context.Context, p cli.Program) error {
 	return err
 }
 
-// list prints the operations.
 func list(w io.Writer) error {
 	rows := [][]string{{"OPERATION", "NAMES", "SUMMARY"}}
 	for _, s := range api.Specs() {

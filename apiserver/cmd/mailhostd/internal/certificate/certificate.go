@@ -1,7 +1,5 @@
 // Package certificate loads the server's TLS certificate from two files, and reloads
 // it without a restart when they change.
-//
-// The package imports only the standard library.
 package certificate
 
 import (
@@ -56,10 +54,8 @@ func (r *Reloader) Config() *tls.Config {
 	}
 }
 
-// Leaf returns the certificate.
 func (r *Reloader) Leaf() *x509.Certificate { return r.current.Load().Leaf }
 
-// NotAfter returns when the certificate expires.
 func (r *Reloader) NotAfter() time.Time { return r.Leaf().NotAfter }
 
 // Reload reads the files now, and logs the result even if nothing has changed.

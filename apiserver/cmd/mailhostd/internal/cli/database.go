@@ -27,14 +27,12 @@ type OpenOptions struct {
 	Connections int
 }
 
-// Opener opens the store of a --database.
 type Opener func(ctx context.Context, database string, o OpenOptions) (store.Store, error)
 
 // Openers maps the scheme of a database URL to its opener. The opener of "" takes a
 // file path.
 type Openers map[string]Opener
 
-// Engines returns the database engines of this build.
 func Engines() Openers {
 	openPostgres := func(ctx context.Context, url string, o OpenOptions) (store.Store, error) {
 		_, rest, _ := strings.Cut(url, "://") // the scheme may be in upper case
@@ -78,7 +76,6 @@ func RequireFile(database string) error {
 	return nil
 }
 
-// Open opens the store of a --database.
 func (o Openers) Open(ctx context.Context, database string, options OpenOptions) (store.Store, error) {
 	s := Scheme(database)
 	opener, ok := o[s]
@@ -92,7 +89,6 @@ func (o Openers) Open(ctx context.Context, database string, options OpenOptions)
 	return db, nil
 }
 
-// describe lists the valid forms of a --database.
 func (o Openers) describe() string {
 	forms := []string{"the path of an SQLite file"}
 	for _, s := range slices.Sorted(maps.Keys(o)) {

@@ -21,7 +21,6 @@ import (
 // This file has how commands print what they return: for people on a terminal, and as
 // JSON for programs.
 
-// OutputFlags choose how a command prints its result.
 type OutputFlags struct {
 	JSON *bool `name:"json" negatable:"" variable:"-" help:"Print JSON; --no-json prints text. Default: text on a terminal, JSON elsewhere."`
 }
@@ -57,7 +56,6 @@ func (f OutputFlags) PrintTable(p Program, v any, none string, rows [][]string) 
 	})
 }
 
-// WriteTable prints rows with aligned columns.
 func WriteTable(w io.Writer, rows [][]string) error {
 	columns := NewColumns(w)
 	for _, row := range rows {
@@ -81,7 +79,6 @@ func WriteRow(columns io.Writer, cells []string) error {
 	return err
 }
 
-// IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

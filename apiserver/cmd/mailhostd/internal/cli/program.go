@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The program's exit codes.
 const (
 	ExitOK = iota
 	ExitFailure
@@ -22,7 +21,6 @@ const (
 // Program is the program with its inputs and outputs, so that a test can run it in
 // process.
 type Program struct {
-	// Args are the arguments after the program's name.
 	Args []string
 	// Environ is the environment in the form of os.Environ.
 	Environ []string
@@ -31,8 +29,7 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	// ReleaseVersion is set by a release build; empty: the version is in Go's build info.
 	ReleaseVersion string
-	// Openers are the database engines.
-	Openers Openers
+	Openers        Openers
 	// Opened is what the command has opened. It is closed when the command has ended.
 	Opened *[]io.Closer
 }
@@ -40,7 +37,6 @@ type Program struct {
 // closeLater has something closed when the command has ended.
 func (p Program) closeLater(c io.Closer) { *p.Opened = append(*p.Opened, c) }
 
-// Version returns the program's version.
 func (p Program) Version() string {
 	if p.ReleaseVersion != "" {
 		return p.ReleaseVersion
@@ -51,7 +47,6 @@ func (p Program) Version() string {
 	return "(devel)"
 }
 
-// UsageError is an error of the command line.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
@@ -74,12 +69,10 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// variable returns the name of the environment variable for a flag.
 func variable(flag string) string {
 	return "MAILHOSTD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// Variables returns the environment by name.
 func Variables(environ []string) map[string]string {
 	values := map[string]string{}
 	for _, entry := range environ {
@@ -89,7 +82,6 @@ func Variables(environ []string) map[string]string {
 	return values
 }
 
-// variable returns a variable of the environment, or "".
 func (p Program) variable(name string) string { return Variables(p.Environ)[name] }
 
 // VariableOf returns the name of the variable that sets a flag, or "": what is a choice of

@@ -36,7 +36,6 @@ type DatabaseFlags struct {
 	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
 }
 
-// Path returns the database.
 func (f DatabaseFlags) Path() string {
 	if f.Database == "" {
 		return DefaultDatabase
@@ -89,7 +88,6 @@ func OpenService(ctx context.Context, p Program, database string) (*apiserver.Se
 	return service, nil
 }
 
-// OperatorClient returns a client for an account of a service in this process.
 func OperatorClient(service *apiserver.Service, accountID string) *apiclient.Client {
 	return &apiclient.Client{AccountID: accountID, HTTP: service.OperatorClient(accountID, SystemUser())}
 }
@@ -166,7 +164,6 @@ func (f TargetFlags) IsRemote(p Program) (bool, error) {
 	return urlIsFlag, nil
 }
 
-// OpenRemote reaches the account over HTTP.
 func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 	if err := CheckURL("--base-url", f.BaseURL); err != nil {
 		return nil, &UsageError{Err: err}

@@ -21,7 +21,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/userimport"
 )
 
-// commandLine is the command line.
 type commandLine struct {
 	Help    helpFlag    `short:"h" variable:"-" help:"Show help, also for a command."`
 	Version versionFlag `variable:"-" help:"Show the version."`
@@ -100,7 +99,6 @@ func parseAndRun(ctx context.Context, p cli.Program) error {
 	return command.Run()
 }
 
-// newParser returns the parser of the command line.
 func newParser(commands *commandLine, p cli.Program) (*kong.Kong, error) {
 	return kong.New(commands,
 		kong.Name("mailhostd"),

@@ -34,7 +34,6 @@ func (t onBehalf) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// call calls an operation of the API as the visitor.
 func call[Req, Resp any](v *visit, op api.Operation[Req, Resp], in *Req) (*Resp, error) {
 	return apiclient.Call(v.Context(), v.api, op, in)
 }
@@ -53,7 +52,6 @@ func notFound(message string) *failure {
 	return &failure{Status: http.StatusNotFound, Title: "Not found", Message: message}
 }
 
-// failureOf returns the failure of an error, or nil without one.
 func failureOf(err error) *failure {
 	if err == nil {
 		return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// grantRow is a grant with the names of its subject and of what it covers.
 type grantRow struct {
 	apiclient.GrantRow
 	Right, Subject, Scope string

@@ -40,7 +40,6 @@ func (c *Console) attemptCookieFor(r *http.Request, content string) *http.Cookie
 	return ck
 }
 
-// issuerName is how pages name the issuer.
 func (c *Console) issuerName() string {
 	u, err := url.Parse(c.issuer.Issuer)
 	if err != nil {
@@ -49,7 +48,6 @@ func (c *Console) issuerName() string {
 	return u.Host
 }
 
-// startAtIssuer leads to the issuer.
 func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
 	next := pageOf(r.URL.Query().Get("next"))
 	page, a, err := c.issuer.Start(r.Context())
@@ -135,7 +133,6 @@ func (c *Console) beginFirstSession(w http.ResponseWriter, r *http.Request, acce
 	return err
 }
 
-// beginUserSession replaces the session of a browser.
 func (c *Console) beginUserSession(w http.ResponseWriter, r *http.Request, accessToken, accountID string) error {
 	sealed, err := c.service.SignInUser(r.Context(), accessToken, accountID, r.RemoteAddr, lifetime)
 	if err != nil {

@@ -31,7 +31,6 @@ type overviewPage struct {
 	Recent    part[*[]api.AuditEntry]
 }
 
-// overview shows what the account has, and what needs attention.
 func overview(v *visit) (view, error) {
 	one := api.Paged{Page: 1, PageSize: 1}
 	tokens, tokensErr := call(v, api.ListServiceAccounts, &api.ListRequest{Paged: api.Paged{Page: 1, PageSize: api.MaxPageSize}})

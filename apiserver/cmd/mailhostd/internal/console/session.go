@@ -12,10 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// lifetime is how long a session lasts at most.
 const lifetime = 12 * time.Hour
 
-// sessionCookie is the name of the cookie with a sealed session.
 const sessionCookie = "mailhost_console"
 
 // cookie returns a cookie that only the console's own pages send. With the prefix __Host-
@@ -86,7 +84,6 @@ func (c *Console) endSession(r *http.Request) error {
 	return nil
 }
 
-// signInForm is the content of the sign-in page.
 type signInForm struct {
 	Message, Error, Next string
 	// Issuer is the host of the OAuth issuer, or empty without one.

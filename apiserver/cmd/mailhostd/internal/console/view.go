@@ -55,7 +55,6 @@ func sections() []section {
 	}
 }
 
-// Navigation returns the sections.
 func (view) Navigation() []section { return sections() }
 
 // Current reports whether a page of the navigation is the one that is shown, or has it.
@@ -118,7 +117,6 @@ func (c *Console) write(w http.ResponseWriter, r *http.Request, o view) {
 	_, _ = w.Write(page.Bytes()) // an error is the browser's
 }
 
-// errorView returns the page of an error.
 func (c *Console) errorView(r *http.Request, err error) view {
 	f := failureOf(err)
 	if f.Status == http.StatusInternalServerError && r.Context().Err() == nil {
@@ -133,7 +131,6 @@ func (c *Console) errorView(r *http.Request, err error) view {
 
 type errorPage struct{ Message, RequestID string }
 
-// functions are the functions that templates call.
 var functions = template.FuncMap{
 	"time": func(v any) template.HTML { // nil is never
 		t, ok := timeOf(v)
@@ -254,7 +251,6 @@ func stateOf(status string) string {
 	return "off"
 }
 
-// rowsPerPage is the page size of lists.
 const rowsPerPage = 50
 
 // listPage is a page of a list, with what its reader has chosen.
@@ -298,19 +294,15 @@ func pagerOf[T any](v *visit, p api.Page[T]) pager {
 	return pager{p.Page, p.Total, p.PageSize, len(p.Items), query}
 }
 
-// Last returns the number of the last page.
 func (p pager) Last() int { return max(1, (p.Total+p.pageSize-1)/p.pageSize) }
 
-// From returns the number of the first object of the page.
 func (p pager) From() int { return (p.Page-1)*p.pageSize + 1 }
 
-// To returns the number of the last object of the page.
 func (p pager) To() int { return p.From() + p.shown - 1 }
 
 // Previous returns the number of the page before, or of the last page if this one is beyond it.
 func (p pager) Previous() int { return min(p.Page-1, p.Last()) }
 
-// Next returns the number of the next page.
 func (p pager) Next() int { return p.Page + 1 }
 
 // Link returns the query of another page of the list.

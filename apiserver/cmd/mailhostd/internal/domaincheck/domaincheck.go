@@ -18,7 +18,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
 
-// Command is mailhostd check.
 type Command struct {
 	Domain   string   `arg:"" help:"Domain, such as example.com."`
 	Resolver string   `variable:"-" placeholder:"ADDRESS" help:"Recursive resolver to ask, such as 192.0.2.53 or 127.0.0.1:5353. Default: the first of /etc/resolv.conf."`

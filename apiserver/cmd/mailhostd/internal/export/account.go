@@ -38,7 +38,6 @@ type domain struct {
 	records   []api.DNSRecord
 }
 
-// reader reads an account.
 type reader struct {
 	*apiclient.Client
 	account *account
@@ -68,7 +67,6 @@ func list[Req, Item any](ctx context.Context, r *reader, what string, op api.Ope
 	return nil, nil
 }
 
-// readAccount reads everything that a configuration can have.
 func readAccount(ctx context.Context, t *cli.Target, now time.Time, progress func(done, total int64)) (*account, error) {
 	r := &reader{t.Client, &account{id: t.AccountID, workspaces: map[string]string{}}, now}
 	a := r.account

@@ -69,7 +69,6 @@ func render(a *account, baseURL string) map[string][]byte {
 	return files
 }
 
-// write adds lines to a file.
 func (c *configuration) write(file, format string, args ...any) {
 	b := c.files[file]
 	if b == nil {
@@ -114,7 +113,6 @@ func (c *configuration) locals() {
 	c.write(workspacesFile, "}\n}\n")
 }
 
-// workspace returns the expression for a workspace.
 func (c *configuration) workspace(id string) string {
 	name, ok := c.workspaces[id]
 	if !ok {
@@ -154,7 +152,6 @@ func (c *configuration) domain(d *domain) {
 	c.end(file)
 }
 
-// zone writes the records of a domain.
 func (c *configuration) zone(file, domain string, d *domain) {
 	c.begin(file, "mailhost_dns_zone", d.Name, d.Name)
 	c.write(file, "domain = %s.name\n\nrecords = {", domain)

@@ -18,7 +18,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// Command is mailhostd export.
 type Command struct {
 	HCL       string `name:"hcl" required:"" variable:"-" placeholder:"FOLDER" help:"Write the configuration to this folder."`
 	Overwrite bool   `variable:"-" help:"Replace what an export has written to the folder before."`
@@ -39,7 +38,6 @@ const (
 	readmeMark = "# An account as code\n\nWritten by `mailhostd export`"
 )
 
-// result is what export prints.
 type result struct {
 	Folder    string   `json:"folder"`
 	Files     []string `json:"files"`
@@ -113,7 +111,6 @@ func (c Command) present() (own []string, err error) {
 	return own, nil
 }
 
-// writeNew writes a file that does not exist.
 func writeNew(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -125,7 +122,6 @@ func writeNew(path string, content []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// writeText prints the result for people.
 func (r result) writeText(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s: %s, %s, %s of %s\n", r.Folder, cli.Counted(len(r.Files), "file"), cli.Counted(r.Domains, "domain"),
 		cli.Counted(r.Records, "DNS record"), cli.Counted(r.Mailboxes, "mailbox")); err != nil {

@@ -1,7 +1,6 @@
 // Package metrics has the server's Prometheus metrics.
 //
-// Every label has a fixed set of values, none of which comes from a client. The
-// package may import apiserver.
+// Every label has a fixed set of values, none of which comes from a client.
 package metrics
 
 import (
@@ -40,7 +39,6 @@ type Metrics struct {
 	connections prometheus.Gauge
 }
 
-// New returns the metrics of a server with its build information.
 func New(version string) *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -130,7 +128,6 @@ func (m *Metrics) gauge(name, help string, value func() float64) {
 
 const scrapeTimeout = 10 * time.Second
 
-// Handler serves /metrics.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{

@@ -16,7 +16,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// AuditCommand is mailhostd audit.
 type AuditCommand struct {
 	cli.TargetFlags `set:"account=all of the database; over HTTP it is required"`
 

@@ -95,7 +95,6 @@ func describeChanges(changes []store.AuditChange) string {
 	return strings.Join(parts, "; ")
 }
 
-// describeGroup describes changes with the same action and type.
 func describeGroup(changes []store.AuditChange) string {
 	first := changes[0]
 	var names []string

@@ -13,7 +13,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// BackupCommand is mailhostd backup.
 type BackupCommand struct {
 	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
 	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to. It must not exist."`

@@ -10,7 +10,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// CompactCommand is mailhostd compact.
 type CompactCommand struct {
 	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to compact. Default: ${default}."`
 }

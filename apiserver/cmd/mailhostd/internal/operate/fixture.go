@@ -15,7 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// FixtureCommand is mailhostd fixture.
 type FixtureCommand struct {
 	Load     fixtureLoadCommand     `cmd:"" help:"Create the accounts of a fixture in a database."`
 	Dump     fixtureDumpCommand     `cmd:"" help:"Print the accounts of a database as a fixture."`

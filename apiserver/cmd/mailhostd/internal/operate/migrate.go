@@ -12,7 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// MigrateCommand is mailhostd migrate.
 type MigrateCommand struct {
 	Source string `arg:"" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. No server may use it."`
 	Target string `arg:"" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`

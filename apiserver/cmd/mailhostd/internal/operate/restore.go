@@ -22,7 +22,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// RestoreCommand is mailhostd restore.
 type RestoreCommand struct {
 	Backup      string `arg:"" help:"Backup to restore, as mailhostd backup wrote it."`
 	Database    string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to replace. No server may use it. Default: ${default}."`
@@ -47,7 +46,6 @@ Restore PostgreSQL with its own tool, pg_restore.`
 
 func (c RestoreCommand) Validate() error { return cli.RequireFile(c.Database) }
 
-// restoreReport is the output of restore.
 type restoreReport struct {
 	Database string `json:"database"`
 	Backup   string `json:"backup"`
@@ -137,8 +135,8 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	// A server that waits for the lock gets it when the path leads to the new database, and
-	// opens that one. Windows renames no open file, nor would it that of such a server.
+	// Release the lock only after the rename, so that a waiting server opens the restored file.
+	// Windows cannot rename an open file, so there the lock is released first.
 	if runtime.GOOS == "windows" {
 		if err := closeCurrent(); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
@@ -157,9 +155,8 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	return c.Print(p, report, report.write)
 }
 
-// openCurrent opens the database that is to be replaced, and keeps servers and commands out of
-// it until it is closed, so that nothing changes that the operator has not seen. With --force it returns nil if there
-// is none, or if it can't be read.
+// openCurrent opens the database that is to be replaced, and keeps servers and commands out until
+// it is closed. With --force it returns nil if the database is missing or unreadable.
 func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
 	db, err := p.Openers.Open(ctx, path, cli.OpenOptions{Exclusive: true})
 	switch {
@@ -243,7 +240,6 @@ func readLine(ctx context.Context, from io.Reader) (string, error) {
 	}
 }
 
-// revokeAgain revokes in a restored database what was revoked since the backup.
 func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []accountComparison) error {
 	for _, a := range accounts {
 		c := cli.OperatorClient(restored, a.AccountID)
@@ -310,7 +306,6 @@ func replaceDatabase(path, with string, missing bool) (previous string, err erro
 	return previous, nil
 }
 
-// write prints the report for people.
 func (r restoreReport) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if r.Missing {

@@ -24,7 +24,6 @@ const (
 	masterPasswordType = "master password"
 )
 
-// credential is a token, a grant or a master password.
 type credential struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -48,7 +47,6 @@ type accountComparison struct {
 	Revived []credential `json:"revived"`
 }
 
-// compareServices compares each account of current with a backup.
 func compareServices(ctx context.Context, current, backup *apiserver.Service) ([]accountComparison, error) {
 	ids, err := current.Accounts(ctx)
 	if err != nil {
@@ -129,7 +127,6 @@ func credentials(ctx context.Context, c *apiclient.Client, each func(credential)
 	return works, nil
 }
 
-// write prints the comparison for people.
 func (a accountComparison) write(w io.Writer) error {
 	fmt.Fprintf(w, "Account %s\n", a.AccountID)
 	if a.Lost {

@@ -3,6 +3,7 @@ package serve
 import (
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -17,13 +18,12 @@ type connections struct {
 
 	mu        sync.Mutex
 	isAwaited bool
-	clock     int              // counts the times that a connection became idle
-	idle      map[net.Conn]int // when each idle connection became idle
+	idle      []net.Conn // the one that has been idle for the longest time comes first
 }
 
 // limitConnections returns the listener of a server with at most limit connections.
 func limitConnections(server *http.Server, l net.Listener, limit int) *connections {
-	c := &connections{Listener: l, slots: make(chan struct{}, limit), closed: make(chan struct{}), idle: map[net.Conn]int{}}
+	c := &connections{Listener: l, slots: make(chan struct{}, limit), closed: make(chan struct{})}
 	c.close = sync.OnceFunc(func() { close(c.closed) })
 	next := server.ConnState
 	server.ConnState = func(conn net.Conn, state http.ConnState) {
@@ -56,20 +56,13 @@ func (c *connections) Accept() (net.Conn, error) {
 	return &limited{conn, sync.OnceFunc(func() { <-c.slots })}, nil
 }
 
-// await closes the connection that has been idle for the longest time, or has the next one closed
-// that becomes idle.
+// await closes the connection that has been idle for the longest time, or the next that becomes idle.
 func (c *connections) await() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var longest net.Conn
-	for conn, since := range c.idle {
-		if longest == nil || since < c.idle[longest] {
-			longest = conn
-		}
-	}
-	if c.isAwaited = longest == nil; longest != nil {
-		delete(c.idle, longest)
-		_ = longest.Close()
+	if c.isAwaited = len(c.idle) == 0; !c.isAwaited {
+		_ = c.idle[0].Close()
+		c.idle = c.idle[1:]
 	}
 }
 
@@ -79,13 +72,12 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	defer c.mu.Unlock()
 	switch {
 	case state != http.StateIdle:
-		delete(c.idle, conn)
+		c.idle = slices.DeleteFunc(c.idle, func(idle net.Conn) bool { return idle == conn })
 	case c.isAwaited:
 		c.isAwaited = false
 		_ = conn.Close()
 	default:
-		c.clock++
-		c.idle[conn] = c.clock
+		c.idle = append(c.idle, conn)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
-// OpenAPICommand is mailhostd openapi.
 type OpenAPICommand struct {
 	PublishedOnly bool `help:"Leave out the lifecycle operations, which extend the published API."`
 }
@@ -40,7 +39,6 @@ const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-sr
 //go:embed docs
 var docsFiles embed.FS
 
-// swaggerUIFiles are the files of Swagger UI that the page loads.
 var swaggerUIFiles = []string{"swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"}
 
 // docs maps paths of the API reference to their handlers. It is served as
@@ -72,7 +70,6 @@ func newDocs(publishedOnly bool) (docs, error) {
 	return d, nil
 }
 
-// middleware serves the reference and passes other requests to next.
 func (d docs) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, ok := d[r.URL.EscapedPath()]

@@ -23,7 +23,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// DoctorCommand is mailhostd doctor.
 type DoctorCommand struct {
 	settings
 	cli.OutputFlags
@@ -44,7 +43,6 @@ const (
 	checkSkipped = "skipped"
 )
 
-// check is what one check has found.
 type check struct {
 	Name  string `json:"check"`
 	State string `json:"state"`

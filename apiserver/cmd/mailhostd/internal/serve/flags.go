@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -33,7 +31,6 @@ import (
 
 // This file has the groups of flags of mailhostd serve, with what each creates.
 
-// testFlags are for tests and demonstrations.
 type testFlags struct {
 	Fixture string `placeholder:"FILE" help:"JSON file with accounts to create unless they exist, and with the registrar's rules."`
 	Strict  bool   `help:"Refuse members of bodies and query parameters that the API does not have. It ignores them otherwise."`
@@ -193,25 +190,6 @@ func (f oauthFlags) missingPublicURL(publicURL string) string {
 		return ""
 	}
 	return "people can sign in only at the address that the server listens on; behind a TLS proxy, set --public-url, so that they can sign in there and the console's cookies are for TLS alone"
-}
-
-// checkIssuersOnce warns if the keys of an issuer can't be read. It works in the background until
-// stop is called: the server starts without the issuers.
-func (f oauthFlags) checkIssuersOnce(ctx context.Context, tokens apiserver.TokenVerifier, log *slog.Logger) (stop func()) {
-	all, _ := tokens.(oauth.Verifiers)
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	var checking sync.WaitGroup
-	for _, verifier := range all {
-		checking.Go(func() {
-			if _, err := verifier.Check(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-				log.Warn("no access token can be verified until the OAuth issuer's keys can be read; check --oauth-issuer and --trust", "issuer", verifier.Issuer(), "error", fmt.Sprintf("%.512s", err))
-			}
-		})
-	}
-	return func() {
-		cancel()
-		checking.Wait()
-	}
 }
 
 // signInMetadata serves how people sign in for the API at url (RFC 9728).

@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// HealthcheckCommand is mailhostd healthcheck.
 type HealthcheckCommand struct {
 	Listen  string        `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the server, as for mailhostd serve. Default: ${default}."`
 	TLSCert string        `name:"tls-cert" placeholder:"FILE" help:"Set if the server serves TLS, as for mailhostd serve."`

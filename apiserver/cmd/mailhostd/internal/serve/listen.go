@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// listen opens a listener on the address in a flag.
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)

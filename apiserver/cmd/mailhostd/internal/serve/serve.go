@@ -51,7 +51,6 @@ type settings struct {
 	logFlags        `group:"Observability:"`
 }
 
-// Command is mailhostd serve.
 type Command struct{ settings }
 
 func (Command) Help() string {
@@ -212,7 +211,6 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		}
 	}
 	defer reloadOnHangup(s.certificate, log)()
-	defer c.checkIssuersOnce(ctx, tokens, log)()
 	r := running{service: service, plane: plane, url: s.url()}
 	if s.control != nil {
 		r.controlURL = urlOf(s.control)

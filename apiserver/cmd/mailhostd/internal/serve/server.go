@@ -64,7 +64,6 @@ func (s *server) url() string {
 	return "https" + strings.TrimPrefix(urlOf(s.public), "http")
 }
 
-// middleware returns the middleware that runs inside the service.
 func (s *server) middleware() []func(http.Handler) http.Handler {
 	var all []func(http.Handler) http.Handler
 	if s.tracing != nil {
@@ -92,7 +91,6 @@ func chain(all ...func(http.Handler) http.Handler) func(http.Handler) http.Handl
 	}
 }
 
-// configure sets up the API reference, TLS, metrics and tracing.
 func (s *server) configure(ctx context.Context, c *settings, p cli.Program) (err error) {
 	if s.docs, err = newDocs(c.PublishedOnly); err != nil {
 		return err
@@ -170,7 +168,6 @@ func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-
 	}
 }
 
-// startPublic serves the API in the background.
 func (s *server) startPublic(requests context.Context, h http.Handler, failed chan<- error) *http.Server {
 	if s.tracing != nil {
 		h = s.tracing.Handler(h)
@@ -205,7 +202,6 @@ func (s *server) closeConnections(next http.Handler) http.Handler {
 	})
 }
 
-// start serves a listener in the background.
 func (s *server) start(requests context.Context, l net.Listener, h http.Handler, failed chan<- error) *http.Server {
 	server := s.newServer(requests, h)
 	inBackground(func() error { return server.Serve(l) }, failed)
@@ -252,7 +248,6 @@ func (s *server) stopTracing(ctx context.Context) {
 	}
 }
 
-// closeListeners closes all listeners, for a server that could not start.
 func (s *server) closeListeners() {
 	for _, l := range []net.Listener{s.public, s.control, s.metricsListen} {
 		if l != nil {

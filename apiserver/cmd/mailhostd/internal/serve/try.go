@@ -21,7 +21,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// TryCommand is mailhostd try.
 type TryCommand struct {
 	testFlags
 	PublishedOnly bool       `help:"Leave out the lifecycle operations, which extend the published API."`

@@ -32,8 +32,7 @@ type Client struct {
 	API string `json:"api,omitempty"`
 	// Issuer is the issuer's URL, as in the iss claim of its tokens.
 	Issuer string `json:"issuer"`
-	// ID is the client's id at the issuer.
-	ID string `json:"client_id"`
+	ID     string `json:"client_id"`
 	// Scopes are requested from the issuer.
 	Scopes []string `json:"scopes,omitempty"`
 	// Parameters are sent in each request to the issuer. Some issuers return an access token
@@ -57,7 +56,6 @@ func CheckParameters(parameters map[string]string) error {
 	return nil
 }
 
-// parameters returns Parameters with more options.
 func (c Client) parameters(more ...oauth2.AuthCodeOption) []oauth2.AuthCodeOption {
 	var options []oauth2.AuthCodeOption
 	for name, value := range c.Parameters {
@@ -71,14 +69,12 @@ const WellKnownPath = "/.well-known/oauth-protected-resource"
 
 // Metadata is the published document.
 type Metadata struct {
-	// Resource is the URL of the API.
 	Resource               string   `json:"resource"`
 	AuthorizationServers   []string `json:"authorization_servers"`
 	BearerMethodsSupported []string `json:"bearer_methods_supported"`
 	ScopesSupported        []string `json:"scopes_supported,omitempty"`
 	// ClientID is the client for people who use a command line. RFC 9728 has no field for it.
-	ClientID string `json:"mailhost_client_id,omitempty"`
-	// Parameters are sent to the issuer.
+	ClientID   string            `json:"mailhost_client_id,omitempty"`
 	Parameters map[string]string `json:"mailhost_parameters,omitempty"`
 }
 

@@ -19,7 +19,6 @@ type Store struct {
 	Path string
 }
 
-// entry is the token for a client.
 type entry struct {
 	Client
 	Token *oauth2.Token `json:"token"`
@@ -29,7 +28,6 @@ func (e entry) is(c Client) bool {
 	return e.API == c.API && e.Issuer == c.Issuer && e.ID == c.ID && slices.Equal(e.Scopes, c.Scopes) && maps.Equal(e.Parameters, c.Parameters)
 }
 
-// Load returns the token for a client, or nil.
 func (s Store) Load(c Client) (*oauth2.Token, error) {
 	all, err := s.read()
 	for _, e := range all {

@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"sync"
@@ -24,8 +23,7 @@ type Website struct {
 	Secret string
 	// RedirectURL is where the issuer sends the browser back to. It is registered there.
 	RedirectURL string
-	// Clock is the time.
-	Clock func() time.Time
+	Clock       func() time.Time
 
 	mu        sync.Mutex
 	provider  *oidc.Provider
@@ -84,7 +82,7 @@ func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (a
 	if err != nil {
 		return "", err
 	}
-	tokens, err := w.exchange(ctx, provider, response.Get("code"), a.Verifier)
+	tokens, err := w.oauth2Config(provider).Exchange(ctx, response.Get("code"), w.parameters(oauth2.VerifierOption(a.Verifier))...)
 	if err != nil {
 		return "", explain(err)
 	}
@@ -112,39 +110,13 @@ func (w *Website) limit(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(withoutRedirects(ctx), websiteTimeout)
 }
 
-// exchange gets the tokens for a code. It sends the secret as the issuer's metadata says. If
-// the issuer accepts both forms and refuses the client in the first one, the client may be
-// registered for the second.
-func (w *Website) exchange(ctx context.Context, provider *oidc.Provider, code, verifier string) (*oauth2.Token, error) {
-	config, options := w.oauth2Config(provider), w.parameters(oauth2.VerifierOption(verifier))
-	var metadata struct {
-		Methods []string `json:"token_endpoint_auth_methods_supported"`
-	}
-	if err := provider.Claims(&metadata); err != nil {
-		return nil, err
-	}
-	inParams := slices.Contains(metadata.Methods, "client_secret_post")
-	if w.Secret != "" && (!inParams || slices.Contains(metadata.Methods, "client_secret_basic")) {
-		config.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
-	}
-	tokens, err := config.Exchange(ctx, code, options...)
-	if inParams && config.Endpoint.AuthStyle == oauth2.AuthStyleInHeader && refusesClient(err) {
-		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams
-		tokens, err = config.Exchange(ctx, code, options...)
-	}
-	return tokens, err
-}
-
-// refusesClient reports whether an issuer does not accept a client's credential (RFC 6749,
-// section 5.2).
-func refusesClient(err error) bool {
-	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
-	return ok && (refused.ErrorCode == "invalid_client" || refused.Response.StatusCode == http.StatusUnauthorized)
-}
-
+// oauth2Config returns a configuration that sends a secret in the header, and in the form to an
+// issuer that refuses that.
 func (w *Website) oauth2Config(provider *oidc.Provider) *oauth2.Config {
 	endpoint := provider.Endpoint()
-	endpoint.AuthStyle = oauth2.AuthStyleInParams
+	if w.Secret == "" {
+		endpoint.AuthStyle = oauth2.AuthStyleInParams
+	}
 	scopes := w.Scopes
 	if !slices.Contains(scopes, oidc.ScopeOpenID) {
 		scopes = append([]string{oidc.ScopeOpenID}, scopes...)

@@ -3,7 +3,7 @@
 //
 // Names and attributes follow OpenTelemetry's semantic conventions for HTTP servers.
 // Spans contain no secrets: neither the query, nor request headers, nor the path of a
-// verification link. The package may import apiserver and the contract (api).
+// verification link.
 package tracing
 
 import (
@@ -38,8 +38,7 @@ type Options struct {
 	// (W3C traceparent) instead of continuing that. Unknown callers then can't control
 	// the sampling.
 	LinkParents bool
-	// Version is the server's version.
-	Version string
+	Version     string
 	// Log gets a line now and then while spans are lost.
 	Log *slog.Logger
 }

@@ -96,7 +96,6 @@ func requireDomains(ctx context.Context, t *cli.Target, result *importResult) er
 	return fmt.Errorf("the account has no domain %s (%s); add it with a mailhost_domain, and run the command again", strings.Join(missing, " and no "), owns)
 }
 
-// domainImport creates the mailboxes of one domain.
 type domainImport struct {
 	client  *apiclient.Client
 	domain  *importedDomain
@@ -105,7 +104,6 @@ type domainImport struct {
 	bulk    int
 }
 
-// compare finds the users who have no mailbox yet.
 func (i *domainImport) compare(ctx context.Context, users []userlist.User) error {
 	existing, err := i.existing(ctx)
 	if err != nil {

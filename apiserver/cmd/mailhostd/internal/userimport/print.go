@@ -12,7 +12,6 @@ import (
 // printedProblems is how many problems a terminal gets.
 const printedProblems = 50
 
-// writeText prints the result for people.
 func (r *importResult) writeText(w io.Writer) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -18,7 +18,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
-// Command is mailhostd import.
 type Command struct {
 	File string `arg:"" placeholder:"FILE" help:"CSV file: the user export of Google Workspace, Microsoft 365 or Entra, or one with the columns address (or local_part), first_name and last_name."`
 
@@ -187,7 +186,6 @@ func describeDomains(rows map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// importResult is what import prints.
 type importResult struct {
 	File     string            `json:"file"`
 	Encoding string            `json:"encoding"`
