@@ -11,9 +11,9 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// TestUnpaidPurchaseIsDeleted checks that any change in an account deletes its own
-// overdue domains, and that a purchase deletes an overdue domain of the same name. The
-// audit log names the system as the subject.
+// TestUnpaidPurchaseIsDeleted checks that a purchase deletes the overdue domains of its
+// account and of its name, and that other changes don't see them. The audit log names the
+// system as the subject.
 func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	a := newAudited(t)
 	fixture, err := fixture.Read(strings.NewReader(`{"registrar":{"payment_needed":true},"accounts":[{"id":"33333333-2222-4333-8444-555555555555","domains":[{
@@ -40,9 +40,10 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 		t.Errorf("a read deleted: %q", got)
 	}
 	a.Get("/mailboxes").Is("total", 0)
-	a.Workspace("w")
+	a.Post("/dns-records", map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}).Want(422)
+	a.Purchase(a.DefaultWorkspace(), "example.org").Want(200)
 	if got := log(); len(got) != 1 || !strings.HasPrefix(got[0], "system: deleted domain example.com") {
-		t.Errorf("a change in the account: %q", got)
+		t.Errorf("a purchase in the account: %q", got)
 	}
 	a.Purchase(a.DefaultWorkspace(), "late.com").Want(200).Is("results.0.status", "pending_payment")
 	if got := log(); len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), "system: deleted mailbox jane@late.com deleted domain late.com") {

@@ -120,13 +120,11 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
 		out, c.unchanged, c.committed = nil, false, func() {}
 		c.Idempotency.Restart()
+		tx.HideUnpaid(LastUnpaid(c.Arrival))
 		if err := c.authorize(tx); err != nil {
 			return err
 		}
 		if replayed, err := c.replay(tx); err != nil || replayed {
-			return err
-		}
-		if err := c.expire(tx, c.Caller.AccountID, ""); err != nil {
 			return err
 		}
 		if out, err = fn(tx); err != nil || c.unchanged {

@@ -67,6 +67,9 @@ var _ = read(api.GetDedicatedIP, func(c *Call, r store.Reader, in *api.Dedicated
 })
 
 var _ = remove(api.ReleaseDedicatedIP, func(c *Call, tx store.Tx, in *api.DedicatedIPRequest) error {
+	if err := c.expire(tx, c.Caller.AccountID, ""); err != nil { // a domain that the caller can't see
+		return err
+	}
 	domains, err := tx.DomainsOfDedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
 	if err != nil {
 		return err

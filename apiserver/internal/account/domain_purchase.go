@@ -57,6 +57,9 @@ var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseD
 	if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
 		return nil, err
 	}
+	if err := c.expire(tx, c.Caller.AccountID, ""); err != nil {
+		return nil, err
+	}
 	registrant, err := json.Marshal(in.Body.ContactInfo)
 	if err != nil {
 		return nil, err
@@ -188,8 +191,8 @@ func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (
 
 // payableFor is how long a purchase can be paid for. A domain that still waits for
 // its payment then is gone, and others can buy its name. It is hidden from every
-// read from that time on, and deleted with the next change in its account or the
-// next purchase of its name.
+// read from that time on, and deleted with the next purchase in its account or of its
+// name.
 const payableFor = 7 * 24 * time.Hour
 
 // LastUnpaid returns the latest creation time of a domain whose payment is overdue
@@ -199,6 +202,8 @@ func LastUnpaid(now time.Time) time.Time { return now.Add(-payableFor) }
 // expire deletes the overdue domains of an account or of a name, which may be another
 // account's: it is no change by the request's caller.
 func (c *Call) expire(tx store.Tx, accountID, name string) error {
+	tx.HideUnpaid(time.Time{})
+	defer tx.HideUnpaid(LastUnpaid(c.Arrival))
 	return audit.AsSystem(tx, audit.ExpirePurchase, func() error { return DeleteOverdue(tx, accountID, name, c.Arrival) })
 }
 

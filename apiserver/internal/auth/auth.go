@@ -3,11 +3,13 @@
 // part of an account that a restricted grant covers.
 //
 // A request is authorized twice: when it arrives (Enter), and in the snapshot or
-// transaction of its operation (Authorize). Both take what the store has about the caller
-// from a cache, if it was read at the same store.Reader.AuthorizationVersion. Each change
-// of an account, a service account or a grant by any process has a new version, so that a
-// revocation takes effect at once. What depends on the time, such as an expiry, is
-// evaluated each time.
+// transaction of its operation (Authorize). Authorize takes what the store has about the
+// caller from a cache, if it was read at the same store.Reader.AuthorizationVersion. Each
+// change of an account, a service account or a grant by any process has a new version, so
+// that a revocation takes effect at once. Enter admits a caller whom the cache accepts
+// without a look at the version, which would cost a snapshot of its own; Verify repeats it
+// for a request that does not reach its operation. What depends on the time, such as an
+// expiry, is evaluated each time.
 package auth
 
 import (
@@ -62,7 +64,7 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 	token, ok := parseToken(presented)
 	switch {
 	case ok:
-		return a.view(ctx, Caller{publicID: token.PublicID, secretHash: token.Hash()})
+		return a.admit(ctx, Caller{publicID: token.PublicID, secretHash: token.Hash()})
 	case a.verifier != nil && !strings.HasPrefix(presented, api.TokenPrefix+"_"):
 		return a.user(ctx, presented)
 	}
@@ -108,10 +110,25 @@ func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) 
 func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string, spec api.Spec) (Caller, error) {
 	who, err := who.enter(accountID, spec)
 	if err == nil && !who.IsServiceAccount() {
-		who, err = a.view(ctx, who)
+		who, err = a.admit(ctx, who)
 	}
 	if err != nil {
 		return Caller{}, err
+	}
+	if err = who.mayUse(spec); err != nil && who.unverified {
+		return a.Verify(ctx, who, spec)
+	}
+	return who, err
+}
+
+// Verify authorizes a caller that Enter has admitted, as Authorize does, in a snapshot of
+// its own. Nothing is read if Enter has read it.
+func (a *Authenticator) Verify(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
+	if who.unverified {
+		var err error
+		if who, err = a.view(ctx, who); err != nil {
+			return Caller{}, err
+		}
 	}
 	return who, who.mayUse(spec)
 }
@@ -126,6 +143,18 @@ func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Ca
 		return Caller{}, err
 	}
 	return who, who.mayUse(spec)
+}
+
+// admit returns a caller whom the cache accepts, as of an earlier time, or else what view
+// returns. A cancelled account may be active again.
+func (a *Authenticator) admit(ctx context.Context, who Caller) (Caller, error) {
+	if e, ok := a.cache.latest(who.key()); ok {
+		if admitted, err := who.evaluate(e, a.now()); err == nil && !admitted.cancelled {
+			admitted.unverified = true
+			return admitted, nil
+		}
+	}
+	return a.view(ctx, who)
 }
 
 // view is current in a snapshot of its own.
@@ -173,7 +202,7 @@ func (c Caller) evaluate(e entry, now time.Time) (Caller, error) {
 	if c.Grants = e.grants; c.operator {
 		c.Grants = c.operatorGrants()
 	}
-	c.cancelled = e.account.StatusAt(now) == vocab.AccountCancelled
+	c.cancelled, c.unverified = e.account.StatusAt(now) == vocab.AccountCancelled, false
 	return c, nil
 }
 

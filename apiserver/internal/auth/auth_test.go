@@ -106,7 +106,10 @@ func (w *world) enter(ctx context.Context, token string) (Caller, error) {
 	if err != nil {
 		return who, err
 	}
-	return w.Enter(ctx, who, accountID, api.GetMailbox.Spec)
+	if who, err = w.Enter(ctx, who, accountID, api.GetMailbox.Spec); err != nil {
+		return who, err
+	}
+	return w.Verify(ctx, who, api.GetMailbox.Spec)
 }
 
 // TestCache checks that a caller is read once per version, in snapshots and transactions,

@@ -32,10 +32,16 @@ type cache struct {
 
 // get returns the entry of a key if it holds for a version.
 func (c *cache) get(key string, version int64) (entry, bool) {
+	e, ok := c.latest(key)
+	return e, ok && e.version == version
+}
+
+// latest returns the entry of a key, which may be outdated.
+func (c *cache) latest(key string) (entry, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	e, ok := c.entries[key]
-	return e, ok && e.version == version
+	return e, ok
 }
 
 // put replaces the entry of a key. A full cache starts anew.

@@ -29,6 +29,8 @@ type Caller struct {
 	// Grants are shared between requests.
 	Grants    []store.Authorization
 	cancelled bool
+	// unverified means that the grants come from the cache, and may be outdated.
+	unverified bool
 	// operator is set for a person with access to the database.
 	operator bool
 	// publicID and secretHash are those of a service account's token.

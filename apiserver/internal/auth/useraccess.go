@@ -59,5 +59,8 @@ func (a *Authenticator) enterAsUser(ctx context.Context, accessToken, accountID 
 	if err != nil {
 		return Caller{}, err
 	}
-	return a.Enter(ctx, who, accountID, api.Spec{})
+	if who, err = a.Enter(ctx, who, accountID, api.Spec{}); err != nil {
+		return Caller{}, err
+	}
+	return a.Verify(ctx, who, api.Spec{})
 }

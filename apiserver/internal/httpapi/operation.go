@@ -31,38 +31,41 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
 	}
 	ctx := auth.WithCaller(r.Context(), who)
-	err = o.serve(ctx, w, r.WithContext(ctx))
+	request, q, release, err := o.prepare(w, r.WithContext(ctx))
+	defer release()
+	if err != nil {
+		if _, refused := o.Rules.Auth.Verify(ctx, who, o.Spec); refused != nil {
+			err = refused
+		}
+	} else {
+		err = o.respond(ctx, w, request, q)
+	}
 	if err != nil {
 		o.responseTo(ctx, err, "operation failed", "operation", o.ID).Write(w)
 	}
 }
 
-// serve reads a request, runs the operation and writes the response unless there is an error.
-func (o *operation) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+// prepare reads and validates a request, and claims its Idempotency-Key. The caller calls
+// release in any case.
+func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any, q *idempotency.Request, release func(), err error) {
 	var body []byte
+	release = func() {}
 	if o.input().body != nil {
-		data, release, err := o.receive(w, r)
-		defer release()
-		if err != nil {
-			return err
+		if body, release, err = o.receive(w, r); err != nil {
+			return nil, nil, release, err
 		}
-		body = data
 	}
-	request, err := o.read(r, body)
-	if err != nil {
-		return err
+	if request, err = o.read(r, body); err != nil {
+		return nil, nil, release, err
 	}
-	return o.respond(ctx, w, request)
+	progressOf(r.Context()).decoded = request
+	q, err = o.Idempotency.Begin(auth.CallerFrom(r.Context()), o.ID, keyOf(request), request)
+	return request, q, release, err
 }
 
 // respond runs the operation under the request's Idempotency-Key, and writes the response
 // unless there is an error.
-func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any) error {
-	progressOf(ctx).decoded = request
-	q, err := o.Idempotency.Begin(auth.CallerFrom(ctx), o.ID, keyOf(request), request)
-	if err != nil {
-		return err
-	}
+func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any, q *idempotency.Request) error {
 	response, err := o.run(ctx, request, q)
 	if err != nil {
 		return err

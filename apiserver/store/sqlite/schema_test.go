@@ -151,6 +151,7 @@ var cascades = []string{
 	"dns_records of domains",               // DeleteDomain deletes them first
 	"domain_tags of domains",               // part of the domain
 	"mail_queue of forwarding_rules",       // internal to the rule
+	"mailbox_counts of domains",            // part of the domain
 }
 
 // TestForeignKeyCascades checks that the schema cascades only the foreign keys in cascades.

@@ -14,7 +14,7 @@
 //
 // A list is read with COUNT, LIMIT and OFFSET: the indexes of the schema have its order, and
 // a search compares a column with the text in one form (see searchText). The mailboxes that no
-// filter selects are not counted: a domain's row has their number.
+// filter selects are not counted: mailbox_counts has their number in each domain.
 //
 // The package imports the standard library, packages store and vocab, and the
 // packages for the forms in which names are searched (text, domainname) and records

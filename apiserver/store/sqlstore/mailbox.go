@@ -38,7 +38,8 @@ func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slic
 
 // countMailboxes adds to the number of a domain's mailboxes, so that no list has to count them.
 func (t *tx) countMailboxes(domainID string, created int) error {
-	return t.exec(`UPDATE domains SET mailbox_count = mailbox_count + $1 WHERE id = $2`, created, domainID)
+	return t.exec(`INSERT INTO mailbox_counts (domain_id, mailboxes) VALUES ($1, $2)
+		ON CONFLICT (domain_id) DO UPDATE SET mailboxes = mailbox_counts.mailboxes + excluded.mailboxes`, domainID, created)
 }
 
 // mailboxChunk is how many mailboxes EachMailbox holds in memory.

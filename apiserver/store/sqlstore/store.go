@@ -74,7 +74,7 @@ func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
 // Tables returns the tables that Clear empties, each before those to which it refers.
 func Tables() []string {
 	return []string{
-		dnsRecords.name, "addresses", mailboxes.name, "domain_tags", domains.name,
+		dnsRecords.name, "addresses", mailboxes.name, "mailbox_counts", "domain_tags", domains.name,
 		"dedicated_ip_claims", dedicatedIPs.name, dedicatedIPOptions.name,
 		mailQueue.name, tokenBuckets.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,

@@ -261,7 +261,7 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 // count returns how many objects w selects.
 func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	if in := w.countedIn; in != nil {
-		return only(column[int](r, `SELECT CAST(COALESCE(SUM(t.mailbox_count), 0) AS BIGINT) FROM domains t`+in.text, in.args...))
+		return only(column[int](r, `SELECT CAST(COALESCE(SUM(c.mailboxes), 0) AS BIGINT) FROM domains t JOIN mailbox_counts c ON c.domain_id = t.id`+in.text, in.args...))
 	}
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }

@@ -22,8 +22,8 @@ type where struct {
 	args      []any
 	// nothingUnpaid means that HideUnpaid hides nothing in the account.
 	nothingUnpaid bool
-	// countedIn selects the domains whose mailbox_count is the number of selected mailboxes
-	// together; nil if rows have to be counted.
+	// countedIn selects the domains whose mailboxes are the selected ones, so that their
+	// mailbox_counts are added up; nil if rows have to be counted.
 	countedIn *where
 }
 

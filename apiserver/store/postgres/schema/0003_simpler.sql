@@ -18,9 +18,13 @@ CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at
 DROP INDEX forwarding_rules_by_internal_target;
 CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;
 
--- How many mailboxes a domain has, so that a list need not count them.
-ALTER TABLE domains ADD COLUMN mailbox_count BIGINT NOT NULL DEFAULT 0;
-UPDATE domains SET mailbox_count = (SELECT COUNT(*) FROM mailboxes m WHERE m.account_id = domains.account_id AND m.domain_id = domains.id);
+-- How many mailboxes a domain has, so that a list need not count them. Not in the domain's
+-- row, because each create would write a new version of all of it.
+CREATE TABLE mailbox_counts (
+	domain_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+	mailboxes BIGINT           NOT NULL
+);
+INSERT INTO mailbox_counts (domain_id, mailboxes) SELECT domain_id, COUNT(*) FROM mailboxes GROUP BY domain_id;
 
 -- One row: store.ServerWriter.
 CREATE TABLE server (

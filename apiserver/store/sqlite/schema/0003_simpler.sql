@@ -22,8 +22,11 @@ DROP INDEX forwarding_rules_by_internal_target;
 CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;
 
 -- How many mailboxes a domain has, so that a list need not count them.
-ALTER TABLE domains ADD COLUMN mailbox_count INTEGER NOT NULL DEFAULT 0;
-UPDATE domains SET mailbox_count = (SELECT COUNT(*) FROM mailboxes m WHERE m.account_id = domains.account_id AND m.domain_id = domains.id);
+CREATE TABLE mailbox_counts (
+	domain_id TEXT    NOT NULL PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+	mailboxes INTEGER NOT NULL
+) STRICT;
+INSERT INTO mailbox_counts (domain_id, mailboxes) SELECT domain_id, COUNT(*) FROM mailboxes GROUP BY domain_id;
 
 -- One row: store.ServerWriter.
 CREATE TABLE server (
