@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"sync"
@@ -82,7 +83,13 @@ func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (a
 	if err != nil {
 		return "", err
 	}
-	tokens, err := w.oauth2Config(provider).Exchange(ctx, response.Get("code"), w.parameters(oauth2.VerifierOption(a.Verifier))...)
+	config, options := w.oauth2Config(provider), w.parameters(oauth2.VerifierOption(a.Verifier))
+	tokens, err := config.Exchange(ctx, response.Get("code"), options...)
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && w.Secret != "" && (refused.ErrorCode == "invalid_client" || refused.Response.StatusCode == http.StatusUnauthorized) {
+		// The client may be registered for its secret in the form (RFC 6749, section 2.3.1).
+		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams
+		tokens, err = config.Exchange(ctx, response.Get("code"), options...)
+	}
 	if err != nil {
 		return "", explain(err)
 	}
@@ -110,11 +117,9 @@ func (w *Website) limit(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(withoutRedirects(ctx), websiteTimeout)
 }
 
-// oauth2Config returns a configuration that sends a secret in the header, and in the form to an
-// issuer that refuses that.
 func (w *Website) oauth2Config(provider *oidc.Provider) *oauth2.Config {
 	endpoint := provider.Endpoint()
-	if w.Secret == "" {
+	if endpoint.AuthStyle = oauth2.AuthStyleInHeader; w.Secret == "" {
 		endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
 	scopes := w.Scopes
