@@ -269,14 +269,12 @@ func (m *machine) learnInherited() {
 // readAuthorizations lists grants, without pages.
 func (m *machine) readAuthorizations() {
 	l := &listing{query: url.Values{}}
-	l.filterEnum(m, "subject_type", "service_account", "user", "group")
-	l.filterEnum(m, "grant_kind", "capability", "account_owner", "super_admin")
+	l.filter(m, "subject_type", "service_account", "user", "group")
+	l.filter(m, "grant_kind", "capability", "account_owner", "super_admin")
 	l.filter(m, "subject_id", append(m.serviceAccountIDs(), "someone", m.account.ownerID)...)
 	l.filter(m, "capability_key", "mailbox.view", "domain.view", "mailbox.paint")
 	l.filter(m, "include_revoked", "true", "false")
-	o := m.listGrants(l.query)
-	o.faults = l.faults
-	m.do(m.caller(), o)
+	m.do(m.caller(), m.listGrants(l.query))
 }
 
 func (m *machine) listGrants(query url.Values) operation {

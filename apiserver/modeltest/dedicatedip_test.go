@@ -122,10 +122,8 @@ func (m *machine) readIPs() {
 		m.listOptions().do(m, m.caller())
 	default:
 		l := m.listIPs(url.Values{})
-		l.filterEnum(m, "status", "active", "provisioning", "releasing")
-		if l.filter(m, "country_code", "DE", "US", "FR", "D") == "D" {
-			l.faults = append(l.faults, problem{loc: "query.country_code", typ: "string_too_short"})
-		}
+		l.filter(m, "status", "active", "provisioning", "releasing")
+		l.filter(m, "country_code", "DE", "US", "FR")
 		l.do(m, m.caller())
 	}
 }

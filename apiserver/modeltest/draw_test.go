@@ -1,7 +1,6 @@
 package modeltest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,90 +27,26 @@ func (m *machine) rarely(n int, label string) bool {
 	return m.which(label, n) == n-1
 }
 
-// The types of a field.
-const (
-	text = iota
-	boolean
-)
-
-// field is the specification of a field in a body.
-type field struct {
-	name     string
-	kind     int
-	required bool
-	min, max int // characters; max 0: the specification has no maximum
-}
-
-func required(name string, bounds ...int) field {
-	return bounded(field{name: name, required: true}, bounds)
-}
-func optional(name string, bounds ...int) field { return bounded(field{name: name}, bounds) }
-
-func bounded(f field, bounds []int) field {
-	if len(bounds) == 2 {
-		f.min, f.max = bounds[0], bounds[1]
-	}
-	return f
-}
-
-// spoil sometimes makes one or two fields of a body invalid, and returns the expected
-// problems. at is the location of the object in the body.
-func (m *machine) spoil(at string, body obj, fields ...field) (found []problem) {
+// spoil sometimes leaves one of the required members of a body out, or gives it another type,
+// and returns the problem. at is the location of the object in the body. TestValidation of
+// package apiserver has every limit of every member.
+func (m *machine) spoil(at string, body obj, names ...string) []problem {
 	if m.rarely(10, "unknown field") { // the service ignores it, and a known field in another case
-		body[strings.ToUpper(fields[0].name)] = []string{"ignored"}
+		body[strings.ToUpper(names[0])] = []string{"ignored"}
 	}
 	if !m.rarely(12, "spoil") {
 		return nil
 	}
-	broken := map[string]bool{}
-	for range draw(m, "broken fields", 1, 1, 2) {
-		f := fields[m.which("field", len(fields))]
-		if broken[f.name] {
-			continue
-		}
-		broken[f.name] = true
-		if p, ok := m.spoilField(body, f); ok {
-			p.loc = at + "." + f.name
-			found = append(found, p)
-		}
+	name := names[m.which("field", len(names))]
+	p := problem{loc: at + "." + name, typ: "string_type"}
+	if _, isBool := body[name].(bool); isBool {
+		p.typ = "bool_type"
 	}
-	return found
-}
-
-func (m *machine) spoilField(body obj, f field) (problem, bool) {
-	wrongType := []string{"string_type", "bool_type"}[f.kind]
-	ways := []string{"type"}
-	if f.required {
-		ways = append(ways, "absent", "null")
+	if body[name] = []string{"a list"}; draw(m, "break "+name, "type", "absent") == "absent" {
+		delete(body, name)
+		p.typ = "missing"
 	}
-	if f.min > 0 {
-		ways = append(ways, "empty")
-	}
-	if f.max > 0 {
-		ways = append(ways, "long", "longest")
-	}
-	switch draw(m, "break "+f.name, ways...) {
-	case "absent":
-		delete(body, f.name)
-		return problem{typ: "missing", contains: []string{"Field required"}}, true
-	case "null":
-		body[f.name] = nil
-	case "type":
-		body[f.name] = []string{"a list"}
-	case "empty":
-		body[f.name] = ""
-		return problem{typ: "string_too_short", contains: []string{fmt.Sprintf("String should have at least %s", characters(f.min))}}, true
-	case "long":
-		body[f.name] = strings.Repeat("ü", f.max+1)
-		return problem{typ: "string_too_long", contains: []string{fmt.Sprintf("String should have at most %s", characters(f.max))}}, true
-	case "longest": // characters are counted, not bytes
-		if s, _ := body[f.name].(string); f.name == "local_part" || f.name == "target_email" || len(s) > f.max {
-			return problem{}, false
-		}
-		body[f.name] = strings.Repeat("ü", f.max)
-		return problem{}, false
-	}
-	return problem{typ: wrongType}, true
+	return []problem{p}
 }
 
 // badNames are invalid names.
@@ -125,13 +60,6 @@ func misnamed(at string, body obj, names ...string) (found []problem) {
 		}
 	}
 	return found
-}
-
-func characters(n int) string {
-	if n == 1 {
-		return "1 character"
-	}
-	return fmt.Sprintf("%d characters", n)
 }
 
 // unknownID is a valid id that no object has.

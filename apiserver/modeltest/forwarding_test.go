@@ -177,7 +177,7 @@ func (m *machine) ruleConflict(who *caller, r *rule) *want {
 func (m *machine) createRule() {
 	target := m.target()
 	body := obj{"target_email": target.spelled}
-	faults := m.spoil("body", body, required("target_email", 1, 254))
+	faults := m.spoil("body", body, "target_email")
 	if target.canonical == "" && body["target_email"] == target.spelled {
 		faults = append(faults, wrong("body.target_email"))
 	}
@@ -218,7 +218,7 @@ func (m *machine) updateRule() {
 		target = address{strings.ToUpper(r.target), r.target}
 	}
 	body := obj{"target_email": target.spelled}
-	faults = append(faults, m.spoil("body", body, required("target_email", 1, 254))...)
+	faults = append(faults, m.spoil("body", body, "target_email")...)
 	if target.canonical == "" && body["target_email"] == target.spelled {
 		faults = append(faults, wrong("body.target_email"))
 	}
@@ -258,7 +258,7 @@ func (m *machine) switchRule() {
 	id, faults := m.named("forwarding_id", m.ruleIDs())
 	on := draw(m, "active", false, true)
 	body := obj{"active": on}
-	faults = append(faults, m.spoil("body", body, field{name: "active", kind: boolean})...)
+	faults = append(faults, m.spoil("body", body, "active")...)
 	m.do(m.caller(), operation{
 		method: "PATCH", path: "/forwarding/" + id + "/active", body: body, capability: "forwarding.manage", narrowable: true, faults: faults,
 		then: func(who *caller) want {
@@ -340,7 +340,7 @@ func (m *machine) readRules() {
 	if m.rarely(2, "by scope") {
 		l.filterScope(m)
 	}
-	l.filterEnum(m, "verification_state", "pending", "internal", "verified", "expired")
+	l.filter(m, "verification_state", "pending", "internal", "verified", "expired")
 	l.filter(m, "search", "x@", "EXAMPLE", "alpha", "%", "xn--", "ü", "zzz")
 	l.do(m, m.caller())
 }
@@ -355,7 +355,7 @@ func (m *machine) getRule(id string) operation {
 func (l *listing) filterScope(m *machine) {
 	l.filter(m, "domain", m.domainRef("domain"))
 	l.filterID(m, "workspace_id", m.workspaceIDs())
-	l.filterEnum(m, "scope_type", "account", "workspace", "domain")
+	l.filter(m, "scope_type", "account", "workspace", "domain")
 }
 
 // inScope reports whether a scope matches the filters.

@@ -63,7 +63,7 @@ func (m *machine) personName() string {
 func (m *machine) createMailbox() {
 	local, good := m.local()
 	body := obj{"domain": m.domainRef("domain"), "local_part": local, "first_name": m.personName(), "last_name": m.personName()}
-	faults := m.spoil("body", body, required("domain"), required("first_name", 1, 100), required("last_name", 1, 100), required("local_part", 1, 64))
+	faults := m.spoil("body", body, "domain", "first_name", "last_name", "local_part")
 	faults = append(faults, misnamed("body", body, "first_name", "last_name")...)
 	if !good && body["local_part"] == local {
 		faults = append(faults, wrong("body.local_part"))
@@ -156,8 +156,7 @@ func (m *machine) updateMailbox() {
 			body[name] = nil
 		}
 	}
-	faults := m.spoil("body", body, optional("first_name", 1, 100), optional("last_name", 1, 100))
-	faults = append(faults, misnamed("body", body, "first_name", "last_name")...)
+	faults := misnamed("body", body, "first_name", "last_name")
 	m.do(m.caller(), operation{
 		method: "PATCH", path: "/mailboxes/" + url.PathEscape(ref), body: body, capability: "mailbox.update", narrowable: true, faults: faults,
 		then: func(who *caller) want {
@@ -197,7 +196,7 @@ func (m *machine) readMailboxes() {
 	if m.rarely(3, "further filters") {
 		l.filter(m, "domain", m.domainRef("domain"))
 		l.filterID(m, "workspace_id", m.workspaceIDs())
-		l.filterEnum(m, "status", "active", "provisioning", "paused", "deleting")
+		l.filter(m, "status", "active", "provisioning", "paused", "deleting")
 	}
 	l.do(m, m.caller())
 }
