@@ -71,19 +71,6 @@ func newEstate(h *apitest.Server) (e estate) {
 	return e
 }
 
-// TestGrantsAddUp checks that a caller has the permissions of all its grants together.
-func TestGrantsAddUp(t *testing.T) {
-	h := apitest.New(t)
-	e := newEstate(h)
-	const view = vocab.CapMailboxView
-	h.Limited(t, apitest.GrantOn(view, "domain", e.domain[0]), apitest.GrantOn(view, "workspace", e.workspace[1])).Get("/mailboxes").Want(200).Is("total", 2)
-	h.Limited(t, apitest.GrantOn(view, "domain", e.domain[0]), apitest.Grant{Capability: view}).Get("/mailboxes").Want(200).Is("total", 2)
-	// A grant of another capability does not extend the list.
-	c := h.Limited(t, apitest.GrantOn(view, "domain", e.domain[0]), apitest.Grant{Capability: vocab.CapMailboxDelete})
-	c.Get("/mailboxes").Want(200).Is("total", 1)
-	c.Delete("/mailboxes/" + e.mailbox[1]).Want(204)
-}
-
 // TestRevokedGrant checks that the revocation of a grant takes effect at once, also for a
 // request that does not reach its operation, and so does a new grant.
 func TestRevokedGrant(t *testing.T) {

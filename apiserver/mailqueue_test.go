@@ -297,19 +297,11 @@ func TestMessagesAreDropped(t *testing.T) {
 		"deleted": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
 			h.Delete("/forwarding/" + rule).Want(204)
 		}},
-		"domain deleted": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
-			h.Delete("/domains/example.com").Want(204)
-		}},
 		"verified": {do: func(t *testing.T, h *apitest.Server, rule string, first apiserver.Message) {
 			shows(t, h, "POST", first.Link, 200, "Confirmed")
 		}},
 		"retargeted": {want: "y@example.net", do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
 			h.Patch("/forwarding/"+rule, obj{"target_email": "y@example.net"}).Want(200)
-		}},
-		"internal": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
-			h.Domain("example.net")
-			h.Mailbox("example.net", "jane")
-			h.Patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).Want(200)
 		}},
 		"internal, then released": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
 			h.Domain("example.net")

@@ -5,10 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // TestMessagesOfAnAccountAreLimited checks what the response to a refused message says, and that
@@ -31,33 +28,4 @@ func TestMessagesOfAnAccountAreLimited(t *testing.T) {
 	}
 	h.Clock.Advance(-100 * time.Hour) // a clock that is set back does not extend the wait
 	h.Post("/forwarding", obj{"target_email": "third@example.net"}).Refused(429, "body.target_email rate_limited").Says("try again in 60 s")
-}
-
-// TestOldMessageLimitsAreForgotten checks that a full bucket is deleted from the store.
-func TestOldMessageLimitsAreForgotten(t *testing.T) {
-	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = db })
-	for i := range 5 {
-		h.Forwarding(fmt.Sprintf("x%d@example.net", i), obj{})
-	}
-	limit := func(bucket string) (fullAt time.Time) {
-		if err := db.View(t.Context(), func(r store.Reader) (err error) {
-			fullAt, err = r.TokenBucket(bucket)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return fullAt
-	}
-	if got := limit("account " + accountID); !got.Equal(start.Add(5 * time.Minute)) {
-		t.Errorf("the account's bucket is full at %s", got)
-	}
-	h.Clock.Advance(5 * time.Minute)
-	h.Owner(t, nobody).Forwarding("y@example.net", obj{})
-	if got := limit("account " + accountID); !got.IsZero() {
-		t.Errorf("a full bucket was not deleted: %s", got)
-	}
 }

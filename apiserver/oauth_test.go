@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"strings"
 	"sync"
@@ -286,34 +284,6 @@ func TestIssuerUnavailable(t *testing.T) {
 	}
 	// Service accounts need no issuer.
 	h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")).Get("/mailboxes").Want(200)
-}
-
-// blockingVerifier is a TokenVerifier that blocks until the request is cancelled.
-type blockingVerifier struct{ begun chan struct{} }
-
-func (w blockingVerifier) VerifyToken(ctx context.Context, _ string) (apiserver.User, error) {
-	close(w.begun)
-	<-ctx.Done()
-	return apiserver.User{}, ctx.Err()
-}
-
-func TestCancelledDuringTokenVerification(t *testing.T) {
-	w := blockingVerifier{begun: make(chan struct{})}
-	h := apitest.New(t, func(o *apiserver.Options) { o.Tokens = w })
-	ctx, cancel := context.WithCancel(t.Context())
-	statuses := make(chan int, 1)
-	go func() {
-		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/public/accounts/"+accountID+"/mailboxes", nil)
-		r.Header.Set("Authorization", "Bearer t")
-		rec := httptest.NewRecorder()
-		h.Service.Handler().ServeHTTP(rec, r)
-		statuses <- rec.Code
-	}()
-	apitest.Receive(t, w.begun)
-	cancel()
-	if status := apitest.Receive(t, statuses); status != 503 {
-		t.Errorf("the status is %d; want 503", status)
-	}
 }
 
 // TestTokensSentToTheIssuer checks that a service account's token is never sent to the

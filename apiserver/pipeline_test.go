@@ -194,6 +194,8 @@ func TestHealth(t *testing.T) {
 	check(http.StatusOK, http.StatusServiceUnavailable)
 	h.Get("/mailboxes").Want(http.StatusOK)
 	h.Service.Drain()
+	h.Service.Drain()
+	apitest.Receive(t, h.Service.Draining())
 	check(http.StatusOK, http.StatusServiceUnavailable)
 	a := h.Get("/mailboxes").Refused(503, "header unavailable")
 	if a.Header.Get("Retry-After") != "1" {

@@ -94,16 +94,3 @@ func TestSettlePaymentOfAFixture(t *testing.T) {
 		t.Errorf("settled %+v, %v", settled, err)
 	}
 }
-
-func TestDrainTwice(t *testing.T) {
-	t.Parallel()
-	h := apitest.New(t)
-	select {
-	case <-h.Service.Draining():
-		t.Fatal("the service is already draining")
-	default:
-	}
-	h.Service.Drain()
-	h.Service.Drain()
-	apitest.Receive(t, h.Service.Draining())
-}

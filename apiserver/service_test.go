@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,21 +16,6 @@ import (
 func TestNewNeedsAStore(t *testing.T) {
 	if _, err := apiserver.New(apiserver.Options{}); err == nil {
 		t.Error("New accepts options without a store")
-	}
-}
-
-// TestRandomIsInjected checks that two services with the same random source and clock
-// return the same responses.
-func TestRandomIsInjected(t *testing.T) {
-	var seen [2]string
-	for i := range seen {
-		h := apitest.New(t, func(o *apiserver.Options) { o.Random = rand.NewChaCha8([32]byte{1}) })
-		h.Domain("example.com")
-		h.Mailbox("example.com", "jane")
-		seen[i] = string(h.Get("/mailboxes").Raw) + h.Post("/auth/service-accounts", obj{"name": "x"}).Str("token") + string(h.Get("/dns-records").Raw)
-	}
-	if seen[0] != seen[1] {
-		t.Errorf("%s\nand\n%s", seen[0], seen[1])
 	}
 }
 
@@ -73,16 +57,12 @@ func TestOverASocket(t *testing.T) {
 		words                     string
 	}{
 		{"GET", "/mailboxes", "", nil, 200, `"total":1`},
-		{"HEAD", "/mailboxes", "", nil, 200, ""},
 		{"GET", "/mailboxes/jane@example.com", "", nil, 200, `"local_part":"jane"`},
 		{"GET", "/mailboxes/jane%40example.com", "", nil, 200, `"local_part":"jane"`},
-		{"GET", "/mailboxes/", "", nil, 404, "not_found"},
 		{"GET", "//mailboxes", "", nil, 404, "not_found"},
 		{"GET", "/x/../mailboxes", "", nil, 404, "not_found"},
-		{"PUT", "/mailboxes", "application/json", chunked(`{}`), 405, "method_not_allowed"},
 		{"POST", "/mailboxes/export", "application/json", chunked(`{}`), 200, "jane@example.com"},
 		{"POST", "/workspaces", "application/json", chunked(`{"name":"x"}`), 201, `"name":"x"`},
-		{"POST", "/workspaces", "text/plain", chunked(`{"name":"x"}`), 415, "unsupported_media_type"},
 		{"POST", "/workspaces", "application/json", chunked(""), 422, `["body"]`},
 		{"POST", "/workspaces", "application/json", bytes.NewReader(make([]byte, 3<<20)), 413, "payload_too_large"},
 		{"POST", "/workspaces", "application/json", chunked(strings.Repeat(" ", 3<<20)), 413, "payload_too_large"},

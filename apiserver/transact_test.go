@@ -148,18 +148,6 @@ func TestKeyInFlight(t *testing.T) {
 	}
 }
 
-// TestKeyAfterAFailure checks that a key can be used again after a 500.
-func TestKeyAfterAFailure(t *testing.T) {
-	broken := newFaulty(t)
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = broken })
-	broken.updatesFail(errSecret)
-	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
-	broken.updatesFail(nil)
-	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
-		t.Error("the response is a replay")
-	}
-}
-
 // TestSecretsAtRest checks that the files of the database contain no secrets.
 func TestSecretsAtRest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")

@@ -77,8 +77,8 @@ func TestVerification(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.PublicURL = "https://mail.example" })
 	id := h.Forwarding("x@example.net", nil)
 	link := h.Service.Outbox()[0].Link
-	if !strings.HasPrefix(link, "https://mail.example/verify-forwarding/") {
-		t.Errorf("the link is %s", link)
+	if secret, ok := strings.CutPrefix(link, "https://mail.example/verify-forwarding/"); !ok || strings.Contains(string(h.Get("/forwarding/"+id).Raw), secret) {
+		t.Errorf("the link is %s, or the rule shows its secret", link)
 	}
 
 	// Opening the link, as mail scanners do, confirms nothing.

@@ -22,7 +22,7 @@ func schemaType(p *Protocol, what, typeName string, schemas map[string]*tfprotov
 func (p *Protocol) ReadData(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	t := schemaType(p, "data source", typeName, p.schema.DataSourceSchemas)
-	configured := p.dynamic(p.value(t, config))
+	configured := p.dynamic(NewValue(t, config))
 	valid, err := p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured})
 	must(p.t, err)
 	if hasError(valid.Diagnostics) {
@@ -55,7 +55,7 @@ func (p *Protocol) ListIdentities(typeName string, config map[string]any, limit 
 
 func (p *Protocol) list(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
-	configured := p.dynamic(p.value(schemaType(p, "list resource", typeName, p.schema.ListResourceSchemas), config))
+	configured := p.dynamic(NewValue(schemaType(p, "list resource", typeName, p.schema.ListResourceSchemas), config))
 	server, ok := p.server.(tfprotov6.ListResourceServer)
 	if !ok {
 		p.t.Fatal("the provider server lists no resources")

@@ -17,7 +17,7 @@ import (
 func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	t := schemaType(p, "ephemeral resource", typeName, p.schema.EphemeralResourceSchemas)
-	configured := p.dynamic(p.value(t, config))
+	configured := p.dynamic(NewValue(t, config))
 	valid, err := p.server.ValidateEphemeralResourceConfig(p.t.Context(), &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured})
 	must(p.t, err)
 	if hasError(valid.Diagnostics) {
@@ -57,7 +57,7 @@ func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any
 	if !ok {
 		p.t.Fatalf("the provider has no action %s", typeName)
 	}
-	early, final := p.dynamic(p.value(s.Schema.ValueType(), planned)), p.dynamic(p.value(s.Schema.ValueType(), config))
+	early, final := p.dynamic(NewValue(s.Schema.ValueType(), planned)), p.dynamic(NewValue(s.Schema.ValueType(), config))
 	server, ok := p.server.(tfprotov6.ActionServer)
 	if !ok {
 		p.t.Fatal("the provider server has no actions")
@@ -114,9 +114,9 @@ func (p *Protocol) Call(name string, arguments ...any) (tftypes.Value, *tfprotov
 		if parameter == nil {
 			p.t.Fatalf("%s does not accept %d arguments", name, len(arguments))
 		}
-		v := literal(argument)
+		v := Literal(argument)
 		if !parameter.Type.Is(tftypes.DynamicPseudoType) {
-			v = p.value(parameter.Type, argument)
+			v = NewValue(parameter.Type, argument)
 		}
 		d, err := tfprotov6.NewDynamicValue(parameter.Type, v)
 		must(p.t, err)
@@ -140,8 +140,8 @@ func (p *Protocol) ResourceSchemas() map[string]*tfprotov6.Schema {
 // Functions returns the provider's functions by name.
 func (p *Protocol) Functions() map[string]*tfprotov6.Function { return p.schema.Functions }
 
-// literal converts a Go value to a value with the type of its literal in HCL.
-func literal(v any) tftypes.Value {
+// Literal converts a Go value to a value with the type of its literal in HCL.
+func Literal(v any) tftypes.Value {
 	switch v := v.(type) {
 	case string:
 		return tftypes.NewValue(tftypes.String, v)
@@ -155,7 +155,7 @@ func literal(v any) tftypes.Value {
 		t := tftypes.Tuple{ElementTypes: []tftypes.Type{}}
 		items := []tftypes.Value{}
 		for _, e := range v {
-			item := literal(e)
+			item := Literal(e)
 			t.ElementTypes, items = append(t.ElementTypes, item.Type()), append(items, item)
 		}
 		return tftypes.NewValue(t, items)
@@ -163,7 +163,7 @@ func literal(v any) tftypes.Value {
 		t := tftypes.Object{AttributeTypes: map[string]tftypes.Type{}}
 		fields := map[string]tftypes.Value{}
 		for name, e := range v {
-			fields[name] = literal(e)
+			fields[name] = Literal(e)
 			t.AttributeTypes[name] = fields[name].Type()
 		}
 		return tftypes.NewValue(t, fields)

@@ -87,7 +87,7 @@ func (s *Server) configured(t testing.TB, served framework.Provider, settings ma
 	ids, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
 	must(t, err)
 	p.ids, p.accountID = ids.IdentitySchemas, s.AccountID
-	p.config, p.defers = p.value(p.schema.Provider.ValueType(), settings), defers
+	p.config, p.defers = NewValue(p.schema.Provider.ValueType(), settings), defers
 	return p.Walk()
 }
 
@@ -169,7 +169,7 @@ func (p *Protocol) With(typeName string, o *Object, name string, v any) *Object 
 	var fields map[string]tftypes.Value
 	must(p.t, o.State.As(&fields))
 	fields = maps.Clone(fields)
-	fields[name] = p.value(fields[name].Type(), v)
+	fields[name] = NewValue(fields[name].Type(), v)
 	changed := *o
 	changed.State = tftypes.NewValue(p.resourceType(typeName), fields)
 	return &changed
@@ -214,44 +214,40 @@ func (p *Protocol) unmarshal(t tftypes.Type, d *tfprotov6.DynamicValue) tftypes.
 	return v
 }
 
-// value converts a Go value to a value of type t. Missing attributes are null.
-func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
-	p.t.Helper()
+// NewValue converts a Go value to a value of type t. Missing attributes are null.
+func NewValue(t tftypes.Type, v any) tftypes.Value {
 	if v == nil || v == Unknown {
 		return tftypes.NewValue(t, v)
 	}
 	if t.Is(tftypes.DynamicPseudoType) {
-		return literal(v)
+		return Literal(v)
 	}
 	if converted, ok := v.(tftypes.Value); ok {
 		return converted
 	}
 	switch t := t.(type) {
 	case tftypes.Object:
-		attributes, ok := v.(map[string]any)
-		if !ok {
-			p.t.Fatalf("%v is not an object", v)
-		}
+		attributes := v.(map[string]any)
 		fields := map[string]tftypes.Value{}
 		for name, inner := range t.AttributeTypes {
-			fields[name] = p.value(inner, attributes[name])
+			fields[name] = NewValue(inner, attributes[name])
 		}
 		for name := range attributes {
 			if _, ok := fields[name]; !ok {
-				p.t.Fatalf("there is no attribute %s", name)
+				panic("there is no attribute " + name)
 			}
 		}
 		return tftypes.NewValue(t, fields)
 	case tftypes.Map:
 		entries := map[string]tftypes.Value{}
 		for it := reflect.ValueOf(v).MapRange(); it.Next(); {
-			entries[it.Key().String()] = p.value(t.ElementType, it.Value().Interface())
+			entries[it.Key().String()] = NewValue(t.ElementType, it.Value().Interface())
 		}
 		return tftypes.NewValue(t, entries)
 	case tftypes.List:
-		return tftypes.NewValue(t, p.values(t.ElementType, v))
+		return tftypes.NewValue(t, newValues(t.ElementType, v))
 	case tftypes.Set:
-		return tftypes.NewValue(t, p.values(t.ElementType, v))
+		return tftypes.NewValue(t, newValues(t.ElementType, v))
 	}
 	if n, ok := v.(int); ok {
 		return tftypes.NewValue(t, big.NewFloat(float64(n)))
@@ -259,10 +255,10 @@ func (p *Protocol) value(t tftypes.Type, v any) tftypes.Value {
 	return tftypes.NewValue(t, v)
 }
 
-// values returns the elements of a slice.
-func (p *Protocol) values(element tftypes.Type, v any) (items []tftypes.Value) {
+// newValues returns the elements of a slice.
+func newValues(element tftypes.Type, v any) (items []tftypes.Value) {
 	for i := range reflect.ValueOf(v).Len() {
-		items = append(items, p.value(element, reflect.ValueOf(v).Index(i).Interface()))
+		items = append(items, NewValue(element, reflect.ValueOf(v).Index(i).Interface()))
 	}
 	return items
 }

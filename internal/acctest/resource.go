@@ -10,7 +10,7 @@ import (
 // Config returns a resource's configuration. Missing attributes are null.
 func (p *Protocol) Config(typeName string, config map[string]any) tftypes.Value {
 	p.t.Helper()
-	return p.value(p.resourceType(typeName), config)
+	return NewValue(p.resourceType(typeName), config)
 }
 
 // Validate validates a configuration.
@@ -124,7 +124,7 @@ func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagn
 // Identity returns a resource identity.
 func (p *Protocol) Identity(typeName string, identity map[string]any) *tfprotov6.ResourceIdentityData {
 	p.t.Helper()
-	return &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(p.value(p.ids[typeName].ValueType(), identity))}
+	return &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(NewValue(p.ids[typeName].ValueType(), identity))}
 }
 
 // Import imports an object by its import id, or by its identity if id is empty.

@@ -154,7 +154,7 @@ func (b *block) evaluate(s *schema, lookup func(addr string) value) value {
 		if !ok {
 			arguments[name] = v
 			if object, ok := v.(map[string]any); ok && b.typedMap && s.objectType.AttributeTypes[name].Is(tftypes.DynamicPseudoType) {
-				arguments[name] = mapOf(objectOf(object))
+				arguments[name] = mapOf(object)
 			}
 			continue
 		}

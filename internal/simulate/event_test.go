@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -101,51 +102,34 @@ func (h *history) externalChange(r *rand.Rand, s *stack) {
 	}
 	o := pick(r, candidates)
 	remove := chance(r, 40)
-	switch typeName {
-	case "mailhost_domain":
-		if remove {
-			h.externalRequest(a, "DELETE", "/domains/"+o.id, "")
-		} else {
-			h.externalRequest(a, "PATCH", "/domains/"+o.id, pick(r, []string{`{"auto_renew":true}`, `{"redirect_url":"https://outside.example"}`}))
+	kind := externalChanges[typeName]
+	switch {
+	case remove || typeName == "mailhost_service_account":
+		h.externalRequest(a, "DELETE", kind.path+o.id, "")
+	case typeName == "mailhost_dedicated_ip":
+		h.externalRequest(a, "POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, o.option))
+	default:
+		body := pick(r, kind.bodies)
+		path := kind.path + o.id
+		if strings.Contains(body, "active") {
+			path += "/active"
 		}
-	case "mailhost_mailbox":
-		if remove {
-			h.externalRequest(a, "DELETE", "/mailboxes/"+o.id, "")
-		} else {
-			h.externalRequest(a, "PATCH", "/mailboxes/"+o.id, `{"first_name":"Outside"}`)
-		}
-	case "mailhost_dns_record":
-		if remove {
-			h.externalRequest(a, "DELETE", "/dns-records/"+o.id, "")
-		} else {
-			h.externalRequest(a, "PATCH", "/dns-records/"+o.id, `{"ttl":1234}`)
-		}
-	case "mailhost_forwarding":
-		switch {
-		case remove:
-			h.externalRequest(a, "DELETE", "/forwarding/"+o.id, "")
-		case chance(r, 50):
-			h.externalRequest(a, "PATCH", "/forwarding/"+o.id+"/active", `{"active":false}`)
-		default:
-			h.externalRequest(a, "PATCH", "/forwarding/"+o.id, `{"target_email":"outside@example.org"}`)
-		}
-	case "mailhost_master_password":
-		if remove {
-			h.externalRequest(a, "DELETE", "/credentials/"+o.id, "")
-		} else {
-			h.externalRequest(a, "PATCH", "/credentials/"+o.id, `{"name":"renamed outside"}`)
-		}
-	case "mailhost_service_account":
-		if o.key != providerSubject && o.key != externalSubject {
-			h.externalRequest(a, "DELETE", "/auth/service-accounts/"+o.id, "")
-		}
-	case "mailhost_dedicated_ip":
-		if remove {
-			h.externalRequest(a, "DELETE", "/dedicated-ips/"+o.id, "")
-		} else {
-			h.externalRequest(a, "POST", "/dedicated-ips/claim", fmt.Sprintf(`{"option_id":%q}`, o.option))
-		}
+		h.externalRequest(a, "PATCH", path, body)
 	}
+}
+
+// externalChanges are the path of the objects of a type, and bodies that change one.
+var externalChanges = map[string]struct {
+	path   string
+	bodies []string
+}{
+	"mailhost_domain":          {"/domains/", []string{`{"auto_renew":true}`, `{"redirect_url":"https://outside.example"}`}},
+	"mailhost_mailbox":         {"/mailboxes/", []string{`{"first_name":"Outside"}`}},
+	"mailhost_dns_record":      {"/dns-records/", []string{`{"ttl":1234}`}},
+	"mailhost_forwarding":      {"/forwarding/", []string{`{"active":false}`, `{"target_email":"outside@example.org"}`}},
+	"mailhost_master_password": {"/credentials/", []string{`{"name":"renamed outside"}`}},
+	"mailhost_service_account": {"/auth/service-accounts/", nil},
+	"mailhost_dedicated_ip":    {"/dedicated-ips/", nil},
 }
 
 // remoteObject is an object of the service.

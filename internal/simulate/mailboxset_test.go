@@ -58,9 +58,8 @@ func (c *configuration) mailboxKeys(b *block) (keys []string) {
 func textsOf(v value, name string) map[string]string {
 	out := map[string]string{}
 	for key, e := range attributesOf(attributesOf(v)[name]) {
-		var s string
-		if e.IsKnown() && !e.IsNull() && e.As(&s) == nil {
-			out[key] = s
+		if e.IsKnown() && !e.IsNull() {
+			out[key] = known[string](e)
 		}
 	}
 	return out

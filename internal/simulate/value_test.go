@@ -16,51 +16,35 @@ import (
 
 type value = tftypes.Value
 
-// attributesOf returns an object's attributes, or nil if it is null or unknown.
-func attributesOf(v value) map[string]value { return acctest.Attributes(v) }
-
-func elementsOf(v value) []value {
-	var out []value
-	if v.IsNull() || !v.IsKnown() {
-		return nil
-	}
-	if err := v.As(&out); err != nil {
-		panic(err)
+// known returns a value as a Go value, or the zero value if it is null or unknown.
+func known[T any](v value) (out T) {
+	if v.IsKnown() && !v.IsNull() {
+		must(v.As(&out))
 	}
 	return out
 }
 
+func attributesOf(v value) map[string]value { return known[map[string]value](v) }
+
+func elementsOf(v value) []value { return known[[]value](v) }
+
 // text returns a string attribute, or "" if it is null or unknown.
-func text(v value, name string) string {
-	a, ok := attributesOf(v)[name]
-	if !ok || a.IsNull() || !a.IsKnown() {
-		return ""
-	}
-	var s string
-	if err := a.As(&s); err != nil {
-		panic(err)
-	}
-	return s
-}
+func text(v value, name string) string { return known[string](attributesOf(v)[name]) }
 
 // number returns an integer attribute, or 0 if it is null or unknown.
-func number(v value, name string) int {
-	a, ok := attributesOf(v)[name]
-	if !ok || a.IsNull() || !a.IsKnown() {
-		return 0
+func number(v value, name string) (n int) {
+	if f := known[*big.Float](attributesOf(v)[name]); f != nil {
+		i, _ := f.Int64()
+		n = int(i)
 	}
-	var n *big.Float
-	must(a.As(&n))
-	i, _ := n.Int64()
-	return int(i)
+	return n
 }
 
 // textList returns a list of strings, without the unknown ones.
 func textList(v value, name string) (list []string) {
 	for _, e := range elementsOf(attributesOf(v)[name]) {
-		var s string
-		if e.IsKnown() && e.As(&s) == nil {
-			list = append(list, s)
+		if e.IsKnown() {
+			list = append(list, known[string](e))
 		}
 	}
 	return list
@@ -68,29 +52,10 @@ func textList(v value, name string) (list []string) {
 
 // equal compares values. An unknown value equals only an unknown value.
 func equal(a, b value) bool {
-	if a.IsNull() != b.IsNull() || a.IsKnown() != b.IsKnown() {
-		return false
+	if a.IsNull() || b.IsNull() || !a.IsKnown() || !b.IsKnown() {
+		return a.IsNull() == b.IsNull() && a.IsKnown() == b.IsKnown()
 	}
-	if a.IsNull() || !a.IsKnown() {
-		return true
-	}
-	switch t := a.Type(); {
-	case kindOf(t) != kindOf(b.Type()): // in an attribute of dynamic type
-		return false
-	case t.Is(tftypes.String):
-		var x, y string
-		return a.As(&x) == nil && b.As(&y) == nil && x == y
-	case t.Is(tftypes.Bool):
-		var x, y bool
-		return a.As(&x) == nil && b.As(&y) == nil && x == y
-	case t.Is(tftypes.Number):
-		var x, y *big.Float
-		return a.As(&x) == nil && b.As(&y) == nil && x.Cmp(y) == 0
-	case isList(t):
-		return slices.EqualFunc(elementsOf(a), elementsOf(b), equal)
-	default:
-		return maps.EqualFunc(attributesOf(a), attributesOf(b), equal)
-	}
+	return a.Equal(b)
 }
 
 // kindOf returns the kind of a type, without the types of its elements.
@@ -247,17 +212,11 @@ func plain(v value) any {
 	case v.IsNull():
 		return nil
 	case t.Is(tftypes.String):
-		var s string
-		_ = v.As(&s)
-		return s
+		return known[string](v)
 	case t.Is(tftypes.Bool):
-		var b bool
-		_ = v.As(&b)
-		return b
+		return known[bool](v)
 	case t.Is(tftypes.Number):
-		var n *big.Float
-		_ = v.As(&n)
-		return json.Number(n.Text('f', -1))
+		return json.Number(known[*big.Float](v).Text('f', -1))
 	case isList(t):
 		items := []any{}
 		for _, e := range elementsOf(v) {
@@ -274,93 +233,23 @@ func plain(v value) any {
 }
 
 // newValue converts a Go value to a value of type t. Missing attributes are null.
-func newValue(t tftypes.Type, v any) value {
-	switch v := v.(type) {
-	case nil:
-		return tftypes.NewValue(t, nil)
-	case value:
-		return v
-	case int:
-		return tftypes.NewValue(t, big.NewFloat(float64(v)))
-	case []string:
-		elements := make([]value, len(v))
-		for i, s := range v {
-			elements[i] = tftypes.NewValue(tftypes.String, s)
-		}
-		return tftypes.NewValue(t, elements)
-	case map[string]any:
-		if t.Is(tftypes.DynamicPseudoType) {
-			return objectOf(v)
-		}
-		o, ok := t.(tftypes.Object)
-		if !ok {
-			elements := map[string]value{}
-			for key, e := range v {
-				elements[key] = newValue(t.(tftypes.Map).ElementType, e)
-			}
-			return tftypes.NewValue(t, elements)
-		}
-		fields := make(map[string]value, len(o.AttributeTypes))
-		for name, inner := range o.AttributeTypes {
-			fields[name] = newValue(inner, v[name])
-		}
-		for name := range v {
-			if _, ok := fields[name]; !ok {
-				panic("no attribute " + name)
-			}
-		}
-		return tftypes.NewValue(t, fields)
-	}
-	return tftypes.NewValue(t, v)
-}
+func newValue(t tftypes.Type, v any) value { return acctest.NewValue(t, v) }
 
-// objectOf returns an object with the attributes of a Go value, as an expression in braces.
-func objectOf(v map[string]any) value {
-	types, attributes := map[string]tftypes.Type{}, map[string]value{}
-	for name, e := range v {
-		if inner, ok := e.(map[string]any); ok {
-			attributes[name] = objectOf(inner)
-		} else {
-			attributes[name] = newValue(tftypes.String, e)
-		}
-		types[name] = attributes[name].Type()
-	}
-	return tftypes.NewValue(tftypes.Object{AttributeTypes: types}, attributes)
-}
-
-// mapOf returns the map of an object whose attributes have one type, as tomap.
-func mapOf(object value) value {
-	attributes := attributesOf(object)
+// mapOf returns a map with the attributes of an object, which have one type, as tomap does.
+func mapOf(object map[string]any) value {
+	v := acctest.Literal(object)
+	attributes := attributesOf(v)
 	for _, e := range attributes {
 		return tftypes.NewValue(tftypes.Map{ElementType: e.Type()}, attributes)
 	}
-	return object
+	return v
 }
 
 // valueAt returns the value at a path, and false if there is none.
 func valueAt(v value, path *tftypes.AttributePath) (value, bool) {
-	for _, step := range path.Steps() {
-		if v.IsNull() || !v.IsKnown() {
-			return v, false
-		}
-		switch step := step.(type) {
-		case tftypes.AttributeName:
-			v = attributesOf(v)[string(step)]
-		case tftypes.ElementKeyString:
-			next, ok := attributesOf(v)[string(step)]
-			if !ok {
-				return v, false
-			}
-			v = next
-		case tftypes.ElementKeyInt:
-			items := elementsOf(v)
-			if int(step) >= len(items) {
-				return v, false
-			}
-			v = items[step]
-		}
-	}
-	return v, true
+	found, _, err := tftypes.WalkAttributePath(v, path)
+	at, ok := found.(value)
+	return at, ok && err == nil
 }
 
 func joined(problems []string) string { return strings.Join(problems, "; ") }
