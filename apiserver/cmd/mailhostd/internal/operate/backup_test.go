@@ -4,13 +4,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	_ "modernc.org/sqlite" // opens the copy independently of the program
@@ -86,42 +84,4 @@ func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []str
 		t.Error("nothing was acknowledged")
 	}
 	s.End(t)
-}
-
-func TestBackupErrors(t *testing.T) {
-	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	dir := t.TempDir()
-	existing := filepath.Join(dir, "existing")
-	if err := os.WriteFile(existing, []byte("dear"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	output := filepath.Join(dir, "copy.db")
-	for _, tt := range []struct {
-		args string
-		code int
-		want string
-	}{
-		{"--database " + database + ".x --output " + output, cli.ExitFailure, "there is no database " + database + ".x; name one with --database"},
-		{"--database " + database + " --output -", cli.ExitUsage, "--output: the copy can't be written to standard output"},
-		{"--database " + database + " --output=", cli.ExitUsage, "--output: the path is empty"},
-		{"--database " + dir + " --output " + output, cli.ExitFailure, "--database: open"},
-		{"--database " + existing + " --output " + output, cli.ExitFailure, "--database: open " + existing + ": it is not an SQLite database"},
-		{"--database " + database, cli.ExitUsage, "missing flags: --output=FILE"},
-		{"--database :memory: --output " + output, cli.ExitUsage, "in memory"},
-		{"--database " + database + " --output " + existing, cli.ExitFailure, "--output: " + existing + " exists already"},
-		{"--database " + database + " --output " + dir, cli.ExitFailure, "exists already"},
-		{"--database " + database + " --output " + database, cli.ExitFailure, "exists already"},
-		{"--database " + database + " --output " + filepath.Join(dir, "none", "copy.db"), cli.ExitFailure, "--output: back up to " + filepath.Join(dir, "none", "copy.db")},
-		{"--database postgres://u:secret@db/mail --output " + output, cli.ExitFailure, "pg_dump"},
-		{"--database mysql://u:secret@db/mail --output " + output, cli.ExitFailure, "mysql:// can't be backed up"},
-	} {
-		mailhostdtest.Fails(t, nil, tt.code, tt.want, append([]string{"backup"}, strings.Fields(tt.args)...)...)
-	}
-	if kept, err := os.ReadFile(existing); err != nil || string(kept) != "dear" {
-		t.Errorf("the existing file is %q, error %v", kept, err)
-	}
-	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("a failed backup left a file behind")
-	}
 }

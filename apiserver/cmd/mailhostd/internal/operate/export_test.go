@@ -1,8 +1,4 @@
 package operate
 
-// What the commands print, for the tests of what they do.
-type (
-	LoadedFixture = loadedFixture
-	ObjectCount   = objectCount
-	RestoreReport = restoreReport
-)
+// RestoreReport is what restore prints.
+type RestoreReport = restoreReport

@@ -1,11 +1,7 @@
 package operate_test
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -55,32 +51,5 @@ func TestMigrate(t *testing.T) {
 			}
 			as.Get("/mailboxes").Is("total", 3)
 		})
-	}
-}
-
-func TestMigrateErrors(t *testing.T) {
-	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	other, _ := mailhostdtest.Initialize(t)
-	dir := t.TempDir()
-	for i, tt := range []struct {
-		args string
-		code int
-		want string
-	}{
-		{"", cli.ExitUsage, "<source> <target>"},
-		{database + " :memory:", cli.ExitUsage, "in memory"},
-		{":memory: " + filepath.Join(dir, "0.db"), cli.ExitUsage, "in memory"},
-		{database + " " + database, cli.ExitFailure, "SOURCE and TARGET are the same file"},
-		{database + " " + other, cli.ExitFailure, "nothing was migrated from " + database + " to " + other + ": the target has data already"},
-		{database + " " + dir, cli.ExitFailure, "TARGET: the database can't be opened"},
-		{filepath.Join(dir, "none.db") + " " + filepath.Join(dir, "5.db"), cli.ExitFailure, "SOURCE " + filepath.Join(dir, "none.db") + " does not exist"},
-		{"mysql://u:secret@db/mail " + filepath.Join(dir, "6.db"), cli.ExitFailure, "this build can't open mysql://"},
-		{database + " mysql://u:secret@db/mail", cli.ExitFailure, "this build can't open mysql://"},
-	} {
-		mailhostdtest.Fails(t, nil, tt.code, tt.want, append([]string{"migrate"}, strings.Fields(tt.args)...)...)
-		if _, err := os.Stat(filepath.Join(dir, fmt.Sprint(i)+".db")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: made a target", tt.args)
-		}
 	}
 }

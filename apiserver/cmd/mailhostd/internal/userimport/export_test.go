@@ -1,9 +1,4 @@
 package userimport
 
-// What the command prints, and the size of its requests, for the tests of what it does.
-type (
-	ImportResult   = importResult
-	ImportedDomain = importedDomain
-)
-
+// ImportBulk is the size of a request, for the test of a smaller one.
 const ImportBulk = importBulk

@@ -1,0 +1,173 @@
+package mailhostdtest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write what commands print now to the transcripts")
+
+// What differs in each run has a placeholder in a transcript, which commands may use too.
+var (
+	masked      = regexp.MustCompile(`mhsa_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
+	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{6}`)
+	maskedSize  = regexp.MustCompile(`\d+ bytes(; it had \d+)?`)
+	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+`)
+	argument    = regexp.MustCompile(`([^\s']|'[^']*')+`)
+	columns     = regexp.MustCompile(`\S {2,}`)
+)
+
+// transcript runs the commands of a file.
+type transcript struct {
+	*testing.T
+	dir     string
+	real    map[string]string // by placeholder
+	known   map[string]string // placeholders by what they stand for
+	counts  map[string]int
+	environ []string
+	servers []*Server
+	out     strings.Builder
+}
+
+// Transcript runs the commands of a file, each after "$ ", and compares what they print with the
+// lines that follow: stderr after "! ", and an exit code other than 0. With -update it writes these
+// lines. A command with & at its end is a server, which "$ stop" ends; "$ export" sets the whole
+// environment; files are in DIR, "> NAME" begins the content of one, and "$ cat" and "$ ls" show it.
+// A comment begins with "//".
+func Transcript(t *testing.T, path string) {
+	t.Helper()
+	t.Parallel()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &transcript{T: t, dir: t.TempDir(), real: map[string]string{}, known: map[string]string{}, counts: map[string]int{}}
+	file, before := "", ""
+	for line := range strings.Lines(string(content)) {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		name, isFile := strings.CutPrefix(line, "> ")
+		switch {
+		case isFile:
+			file = filepath.Join(r.dir, strings.TrimSpace(name))
+			WriteFile(t, file, "")
+			r.out.WriteString(line)
+		case isCommand:
+			file = ""
+			r.out.WriteString(line)
+			r.run(argument.FindAllString(command, -1))
+		case strings.HasPrefix(line, "//"):
+			if !strings.HasPrefix(before, "//") {
+				line = "\n" + line
+			}
+			file = ""
+			r.out.WriteString(line)
+		case file != "" && line != "\n":
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			WriteFile(t, file, string(text)+r.expand(line))
+			r.out.WriteString(line)
+		}
+		before = strings.TrimPrefix(line, "\n")
+	}
+	got := strings.TrimLeft(r.out.String(), "\n")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(string(content), got); diff != "" {
+		t.Errorf("%s differs; look at the difference, and write it with: go test -run %s -update\n%s", path, t.Name(), diff)
+	}
+}
+
+func (r *transcript) run(words []string) {
+	r.Helper()
+	for i := range words {
+		words[i] = r.expand(strings.ReplaceAll(words[i], "'", ""))
+	}
+	switch args := words[1:]; {
+	case words[0] == "ls":
+		entries, err := os.ReadDir(args[0])
+		if err != nil {
+			r.Fatal(err)
+		}
+		for _, e := range entries {
+			r.print("", e.Name())
+		}
+	case words[0] == "cat":
+		content, err := os.ReadFile(args[0])
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.print("", string(content))
+	case words[0] == "export":
+		r.environ = args
+	case words[0] == "stop":
+		last := len(r.servers) - 1
+		r.servers[last].End(r.T)
+		r.servers = r.servers[:last]
+	case len(args) > 0 && args[len(args)-1] == "&":
+		s := Serve(r.T, filepath.Join(r.dir, "mailhost.db"), args[1:len(args)-1]...)
+		r.servers = append(r.servers, s)
+		r.mask(strings.TrimPrefix(s.URL, "http://"), "HOST")
+	default:
+		code, stdout, stderr := RunWith(r.T, r.environ, args...)
+		r.print("", stdout)
+		r.print("! ", stderr)
+		if code != cli.ExitOK {
+			fmt.Fprintf(&r.out, "exit code %d\n", code)
+		}
+	}
+}
+
+func (r *transcript) expand(text string) string {
+	text = placeholder.ReplaceAllStringFunc(text, func(name string) string { return r.real[name] })
+	return strings.ReplaceAll(text, "DIR", r.dir)
+}
+
+// mask returns the placeholder for a value, and a new one for a new value.
+func (r *transcript) mask(value, kind string) string {
+	if r.known[value] == "" {
+		r.counts[kind]++
+		name := fmt.Sprintf("%s-%d", kind, r.counts[kind])
+		r.known[value], r.real[name] = name, value
+	}
+	return r.known[value]
+}
+
+func (r *transcript) print(prefix, text string) {
+	for value, name := range r.known {
+		if strings.HasPrefix(name, "HOST") {
+			text = strings.ReplaceAll(text, value, name)
+		}
+	}
+	text = strings.ReplaceAll(text, r.dir, "DIR")
+	text = masked.ReplaceAllStringFunc(text, func(value string) string {
+		if strings.HasPrefix(value, "mhsa_") {
+			return r.mask(value, "TOKEN")
+		}
+		return r.mask(value, "ID")
+	})
+	for value, name := range r.known { // lists show the end of a token
+		if strings.HasPrefix(name, "TOKEN") {
+			text = regexp.MustCompile(`\b`+value[len(value)-4:]+`\b`).ReplaceAllString(text, name+"-END")
+		}
+	}
+	text = maskedSize.ReplaceAllString(maskedTime.ReplaceAllString(text, "TIME"), "SIZE")
+	user := cli.SystemUser()
+	text = strings.NewReplacer("operator "+user, "operator USER", `"`+user+`"`, `"USER"`).Replace(text)
+	text = columns.ReplaceAllStringFunc(text, func(gap string) string { return gap[:1] + "  " })
+	for line := range strings.Lines(text) {
+		r.out.WriteString(prefix + strings.TrimRight(line, " \n") + "\n")
+	}
+}
