@@ -13,16 +13,14 @@ type Account struct {
 	PlanID string
 	// CancelsAt is when a pending cancellation takes effect; zero if there is none.
 	CancelsAt time.Time
-	// NextPlanID is the plan from PlanChangesAt on. Both are zero if no change is
-	// pending.
+	// NextPlanID is the plan from PlanChangesAt on; both are zero if no change is pending.
 	NextPlanID    string
 	PlanChangesAt time.Time
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
 
-// StatusAt returns the account's status at a time: a pending cancellation takes effect
-// without a write.
+// StatusAt returns the account's status at a time: a cancellation takes effect without a write.
 func (a Account) StatusAt(now time.Time) string {
 	if a.Status == vocab.AccountPendingCancellation && !now.Before(a.CancelsAt) {
 		return vocab.AccountCancelled
@@ -62,9 +60,8 @@ type AccountReader interface {
 type AccountWriter interface {
 	CreateAccount(a *Account) error
 	UpdateAccount(id string, change func(*Account) error) (Account, error)
-	// DeleteAccount deletes an account with its workspaces, service accounts, grants, master
-	// passwords, forwarding rules, dedicated IP options and feedback; only the account is
-	// reported. Domains and dedicated IPs must be gone already.
+	// DeleteAccount deletes an account with all that is in it; only the account is reported.
+	// Domains and dedicated IPs must be gone already.
 	DeleteAccount(id string) error
 	CreateWorkspace(w *Workspace) error
 }

@@ -2,9 +2,8 @@ package store
 
 import "time"
 
-// AuditEntry records all changes of one transaction to an account: who made them,
-// when, and by which operation. It holds no values, which may be secret, and is kept
-// when the account and the objects are deleted.
+// AuditEntry records all changes of one transaction to an account. It holds no values, which may
+// be secret, and outlives the account and the objects.
 type AuditEntry struct {
 	// ID is assigned by the store.
 	ID        int64
@@ -14,14 +13,13 @@ type AuditEntry struct {
 	// Operation is the id of an API operation or the name of another one.
 	Operation string
 	Subject   AuditSubject
-	// RequestID and RemoteAddress are empty if there was no request or it did not
-	// come over a network.
+	// RequestID and RemoteAddress are empty without a request or a network.
 	RequestID, RemoteAddress string
 	Changes                  []AuditChange
 }
 
-// AuditSubject identifies who made a change. Name is the name or e-mail address at
-// that time. ID and Name may be empty.
+// AuditSubject identifies who made a change. Name is the name or address at that time. ID and
+// Name may be empty.
 type AuditSubject struct {
 	Type, ID, Name string
 }
@@ -29,8 +27,7 @@ type AuditSubject struct {
 // AuditChange is a change to one object.
 type AuditChange struct {
 	Action string `json:"action"`
-	// Type and ID identify the object. Name is its name for people, such as an
-	// address, and empty if it has none.
+	// Type and ID identify the object. Name is its name for people, or empty.
 	Type string `json:"type"`
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
@@ -57,8 +54,7 @@ type AuditFilter struct {
 	RequestID    string
 	// Subject is a subject's id or name.
 	Subject string
-	// Object is the id or the name of one of the changed objects. The case of ASCII
-	// letters does not matter.
+	// Object is the id or the name of a changed object, in any case of ASCII letters.
 	Object string
 	// Limit selects the newest of those; 0 selects all.
 	Limit int
@@ -66,17 +62,15 @@ type AuditFilter struct {
 
 // AuditReader reads the audit log.
 type AuditReader interface {
-	// EachAuditEntry calls fn for each entry, the newest last, in constant memory.
-	// It stops at the first error and returns it.
+	// EachAuditEntry calls fn for each entry, the newest last, until it returns an error.
 	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
 }
 
 // AuditWriter writes the audit log.
 type AuditWriter interface {
-	// AddAuditEntry adds an entry that has an ID, and a CreatedAt as a Create method sets it,
-	// when it is read.
+	// AddAuditEntry adds an entry. Its ID and CreatedAt are set when it is read.
 	AddAuditEntry(e *AuditEntry) error
-	// DeleteAuditEntries deletes the oldest entries of an account, or of all with "", before a
-	// time: at most n. It returns how many, and is not reported to the observer.
+	// DeleteAuditEntries deletes the oldest n entries before a time of an account, or of all
+	// with "", and returns how many there were. It is not reported to the observer.
 	DeleteAuditEntries(accountID string, before time.Time, n int) (int, error)
 }

@@ -2,8 +2,8 @@ package store
 
 import "time"
 
-// Authorization is a grant to a subject. CapabilityKey, ResourceType and
-// ResourceID are empty if they don't apply.
+// Authorization is a grant to a subject. CapabilityKey, ResourceType and ResourceID may be
+// empty.
 type Authorization struct {
 	ID, AccountID          string
 	GrantKind              string
@@ -33,9 +33,9 @@ type AuthorizationReader interface {
 	Authorizations(accountID string, f AuthorizationFilter) ([]Authorization, error)
 	// GrantsOf returns the grants of any of the subjects that are not revoked.
 	GrantsOf(accountID string, subjects []Subject) ([]Authorization, error)
-	// AuthorizationVersion returns a number that identifies the state of all accounts,
-	// service accounts but for their last uses, and grants. No two states have the same
-	// number, not even one that was rolled back. Reading it costs at most one query.
+	// AuthorizationVersion returns a number that identifies the state of all accounts, grants
+	// and service accounts, apart from their last uses. No other state has it, not even one that
+	// was rolled back.
 	AuthorizationVersion() (int64, error)
 }
 

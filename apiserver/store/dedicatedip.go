@@ -31,8 +31,7 @@ type DedicatedIPOption struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
-	// Claimed are the addresses that an account of the store has claimed. They are
-	// read and never written.
+	// Claimed are the addresses that some account has claimed. It is never written.
 	Claimed []string
 }
 
@@ -56,8 +55,8 @@ type DedicatedIPReader interface {
 
 // DedicatedIPWriter writes dedicated IPs and options.
 type DedicatedIPWriter interface {
-	// CreateDedicatedIP claims the addresses of d. It returns an *ExistsError if a
-	// dedicated IP, perhaps of another account, has one of them.
+	// CreateDedicatedIP claims the addresses of d. It returns an *ExistsError if a dedicated IP
+	// of any account has one of them.
 	CreateDedicatedIP(d *DedicatedIP) error
 	// DeleteDedicatedIP releases the addresses for their option.
 	DeleteDedicatedIP(accountID, id string) error

@@ -2,12 +2,12 @@ package store
 
 import "time"
 
-// DNSRecord is a record of a domain. Name, type, value and priority together
-// are unique in the domain.
+// DNSRecord is a record of a domain. Name, type, value and priority together are unique in the
+// domain.
 //
-// A customer's record replaces the system-managed ones with its name and
-// dnsdata.Purpose: readers don't see them until the last such record of the customer
-// is deleted. It may be identical to one that it replaces.
+// While a customer has records with a name and a dnsdata.Purpose, readers don't see the
+// system-managed ones with the same. A customer's record may be identical to one that it
+// replaces.
 type DNSRecord struct {
 	// ID is unique in the whole store.
 	ID                  int64
@@ -36,8 +36,8 @@ type DNSRecordReader interface {
 
 // DNSRecordWriter writes DNS records.
 type DNSRecordWriter interface {
-	// CreateDNSRecord returns an *ExistsError with the id of an identical record, or
-	// with the record's own id if another record has that.
+	// CreateDNSRecord returns an *ExistsError with the id of an identical record, or with its
+	// own id if that is taken.
 	CreateDNSRecord(r *DNSRecord) error
 	// UpdateDNSRecord must leave the domain, the name, the type and SystemManaged
 	// alone. It returns an *ExistsError if the domain has an identical record.

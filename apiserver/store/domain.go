@@ -10,8 +10,7 @@ type Domain struct {
 	State                Provisioning
 	OutboundRoutingReady bool
 	AutoRenew            bool
-	// DedicatedIPID, RedirectMode, RedirectURL and PurchaseBatchID are empty if
-	// there is none.
+	// Empty if there is none.
 	DedicatedIPID             string
 	RedirectMode, RedirectURL string
 	InboundTenant             InboundTenant
@@ -59,12 +58,11 @@ type DomainReader interface {
 	Domains(accountID string, f DomainFilter, s Slice) (items []Domain, total int, err error)
 	// DomainsOfPurchase returns the domains of a purchase, in any account.
 	DomainsOfPurchase(batchID string) ([]Domain, error)
-	// HideUnpaid hides from later reads of this Reader the domains that were created
-	// at or before a time and are not paid for, with all that is in them.
-	// UnpaidDomains still returns them.
+	// HideUnpaid hides from later reads the domains that were created at or before a time and
+	// are not paid for, with all that is in them. UnpaidDomains still returns them.
 	HideUnpaid(before time.Time)
-	// UnpaidDomains returns the domains that were created at or before a time and are
-	// not paid for. An empty accountID or name selects all.
+	// UnpaidDomains returns the unpaid domains that were created at or before a time. An empty
+	// accountID or name selects all.
 	UnpaidDomains(accountID, name string, before time.Time) ([]Domain, error)
 }
 
@@ -74,9 +72,8 @@ type DomainWriter interface {
 	CreateDomain(d *Domain) error
 	// UpdateDomain must leave the name alone.
 	UpdateDomain(accountID, id string, change func(*Domain) error) (Domain, error)
-	// DeleteDomain deletes the domain with its DNS records, and the master
-	// passwords and forwarding rules of its scope. The caller makes sure that it
-	// has no mailboxes. Mailboxes of other domains lose their aliases in it, and
-	// the internal rules to those become pending.
+	// DeleteDomain deletes the domain with its DNS records, and the master passwords and
+	// forwarding rules of its scope. It must have no mailboxes. Those of other domains lose
+	// their aliases in it, and the internal rules to the aliases become pending.
 	DeleteDomain(accountID, id string, at time.Time) error
 }

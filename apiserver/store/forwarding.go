@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Forwarding is a rule that forwards the mail of a scope to a target address. A scope
-// has one rule for a target.
+// Forwarding is a rule that forwards the mail of a scope to a target. A scope has one rule for a
+// target.
 type Forwarding struct {
 	ID, AccountID string
 	Scope         Scope
@@ -19,14 +19,13 @@ type Forwarding struct {
 	Internal bool
 	// LinkHash is the SHA-256 of the one-time link's token.
 	LinkHash []byte
-	// SentAt, ExpiresAt and VerifiedAt are zero if that did not happen. A pending rule
-	// without them forwarded mail until its target was deleted.
+	// Zero if that did not happen. A pending rule without them forwarded mail until its target
+	// was deleted.
 	SentAt, ExpiresAt, VerifiedAt time.Time
 	CreatedAt, UpdatedAt          time.Time
 }
 
-// VerificationState returns the state at a time. It is computed on each read, so that
-// no timer is needed.
+// VerificationState returns the state at a time.
 func (f Forwarding) VerificationState(now time.Time) string {
 	switch {
 	case f.Internal:
@@ -58,8 +57,8 @@ type ForwardingReader interface {
 // ForwardingWriter writes forwarding rules.
 type ForwardingWriter interface {
 	CreateForwarding(f *Forwarding) error
-	// UpdateForwarding must leave the scope alone. It returns an *ExistsError if the
-	// scope has another rule to the target.
+	// UpdateForwarding must leave the scope alone. It returns an *ExistsError if the scope has
+	// another rule to the target.
 	UpdateForwarding(accountID, id string, change func(*Forwarding) error) (Forwarding, error)
 	DeleteForwarding(accountID, id string) error
 }

@@ -2,8 +2,7 @@ package store
 
 import "time"
 
-// IdempotencyRecord is the response to a request that carried an Idempotency-Key
-// and changed something.
+// IdempotencyRecord is the response to a keyed request that changed something.
 type IdempotencyRecord struct {
 	// KeyHash is a hash of the account, the caller and the key. It is unique.
 	KeyHash []byte
@@ -24,7 +23,6 @@ type IdempotencyReader interface {
 type IdempotencyWriter interface {
 	// PutIdempotencyRecord replaces an expired record of the same key.
 	PutIdempotencyRecord(r IdempotencyRecord) error
-	// DeleteExpiredIdempotencyRecords deletes the records that expired before a
-	// time.
+	// DeleteExpiredIdempotencyRecords deletes those that expired before a time.
 	DeleteExpiredIdempotencyRecords(before time.Time) error
 }

@@ -2,8 +2,7 @@ package store
 
 import "time"
 
-// Mailbox is a mailbox of a domain. No two mailboxes share an address, whether it
-// is the primary one or an alias.
+// Mailbox is a mailbox of a domain. An address, primary or an alias, belongs to one mailbox.
 type Mailbox struct {
 	ID, AccountID, DomainID string
 	LocalPart               string
@@ -14,8 +13,7 @@ type Mailbox struct {
 	Aliases                 []MailboxAlias
 	CreatedAt, UpdatedAt    time.Time
 
-	// DomainName, WorkspaceID and WorkspaceName are the domain's. They are read and
-	// never written. CreateMailbox sets them too.
+	// The domain's. CreateMailbox sets them; they are never written.
 	DomainName, WorkspaceID, WorkspaceName string
 }
 
@@ -37,8 +35,8 @@ type MailboxFilter struct {
 	// Status is the one at the time Now.
 	Status string
 	Now    time.Time
-	// Search is a case-insensitive part of a name or of the address, with its domain
-	// in ASCII or Unicode.
+	// Search is a part of a name or of the address in any case, with its domain in ASCII or
+	// Unicode.
 	Search string
 	Within Within
 	// After selects the mailboxes after a position in the order.
@@ -61,23 +59,21 @@ type MailboxReader interface {
 	// in canonical form.
 	MailboxByAddress(accountID, localPart, domainName string) (Mailbox, error)
 	Mailboxes(accountID string, f MailboxFilter, s Slice) (items []Mailbox, total int, err error)
-	// EachMailbox calls fn for each mailbox, in order, in constant memory. It
-	// stops at the first error and returns it.
+	// EachMailbox calls fn for each mailbox, in order, until it returns an error.
 	EachMailbox(accountID string, f MailboxFilter, fn func(Mailbox) error) error
 }
 
 // MailboxWriter writes mailboxes.
 type MailboxWriter interface {
-	// CreateMailbox returns ErrNotFound if the account does not have the domain of
-	// the mailbox or of an alias, and an *ExistsError with the id of the mailbox
-	// that has one of the addresses already.
+	// CreateMailbox returns ErrNotFound if the account lacks the domain of the mailbox or of an
+	// alias, and an *ExistsError with the id of the mailbox that has one of the addresses.
 	CreateMailbox(m *Mailbox) error
-	// CreateMailboxes creates mailboxes of one domain without aliases, in order and at most
-	// limit of them, and leaves out each whose address exists. It returns which it created.
+	// CreateMailboxes creates at most limit mailboxes of one domain without aliases, in order,
+	// and leaves out each whose address exists. It returns which it created.
 	CreateMailboxes(mailboxes []*Mailbox, limit int) (created map[*Mailbox]bool, err error)
 	// UpdateMailbox must leave the domain, the local part and the aliases alone.
 	UpdateMailbox(accountID, id string, change func(*Mailbox) error) (Mailbox, error)
-	// DeleteMailbox deletes a mailbox with its aliases. The internal forwarding
-	// rules to its addresses become pending; no verification message is queued.
+	// DeleteMailbox deletes a mailbox with its aliases. The internal forwarding rules to its
+	// addresses become pending.
 	DeleteMailbox(accountID, id string, at time.Time) error
 }

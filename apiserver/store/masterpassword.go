@@ -17,8 +17,8 @@ type ScopedFilter struct {
 	// DomainID and WorkspaceID select the objects with that scope.
 	DomainID, WorkspaceID string
 	ScopeType             string
-	// Search is a case-insensitive part of a name or a target address, with its domain
-	// in ASCII or Unicode.
+	// Search is a part of a name or a target address, in any case, with its domain in ASCII or
+	// Unicode.
 	Search string
 	Within Within
 }
@@ -32,8 +32,8 @@ type MasterPasswordReader interface {
 // MasterPasswordWriter writes master passwords.
 type MasterPasswordWriter interface {
 	CreateMasterPassword(p *MasterPassword) error
-	// UpdateMasterPassword must leave the scope alone. It returns an *ExistsError if
-	// the scope has another one of that name.
+	// UpdateMasterPassword must leave the scope alone. It returns an *ExistsError if the scope
+	// has another one of that name.
 	UpdateMasterPassword(accountID, id string, change func(*MasterPassword) error) (MasterPassword, error)
 	DeleteMasterPassword(accountID, id string) error
 }

@@ -7,29 +7,24 @@ import (
 	"time"
 )
 
-// Store is the service's database. It is safe for concurrent use, and several
-// processes may have the same database open.
+// Store is the service's database. It is safe for concurrent use, also by several processes.
 type Store interface {
 	// View runs fn on one consistent snapshot.
 	View(ctx context.Context, fn func(Reader) error) error
 
-	// Update runs fn in a serializable transaction: no other Update of any process
-	// runs between its reads and its writes. If and only if Update returns nil, the
-	// writes are committed and survive the end of the process and, as far as the
-	// engine guarantees it, of the machine. An error of fn is returned as it is.
+	// Update runs fn in a serializable transaction. If and only if it returns nil, the writes
+	// are committed and survive the end of the process and, as far as the engine guarantees it,
+	// of the machine. An error of fn is returned as it is.
 	//
-	// fn may run more than once. It must have no effects but those on tx and on
-	// variables that it sets again each time. Other updates wait for it, also because
-	// unrelated ones may share a commit, so that it must not wait itself.
+	// fn may run more than once: it must have no effects but those on tx and on variables that
+	// it sets again each time. It must not wait, because other updates wait for it.
 	//
-	// An engine may run updates of different accounts at the same time. fn is then alone on
-	// an account from when it first names it to tx, and on that of InAccount from its
-	// beginning. What no account owns, such as the AuthorizationVersion, may change until
-	// the update ends.
+	// An engine may run updates of different accounts at the same time. fn is alone on an
+	// account from when it first names it to tx, and on that of InAccount from its beginning.
+	// What no account owns, such as the AuthorizationVersion, may change until the update ends.
 	Update(ctx context.Context, fn func(Tx) error) error
 
-	// Ping returns an error if the database can't be read, or if it is known that it
-	// can't be written.
+	// Ping returns an error if the database can't be read, or is known not to be writable.
 	Ping(ctx context.Context) error
 
 	// Close waits for updates in flight. No method may be called after it.
@@ -51,15 +46,14 @@ type Snapshotter interface {
 type Usage struct {
 	// Bytes is the size of its files.
 	Bytes int64
-	// Connections is how many connections to a database server this process uses, of at
-	// most MaxConnections. Both are 0 for a file.
+	// Connections to a database server that this process uses, and may use; 0 for a file.
 	Connections, MaxConnections int
 }
 
 type accountKey struct{}
 
-// InAccount returns a context whose updates are alone on an account from their beginning,
-// as one must be that relies on what it reads without naming the account.
+// InAccount returns a context whose updates are alone on an account from their beginning, also
+// for what they read without naming it.
 func InAccount(ctx context.Context, accountID string) context.Context {
 	return context.WithValue(ctx, accountKey{}, accountID)
 }
@@ -70,8 +64,7 @@ func AccountOf(ctx context.Context) string {
 	return id
 }
 
-// Reader reads one snapshot. It is valid until the function that it was passed to
-// returns, and for one goroutine.
+// Reader reads one snapshot, in one goroutine, until the function that it was passed to returns.
 type Reader interface {
 	AccountReader
 	ServiceAccountReader
@@ -88,25 +81,22 @@ type Reader interface {
 	TokenBucketReader
 }
 
-// Tx reads and writes in one transaction. Like Reader, it is for one goroutine.
+// Tx reads and writes in one transaction, in one goroutine.
 //
-// A Create method sets the object's CreatedAt and UpdatedAt to its CreatedAt, or
-// to just after the newest object of the kind in the account if that is not
-// earlier. Creation times therefore ascend strictly in the order of commits, so that
-// reading page after page misses no object. It returns an *ExistsError if something
-// unique exists already.
+// A Create method sets the object's CreatedAt and UpdatedAt to its CreatedAt, or to just after
+// the newest object of the kind in the account if that is later. Creation times therefore ascend
+// in the order of commits, and reading page after page misses no object. It returns an
+// *ExistsError if something unique exists already.
 //
-// An Update method reads an object, calls change with it, and writes it if change
-// has changed it. change must leave alone the object's id, account and creation time
-// and what the method names beside. It replaces slices and pointers and does not
-// write through them. If it returns an error, nothing is written and Update returns
-// that error. An Update method returns the object as it was written, and with an
-// *ExistsError the object as it would have been written.
+// An Update method reads an object, calls change with it, and writes it if that has changed it.
+// change must leave alone the object's id, account and creation time and what the method names,
+// and must replace slices and pointers instead of writing through them. Update returns change's
+// error and then writes nothing. It returns the object as it was written, and with an
+// *ExistsError as it would have been.
 type Tx interface {
 	Reader
-	// Observe registers a function that is called after each change of the
-	// transaction to an object of an account, in place of an earlier function. It
-	// may read from the transaction.
+	// Observe registers the function that is called after each change to an object of an
+	// account. It may read from the transaction.
 	Observe(fn func(Change))
 	AccountWriter
 	ServiceAccountWriter
@@ -123,31 +113,29 @@ type Tx interface {
 	MailWriter
 	TokenBucketWriter
 	ServerWriter
-	// Clear deletes every account with all that is in it, the audit log, the mail
-	// queue, the token buckets and the idempotency records.
+	// Clear deletes every account with all that is in it, and what belongs to no account.
 	Clear() error
 }
 
 // Change is what a transaction has done to an object.
 type Change struct {
-	// Before and After are pointers to the object, such as *Mailbox. Before is nil
-	// if it was created, and After if it was deleted.
+	// Before and After are pointers to the object, such as *Mailbox: nil before its creation and
+	// after its deletion.
 	Before, After any
-	// Fields names what changed if the store updates an object by itself, because
-	// an address was deleted. It is nil for a change by a method's caller.
+	// Fields names what changed if the store updates an object because an address was deleted,
+	// and is nil for a caller's change.
 	Fields []string
 }
 
 // ErrNotFound is returned if an object does not exist in the account.
 var ErrNotFound = errors.New("not found")
 
-// ErrUnavailable is in the error of a transaction that failed because the disk is
-// full, or the file is read-only or was removed, for instance. The same transaction
-// may succeed later.
+// ErrUnavailable is in the error of a transaction that failed because of the disk, the file or
+// the server. The same transaction may succeed later.
 var ErrUnavailable = errors.New("the database is unavailable")
 
-// ErrLocked is in the error of a transaction that waited too long for a lock of another one.
-// It is an ErrUnavailable that says nothing about the next transaction.
+// ErrLocked is in the error of a transaction that waited too long for another's lock. It is an
+// ErrUnavailable that says nothing about the next transaction.
 var ErrLocked = fmt.Errorf("%w for this transaction", ErrUnavailable)
 
 // ErrInUse is returned if a database that has to be opened alone is used by another process.
@@ -163,8 +151,7 @@ var ErrReadOnly = errors.New("the store is open for reading only")
 // hold what was written to them. It is an ErrUnavailable.
 type LostError struct {
 	Path string
-	// Reason completes a sentence that begins with "the database file": what happened,
-	// and what to do.
+	// Reason completes "the database file …": what happened, and what to do.
 	Reason string
 }
 
@@ -175,8 +162,7 @@ func (e *LostError) Error() string {
 // Unwrap returns ErrUnavailable.
 func (e *LostError) Unwrap() error { return ErrUnavailable }
 
-// ErrNewerSchema is returned if a newer version of this program has migrated the
-// database.
+// ErrNewerSchema is returned if a newer version of the program migrated the database.
 var ErrNewerSchema = errors.New("the database was written by a newer version of this program")
 
 // ExistsError is returned if something unique exists already.
@@ -187,30 +173,25 @@ type ExistsError struct {
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("exists already as %s", e.ID) }
 
-// Slice selects Limit objects of a list after the first Offset. Lists are ordered by
-// creation time and then by id.
+// Slice selects Limit objects after the first Offset, by creation time and then by id.
 type Slice struct {
 	Offset, Limit int
 }
 
-// Within restricts a read to some workspaces and domains. The zero value does not
-// restrict it.
+// Within restricts a read to some workspaces and domains if Restricted is set.
 type Within struct {
 	Restricted          bool
 	Workspaces, Domains []string
 }
 
-// Scope is what a master password or a forwarding rule applies to: the account,
-// a workspace or a domain.
+// Scope is an account, a workspace or a domain.
 type Scope struct {
 	Type, ID string
 }
 
-// Provisioning is a status that changes at a known time. It is computed on each
-// read, so that no timer is needed.
+// Provisioning is a status that changes at a known time. It is computed on each read.
 type Provisioning struct {
-	// Status is the status from ReadyAt on, and Until the one before. ReadyAt is zero
-	// if there was none before.
+	// Status is the status from ReadyAt on, Until the one before. ReadyAt may be zero.
 	Status, Until string
 	ReadyAt       time.Time
 }

@@ -10,9 +10,8 @@ type TokenBucketReader interface {
 
 // TokenBucketWriter writes token buckets.
 type TokenBucketWriter interface {
-	// UpdateTokenBucket calls change with when a bucket is full again, the zero time if it
-	// is full at now, and sets that to what change returns. No other transaction changes
-	// the bucket meanwhile. If change returns an error, nothing is written and
-	// UpdateTokenBucket returns that error. It also deletes some buckets that are full.
+	// UpdateTokenBucket calls change with when a bucket is full again, the zero time if it is
+	// full at now, and sets that to what change returns, unless that is an error. No other
+	// transaction changes the bucket meanwhile. It also deletes some buckets that are full.
 	UpdateTokenBucket(name string, now time.Time, change func(fullAt time.Time) (time.Time, error)) error
 }

@@ -25,9 +25,9 @@ type connection struct {
 	begun pgconn.CommandTag
 }
 
-// acquire returns a connection in a new transaction, which begins with the settings between
-// two parts of a script. A connection that turns out to be
-// lost is replaced, because a restart of the server ends all that are idle.
+// acquire returns a connection in a new transaction, which begins with a script: the settings
+// are between its two parts. A connection that is lost is replaced, because a restart of the
+// server ends all idle ones.
 func (e *engine) acquire(ctx context.Context, begin, then string, timeout time.Duration) (*connection, error) {
 	for attempt := 1; ; attempt++ {
 		c, err := e.connect(ctx)

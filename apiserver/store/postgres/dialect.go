@@ -14,9 +14,9 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// compatibleWith is the oldest schema version whose program works with the current schema,
-// so that replicas can be upgraded one by one. A migration that only adds keeps it.
-const compatibleWith = 2
+// compatibleWith is the oldest schema version whose program works with the current schema, so
+// that replicas can be upgraded one by one. A migration that only adds keeps it.
+const compatibleWith = 3
 
 // dialect is PostgreSQL's sqlstore.Dialect.
 type dialect struct {
@@ -37,8 +37,8 @@ func (d dialect) Migrations() fs.FS {
 	return sub
 }
 
-// SchemaVersion implements sqlstore.Dialect. It refuses a schema with tables of another
-// program. A later version that this program can work with is reported as its own.
+// SchemaVersion implements sqlstore.Dialect. It refuses another program's schema, and reports a
+// later version that this program can work with as its own.
 func (d dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
 	var exists bool
 	var tables int
@@ -93,8 +93,7 @@ func (dialect) Objects() string {
 		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`
 }
 
-// Freeze implements sqlstore.Dialect. Others can read meanwhile. The transaction may wait for
-// as long as the caller wants.
+// Freeze implements sqlstore.Dialect. Others can read meanwhile.
 func (dialect) Freeze(tables []string) string {
 	return `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE ` + strings.Join(tables, ", ") + ` IN SHARE MODE`
 }

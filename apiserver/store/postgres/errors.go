@@ -18,8 +18,7 @@ var errOlderSchema = errors.New("an older version of this program wrote the data
 
 var errOtherProgram = errors.New("the database has tables of another program; create an empty database, and name that")
 
-// retryError means that nothing of an update was kept and that it may succeed if it runs
-// again.
+// retryError means that nothing of an update was kept, and that it may succeed if it runs again.
 type retryError struct{ cause error }
 
 func (e *retryError) Error() string { return e.cause.Error() }
@@ -36,8 +35,7 @@ func code(err error) string {
 	return ""
 }
 
-// retryable reports whether the statement that failed may succeed if its whole transaction
-// runs again.
+// retryable reports whether the whole transaction of a failed statement may succeed later.
 func retryable(err error, conn *pgx.Conn) bool {
 	switch code(err) {
 	case "40001", "40P01": // serialization failure, deadlock
@@ -48,9 +46,8 @@ func retryable(err error, conn *pgx.Conn) bool {
 	return isOutdated(err) || conn.IsClosed()
 }
 
-// isOutdated reports whether a connection is of no more use: a newer replica has just changed
-// the table of a prepared statement, or the connection was opened while the database was
-// read-only, which it stays for as long as it is open.
+// isOutdated reports whether a connection can't be used again: a newer replica has changed the
+// table of a prepared statement, or the connection was opened while the database was read-only.
 func isOutdated(err error) bool {
 	return code(err) == readOnlyTransaction || code(err) == "0A000" && strings.Contains(err.Error(), "cached plan")
 }
@@ -58,8 +55,7 @@ func isOutdated(err error) bool {
 // readOnlyTransaction is the code of a write in a read-only transaction.
 const readOnlyTransaction = "25006"
 
-// explain makes an error one that is store.ErrUnavailable or a *retryError, if the
-// database caused it.
+// explain makes an error that the database caused store.ErrUnavailable or a *retryError.
 func (t *transaction) explain(err error) error {
 	switch {
 	case err == nil || t.failed == nil:
@@ -77,8 +73,7 @@ func (t *transaction) explain(err error) error {
 // lockNotAvailable is the code of a statement whose lock timeout has passed.
 const lockNotAvailable = "55P03"
 
-// isOutage reports whether a server's error says that the same statement may succeed
-// later.
+// isOutage reports whether the same statement may succeed later.
 func isOutage(err error) bool {
 	c := code(err)
 	return slices.Contains([]string{

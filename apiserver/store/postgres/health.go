@@ -20,9 +20,8 @@ func (e *engine) note(err error) error {
 	return err
 }
 
-// Ping implements store.Store. A standby can be read but not written. After an update that
-// could not be kept, for instance because the disk is full, it tries one that it undoes:
-// nobody sends updates to a store that is not ready.
+// Ping implements store.Store. After an update that could not be kept it tries one that it
+// undoes: nobody sends updates to a store that is not ready.
 func (s *Store) Ping(ctx context.Context) error {
 	readOnly, forbidden := false, ""
 	if err := s.engine.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {

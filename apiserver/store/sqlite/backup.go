@@ -12,11 +12,11 @@ import (
 	zombiezen "zombiezen.com/go/sqlite"
 )
 
-// BackupFile writes a snapshot of a store's file, which may be in use, to a file that must not
-// exist. If it returns nil, the copy is durable and can be opened as a store; otherwise no copy
-// is left. A process that is killed may leave an empty file, and a file .backup-*.tmp beside
-// it. If the copy can't be written, the error is an *OutputError. The schema is not migrated,
-// so that a store can be backed up before a newer version of this program migrates it.
+// BackupFile writes a snapshot of a store's file, which may be in use, to a new file. If it
+// returns nil, the copy is durable and can be opened as a store; otherwise none is left. A
+// killed process may leave an empty file, and a file .backup-*.tmp beside it. An *OutputError
+// means that the copy can't be written. The schema is not migrated, so that a store can be
+// backed up before an upgrade.
 func BackupFile(ctx context.Context, from, to string) error {
 	return readFile(ctx, from, func(s *session) error {
 		version, err := dialect{}.SchemaVersion(ctx, s)
@@ -38,8 +38,8 @@ func BackupFile(ctx context.Context, from, to string) error {
 	})
 }
 
-// CheckPages reads every page of a store's file, which other processes may have open, and
-// returns an error if one is damaged. Opening a store reads only a few pages.
+// CheckPages reads every page of a store's file, which may be in use, and returns an error if
+// one is damaged.
 func CheckPages(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
 		var finding string
@@ -51,8 +51,8 @@ func CheckPages(ctx context.Context, path string) error {
 	})
 }
 
-// Compact rewrites a store's file without the space that deleted rows have left. Other processes
-// may have it open, and their updates wait meanwhile. It needs as much free space as the file.
+// Compact rewrites a store's file, which may be in use, without the space that deleted rows have
+// left. Updates wait meanwhile. It needs as much free space as the file.
 func Compact(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
 		version, err := dialect{}.SchemaVersion(ctx, s)
@@ -69,8 +69,7 @@ func Compact(ctx context.Context, path string) error {
 	})
 }
 
-// readFile calls read with a connection to an existing file. The end of the context
-// interrupts it.
+// readFile calls read with a connection to an existing file, which the end of ctx interrupts.
 func readFile(ctx context.Context, path string, read func(*session) error) error {
 	path, err := existingFile(path)
 	if err != nil {
@@ -101,8 +100,8 @@ func (e *OutputError) Error() string { return fmt.Sprintf("back up to %s: %s", e
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// writeNew creates a file that only its owner can read. It has its content when that is
-// complete and durable. If the path exists, the error is fs.ErrExist.
+// writeNew creates a file that only its owner can read, and whose content is durable. If the
+// path exists, the error is fs.ErrExist.
 func writeNew(path string, fill func(path string) error) (err error) {
 	reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

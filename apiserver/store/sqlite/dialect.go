@@ -12,8 +12,8 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// applicationMark is in the upper 16 bits of a file's application_id. Versions before the
-// first release wrote unreleasedMark, with schemas that can't be migrated.
+// applicationMark is in the upper 16 bits of a file's application_id. Versions before the first
+// release wrote unreleasedMark.
 const (
 	applicationMark = 0x6D68
 	unreleasedMark  = 0x4D48
@@ -35,8 +35,7 @@ func (d dialect) Migrations() fs.FS {
 	return sub
 }
 
-// SchemaVersion implements sqlstore.Dialect. It refuses the database of another
-// program, which may have tables or a version of its own.
+// SchemaVersion implements sqlstore.Dialect. It refuses the database of another program.
 func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
 	var application, version, tables int
 	if err := queryRow(ctx, q, `SELECT (SELECT application_id FROM pragma_application_id),

@@ -20,8 +20,7 @@ var (
 	errReplaced = errors.New("it was replaced by another file while it was being opened; try again")
 )
 
-// code returns the primary result code of SQLite's error, and zombiezen.ResultError for
-// another error.
+// code returns SQLite's primary result code, or zombiezen.ResultError for another error.
 func code(err error) zombiezen.ResultCode { return zombiezen.ErrCode(err).ToPrimary() }
 
 // isBusy reports whether another connection holds the lock that was needed.
@@ -46,8 +45,7 @@ func openError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// cause adds the system's error for a file that SQLite can't use, which SQLite does
-// not return.
+// cause adds the system's error, which SQLite does not return.
 func cause(path string, flag int, err error) error {
 	f, openErr := os.OpenFile(path, flag, 0)
 	if pathErr := new(fs.PathError); errors.As(openErr, &pathErr) {

@@ -9,10 +9,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// OpenExclusive opens an existing store and keeps all others out of its file until it is
-// closed: no process can open it, this one included. If somebody has it open, the error is
-// store.ErrInUse. Everything is in the file, and its log is empty, so that it can be replaced.
-// Transactions run one after another, and must not be nested.
+// OpenExclusive opens an existing store whose file nobody else can open until it is closed, this
+// process included, or returns store.ErrInUse. Everything is in the file, whose log is empty, so
+// that it can be replaced. Transactions must not be nested.
 func OpenExclusive(ctx context.Context, path string) (*sqlstore.Store, error) {
 	path, err := existingFile(path)
 	if err != nil {

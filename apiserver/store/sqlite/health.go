@@ -15,20 +15,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// health is whether the store can keep what is written. It is safe for concurrent
-// use.
+// health is whether the store can keep what is written. It is safe for concurrent use.
 type health struct {
 	path string
 	// opened identifies the file that was opened.
 	opened os.FileInfo
-	// failure is the error of the last update that wrote, if the file or the disk
-	// caused it, and probed when that was last found, in Unix nanoseconds.
+	// failure is the error of the last update if the file or the disk caused it, and probed when
+	// that was found, in Unix nanoseconds.
 	failure atomic.Pointer[error]
 	probed  atomic.Int64
 }
 
-// check returns an error that is store.ErrUnavailable if the path does not lead to the open
-// file: nobody would read again what is written to it.
+// check returns a *store.LostError if the path does not lead to the open file.
 func (h *health) check() error {
 	info, err := os.Stat(h.path)
 	switch {
@@ -46,8 +44,7 @@ func (h *health) lost(reason string) *store.LostError {
 	return &store.LostError{Path: h.path, Reason: reason}
 }
 
-// note records the outcome of an update and returns its error, as one that is
-// store.ErrUnavailable if the file or the disk caused it.
+// note records the outcome of an update and returns its error as explain does.
 func (h *health) note(err error, wrote bool) error {
 	switch err = h.explain(err); {
 	case err == nil && wrote && h.failure.Load() != nil:
@@ -59,8 +56,7 @@ func (h *health) note(err error, wrote bool) error {
 	return err
 }
 
-// explain makes an error store.ErrUnavailable if the file, the disk or another process's lock
-// caused it.
+// explain makes an error store.ErrUnavailable if the file, the disk or a lock caused it.
 func (h *health) explain(err error) error {
 	var advice string
 	switch code(err) {
@@ -84,9 +80,9 @@ func (h *health) explain(err error) error {
 // probeInterval is how often Ping tries an update after one has failed.
 const probeInterval = time.Second
 
-// Ping implements store.Store. After an update that could not be kept it fails until
-// one succeeds. Since nobody sends updates to a store that is not ready, it tries one
-// that changes nothing itself. It does not wait for other readers.
+// Ping implements store.Store. After an update that could not be kept it tries one that changes
+// nothing: nobody sends updates to a store that is not ready. It does not wait for other
+// readers.
 func (s *Store) Ping(ctx context.Context) error {
 	w, h := s.engine.writer, &s.engine.health
 	if w != nil && h.check() != nil {

@@ -37,9 +37,8 @@ func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
 // memoryPrefix begins the name of a directory with a store in memory.
 const memoryPrefix = "mailhostd-memory-"
 
-// removeAbandoned removes the stores in memory of processes that were killed. A process that
-// runs has its file open, so that it can't be opened exclusively; a directory that is less than
-// a minute old may be one whose file is not open yet.
+// removeAbandoned removes the stores in memory of processes that were killed: nobody has their
+// files open. A directory of the last minute may be one whose file is not open yet.
 func removeAbandoned() {
 	paths, _ := filepath.Glob(filepath.Join(os.TempDir(), memoryPrefix+"*", "mailhost.db")) // the pattern is valid
 	for _, path := range paths {
@@ -53,8 +52,7 @@ func removeAbandoned() {
 	}
 }
 
-// emptyStore returns the content of a new store's file. It is made once in a process,
-// because the migrations take much longer than the rest of Open.
+// emptyStore returns the content of a new store's file, once in a process: migrations are slow.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	removeAbandoned()
 	dir, err := os.MkdirTemp("", memoryPrefix)

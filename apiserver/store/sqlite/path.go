@@ -41,9 +41,9 @@ func checkKind(path string) error {
 	return nil
 }
 
-// checkMode lets only the owner read an empty file, which is about to become a database; the
-// mode of an existing database stays. It returns an error if the owner may not write it and
-// this process obeys that: SQLite would give the files beside it the same mode.
+// checkMode lets only the owner read an empty file, which is about to become a database. It
+// returns an error if the owner may not write the file: SQLite would give the files beside it
+// the same mode.
 func checkMode(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || runtime.GOOS == "windows" {
@@ -69,9 +69,9 @@ func checkMode(path string) error {
 // createMu serializes createFile.
 var createMu sync.Mutex
 
-// createFile creates an empty file that only its owner can read, unless it exists. SQLite gives
-// the files beside it the same mode. It must not open an existing one: closing a file releases
-// all locks that this process has on it, those of another store among them.
+// createFile creates an empty file that only its owner can read, unless it exists. It must not
+// open an existing one: closing a file releases all locks that this process has on it, those of
+// another store included.
 func createFile(path string) error {
 	createMu.Lock()
 	defer createMu.Unlock()
@@ -89,8 +89,7 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// existingFile returns the absolute path of a file. If there is none, the error is
-// fs.ErrNotExist.
+// existingFile returns the absolute path of a file, or fs.ErrNotExist.
 func existingFile(path string) (string, error) {
 	if err := checkKind(path); err != nil {
 		return "", err

@@ -2,14 +2,13 @@ package sqlite
 
 import "sync"
 
-// queue holds the updates that wait for the writer. The accounts take turns, so that one with
-// many updates does not keep the others waiting. It is safe for concurrent use.
+// queue holds the updates that wait for the writer. The accounts take turns. It is safe for
+// concurrent use.
 type queue struct {
 	mu      sync.Mutex
 	arrived *sync.Cond
 	closed  bool
-	// waiting has the updates by account, in the order of their arrival, and accounts those
-	// with any, the next one first.
+	// waiting has the updates by account, and accounts those with any, the next one first.
 	waiting  map[string][]*update
 	accounts []string
 }

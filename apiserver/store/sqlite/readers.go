@@ -10,8 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// maxReaders bounds the memory of concurrent readers. It keeps the processors and the disk
-// busy: no reader waits for a client.
+// maxReaders bounds the memory of concurrent readers, and keeps the processors busy.
 var maxReaders = max(16, 2*runtime.GOMAXPROCS(0))
 
 // readers runs read transactions, each on a connection that can't write.
@@ -23,8 +22,8 @@ type readers struct {
 
 	mu     sync.Mutex
 	closed bool
-	// idle are connections without a view. The last one is used next: its cache has what
-	// was read before, and the others stay small.
+	// idle are connections without a view. The last one is used next, so that the others' caches
+	// stay small.
 	idle []*session
 }
 
@@ -32,8 +31,8 @@ func newReaders(path string, h *health, opts Options) *readers {
 	return &readers{path: path, with: opts.toRead(), health: h, slots: make(chan struct{}, maxReaders)}
 }
 
-// view runs fn on a snapshot, which begins with its first statement. It does not read a file
-// that was replaced: what was revoked in the other one must not work here.
+// view runs fn on a snapshot. It does not read a file that was replaced: what was revoked in the
+// other one must not work here.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -49,8 +48,7 @@ func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Qu
 
 // viewNow is view without a queue, for health checks.
 func (r *readers) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
-	// First: a new connection would use the -wal file of the open file with the other one, and
-	// delete it.
+	// First: a new connection would use the open file's -wal with the other file, and delete it.
 	if err := r.health.check(); err != nil {
 		return err
 	}

@@ -23,8 +23,7 @@ func (r *rows) Next() bool {
 	return r.stmt != nil && r.step()
 }
 
-// step reports whether there is another row. At the end it closes the rows, so that they
-// hold no snapshot.
+// step reports whether there is another row. At the end it closes the rows and their snapshot.
 func (r *rows) step() (row bool) {
 	if row, r.failed = r.stmt.Step(); !row {
 		_ = r.Close() // returns nil

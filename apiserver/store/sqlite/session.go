@@ -14,8 +14,7 @@ import (
 
 func init() { lib.PatchIssue199() } // the page size on linux/arm64, which zombiezen leaves out
 
-// session is a connection with its prepared statements. It is for one goroutine at a
-// time.
+// session is a connection with its prepared statements, for one goroutine.
 type session struct {
 	conn       *zombiezen.Conn
 	statements map[string]*zombiezen.Stmt
@@ -41,8 +40,7 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 	return s, nil
 }
 
-// close closes the connection, which rolls back an open transaction. It closes the
-// statements first: with one of them open, SQLite would not close the connection.
+// close closes the statements and the connection, which rolls back an open transaction.
 func (s *session) close() error {
 	for _, stmt := range s.statements {
 		_ = stmt.Finalize() // repeats the error of its last run
@@ -117,8 +115,8 @@ func queryRow(ctx context.Context, q sqlstore.Querier, query string, dest ...any
 	return errors.Join(err, rows.Close(), rows.Err())
 }
 
-// statement caches every statement. Package sqlstore has a few hundred at most. It returns
-// nil for a script of several statements.
+// statement caches every statement, of which there are a few hundred. It returns nil for a
+// script.
 func (s *session) statement(query string) (*zombiezen.Stmt, error) {
 	if stmt, known := s.statements[query]; known {
 		return stmt, nil
@@ -137,9 +135,8 @@ func (s *session) statement(query string) (*zombiezen.Stmt, error) {
 // transaction is the sqlstore.Querier of one View or Update.
 type transaction struct {
 	session *session
-	// failed is the first error of a statement. No statement runs after it: SQLite
-	// rolls back the whole transaction after some errors, and would commit each later
-	// statement by itself.
+	// failed is the first error of a statement. No statement runs after it: SQLite rolls back
+	// the whole transaction after some errors, and would commit each later one by itself.
 	failed error
 	// wrote means that a statement ran which may have changed something.
 	wrote bool
@@ -173,8 +170,7 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 	return rows, err
 }
 
-// ready checks the context before each statement. Statements are not interrupted:
-// they are short, and the connection could not be used any more.
+// ready checks the context before each statement. A statement is not interrupted: it is short.
 func (t *transaction) ready(ctx context.Context) error {
 	if t.failed != nil {
 		return t.failed

@@ -2,9 +2,8 @@ package sqlite
 
 import "time"
 
-// pollTimeout is how long SQLite itself waits for the write lock. It is short, and the
-// writer retries, because SQLite polls less and less often: a process that commits
-// without pause would lock all others out for seconds.
+// pollTimeout is how long SQLite itself waits for the write lock. The writer retries, because
+// SQLite polls less and less often and would wait for seconds.
 const pollTimeout = 5 * time.Millisecond
 
 // settings are what a connection is opened with.
@@ -14,13 +13,12 @@ type settings struct {
 	pragmas []string
 }
 
-// useWAL sets the journal mode, which the file keeps. It is not among the settings, because
-// it would change the database of another program.
+// useWAL sets the journal mode, which the file keeps. It would change another program's
+// database, and so is no setting.
 const useWAL = `PRAGMA journal_mode = wal`
 
-// toWrite returns the settings of connections that write. All caches of a process are one,
-// which may become as large as their sizes together, and a page of 4 KiB takes 9 KiB of it.
-// Larger ones save no time that can be measured: the operating system caches the file too.
+// toWrite returns the settings of connections that write. Larger caches save no measurable time:
+// the operating system caches the file too.
 func (o Options) toWrite() settings {
 	synchronous := "synchronous = full"
 	if o.unsynced {

@@ -20,15 +20,12 @@ const defaultLockTimeout = 10 * time.Second
 
 // Options are the settings of a store. The zero value is ready for use.
 type Options struct {
-	// LockTimeout is how long to wait for the write lock of another process, 10
-	// seconds by default.
+	// LockTimeout is how long to wait for another process's write lock, 10 seconds by default.
 	LockTimeout time.Duration
-	// ReadOnly opens an existing file, which other processes may have open, and does
-	// not migrate it. Update returns store.ErrReadOnly.
+	// ReadOnly opens an existing file without migrating it. Update returns store.ErrReadOnly.
 	ReadOnly bool
 
-	// Tests set small numbers, the migrations of another version, and that no commit
-	// waits for the disk, because only a power cut shows the difference.
+	// For tests. Without synchronization, a power cut loses commits.
 	maxGroup, checkpointFrames int
 	unsynced                   bool
 	migrations                 fs.FS
@@ -42,13 +39,11 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in a file and migrates it to the current schema. It creates a
-// missing file, but not its directory. A later schema is an error that is
-// store.ErrNewerSchema.
+// Open opens the store in a file, which it creates if it is missing, and migrates it to the
+// current schema. A later schema is store.ErrNewerSchema.
 //
-// The path Memory opens a new private store. It is a file in a temporary directory
-// too, because SQLite's memory databases have no snapshots; no commit waits for the
-// disk, and Close removes it.
+// The path Memory opens a new private store. It is a temporary file too, because SQLite's memory
+// databases have no snapshots. No commit waits for the disk, and Close removes it.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	opts = opts.withDefaults()
 	e, err := open(ctx, path, opts)
@@ -82,8 +77,7 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	return openFile(ctx, path, opts)
 }
 
-// openFile opens a file with a first connection, which reports what is wrong with it. Other
-// readers connect when they are needed.
+// openFile opens a file with a first connection, which reports what is wrong with it.
 func openFile(ctx context.Context, path string, opts Options) (*engine, error) {
 	with := opts.toWrite()
 	if opts.ReadOnly {
@@ -105,8 +99,8 @@ func openFile(ctx context.Context, path string, opts Options) (*engine, error) {
 }
 
 // openSession connects to a file, and migrates it unless it is opened for reading. It begins
-// again if another file has come to the path: restore replaces a file while others wait for
-// its lock. A connection that has read the file keeps restore out.
+// again if restore replaces the file meanwhile, which a connection that has read the file
+// prevents.
 func openSession(ctx context.Context, path string, with settings, opts Options) (s *session, opened os.FileInfo, err error) {
 	err = whileBusy(opts.LockTimeout, func() error {
 		if opened, err = os.Stat(path); err != nil {
@@ -129,8 +123,8 @@ func openSession(ctx context.Context, path string, with settings, opts Options) 
 	return s, opened, err
 }
 
-// prepare reads the schema's version, and then calls check before it migrates. What it reads from
-// a file that was replaced may be malformed, because the -wal file is that of the other one.
+// prepare reads the schema's version, calls check, and then migrates. What it reads from a
+// replaced file may be malformed.
 func (s *session) prepare(ctx context.Context, opts Options, check func() error) error {
 	done, err := sqlstore.UpToDate(ctx, s, opts.dialect())
 	if err = cmp.Or(check(), err); err != nil || done && opts.ReadOnly {

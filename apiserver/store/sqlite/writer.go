@@ -21,8 +21,8 @@ const (
 	checkpointFrames = 1000
 )
 
-// writer runs the updates of this process one after another. It commits updates that
-// wait at the same time together.
+// writer runs the updates of this process one after another, and commits those that wait
+// together.
 type writer struct {
 	path   string
 	opts   Options
@@ -50,8 +50,8 @@ func newWriter(path string, s *session, h *health, opts Options) *writer {
 	return &writer{path: path, opts: opts, health: h, session: s, updates: newQueue(), stopped: make(chan struct{})}
 }
 
-// update queues fn and returns the result of its commit. Once fn has begun, the end of
-// the context is ignored, so that the outcome is always known.
+// update queues fn and returns the result of its commit. Once fn has begun, the end of the
+// context is ignored, so that the outcome is known.
 func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	w.inFlight.RLock()
 	defer w.inFlight.RUnlock()
@@ -120,8 +120,8 @@ func (w *writer) group(u *update) {
 	}
 }
 
-// refuse fails an update that could not begin, and those that already wait: they would fail
-// in the same way after the same time. An update that arrives later is tried.
+// refuse fails an update that could not begin, and those that wait already: they would fail in
+// the same way after the same time.
 func (w *writer) refuse(u *update, err error) {
 	var refused []*update
 	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.updates.next() {
@@ -132,8 +132,8 @@ func (w *writer) refuse(u *update, err error) {
 	}
 }
 
-// runOne runs an update within the group, and ends its savepoint. It reports whether the update
-// is to be committed, and returns an error if the whole group can't be.
+// runOne runs an update within the group. It reports whether the update is to be committed, and
+// returns an error if the whole group can't be.
 func (w *writer) runOne(u *update) (ok bool, err error) {
 	ok = u.Begin() && u.Run(w.session)
 	if !ok {
@@ -181,8 +181,7 @@ func (w *writer) commit(wrote bool) error {
 		return err
 	}
 	if !wrote {
-		// Not COMMIT: it would write the pages that failed updates have changed and
-		// restored.
+		// Not COMMIT: it would write the pages that failed updates have changed back.
 		return w.session.exec(`ROLLBACK`)
 	}
 	if err := whileBusy(w.opts.LockTimeout, func() error { return w.session.exec(`COMMIT`) }); err != nil {
@@ -191,17 +190,16 @@ func (w *writer) commit(wrote bool) error {
 	return nil
 }
 
-// checkpointIfLong checkpoints a long log. SQLite would do that by itself, but before the
-// callers have their results. A failed checkpoint is retried after the next commit.
+// checkpointIfLong checkpoints a long log, when the callers have their results.
 func (w *writer) checkpointIfLong() {
 	if frames, moved, err := w.session.checkpoint(`NOOP`); err == nil && frames >= w.opts.checkpointFrames && moved < frames {
 		_, _, _ = w.session.checkpoint(`PASSIVE`)
 	}
 }
 
-// emptyLog copies the log into the open file, to which the path does not lead any more, and
-// empties it: SQLite would take it for the log of the file that is at the path then. It does
-// so once, because the log may be another process's afterwards.
+// emptyLog copies the log into the open file, to which the path leads no more, and empties it:
+// SQLite would apply it to the file that is there. It does so once, because the log may be
+// another process's afterwards.
 func (w *writer) emptyLog() {
 	if w.session != nil && !w.logIsEmpty {
 		frames, _, err := w.session.checkpoint(`TRUNCATE`)
@@ -209,8 +207,7 @@ func (w *writer) emptyLog() {
 	}
 }
 
-// checkpoint runs a checkpoint and returns how many frames the log has, and how many
-// of them checkpoints have copied.
+// checkpoint runs a checkpoint and returns how many frames the log has, and how many are copied.
 func (s *session) checkpoint(mode string) (frames, moved int, err error) {
 	var busy int
 	err = queryRow(context.Background(), s, `PRAGMA wal_checkpoint(`+mode+`)`, &busy, &frames, &moved)
@@ -241,8 +238,7 @@ func (w *writer) close() error {
 	return w.session.close()
 }
 
-// whileBusy retries while another connection has the lock, or somebody replaces the file,
-// until the timeout.
+// whileBusy retries while another connection has the lock or the file is being replaced.
 func whileBusy(timeout time.Duration, try func() error) error {
 	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
 		if err := try(); !isBusy(err) && !errors.Is(err, errReplaced) || time.Now().After(end) {

@@ -7,9 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The table addresses holds the primary address and the aliases of every mailbox, so
-// that its key makes them unique together. The mailbox's row repeats its aliases as
-// JSON, so that a list of mailboxes needs no second query.
+// The key of the table addresses makes primary addresses and aliases unique together. A
+// mailbox's row repeats its aliases as JSON, so that a list needs no second query.
 
 // deleteAliasesIn deletes the aliases that mailboxes of other domains have in a
 // domain.

@@ -10,8 +10,7 @@ import (
 
 var auditEntries = newTable(table[store.AuditEntry]{name: "audit_entries"})
 
-// auditChunk is how many entries EachAuditEntry holds in memory. One may list
-// thousands of changes.
+// auditChunk is how many entries, which may be long, EachAuditEntry holds in memory.
 const auditChunk = 50
 
 func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) error) error {
@@ -46,9 +45,9 @@ func (r *reader) auditWhere(f store.AuditFilter) *where {
 	return w.changed(f.Object)
 }
 
-// changed selects the audit entries with a change of an object, by its id or its
-// name, unless that is empty. No JSON value contains the text that is searched,
-// because its quotes would be escaped.
+// changed selects the audit entries with a change of an object, by its id or its name,
+// unless that is empty. A JSON value can't contain the searched member: its quotes would
+// be escaped.
 func (w *where) changed(object string) *where {
 	switch {
 	case object == "":
@@ -56,10 +55,7 @@ func (w *where) changed(object string) *where {
 	case len(object) > maxSearch:
 		return w.and(`1 = 0`)
 	}
-	encoded, err := json.Marshal(object)
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
+	encoded, _ := json.Marshal(object) // a string can always be encoded
 	// SQLite's LIKE ignores the case of ASCII letters, and so does LOWER of both engines.
 	object = lowerASCII(likeEscaper.Replace(string(encoded)))
 	member := func(name string) string { return `%"` + name + `":` + object + `%` }

@@ -1,12 +1,10 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +21,10 @@ type Copied struct {
 	Rows   int64
 }
 
-// Copy copies every row of a store to an empty one, in one transaction of each. It reads the
-// copy before it commits, and compares the number of rows and a checksum of each table. No
-// other process can change the source meanwhile. An error leaves the target as it was.
-//
-// progress is called with the number of steps that are done and that there are.
+// Copy copies every row of a store to an empty one, in one transaction of each. Before it
+// commits, it compares the number of rows and a checksum of each table. No other process can
+// change the source meanwhile. progress is called with the number of steps that are done and
+// that there are.
 func Copy(ctx context.Context, source, target store.Store, progress func(done, total int64)) (Copied, error) {
 	from, ok := source.(interface{ base() *Store })
 	to, okToo := target.(interface{ base() *Store })
@@ -57,7 +54,7 @@ type copier struct {
 	copied         Copied
 }
 
-// copiedTable is a table of the source.
+// copiedTable is a table of a database.
 type copiedTable struct {
 	name    string
 	columns []copiedColumn
@@ -71,25 +68,39 @@ type copiedColumn struct {
 	key           int
 }
 
+// tables returns the tables of a database, each after those to which it refers.
+func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, err error) {
+	r := &reader{ctx: ctx, q: q}
+	for _, name := range slices.Backward(Tables()) {
+		t := copiedTable{name: name}
+		t.columns, err = scan(r, s.dialect.Columns(name), nil, func(c *copiedColumn) []any {
+			return []any{&c.name, &c.bool, &c.notNull, &c.key}
+		})
+		if err == nil && len(t.columns) == 0 {
+			err = fmt.Errorf("there is no table %s", name)
+		}
+		if err == nil {
+			t.rows, err = only(column[int64](r, `SELECT COUNT(*) FROM `+name))
+		}
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
 // open keeps other processes from changing the source, and reads what there is to copy.
-func (c *copier) open(ctx context.Context, q Querier) error {
-	tables := slices.Clone(Tables())
-	slices.Reverse(tables) // each after those to which it refers
-	if err := freeze(ctx, q, c.source.dialect, tables); err != nil {
+func (c *copier) open(ctx context.Context, q Querier) (err error) {
+	if err := c.source.freeze(ctx, q); err != nil {
 		return fmt.Errorf("lock the source: %w", err)
 	}
-	c.tables, c.total = nil, 0
-	for _, name := range tables {
-		columns, err := columnsIn(ctx, q, c.source.dialect, name)
-		if err != nil {
-			return fmt.Errorf("read the source: %w", err)
-		}
-		rows, err := countIn(ctx, q, name)
-		if err != nil {
-			return fmt.Errorf("read the source: %w", err)
-		}
-		c.tables = append(c.tables, copiedTable{name, columns, rows})
-		c.total += 2 * rows // each is copied and read again
+	if c.tables, err = c.source.tables(ctx, q); err != nil {
+		return fmt.Errorf("read the source: %w", err)
+	}
+	c.total = 0
+	for _, t := range c.tables {
+		c.total += 2 * t.rows // each is copied and read again
 	}
 	if c.total == 0 {
 		return errors.New("the source has no data")
@@ -100,18 +111,31 @@ func (c *copier) open(ctx context.Context, q Querier) error {
 // copy copies all tables, and compares them.
 func (c *copier) copy(ctx context.Context, from, to Querier) error {
 	c.done, c.copied = 0, Copied{Tables: len(c.tables)}
-	if err := freeze(ctx, to, c.target.dialect, Tables()); err != nil {
+	if err := c.target.freeze(ctx, to); err != nil {
 		return fmt.Errorf("lock the target: %w", err)
 	}
-	for _, t := range c.tables {
-		if rows, err := countIn(ctx, to, t.name); err != nil || rows > 0 {
-			return cmp.Or(err, fmt.Errorf("the target has data already: %d rows in %s; use an empty database", rows, t.name))
+	targets, err := c.target.tables(ctx, to)
+	if err != nil {
+		return fmt.Errorf("read the target: %w", err)
+	}
+	for _, t := range targets {
+		if t.rows > 0 {
+			return fmt.Errorf("the target has data already: %d rows in %s; use an empty database", t.rows, t.name)
 		}
 	}
 	sums := make([]string, len(c.tables))
 	for i, t := range c.tables {
-		var err error
-		if sums[i], err = c.copyTable(ctx, from, to, t); err != nil {
+		if !slices.Equal(t.names(), targets[i].names()) {
+			return fmt.Errorf("copy %s: the tables have different columns; copy with the version of the program that runs on both", t.name)
+		}
+		sums[i], err = t.each(ctx, from, func(rows [][]any) error {
+			c.advance(len(rows))
+			return targets[i].insert(ctx, to, rows)
+		})
+		if err == nil {
+			err = c.target.continueIDs(ctx, to, t.name)
+		}
+		if err != nil {
 			return fmt.Errorf("copy %s: %w", t.name, err)
 		}
 	}
@@ -131,32 +155,6 @@ func (c *copier) copy(ctx context.Context, from, to Querier) error {
 	return nil
 }
 
-// copyTable copies a table and returns the checksum of what it read.
-func (c *copier) copyTable(ctx context.Context, from, to Querier, t copiedTable) (string, error) {
-	columns, err := columnsIn(ctx, to, c.target.dialect, t.name)
-	if err != nil {
-		return "", err
-	}
-	if !slices.EqualFunc(t.columns, columns, func(a, b copiedColumn) bool { return a.name == b.name }) {
-		return "", errors.New("the tables have different columns; copy with the version of the program that runs on both")
-	}
-	sum, err := t.each(ctx, from, func(rows [][]any) error {
-		var args []any
-		for _, row := range rows {
-			for i, v := range row {
-				args = append(args, columns[i].argument(v))
-			}
-		}
-		c.advance(len(rows))
-		_, err := to.ExecContext(ctx, insertionOf(t.name, t.names(), len(rows)), args...)
-		return err
-	})
-	if query := c.target.dialect.ContinueIDs(t.name); err == nil && query != "" {
-		_, err = column[int64](&reader{ctx: ctx, q: to}, query)
-	}
-	return sum, err
-}
-
 func (c *copier) advance(rows int) {
 	c.done += int64(rows)
 	c.progress(c.done, c.total)
@@ -169,8 +167,8 @@ func (t copiedTable) names() (names []string) {
 	return names
 }
 
-// each calls fn with the rows of a table in the order of its key, which is the same in all
-// engines, and returns the number of rows with their checksum.
+// each calls fn with the rows of a table in the order of its key, and returns their number with
+// a checksum.
 func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) error) (string, error) {
 	var places []int // of the key's columns
 	var keys []string
@@ -198,7 +196,10 @@ func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) 
 			return "", err
 		}
 		for _, row := range rows {
-			addRow(sum, row)
+			for i, v := range row {
+				row[i] = normal(v)
+				_, _ = fmt.Fprintf(sum, "%T %q\n", row[i], fmt.Sprint(row[i])) // never fails
+			}
 		}
 		if len(rows) > 0 {
 			if err := fn(rows); err != nil {
@@ -223,60 +224,57 @@ func placeholders(n, first int) string {
 	return strings.Join(all, ", ")
 }
 
-// argument returns a value as the column takes it. Engines read a boolean as a number, and
-// empty bytes as NULL.
-func (c copiedColumn) argument(v any) any {
-	n, isNumber := v.(int64)
-	b, isBytes := v.([]byte)
-	switch {
-	case c.bool && isNumber:
-		return n != 0
-	case v == nil && c.notNull, isBytes && len(b) == 0:
-		return []byte{}
+// insert inserts rows that each has read.
+func (t copiedTable) insert(ctx context.Context, q Querier, rows [][]any) error {
+	var args []any
+	for _, row := range rows {
+		for i, v := range row {
+			n, isNumber := v.(int64)
+			switch c := t.columns[i]; {
+			case c.bool && isNumber:
+				v = n != 0
+			case v == nil && c.notNull:
+				v = []byte{}
+			}
+			args = append(args, v)
+		}
+	}
+	_, err := q.ExecContext(ctx, insertionOf(t.name, t.names(), len(rows)), args...)
+	return err
+}
+
+// normal returns the value as both engines return it: SQLite reads a boolean as a number.
+func normal(v any) any {
+	switch value := v.(type) {
+	case bool:
+		if value {
+			return int64(1)
+		}
+		return int64(0)
+	case []byte:
+		if len(value) == 0 {
+			return nil
+		}
 	}
 	return v
 }
 
-// addRow adds a row to a checksum, in which each value has its type and its length.
-func addRow(sum io.Writer, row []any) {
-	for _, v := range row {
-		switch value := v.(type) {
-		case bool:
-			v = int64(0)
-			if value {
-				v = int64(1)
-			}
-		case []byte:
-			if len(value) == 0 {
-				v = nil // as engines read it
-			}
-		}
-		text := fmt.Sprintf("%T %v", v, v)
-		_, _ = fmt.Fprintf(sum, "%d %s", len(text), text) // never fails
+// continueIDs lets the database assign ids in a table after those of the rows in it.
+func (s *Store) continueIDs(ctx context.Context, q Querier, table string) error {
+	query := s.dialect.ContinueIDs(table)
+	if query == "" {
+		return nil
 	}
-}
-
-// freeze keeps other updates of tables out until the transaction ends.
-func freeze(ctx context.Context, q Querier, d Dialect, tables []string) (err error) {
-	if statement := d.Freeze(tables); statement != "" {
-		_, err = q.ExecContext(ctx, statement)
-	}
+	_, err := column[int64](&reader{ctx: ctx, q: q}, query)
 	return err
 }
 
-// columnsIn returns the columns of a table in a database.
-func columnsIn(ctx context.Context, q Querier, d Dialect, table string) ([]copiedColumn, error) {
-	columns, err := scan(&reader{ctx: ctx, q: q}, d.Columns(table), nil, func(c *copiedColumn) []any {
-		return []any{&c.name, &c.bool, &c.notNull, &c.key}
-	})
-	if err == nil && len(columns) == 0 {
-		err = fmt.Errorf("there is no table %s", table)
+// freeze keeps other updates of the tables out until the transaction ends.
+func (s *Store) freeze(ctx context.Context, q Querier) (err error) {
+	if statement := s.dialect.Freeze(Tables()); statement != "" {
+		_, err = q.ExecContext(ctx, statement)
 	}
-	return columns, err
-}
-
-func countIn(ctx context.Context, q Querier, table string) (int64, error) {
-	return only(column[int64](&reader{ctx: ctx, q: q}, `SELECT COUNT(*) FROM `+table))
+	return err
 }
 
 // scanAll returns the rows of a query with some columns.

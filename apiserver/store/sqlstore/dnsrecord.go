@@ -26,8 +26,8 @@ func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.S
 	return page(r, dnsRecords, w, s)
 }
 
-// sameDNSRecord selects the identical record of a domain. A customer's record is
-// never identical to a system-managed one that it replaces.
+// sameDNSRecord selects the identical record of a domain, but for one that a customer's record
+// replaces.
 func sameDNSRecord(w *where, r *store.DNSRecord) *where {
 	priority, replaceable := int64(-1), int64(0)
 	if r.Priority != nil {
@@ -66,8 +66,8 @@ func (t *tx) DeleteDNSRecord(accountID string, id int64) error {
 	return t.replaceSystemManaged(&r)
 }
 
-// replaceSystemManaged hides the system-managed records with the name of a record
-// that was written if the customer has one with their purpose, and shows the others.
+// replaceSystemManaged hides the system-managed records with a name while the customer has one
+// with their purpose.
 func (t *tx) replaceSystemManaged(r *store.DNSRecord) error {
 	return t.exec(`UPDATE dns_records SET replaced = CASE WHEN EXISTS (
 			SELECT 1 FROM dns_records c WHERE c.domain_id = dns_records.domain_id AND c.name = dns_records.name

@@ -1,24 +1,20 @@
 // Package sqlstore implements package store in SQL. The same statements run on every
-// engine: placeholders are $1, $2 and
-// so on in the order of the text, times are microseconds since 1970 in UTC and 0 for
-// none, ids and JSON are text.
+// engine: placeholders are $1, $2 and so on in the order of the text, times are
+// microseconds since 1970 in UTC and 0 for none, ids and JSON are text. An engine's
+// package has what differs: how transactions run (Engine), and the schema with a few
+// words of SQL (Dialect).
 //
-// What differs between engines is in their packages: how transactions run (Engine),
-// and the schema with a few words of SQL (Dialect).
-//
-// A table value (see table) maps a type of package store to a table: its columns have
-// the names of the fields. The generic functions in table.go build the statements of
-// reads, creates, updates and deletions from it, and report changes to the
-// transaction's observer. The methods of reader and tx are
-// documented in package store, in the file of the same name.
+// A table value (see table) maps a type of package store to a table, whose columns have
+// the names of the fields. The functions in table.go build the statements of reads,
+// creates, updates and deletions from it, and report changes to the transaction's
+// observer. Package store documents the methods of reader and tx, in the file of the same
+// name.
 //
 // A list is read with COUNT, LIMIT and OFFSET: the indexes of the schema have its order, and
-// a search compares a column with the text in one form (see searchText). The mailboxes that no
+// a search compares a column with the text in one form (see searchText). Mailboxes that no
 // filter selects are not counted: mailbox_counts has their number in each domain.
 //
-// The package imports the standard library, packages store and vocab, and the
-// packages for the forms in which names are searched (text, domainname) and records
-// compared (dnsdata). It imports no driver.
+// The package imports no driver.
 //
 // Stability: none. The package is exported for other packages of this repository only.
 package sqlstore

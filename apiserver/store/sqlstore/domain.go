@@ -55,8 +55,8 @@ func (r *reader) UnpaidDomains(accountID, name string, before time.Time) ([]stor
 		equal(`t.account_id`, accountID).equal(`t.name`, name))
 }
 
-// hasUnpaid reports whether HideUnpaid hides a domain of an account. There is mostly none, and
-// then a list is counted without a look at the domain of each row.
+// hasUnpaid reports whether HideUnpaid hides a domain of an account. There is mostly none, so
+// that a list is counted without a look at each row's domain.
 func (r *reader) hasUnpaid(accountID string) (bool, error) {
 	if r.unpaidBefore.IsZero() {
 		return false, nil

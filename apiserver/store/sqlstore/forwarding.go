@@ -53,8 +53,7 @@ func (t *tx) DeleteForwarding(accountID, id string) error {
 	return err
 }
 
-// releaseForwarding makes the rules of every account that forward to deleted addresses pending:
-// the addresses may belong to somebody else later.
+// releaseForwarding makes the rules of every account that forward to deleted addresses pending.
 func (t *tx) releaseForwarding(addresses []string, at time.Time) error {
 	var released []store.Forwarding
 	for _, address := range addresses { // one by one, so that each is a search in the index

@@ -1,9 +1,8 @@
 package sqlstore
 
-// An update has to be alone on each account of which it reads or writes anything. Where
-// updates run one after another it is. Elsewhere it locks accounts when it first names
-// them, and what it finds without naming an account is read again if that had to be
-// locked.
+// An update has to be alone on each account of which it reads or writes anything. In an
+// engine with a Locker it locks an account when it first names it. What it finds without
+// naming an account is read again if the account was not locked before.
 
 // lockAccount locks an account, and reports whether the update had not locked it before.
 func (r *reader) lockAccount(id string) bool {
@@ -20,8 +19,7 @@ func (r *reader) lock(name string) {
 	}
 }
 
-// lockOwners locks the accounts that some objects belong to, and reports whether one was
-// not locked before.
+// lockOwners locks the accounts of some objects, and reports whether one was not locked before.
 func lockOwners[T any](r *reader, tbl *table[T], items []T) (outdated bool) {
 	owner := tbl.account
 	if tbl.name == accountsTable {

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", key: "forwarding_id", shared: true})
+var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", shared: true})
 
 func (r *reader) NextMessageDue() (time.Time, error) {
 	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
@@ -16,7 +16,11 @@ func (r *reader) QueuedMessages() (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM mail_queue`))
 }
 
-func (t *tx) QueueMessage(m store.QueuedMessage) error { return put(t, mailQueue, &m) }
+func (t *tx) QueueMessage(m store.QueuedMessage) error {
+	return t.exec(`INSERT INTO mail_queue (forwarding_id, account_id, request_id, attempts, due_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (forwarding_id) DO UPDATE SET request_id = excluded.request_id, attempts = excluded.attempts, due_at = excluded.due_at`,
+		m.ForwardingID, m.AccountID, m.RequestID, m.Attempts, m.DueAt)
+}
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
@@ -37,8 +41,7 @@ func (t *tx) RetryMessage(m store.QueuedMessage, at time.Time) error {
 	return t.postpone(&m, m.Attempts, at)
 }
 
-// postpone sets when a message is due next. The end of the lease identifies a claim,
-// because a later claim has a later end.
+// postpone sets when a message is due next. The end of its lease identifies a claim.
 func (t *tx) postpone(m *store.QueuedMessage, attempts int, due time.Time) error {
 	return t.change(`UPDATE mail_queue SET attempts = $1, due_at = $2 WHERE forwarding_id = $3 AND due_at = $4`,
 		attempts, due, m.ForwardingID, m.DueAt)

@@ -64,8 +64,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }
 
-// CreateMailbox checks and inserts the addresses itself, because an account that is locked gets no
-// other ones meanwhile.
+// CreateMailbox checks that the addresses are free before it inserts them: the account is locked.
 func (t *tx) CreateMailbox(m *store.Mailbox) error {
 	into, err := t.destination([]*store.Mailbox{m})
 	if err != nil {
@@ -114,7 +113,7 @@ func (t *tx) CreateMailboxes(wanted []*store.Mailbox, limit int) (map[*store.Mai
 	return created, t.insertMailboxes(into, list, addresses)
 }
 
-// destination is where mailboxes are created.
+// destination is what a create has to know of the domain of new mailboxes.
 type destination struct {
 	domainName, workspaceID, workspaceName string
 	// newest is when the account's newest mailbox was created, in microseconds since 1970.
@@ -123,8 +122,8 @@ type destination struct {
 	owners map[string]string
 }
 
-// destination reads the domain of new mailboxes, in one round trip. It returns an
-// *store.ExistsError if one of their ids exists.
+// destination reads it in one round trip. It returns an *store.ExistsError if a wanted id
+// exists.
 func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) {
 	var ids, localParts []string
 	for _, m := range wanted {
@@ -201,8 +200,7 @@ func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 	return t.releaseForwarding(addresses, at)
 }
 
-// mailboxSearchText returns the text that a search matches. A domain's name never
-// changes.
+// mailboxSearchText returns the text that a search matches.
 func mailboxSearchText(m *store.Mailbox) string {
 	return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 }

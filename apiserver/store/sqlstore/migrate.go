@@ -13,9 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// UpToDate reports whether the database has the schema of this program. A later
-// schema is an error that is store.ErrNewerSchema. A schema of this program's version, but
-// with other content, is an error too.
+// UpToDate reports whether the database has the schema of this program. It is an error if the
+// schema is later (store.ErrNewerSchema), or has this version with other content.
 func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
 	files, version, err := versions(ctx, q, d)
 	return err == nil && version == len(files), err
@@ -24,9 +23,8 @@ func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
 // made matches the tables, views and triggers that a migration makes.
 var made = regexp.MustCompile(`\bCREATE (TABLE|VIEW|TRIGGER) (\w+)`)
 
-// checkObjects returns an error if the schema has a table, a view or a trigger that no migration
-// makes, or makes otherwise: one in somebody's backup could change what the program reads and
-// writes.
+// checkObjects returns an error if the schema has a table, a view or a trigger that no
+// migration makes: one in somebody's backup could change what the program reads and writes.
 func checkObjects(ctx context.Context, q Querier, d Dialect, files []migration) error {
 	all, own := "", []string{"table mailhost_migrations", "table mailhost_schema"}
 	for _, m := range files {
@@ -52,8 +50,8 @@ func checkObjects(ctx context.Context, q Querier, d Dialect, files []migration) 
 	return fmt.Errorf("its schema has what this program did not make: %s; if you know what that is, drop it, otherwise restore a backup that you trust", strings.Join(foreign, ", "))
 }
 
-// Migrate migrates the database to the schema of this program. The caller runs it in a
-// transaction that excludes migrations by other processes.
+// Migrate migrates the database to the schema of this program, in a transaction that excludes
+// migrations by other processes.
 func Migrate(ctx context.Context, q Querier, d Dialect) error {
 	files, version, err := versions(ctx, q, d)
 	if err != nil || version == len(files) {
@@ -106,9 +104,8 @@ func readMigrations(d Dialect) (files []migration, err error) {
 	return files, nil
 }
 
-// versions returns the dialect's migrations in order, and how many of them the database
-// has. It is an error if the database has others, which happens between releases only:
-// a migration that was released never changes.
+// versions returns the dialect's migrations, and how many of them the database has. It is an
+// error if the database has others, which happens between releases only.
 func versions(ctx context.Context, q Querier, d Dialect) (files []migration, version int, err error) {
 	if files, err = readMigrations(d); err != nil {
 		return nil, 0, err

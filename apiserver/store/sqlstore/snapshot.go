@@ -12,26 +12,20 @@ var _ store.Snapshotter = (*Store)(nil)
 
 // Snapshot implements store.Snapshotter. The rows are in memory.
 func (s *Store) Snapshot(ctx context.Context) (restore func(context.Context) error, err error) {
-	type content struct {
-		copiedTable
-		rows [][]any
-	}
-	var tables []content
-	if err := s.engine.View(ctx, func(ctx context.Context, q Querier) error {
-		tables = nil
-		for _, name := range slices.Backward(Tables()) { // each after those to which it refers
-			columns, err := columnsIn(ctx, q, s.dialect, name)
-			if err != nil {
-				return err
-			}
-			t := content{copiedTable: copiedTable{name: name, columns: columns}}
-			if _, err := t.each(ctx, q, func(rows [][]any) error {
-				t.rows = append(t.rows, rows...)
+	var tables []copiedTable
+	var rows [][][]any // by table
+	if err := s.engine.View(ctx, func(ctx context.Context, q Querier) (err error) {
+		if tables, err = s.tables(ctx, q); err != nil {
+			return err
+		}
+		rows = make([][][]any, len(tables))
+		for i, t := range tables {
+			if _, err := t.each(ctx, q, func(chunk [][]any) error {
+				rows[i] = append(rows[i], chunk...)
 				return nil
 			}); err != nil {
-				return fmt.Errorf("read %s: %w", name, err)
+				return fmt.Errorf("read %s: %w", t.name, err)
 			}
-			tables = append(tables, t)
 		}
 		return nil
 	}); err != nil {
@@ -44,33 +38,17 @@ func (s *Store) Snapshot(ctx context.Context) (restore func(context.Context) err
 					return fmt.Errorf("clear %s: %w", name, err)
 				}
 			}
-			for _, t := range tables {
-				if err := t.insert(ctx, q, s.dialect, t.rows); err != nil {
+			for i, t := range tables {
+				for chunk := range slices.Chunk(rows[i], copyChunk) {
+					if err := t.insert(ctx, q, chunk); err != nil {
+						return fmt.Errorf("restore %s: %w", t.name, err)
+					}
+				}
+				if err := s.continueIDs(ctx, q, t.name); err != nil {
 					return fmt.Errorf("restore %s: %w", t.name, err)
 				}
 			}
 			return nil
 		})
 	}, nil
-}
-
-// insert inserts rows of the table into an empty one.
-func (t copiedTable) insert(ctx context.Context, q Querier, d Dialect, all [][]any) error {
-	for rows := range slices.Chunk(all, copyChunk) {
-		args := make([]any, 0, len(rows)*len(t.columns))
-		for _, row := range rows {
-			for i, v := range row {
-				args = append(args, t.columns[i].argument(v))
-			}
-		}
-		if _, err := q.ExecContext(ctx, insertionOf(t.name, t.names(), len(rows)), args...); err != nil {
-			return err
-		}
-	}
-	query := d.ContinueIDs(t.name)
-	if query == "" {
-		return nil
-	}
-	_, err := column[int64](&reader{ctx: ctx, q: q}, query)
-	return err
 }

@@ -41,8 +41,7 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 // Ping implements store.Store.
 func (s *Store) Ping(ctx context.Context) error { return s.engine.View(ctx, Probe) }
 
-// Probe reads a table, because an engine may run other statements without access to the
-// database.
+// Probe reads a table: an engine may run other statements without access to the database.
 func Probe(ctx context.Context, q Querier) error {
 	_, err := column[string](&reader{ctx: ctx, q: q}, `SELECT id FROM accounts LIMIT 1`)
 	return err
@@ -51,8 +50,7 @@ func Probe(ctx context.Context, q Querier) error {
 // Close implements store.Store.
 func (s *Store) Close() error { return s.engine.Close() }
 
-// reader is a store.Reader. It has the context of its transaction, which it does not
-// outlive.
+// reader is a store.Reader, for as long as its transaction runs.
 type reader struct {
 	ctx     context.Context
 	q       Querier
@@ -76,7 +74,7 @@ func Tables() []string {
 	return []string{
 		dnsRecords.name, "addresses", mailboxes.name, "mailbox_counts", "domain_tags", domains.name,
 		"dedicated_ip_claims", dedicatedIPs.name, dedicatedIPOptions.name,
-		mailQueue.name, tokenBuckets.name, forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
+		mailQueue.name, "token_buckets", forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
 		workspaces.name, feedback.name, accounts.name,
 		auditEntries.name, idempotencyRecords.name,
 	}

@@ -13,32 +13,24 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// table maps the objects of a type to the rows of a table. Each field of the type has a
-// column, as columnsOf describes.
+// table maps the objects of a type to the rows of a table, whose columns columnsOf describes.
 type table[T any] struct {
 	name string
-	// joined are the fields that come from columns of other tables. They are read and
-	// never written.
+	// joined are the fields that come from columns of other tables, and are never written.
 	joined map[string]string
 	joins  string
 	// skipped are fields without a column.
 	skipped []string
-	// optional is a column that is NULL if its field is empty, so that a foreign key
-	// refers to nothing.
+	// optional is a column that is NULL if its field is empty, for a foreign key.
 	optional string
-	// derived returns the names and values of columns that are computed from an object.
-	// They are written and never read.
+	// derived returns the names and values of columns that are computed and never read.
 	derived func(*T) []any
-	// fixed are columns that an update must not change, beside id, account_id and
-	// created_at.
+	// fixed are columns that never change, beside id, account_id and created_at.
 	fixed []string
-	// key is the primary key of rows that put replaces.
-	key string
-	// unique selects the row that has the same unique values as an object; nil if
-	// only ids are unique, or a table of its own makes sure.
+	// unique selects the row with the same unique values as an object; nil if only ids are
+	// unique.
 	unique func(*where, *T) *where
-	// visible leaves out the rows that readers don't see, such as those that HideUnpaid
-	// hides. get, page and each apply it.
+	// visible leaves out the rows that get, page and each don't return.
 	visible func(*where) *where
 	// shared means that updates need not lock the account of a row that they change.
 	shared bool
@@ -47,7 +39,7 @@ type table[T any] struct {
 	names   []string      // of the table's
 	stores  []string      // names, and those of the derived columns
 	// The parts of the statements.
-	selection, insertion, replacing, updating string
+	selection, insertion, updating string
 	// Indexes in columns: of those that an update writes, of the others, and of some
 	// columns or -1.
 	changing, unchanging              []int
@@ -81,9 +73,8 @@ func newTable[T any](t table[T]) *table[T] {
 	t.stores = written
 	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING RETURNING created_at`
 	fixed := append(slices.Clip(t.fixed), "id", "account_id", "created_at")
-	var set, excluded []string
+	var set []string
 	for i, c := range written {
-		excluded = append(excluded, c+" = excluded."+c)
 		switch {
 		case slices.Contains(fixed, c):
 			t.unchanging = append(t.unchanging, i)
@@ -94,15 +85,14 @@ func newTable[T any](t table[T]) *table[T] {
 		set = append(set, c+" = $"+strconv.Itoa(len(set)+1))
 	}
 	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(len(set)+1)
-	t.replacing = insertion(t.name, written) + ` ON CONFLICT (` + t.key + `) DO UPDATE SET ` + strings.Join(excluded, ", ")
 
 	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
 	return &t
 }
 
-// insertion returns a statement that inserts a row. Its creation time is the given one, or just
-// after the newest of the account, and so is the time of its last update, which is no argument.
+// insertion returns a statement that inserts a row. created_at becomes the argument, or
+// just after the newest of the account; updated_at is no argument, and becomes the same.
 func insertion(table string, columns []string) string {
 	given := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == "updated_at" })
 	placeholder := func(column string) string { return "$" + strconv.Itoa(slices.Index(given, column)+1) }
@@ -125,10 +115,9 @@ type tableColumn struct {
 	index []int
 }
 
-// columnsOf returns the columns of a type's fields. A column has the name of its field
-// in snake case: CreatedAt is created_at. A time and a struct with JSON tags have one
-// column. Any other struct has one for each of its fields, after its own name: State
-// has state_status and so on.
+// columnsOf returns the columns of a type's fields, named in snake case: CreatedAt is
+// created_at. A time and a struct with JSON tags have one column, any other struct one for
+// each of its fields: State has state_status and so on.
 func columnsOf(t reflect.Type, prefix string, skipped []string, elsewhere map[string]string) (own, joined []tableColumn) {
 	for f := range t.Fields() {
 		name := prefix + snakeCase(f.Name)
@@ -266,9 +255,9 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
-// slice returns a slice of the objects that w selects in an order. It is cut before the joins,
-// so that a skipped row costs one step in the index and planners read rows in the order of the index.
-// The limit is hidden from SQLite's planner, which would prepare the statement anew for each one.
+// slice returns a slice of the objects that w selects in an order. It is cut before the
+// joins, so that a skipped row costs one step in the index. The limit is hidden from SQLite's
+// planner, which would prepare the statement again for each limit.
 func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
 	w = w.clone()
 	end := order + ` LIMIT ` + r.dialect.Hidden(w.bind(s.Limit))
@@ -281,8 +270,8 @@ func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slic
 	return query(r, tbl, `(SELECT * FROM `+tbl.name+` t`+w.text+end+`) t`+tbl.joins+order, w.args)
 }
 
-// each calls fn for every object that w selects, in order, until it returns an error.
-// It reads chunks of a length, so that it holds few objects and fn may read too.
+// each calls fn for every object that w selects, in order, until it returns an error. It reads
+// in chunks, so that fn may read too.
 func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
 	w = tbl.visible(w)
 	for rest := w; ; {
@@ -303,8 +292,7 @@ func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error
 	}
 }
 
-// collect returns the objects that w selects. The end of the query may be an order and
-// a limit.
+// collect returns the objects that w selects. end may be an order and a limit.
 func collect[T any](r *reader, tbl *table[T], w *where, end string) ([]T, error) {
 	for {
 		items, err := query(r, tbl, tbl.name+` t`+tbl.joins+w.text+end, w.args)
@@ -349,8 +337,8 @@ func scan[T any](r *reader, query string, args []any, fields func(*T) []any) (it
 	return items, rows.Err()
 }
 
-// create inserts an object, sets its creation time and reports it. It returns an
-// *store.ExistsError if a row has its id or its unique values.
+// create inserts an object, sets its creation time and reports it, or returns an
+// *store.ExistsError.
 func create[T any](t *tx, tbl *table[T], v *T) error {
 	values, accountID := tbl.written(v), ""
 	if tbl.account >= 0 {
@@ -385,8 +373,8 @@ func create[T any](t *tx, tbl *table[T], v *T) error {
 // maxRows is how many rows one statement inserts. Engines limit the number of arguments.
 const maxRows = 512
 
-// insertRows inserts rows with few statements, of which there are few different ones: the number
-// of their rows is a power of two.
+// insertRows inserts rows with few statements, each of a power of two of them, so that few
+// different statements are prepared.
 func (t *tx) insertRows(table string, columns []string, rows [][]any) error {
 	for n := maxRows; len(rows) > 0; {
 		if len(rows) < n {
@@ -410,13 +398,7 @@ func insertionOf(table string, columns []string, rows int) string {
 	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES ` + strings.Join(values, ", ")
 }
 
-// put inserts a row, or replaces the one with the same key. It reports nothing.
-func put[T any](t *tx, tbl *table[T], v *T) error {
-	return t.exec(tbl.replacing, tbl.written(v)...)
-}
-
-// checkUnique returns an *store.ExistsError for another object with the same
-// unique values.
+// checkUnique returns an *store.ExistsError for another object with the same unique values.
 func (tbl *table[T]) checkUnique(t *tx, v *T) error {
 	if tbl.unique == nil {
 		return nil
@@ -482,8 +464,7 @@ func removeOne[T any](t *tx, tbl *table[T], accountID string, id any) (T, error)
 	return only(remove(t, tbl, tbl.byID(&t.reader, accountID, id)))
 }
 
-// report calls the observer of a transaction with copies of an object before and
-// after a change.
+// report calls the observer with copies of an object before and after a change.
 func report[T any](t *tx, before, after *T, fields ...string) {
 	if t.observer == nil {
 		return
@@ -498,7 +479,7 @@ func report[T any](t *tx, before, after *T, fields ...string) {
 	t.observer(c)
 }
 
-// exec runs a statement that changes rows which are known to exist, or any number of rows.
+// exec runs a statement that may change any number of rows.
 func (t *tx) exec(query string, args ...any) error {
 	if err := t.q.ExecLater(t.ctx, query, storedAll(args)...); err != nil {
 		return fmt.Errorf("write: %w", err)
@@ -523,8 +504,7 @@ func storedAll(args []any) []any {
 	return values
 }
 
-// change runs a statement that changes one row, and returns store.ErrNotFound if
-// it changed none.
+// change runs a statement that changes one row, or returns store.ErrNotFound.
 func (t *tx) change(query string, args ...any) error {
 	n, err := t.affected(query, args...)
 	if n == 0 && err == nil {
@@ -541,8 +521,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// taken returns an *store.ExistsError with the id that a query returns, and nil
-// if it returns none.
+// taken returns an *store.ExistsError with the id that a query returns, if it returns one.
 func (t *tx) taken(query string, args ...any) error {
 	found, err := column[string](&t.reader, query, args...)
 	if len(found) == 0 || err != nil {

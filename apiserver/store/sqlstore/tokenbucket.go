@@ -6,17 +6,9 @@ import (
 	"time"
 )
 
-// tokenBucket is a bucket that is not full.
-type tokenBucket struct {
-	Name   string
-	FullAt time.Time
-}
-
-var tokenBuckets = newTable(table[tokenBucket]{name: "token_buckets", key: "name"})
-
 func (r *reader) TokenBucket(name string) (time.Time, error) {
-	b, err := one(r, tokenBuckets, r.inAllAccounts().and(`t.name = ?`, name))
-	return b.FullAt, ignoreNotFound(err)
+	fullAt, err := only(column[time.Time](r, `SELECT full_at FROM token_buckets WHERE name = $1`, name))
+	return fullAt, ignoreNotFound(err)
 }
 
 func (t *tx) UpdateTokenBucket(name string, now time.Time, change func(time.Time) (time.Time, error)) error {

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Turn is a caller's update in a queue of an engine, which runs updates one by one and
-// commits several together. Its function runs in the caller's goroutine while the queue
-// waits, so that a panic has the caller's stack and ends only the caller. T is what the
-// queue passes to the function, for instance its transaction.
+// Turn is a caller's update in an engine's queue, which runs updates one by one and commits
+// several together. Its function runs in the caller's goroutine while the queue waits, so
+// that a panic ends only the caller. T is what the queue passes to the function, such as its
+// transaction.
 type Turn[T any] struct {
 	begun atomic.Bool
 	start chan T     // passes the transaction to the caller
@@ -22,8 +22,7 @@ func NewTurn[T any]() *Turn[T] {
 	return &Turn[T]{start: make(chan T, 1), ran: make(chan bool, 1), done: make(chan error, 1)}
 }
 
-// Begin claims the update for the queue, or for a caller that stops waiting. Only the
-// first claim succeeds.
+// Begin claims the update for the queue, or for a caller that stops waiting, once.
 func (u *Turn[T]) Begin() bool { return u.begun.CompareAndSwap(false, true) }
 
 // Run lets the caller run its function and reports whether it succeeded.
@@ -32,12 +31,12 @@ func (u *Turn[T]) Run(tx T) bool {
 	return <-u.ran
 }
 
-// Finish passes the result of the commit to the caller. It also ends an update whose function
-// has failed: what made it fail may be an uncommitted write of another update in the queue.
+// Finish passes the result of the commit to the caller. It also ends a failed update: an
+// uncommitted write of another one may be the reason.
 func (u *Turn[T]) Finish(err error) { u.done <- err }
 
-// Await runs fn when it is its turn, and waits for the commit, whose error is more important
-// than that of fn. If the context ends earlier, it returns the context's error.
+// Await runs fn when it is its turn, and returns the error of the commit or else that of fn.
+// Until fn begins, the end of the context ends it.
 func (u *Turn[T]) Await(ctx context.Context, fn func(context.Context, T) error) error {
 	ended := ctx.Done()
 	for {
@@ -61,8 +60,7 @@ func (u *Turn[T]) Await(ctx context.Context, fn func(context.Context, T) error) 
 
 var errEnded = errors.New("the function ended its goroutine")
 
-// call runs fn and passes its result to the queue, also if it panics or ends its
-// goroutine.
+// call runs fn and passes its result to the queue, also if it panics or ends its goroutine.
 func (u *Turn[T]) call(ctx context.Context, tx T, fn func(context.Context, T) error) (err error) {
 	err = errEnded
 	defer func() { u.ran <- err == nil }()

@@ -66,8 +66,7 @@ func (w *where) and(condition string, values ...any) *where {
 	return w
 }
 
-// unstorable reports whether a value is a text that nothing stored is equal to, and that
-// some engines refuse.
+// unstorable reports whether nothing stored is equal to a value, which some engines refuse.
 func unstorable(value any) bool {
 	s, ok := value.(string)
 	return ok && (strings.ContainsRune(s, 0) || !utf8.ValidString(s))
@@ -98,12 +97,10 @@ func (w *where) in(column string, values []string) string {
 	return column + ` IN (` + w.r.dialect.Elements(w.bind(jsonArray(values))) + `)`
 }
 
-// maxSearch is longer than any searched text. Engines limit the length of a pattern
-// and return an error for a longer one.
+// maxSearch is longer than any searched text. Engines refuse a much longer pattern.
 const maxSearch = 10_000
 
-// search selects by a part of a column that holds a searchText, unless the term is
-// empty.
+// search selects by a part of a column with a searchText, unless the term is empty.
 func (w *where) search(column, term string) *where {
 	switch {
 	case term == "":
@@ -114,8 +111,7 @@ func (w *where) search(column, term string) *where {
 	return w.and(w.like(column, pattern(term)))
 }
 
-// searchNames is search in a column that holds a namesText. It also matches the ASCII
-// form of the term.
+// searchNames is search in a namesText. It also matches the ASCII form of the term.
 func (w *where) searchNames(column, term string) *where {
 	if searchable(term) {
 		if ascii, ok := asciiName(term); ok {
@@ -125,12 +121,10 @@ func (w *where) searchNames(column, term string) *where {
 	return w.search(column, term)
 }
 
-// searchable reports whether a text may contain the term. Engines end a pattern at a
-// NUL or return an error for it.
+// searchable reports whether a text may contain the term: engines don't take NUL in a pattern.
 func searchable(term string) bool { return len(term) <= maxSearch && !strings.ContainsRune(term, 0) }
 
-// like returns the condition that a column matches a pattern. The pattern is hidden for
-// the reason that first hides its limit.
+// like returns the condition that a column matches a pattern, which is hidden as a limit is.
 func (w *where) like(column, pattern string) string {
 	return column + ` LIKE ` + w.r.dialect.Hidden(w.bind(pattern)) + ` ESCAPE '\'`
 }
@@ -139,12 +133,11 @@ func pattern(term string) string { return "%" + likeEscaper.Replace(searchText(t
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// searchText returns the form in which texts and terms are compared. It is computed
-// in Go, because engines fold case differently, and SQLite only in ASCII.
+// searchText returns the form in which texts and terms are compared: engines fold case
+// differently.
 func searchText(s string) string { return text.Fold(s) }
 
-// namesText returns the searchText of a canonical address or domain name, in ASCII and
-// Unicode.
+// namesText returns the searchText of an address or domain name in ASCII and Unicode.
 func namesText(name string) string {
 	if shown := unicodeName(name); shown != name {
 		name += "\n" + shown
@@ -158,8 +151,7 @@ func unicodeName(name string) string {
 	return name[:at+1] + domainname.Unicode(name[at+1:])
 }
 
-// asciiName returns the ASCII form of a part of an address or a domain name, if that
-// differs and the text after the last at sign consists of labels.
+// asciiName returns the ASCII form of a part of an address or a domain name if it differs.
 func asciiName(part string) (string, bool) {
 	at := strings.LastIndexByte(part, '@')
 	labels := strings.Split(part[at+1:], ".")
@@ -177,8 +169,7 @@ func asciiName(part string) (string, bool) {
 	return ascii, searchText(ascii) != searchText(part)
 }
 
-// state selects by the status of a store.Provisioning at a time, unless the
-// status is empty.
+// state selects by the status of a store.Provisioning at a time, unless that is empty.
 func (w *where) state(status string, now time.Time) *where {
 	if status == "" {
 		return w
@@ -194,8 +185,7 @@ func (w *where) withoutUnpaid() *where {
 	return w.and(`NOT (t.`+unpaid+` AND t.created_at <= ?)`, w.r.unpaidBefore)
 }
 
-// outsideUnpaid leaves out the objects in domains of the account that HideUnpaid
-// hides. The column holds a domain's id.
+// outsideUnpaid leaves out objects in domains that HideUnpaid hides. column holds a domain's id.
 func (w *where) outsideUnpaid(column string) *where {
 	if w.r.unpaidBefore.IsZero() || w.nothingUnpaid {
 		return w
@@ -207,8 +197,7 @@ func (w *where) outsideUnpaid(column string) *where {
 // unpaid is the condition of the index of domains that wait for a payment.
 const unpaid = `state_status = '` + vocab.DomainPendingPayment + `'`
 
-// withinDomains selects the objects in the workspaces and domains. The column holds a
-// domain's id.
+// withinDomains selects the objects in workspaces and domains. column holds a domain's id.
 func (w *where) withinDomains(column string, within store.Within) *where {
 	if !within.Restricted {
 		return w
