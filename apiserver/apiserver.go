@@ -78,27 +78,25 @@ type (
 	AccountInUseError = bootstrap.AccountInUseError
 )
 
-// RateLimit is the size of a token bucket: up to Requests at once, and as many again in each
-// Per. The zero value is no limit.
+// RateLimit is a token bucket: up to Requests at once, and as many again in each Per. The zero
+// value is no limit.
 type RateLimit struct {
 	Requests int
 	Per      time.Duration
 }
 
-// PasswordCost is the cost of a master password's argon2id hash (RFC 9106). The zero value is
-// the recommendation of OWASP.
+// PasswordCost is the cost of argon2id (RFC 9106). The zero value is OWASP's recommendation.
 type PasswordCost struct {
 	MemoryKiB, Passes uint32
 }
 
 var (
-	// ErrUndeliverable is wrapped by a Sender's error if another attempt to send the
-	// message would fail too.
+	// ErrUndeliverable is in a Sender's error if another attempt would fail too.
 	ErrUndeliverable = mail.ErrUndeliverable
 	// ErrTokenExpired reports an access token that was valid once.
 	ErrTokenExpired = auth.ErrTokenExpired
-	// ErrNoPurchase is returned for the id of a purchase that has no domains, or that was
-	// not paid for within 7 days.
+	// ErrNoPurchase is returned for a purchase that has no domains or was not paid for within 7
+	// days.
 	ErrNoPurchase = account.ErrNoPurchase
 )
 
@@ -108,12 +106,11 @@ const HealthPath = httpapi.HealthPath
 // RequestOf returns the request of a context, for an Options.Middleware.
 func RequestOf(ctx context.Context) Request { return httpapi.RequestOf(ctx) }
 
-// RedactPath returns the path of a request without the token of a verification link, so
-// that it can be logged.
+// RedactPath returns the path of a request without the token of a verification link, for logs.
 func RedactPath(path string) string { return httpapi.RedactPath(path) }
 
-// AsControlPlane returns a context in which the audit log attributes the changes of the
-// service's methods to the control plane. Without it they are the operator's.
+// AsControlPlane returns a context in which the audit log attributes changes to the control
+// plane instead of the operator.
 func AsControlPlane(ctx context.Context) context.Context { return httpapi.AsControlPlane(ctx) }
 
 // Options configures a Service. Only Store is required.
@@ -127,44 +124,39 @@ type Options struct {
 	// Logger gets one line for each request, and internal errors, but never a secret;
 	// nil: nothing is logged.
 	Logger *slog.Logger
-	// ExposeFaults puts the cause of a 500 into the response, for an embedded service
-	// whose only caller is also the one who has to repair it.
+	// ExposeFaults puts the cause of a 500 into the response, for an embedded service.
 	ExposeFaults bool
 	// PublishedOnly switches the operations beyond the 22 published ones off.
 	PublishedOnly bool
-	// Registrar decides which domains can be bought at what price, and how long
-	// that takes, unless a fixture has another; the zero value sells every free
-	// name at once.
+	// Registrar decides which domains can be bought, unless a fixture has another; the zero
+	// value sells every free name at once.
 	Registrar Registrar
 	// MaxMailboxes bounds the mailboxes of an account, unless a fixture has another
 	// bound; 0: no bound.
 	MaxMailboxes int
-	// MaxDedicatedIPs bounds the dedicated IPs of an account, so that one account can't
-	// claim what all of them share; 0: 4, negative: no bound.
+	// MaxDedicatedIPs bounds the dedicated IPs of an account, which all share; 0: 4, negative:
+	// no bound.
 	MaxDedicatedIPs int
-	// PasswordCost is the cost of hashing a master password; the zero value is the
-	// recommendation of OWASP (19 MiB, 2 passes, about 20 ms). Less is for tests only.
+	// PasswordCost is the cost of hashing a master password; the zero value is OWASP's (about 20
+	// ms). Less is for tests only.
 	PasswordCost PasswordCost
 	// RateLimit bounds how often each credential calls this process; the zero value does not.
 	RateLimit RateLimit
-	// BodyMemory bounds the memory of the bodies of all requests in flight together,
-	// in bytes. A request beyond it gets a 503. 0: 64 MiB.
+	// BodyMemory bounds the memory of all request bodies in bytes; others get a 503. 0: 64 MiB.
 	BodyMemory int
-	// Sender sends verification messages in the background, out of a queue in the
-	// store. If it is nil, they are not queued and go to the Outbox only.
+	// Sender sends verification messages out of a queue in the store; nil: they go to the Outbox
+	// only.
 	Sender Sender
-	// PublicURL is the URL under which recipients reach the service, for the links in
-	// messages; empty: http://localhost:8080.
+	// PublicURL begins the links in messages; empty: http://localhost:8080.
 	PublicURL string
 	// Tokens validates bearer tokens that are not a service account's; nil: they are
 	// refused.
 	Tokens TokenVerifier
-	// Strict refuses members of bodies and query parameters that an operation does not have, for
-	// tests of clients. The API ignores them, as the published one does.
+	// Strict refuses unknown members of bodies and query parameters, for tests of clients.
 	Strict bool
-	// Middleware wraps the handling of every request, health checks and pages
-	// included; RequestOf returns the request's operation. It may write the response
-	// itself, or panic with http.ErrAbortHandler. May be nil.
+	// Middleware wraps the handling of every request, health checks and pages included;
+	// RequestOf returns the request's operation. It may panic with http.ErrAbortHandler. May be
+	// nil.
 	Middleware func(http.Handler) http.Handler
 }
 
@@ -226,28 +218,24 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Handler serves the API, the pages that its links lead to and the health
-// endpoints.
+// Handler serves the API, the pages that its links lead to and the health endpoints.
 func (s *Service) Handler() http.Handler { return s.http }
 
-// Client returns an HTTP client that calls the service in process, without a socket.
-// Requests need a credential, as over the network; their host is ignored.
+// Client returns an HTTP client that calls the service in process. Requests need a credential;
+// their host is ignored.
 func (s *Service) Client() *http.Client { return s.http.Client() }
 
-// OwnerClient is like Client, but its requests come from the account's owner and need no
-// credential.
+// OwnerClient is a Client whose requests come from the account's owner and need no credential.
 func (s *Service) OwnerClient(accountID string) *http.Client { return s.http.OwnerClient(accountID) }
 
-// OperatorClient is like OwnerClient, for a person who holds the database (break-glass):
-// their requests succeed even if nobody else can enter the account, because its grants
-// are revoked, its tokens lost or the account cancelled. The audit log attributes the
-// changes to the operator with this name.
+// OperatorClient is an OwnerClient for a person who holds the database (break-glass): their
+// requests succeed even if the account's grants are revoked, its tokens lost or the account
+// cancelled. The name is for the audit log.
 func (s *Service) OperatorClient(accountID, name string) *http.Client {
 	return s.http.OperatorClient(accountID, name)
 }
 
-// QueuedMessages returns how many verification messages wait to be sent, by any process on the
-// database.
+// QueuedMessages returns how many verification messages wait to be sent, by any process.
 func (s *Service) QueuedMessages(ctx context.Context) (n int, err error) {
 	err = s.store.View(ctx, func(r store.Reader) (err error) {
 		n, err = r.QueuedMessages()
@@ -256,25 +244,23 @@ func (s *Service) QueuedMessages(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// GivenUpMessages returns how many verification messages this process could not send and has
-// given up since New.
+// GivenUpMessages returns how many messages this process could not send and has given up.
 func (s *Service) GivenUpMessages() int64 { return s.rules.GivenUpMessages() }
 
-// SignIn returns a sealed session for the holder of a service account's token, which lasts
-// for at most a lifetime. Session opens it, in any process on the same database. A failed
+// SignIn returns a sealed session of at most a lifetime for a service account's token. A failed
 // attempt counts against the rate limit of the remote address. An error is an *api.Error.
 func (s *Service) SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
 	return s.http.SignIn(ctx, token, remoteAddr, lifetime)
 }
 
-// SignInUser is SignIn for the holder of an access token of the OAuth issuer, in one of the
-// accounts that AccessOf returns. The session ends with the access token at the latest.
+// SignInUser is SignIn with an access token, in one of the accounts that AccessOf returns. The
+// session ends with the access token.
 func (s *Service) SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
 	return s.http.SignInUser(ctx, accessToken, accountID, remoteAddr, lifetime)
 }
 
-// LimitSignIn counts an attempt to sign in against the rate limit of the remote address,
-// before its access token is known. An error is an *api.Error, a 429.
+// LimitSignIn counts an attempt to sign in against the rate limit of the remote address. An
+// error is a 429.
 func (s *Service) LimitSignIn(remoteAddr string) error { return s.http.LimitSignIn(remoteAddr) }
 
 // AccessOf returns where the user of an access token may sign in. An error is an
@@ -283,51 +269,46 @@ func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) 
 	return s.http.AccessOf(ctx, accessToken, remoteAddr)
 }
 
-// Session returns the session that SignIn or SignInUser has sealed, as long as its token
+// Session opens what SignIn or SignInUser has sealed, in any process, as long as its token
 // works. An error is an *api.Error: a 403 if the account grants the user nothing any more.
 func (s *Service) Session(ctx context.Context, sealed string) (Session, error) {
 	return s.http.Session(ctx, sealed)
 }
 
-// SignOut ends a session of SignIn or SignInUser for everybody who has a copy of it. An error
-// is an *api.Error.
+// SignOut ends a session for everybody who has a copy of it. An error is an *api.Error.
 func (s *Service) SignOut(ctx context.Context, sealed string) error {
 	return s.http.SignOut(ctx, sealed)
 }
 
-// Ready returns why requests should go to another server, or nil. The error is for the
-// public: it contains no path.
+// Ready returns why requests should go to another server, in words for the public, or nil.
 func (s *Service) Ready(ctx context.Context) error { return s.http.Ready(ctx) }
 
-// Retire makes Ready report an error while every request is still served: load balancers
-// need some time to use another server.
+// Retire makes Ready report an error while requests are still served: load balancers need time.
 func (s *Service) Retire() { s.http.Retire() }
 
-// Drain makes the service refuse new requests with a 503, and Ready report an error,
-// while the requests in flight end.
+// Drain refuses new requests with a 503, and makes Ready report an error.
 func (s *Service) Drain() { s.http.Drain() }
 
 // Draining returns a channel that Drain closes.
 func (s *Service) Draining() <-chan struct{} { return s.http.Draining() }
 
-// Close sends the messages that are due, for at most some seconds, and closes the
-// store. The next process sends the others. Requests in flight must have ended.
+// Close sends the messages that are due, for at most some seconds, and closes the store.
+// Requests in flight must have ended.
 func (s *Service) Close() error {
 	s.Drain()
 	s.rules.Close()
 	return errors.Join(s.lastUses.Close(), s.store.Close())
 }
 
-// Outbox returns the newest messages that this process wrote, oldest first. With a
-// Sender, a message is written for each attempt to send it.
+// Outbox returns the newest messages that this process wrote, one for each attempt to send one,
+// the oldest first.
 func (s *Service) Outbox() []Message { return s.outbox.Messages() }
 
 // ClearOutbox empties the Outbox.
 func (s *Service) ClearOutbox() { s.outbox.Clear() }
 
-// EnsureAccount makes sure that an account exists and returns its id. With an
-// empty id it takes the account that the store has, creates one if there is none,
-// and fails if there are several, naming them.
+// EnsureAccount returns the id of an account, which it creates if there is none. With an empty
+// id it takes the only account of the store, and fails if there are several.
 func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) {
 	return s.accounts.Ensure(ctx, id)
 }
@@ -335,11 +316,9 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) 
 // Accounts returns the ids of all accounts, by creation time.
 func (s *Service) Accounts(ctx context.Context) ([]string, error) { return s.accounts.IDs(ctx) }
 
-// InitAccount creates an account with its owner's service account and returns its
-// id and the token, which can't be read again. With an empty id it creates one more
-// account. For an account that exists it creates the service account if there is
-// none that works, as in an account of a fixture; otherwise it changes nothing and
-// returns an *AccountInUseError.
+// InitAccount creates an account with its owner's service account and returns the token, which
+// can't be read again. An empty id is a new one. In an account that exists it creates the
+// service account, or returns an *AccountInUseError if one works.
 func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
 	return s.accounts.Init(ctx, id, tokenName, "")
 }
@@ -358,37 +337,32 @@ func (s *Service) EraseAccount(ctx context.Context, id string) error {
 	return s.accounts.Delete(ctx, id, "")
 }
 
-// DeleteAccount deletes an account with its tokens, grants, forwarding rules and workspaces. It
-// must have no domains and dedicated IPs. The audit log keeps its entries, and has one with the
-// operator's name.
+// DeleteAccount deletes an account, which must have no domains and dedicated IPs. The audit log
+// keeps its entries, and has one with the operator's name.
 func (s *Service) DeleteAccount(ctx context.Context, id, operator string) error {
 	return s.accounts.Delete(ctx, id, operator)
 }
 
-// IssueOwnerToken creates a service account with all grants of the account's owner and
-// returns its token, which can't be read again.
+// IssueOwnerToken creates a service account with the grants of the account's owner and returns
+// its token.
 func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
 	return s.accounts.IssueOwnerToken(ctx, accountID, name)
 }
 
-// LogRestore adds an entry to the audit log of every account: the operator with this name
-// has restored the database from a backup.
+// LogRestore logs in every account that the operator with this name has restored a backup.
 func (s *Service) LogRestore(ctx context.Context, operator string) error {
 	return s.accounts.LogRestore(ctx, operator)
 }
 
-// SettlePayment marks a purchase as paid: its domains in pending_payment become pending
-// or active. It returns all domains of the purchase; paying again changes nothing. The
-// error is ErrNoPurchase if there is none.
+// SettlePayment marks a purchase as paid: its domains become pending or active. It returns all
+// of them, or ErrNoPurchase; paying again changes nothing.
 func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]PurchasedDomain, error) {
 	return s.rules.SettlePayment(ctx, purchaseBatchID)
 }
 
-// LoadFixture creates the accounts of a fixture, all of them or none. An account that
-// exists already is left unchanged and logged, so that a fixture can be loaded at each
-// start. The settings of the fixture hold from then on, in this process.
-//
-// The verification messages of pending rules go to the Outbox and are not sent.
+// LoadFixture creates the accounts of a fixture, all or none, except those that exist. The
+// settings of the fixture hold from then on, in this process. Verification messages go to the
+// Outbox only.
 func (s *Service) LoadFixture(ctx context.Context, f *fixture.Fixture) error {
 	return s.fixtures.Load(ctx, f)
 }
@@ -398,18 +372,15 @@ func (s *Service) ApplyFixture(ctx context.Context, f *fixture.Fixture) ([]fixtu
 	return s.fixtures.Apply(ctx, f)
 }
 
-// DumpFixture returns the fixture from which LoadFixture creates the same accounts. See
-// fixture.Loader.Dump for what it leaves out.
+// DumpFixture returns the fixture from which LoadFixture creates the same accounts, see
+// fixture.Loader.Dump.
 func (s *Service) DumpFixture(ctx context.Context) (*fixture.Fixture, error) {
 	return s.fixtures.Dump(ctx)
 }
 
-// Reset returns the service to its state after a start on an empty store with a fixture,
-// which may be nil: it deletes every account, the idempotency records and the audit log,
-// empties the Outbox, and restores the settings of its Options before those of the
-// fixture. The store changes in one transaction; after an error nothing has changed.
-//
-// No request may be in flight: it could still write. control.Plane ensures that.
+// Reset returns the service to its state after a start on an empty store with a fixture, which
+// may be nil. The store changes in one transaction; after an error nothing has changed. No
+// request may be in flight.
 func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
 	if f == nil {
 		f = &fixture.Fixture{}
@@ -431,9 +402,8 @@ func (s *Service) forget() {
 // ErrNoSnapshots is returned by Snapshot for a store that has none.
 var ErrNoSnapshots = errors.New("only an SQL database has snapshots")
 
-// Snapshot returns a function that restores what the service has now: all data, tokens
-// included, the Outbox and the settings of fixtures. For restore, as for Reset, no request may be
-// in flight.
+// Snapshot returns a function that restores what the service has now: all data, the Outbox and
+// the settings of fixtures. No request may be in flight for that.
 func (s *Service) Snapshot(ctx context.Context) (restore func(context.Context) error, err error) {
 	db, ok := s.db.(store.Snapshotter)
 	if !ok {

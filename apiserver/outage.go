@@ -9,9 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// outageLog is a store that logs when it becomes unavailable and when it is available
-// again, and not each failure meanwhile. A transaction that waited too long for a lock is no
-// outage.
+// outageLog is a store that logs when it becomes unavailable and available again, instead of
+// each failure. A transaction that waited too long for a lock is no outage.
 type outageLog struct {
 	store.Store
 	log    *slog.Logger
@@ -23,8 +22,7 @@ func (o *outageLog) View(ctx context.Context, fn func(store.Reader) error) error
 	return o.observe(o.Store.View(ctx, fn))
 }
 
-// Update implements store.Store. Only an update shows that an outage is over: a full disk
-// can still be read.
+// Update implements store.Store. Only an update ends an outage: a full disk can be read.
 func (o *outageLog) Update(ctx context.Context, fn func(store.Tx) error) error {
 	err := o.observe(o.Store.Update(ctx, fn))
 	if err == nil && o.outage.Load() && o.outage.Swap(false) {

@@ -137,9 +137,8 @@ type DomainAvailabilityRequest struct {
 	Name string `query:"name" doc:"Name of the domain, an international one in either form"`
 }
 
-// DomainAvailability reports whether a domain can be bought, and at what price.
-// Price, a decimal amount, and Currency are null if it can't; the error codes
-// of a purchase apply.
+// DomainAvailability reports whether a domain can be bought, and its price as a decimal amount;
+// otherwise an error code of a purchase.
 type DomainAvailability struct {
 	DomainName string  `json:"domain_name"`
 	Available  bool    `json:"available"`

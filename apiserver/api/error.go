@@ -163,8 +163,7 @@ func Conflict(format string, args ...any) *Error {
 	return NewError(http.StatusConflict, TypeConflict, format, args...).At("body")
 }
 
-// PermissionDenied is the 403 for a caller without the capability. It is empty for the
-// credential of another account.
+// PermissionDenied is the 403 for a caller without the capability, or of another account ("").
 func PermissionDenied(c vocab.Capability) *Error {
 	if c == "" {
 		return Forbidden("the credential is not one of this account")
@@ -177,8 +176,7 @@ func Forbidden(format string, args ...any) *Error {
 	return NewError(http.StatusForbidden, TypePermissionDenied, format, args...).At("header", "Authorization")
 }
 
-// MethodNotAllowed is the 405 for a method that a path does not have; allow lists the
-// methods of the path.
+// MethodNotAllowed is the 405 for a path whose methods allow lists.
 func MethodNotAllowed(method, allow string) *Error {
 	return NewError(http.StatusMethodNotAllowed, TypeMethodNotAllowed, "this path has no %s; see the Allow header", method).At("path").With("Allow", allow)
 }
@@ -200,8 +198,7 @@ func (e *Error) Write(w http.ResponseWriter) {
 	_, _ = w.Write(body)
 }
 
-// MaxProblems bounds the problems in a response. Only an export of very many mailboxes can
-// have more if it keeps to the bounds of its lists.
+// MaxProblems bounds the problems in a response. Only a very long export can have more.
 const MaxProblems = 5000
 
 // bounded replaces the problems beyond MaxProblems by their number.

@@ -47,8 +47,7 @@ type ListForwardingRequest struct {
 	Search            string `query:"search" doc:"Case-insensitive part of the target address, an international domain in either form"`
 }
 
-// UpdateForwardingRequest is the request for a new target; the same target again sends
-// a new verification message.
+// UpdateForwardingRequest sets a target; the same one again sends a new verification message.
 type UpdateForwardingRequest struct {
 	InAccount
 	ForwardingID string `path:"forwarding_id" format:"uuid"`

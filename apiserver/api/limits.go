@@ -11,8 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
-// Limits are the limits in the tags of one body field. A bound that the
-// contract does not set is nil.
+// Limits are the limits in the tags of a body field. A missing bound is nil.
 type Limits struct {
 	MinLength, MaxLength *int
 	Minimum, Maximum     *int64
@@ -21,8 +20,7 @@ type Limits struct {
 	Name bool
 }
 
-// Check checks a string or an integer. A nil pointer to one, and a value of another type,
-// has no limits.
+// Check checks a string, an integer, or a pointer to one. Other values have no limits.
 func (l Limits) Check(value any) error {
 	switch v := reflect.Indirect(reflect.ValueOf(value)); {
 	case v.Kind() == reflect.String:
@@ -59,9 +57,8 @@ func (l Limits) LengthRule() string {
 	return fmt.Sprintf("must have %d to %d characters", *l.MinLength, *l.MaxLength)
 }
 
-// LimitsOf returns the limits of the field that T calls name in JSON, or in a
-// query, so that a caller can check before it sends without writing a limit
-// again. It panics when T has no such field.
+// LimitsOf returns the limits of the field that T calls name in JSON or in a query, so that a
+// caller can check before it sends. It panics if T has no such field.
 func LimitsOf[T any](name string) Limits {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
 		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != name && f.Tag.Get("query") != name {
@@ -105,14 +102,13 @@ func parseInt64(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 // is text.CheckName's.
 const FormatName = "name"
 
-// NamePattern is the pattern of a name in the OpenAPI document. It has only what the regular
-// expressions of every language have, so it accepts some names that text.CheckName refuses:
-// NameRule says which.
+// NamePattern is the pattern of a name in the OpenAPI document. It accepts some names that
+// text.CheckName refuses, because regular expressions differ between languages: NameRule says
+// which.
 const NamePattern = `^[^\x00-\x1f\x7f-\x9f]*$`
 
 // NameRule is the whole rule of a name, for people.
 const NameRule = "One line with at least one visible character, without control characters and without characters that change the direction of text"
 
-// TextPattern is the rule of text in several lines. PostgreSQL keeps no NUL, and no text
-// has one. A field's tag can't name the constant, and repeats it.
+// TextPattern is the rule of text in several lines: PostgreSQL keeps no NUL. Tags repeat it.
 const TextPattern = `^[^\x00]*$`

@@ -67,8 +67,7 @@ type CreateMailboxesBody struct {
 	Items  []NewMailboxItem `json:"items" nullable:"false" minItems:"1" maxItems:"1000"`
 }
 
-// NewMailboxItem is one mailbox of a bulk request. Its values are checked item
-// by item, so that a bad one does not stop the others.
+// NewMailboxItem is one mailbox of a bulk request. A bad one does not stop the others.
 type NewMailboxItem struct {
 	FirstName string `json:"first_name"`
 	LastName  string `json:"last_name"`

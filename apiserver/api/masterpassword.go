@@ -6,8 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// MasterPassword is a credential with an account, workspace or domain scope.
-// Its secret is never returned.
+// MasterPassword is a credential with a scope. Its secret is never returned.
 type MasterPassword struct {
 	ID        string `json:"id" format:"uuid"`
 	Name      string `json:"name"`

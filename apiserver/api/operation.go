@@ -18,8 +18,8 @@ const Prefix = "/v1/public/accounts/{account_id}"
 
 // Spec describes one operation of the contract.
 type Spec struct {
-	// Number is the operation's number in the published specification; 0 marks
-	// the lifecycle operations beyond it.
+	// Number is the operation's number in the published specification, 0 for a lifecycle
+	// operation.
 	Number int
 	// ID is the operation's name in the OpenAPI document and in logs.
 	ID     string
@@ -28,12 +28,10 @@ type Spec struct {
 	Path string
 	// Status is the status code of a successful response.
 	Status int
-	// Capability is what a caller's grants must name; empty if a valid
-	// credential of the account is enough.
+	// Capability is what a grant must name; empty if any credential of the account is enough.
 	Capability vocab.Capability
-	// Narrowable reports that a capability grant restricted to a workspace or a domain
-	// permits the operation on the objects in it. Other operations need an unrestricted
-	// grant.
+	// Narrowable reports that a grant that is restricted to a workspace or a domain permits the
+	// operation on the objects in it.
 	Narrowable bool
 	// WhenCancelled reports that the operation changes a cancelled account as well.
 	WhenCancelled bool
@@ -44,15 +42,15 @@ type Spec struct {
 	Request, Response reflect.Type
 }
 
-// Keyed reports whether the operation takes an Idempotency-Key: every request
-// that creates something or moves money does.
+// Keyed reports whether the operation takes an Idempotency-Key: it creates something or moves
+// money.
 func (s Spec) Keyed() bool {
 	_, ok := s.Request.FieldByName("IdempotencyKey")
 	return ok
 }
 
-// Operation is one operation of the API with the type of its request (path,
-// query and header parameters, and Body) and of its response body.
+// Operation is one operation of the API with its request (parameters and Body) and response
+// type.
 type Operation[Req, Resp any] struct {
 	Spec
 }
@@ -60,8 +58,7 @@ type Operation[Req, Resp any] struct {
 // Lifecycle reports whether the operation is beyond the 22 published ones.
 func (s Spec) Lifecycle() bool { return s.Number == 0 }
 
-// Changes reports whether the operation changes something. A cancelled account
-// refuses it unless WhenCancelled is set.
+// Changes reports whether the operation changes something, which a cancelled account refuses.
 func (s Spec) Changes() bool {
 	return s.Method != http.MethodGet && s.Response != reflect.TypeFor[CSV]()
 }
@@ -77,8 +74,8 @@ type CSV struct {
 
 var specs []Spec
 
-// Specs returns every operation: the published ones in the order of the
-// specification, then the lifecycle operations by path.
+// Specs returns every operation: the published ones in the specification's order, then the
+// others by path.
 func Specs() []Spec {
 	return slices.SortedFunc(slices.Values(specs), func(a, b Spec) int {
 		if a.Lifecycle() != b.Lifecycle() {
@@ -88,8 +85,7 @@ func Specs() []Spec {
 	})
 }
 
-// define returns an operation with a JSON response for "METHOD /path/after/prefix", and
-// adds it to Specs.
+// define adds an operation with a JSON response to Specs, for "METHOD /path/after/prefix".
 func define[Req, Resp any](route, summary string, s Spec) Operation[Req, Resp] {
 	method, path, ok := strings.Cut(route, " ")
 	if !ok || s.ID == "" || s.Tag == "" {
@@ -107,8 +103,7 @@ func defineEmpty[Req any](route, summary string, s Spec) Operation[Req, NoConten
 	return define[Req, NoContent](route, summary, s)
 }
 
-// Capabilities returns every capability that some operation asks for, in the
-// order of the operations.
+// Capabilities returns every capability that an operation needs, in the operations' order.
 func Capabilities() []vocab.Capability { return capabilitiesOf(func(Spec) bool { return true }) }
 
 // PathParameters returns the names of the parameters in the operation's path, in
@@ -140,8 +135,7 @@ func (s Spec) PathValues(u *url.URL) map[string]string {
 	return values
 }
 
-// parameterOf returns the name of the parameter that a segment of an operation's
-// path stands for.
+// parameterOf returns the name of the parameter in a segment of an operation's path.
 func parameterOf(segment string) (name string, ok bool) {
 	if name, ok = strings.CutPrefix(segment, "{"); !ok {
 		return "", false
@@ -149,9 +143,8 @@ func parameterOf(segment string) (name string, ok bool) {
 	return strings.CutSuffix(name, "}")
 }
 
-// PlanCapabilities returns what a plan needs: the capability of every operation that
-// reads, in the order of the operations, but for the audit log. None of them permits a
-// change.
+// PlanCapabilities returns what a plan needs: the capabilities of the operations that read, but
+// for the audit log. None permits a change.
 func PlanCapabilities() []vocab.Capability {
 	return capabilitiesOf(func(s Spec) bool { return s.Method == http.MethodGet && s.ID != ListAuditLog.ID })
 }

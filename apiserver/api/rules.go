@@ -14,11 +14,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// This file has the rules that a struct tag can't express and that don't depend on the
-// account. Each is a function of the value, so that a client can check before it
-// sends; the requests' Validate methods apply them and replace values by their canonical
-// form. A function returns the canonical form, or an error for the person who wrote the
-// value.
+// This file has the rules that a struct tag can't express and that don't depend on the account.
+// Clients can check with them before they send; the requests' Validate methods apply them. A
+// function returns the canonical form, or an error for the person who wrote the value.
 
 // e164 is the pattern of ITU-T E.164: a plus sign, then up to 15 digits, the
 // first of which is not zero.
@@ -32,8 +30,7 @@ func CheckPhone(s string) (string, error) {
 	return s, nil
 }
 
-// countries are the codes that ISO 3166-1 assigns. x/text/language also knows
-// withdrawn and reserved ones, such as YU and UK.
+// countries are the codes of ISO 3166-1. x/text/language also knows withdrawn ones, such as YU.
 const countries = " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ" +
 	" BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ" +
 	" CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ" +
@@ -55,9 +52,8 @@ func CheckCountry(s string) (string, error) {
 	return code, nil
 }
 
-// CheckRedirectURL checks the target of a domain's web traffic: an absolute http or
-// https URL with a host, without credentials, white space and control characters,
-// and with a port from 1 to 65535 if it has one.
+// CheckRedirectURL checks the target of a domain's web traffic: an absolute http or https URL
+// with a host, without credentials, white space and control characters.
 func CheckRedirectURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || strings.Trim(u.Hostname(), ".") == "" || u.User != nil {
@@ -75,8 +71,7 @@ func CheckRedirectURL(s string) (string, error) {
 	return s, nil
 }
 
-// CheckPriority checks that a DNS record of a type has a priority or has none,
-// as the type requires.
+// CheckPriority checks that a DNS record has a priority if and only if its type needs one.
 func CheckPriority(recordType string, given bool) *Problem {
 	switch needed := dnsdata.TypeNeedsPriority(recordType); {
 	case needed && !given:
@@ -94,8 +89,7 @@ func (e errInvalid) Error() string { return string(e) }
 // findings collects problems of a request's body.
 type findings []*Problem
 
-// check replaces *value by its canonical form or reports it. What is empty is
-// left to the contract's tags.
+// check replaces *value by its canonical form or reports it, unless it is empty.
 func (f *findings) check(value *string, rule func(string) (string, error), field ...string) {
 	if value == nil || *value == "" {
 		return
@@ -225,8 +219,7 @@ func (r *CancelPlanRequest) Validate() []*Problem {
 	return f
 }
 
-// CheckFlags checks how the two cancel flags combine: one of them holds, and
-// cancel_at_period_end by default.
+// CheckFlags checks that one cancel flag holds; cancel_at_period_end does by default.
 func (b CancelPlanBody) CheckFlags() *Problem {
 	if atEnd := b.CancelAtPeriodEnd; atEnd != nil && *atEnd == b.Immediately() {
 		return Invalid("exactly one of cancel_at_period_end and cancel_immediately must be true")
@@ -234,14 +227,13 @@ func (b CancelPlanBody) CheckFlags() *Problem {
 	return nil
 }
 
-// Immediately reports whether the plan is to end now rather than with its
-// period.
+// Immediately reports whether the plan ends now instead of with its period.
 func (b CancelPlanBody) Immediately() bool {
 	return b.CancelImmediately != nil && *b.CancelImmediately
 }
 
-// maxYear is the last year that a timestamp of RFC 3339 can be in; a time whose
-// offset takes it past that can't be formatted.
+// maxYear is the last year of RFC 3339; a time whose offset takes it past that can't be
+// formatted.
 const maxYear = 9999
 
 // ParseTime reads a timestamp of a request as it is stored: UTC, to the
@@ -254,9 +246,8 @@ func ParseTime(s string) (time.Time, error) {
 	return t.UTC().Truncate(time.Microsecond), err
 }
 
-// Timely returns the problem of a service account that would expire before it is
-// created. A request under an Idempotency-Key is checked only if it is not replayed: the
-// time may have passed meanwhile.
+// Timely returns the problem of a service account that would expire before it is created. Under
+// an Idempotency-Key it applies only if the request is not replayed.
 func (r *CreateServiceAccountRequest) Timely(arrival time.Time) *Problem {
 	return timely(r.Body.ExpiresAt, arrival, true, "expires_at")
 }
@@ -266,9 +257,8 @@ func (r *ChangePlanRequest) Timely(arrival time.Time) *Problem {
 	return timely(r.Body.EffectiveDate, arrival, false, "effective_date")
 }
 
-// timely checks a time that must not lie before a request's arrival, or where
-// after is set must lie after it. What is no timestamp is left to the contract's
-// tags.
+// timely checks a time that must not be before a request's arrival, or must be after it.
+// Anything but a timestamp is left to the contract's tags.
 func timely(s *string, arrival time.Time, after bool, field string) *Problem {
 	if s == nil {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// MaxBodyBytes is the largest request body, in bytes: a bulk request of 1000
-// mailboxes with long names fits.
+// MaxBodyBytes is the largest request body: a bulk request of 1000 mailboxes fits.
 const MaxBodyBytes = 1 << 20
 
 // InAccount is the path parameter of every operation.
@@ -54,23 +53,20 @@ const MaxPageSize = 1000
 const (
 	// IdempotencyKeyHeader names a logical request.
 	IdempotencyKeyHeader = "Idempotency-Key"
-	// IdempotencyReplayedHeader marks the response of an earlier request under the
-	// same key: true. It is false in the response to a GET request with an
-	// Idempotency-Key, by which a client looks up what a create has done: the client then
-	// knows that the API honours keys, so that it can resend the create.
+	// IdempotencyReplayedHeader is true in the response of an earlier request under the same
+	// key. It is false in the response to a GET with an Idempotency-Key, by which a client looks
+	// up a create: the API honours keys, so that the create can be resent.
 	IdempotencyReplayedHeader = "Idempotency-Replayed"
 
 	// TimestampLayout is the layout of every time, in UTC: RFC 3339 with
 	// microseconds.
 	TimestampLayout = "2006-01-02T15:04:05.000000Z"
 
-	// TokenPrefix begins every service account token, before an underscore, so
-	// that scanners for leaked secrets can find one.
+	// TokenPrefix begins every service account token, for scanners of leaked secrets.
 	TokenPrefix = "mhsa"
 )
 
-// DefaultWorkspaceID returns the id of the workspace that every account comes with. It
-// can be computed without a request. accountID must be a UUID.
+// DefaultWorkspaceID returns the id of the workspace that every account comes with.
 func DefaultWorkspaceID(accountID string) string { return DerivedID(accountID, "workspace:default") }
 
 // DerivedID returns the UUIDv5 (RFC 9562) of a name within an account. accountID must be
@@ -85,8 +81,8 @@ func IsID(s string) bool {
 	return err == nil
 }
 
-// CanonicalID returns the canonical form of a UUID, and any other text unchanged: RFC
-// 9562 allows upper case on input, and ids are compared as strings.
+// CanonicalID returns the canonical form of a UUID, and any other text unchanged: RFC 9562
+// allows upper case on input.
 func CanonicalID(s string) string {
 	if id, err := uuid.Parse(s); err == nil {
 		return id.String()
@@ -94,8 +90,8 @@ func CanonicalID(s string) string {
 	return s
 }
 
-// Nullable is a field of a PATCH body that distinguishes absent (unchanged), null
-// (cleared) and a value. Use it with omitzero.
+// Nullable is a field of a PATCH body that is absent (unchanged), null (cleared) or a value. Use
+// it with omitzero.
 type Nullable[T any] struct {
 	Sent  bool
 	Null  bool

@@ -9,8 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// object is how the audit log names an object of an account. An entry outlives the
-// object, so the name is the one at the time of the change.
+// object is how the audit log names an object, as it was at the time of the change.
 type object struct {
 	accountID, typ, id, name string
 }
@@ -74,8 +73,7 @@ func (t *auditedTx) recordName(r *store.DNSRecord) (string, error) {
 	return name + " " + r.Type, nil
 }
 
-// revokedAt returns when the object that v points to was revoked, and the zero time
-// if it was not or can't be.
+// revokedAt returns when the object that v points to was revoked, or the zero time.
 func revokedAt(v any) time.Time {
 	switch v := v.(type) {
 	case *store.ServiceAccount:

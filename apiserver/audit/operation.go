@@ -2,8 +2,7 @@ package audit
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 
-// Operation is the name in the log of an operation that changes an account and is not
-// part of the API.
+// Operation is the name of an operation that changes an account and is not part of the API.
 type Operation string
 
 // The operations that are not part of the API.

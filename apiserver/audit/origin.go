@@ -12,13 +12,11 @@ type Origin struct {
 	Operation string
 	// Subject is who makes the changes, the zero value if the context has none.
 	Subject store.AuditSubject
-	// RequestID and RemoteAddress are empty if there is no request or it did not come
-	// over a network.
+	// RequestID and RemoteAddress are empty without a request or a network.
 	RequestID, RemoteAddress string
 	// Arrival is when the request arrived; the zero time if there is none.
 	Arrival time.Time
-	// Fields are the names of the fields that the request sets in an object that it
-	// updates.
+	// Fields are the names of the fields that the request sets in an object.
 	Fields []string
 }
 
@@ -37,16 +35,13 @@ func Recipient(address string) store.AuditSubject {
 	return store.AuditSubject{Type: "recipient", ID: address}
 }
 
-// Attribute sets the operation of a transaction that is not part of an API operation,
-// and the names of the fields that it sets in objects that it updates. The subject is
-// used if the origin of the transaction's context has none. Attribute panics if the
-// transaction is not one of NewStore's.
+// Attribute sets the operation of a transaction outside of the API, the fields that it sets, and
+// its subject, unless the origin of its context has one. It panics if tx is not NewStore's.
 func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields ...string) {
 	tx.(*auditedTx).attributed = Origin{Subject: who, Operation: string(operation), Fields: fields}
 }
 
-// AsSystem runs fn and attributes its changes to the service instead of the
-// transaction's origin. It panics if the transaction is not one of NewStore's.
+// AsSystem runs fn and attributes its changes to the service. It panics if tx is not NewStore's.
 func AsSystem(tx store.Tx, operation Operation, fn func() error) error {
 	t := tx.(*auditedTx)
 	t.own = &Origin{Subject: System, Operation: string(operation)}

@@ -12,13 +12,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// ErrUnattributed rolls back a transaction whose log entry would have no
-// operation.
+// ErrUnattributed rolls back a transaction whose log entry would have no operation.
 var ErrUnattributed = errors.New("a change without an origin for the audit log: outside of a request, a transaction must attribute what it changes")
 
-// NewStore returns inner with an audit log of its Updates. originOf returns the
-// origin of the changes that are made with a context. An entry has the time at
-// which the request arrived, and otherwise the time that now returns.
+// NewStore returns inner with an audit log of its Updates. originOf returns the origin of a
+// context. An entry has the time at which the request arrived, and otherwise now.
 func NewStore(inner store.Store, now func() time.Time, originOf func(context.Context) Origin) store.Store {
 	return auditedStore{Store: inner, now: now, originOf: originOf}
 }
@@ -55,8 +53,7 @@ type auditedTx struct {
 	attributed Origin   // by Attribute
 	own        *Origin  // while AsSystem runs
 	entries    []*entry // one for each account and origin
-	// domainNames caches names by the domains' ids: a transaction often changes
-	// several DNS records of a domain.
+	// domainNames caches the names of domains, for their DNS records.
 	domainNames map[string]string
 	// err is the first error of an observed change.
 	err error
@@ -68,8 +65,7 @@ type entry struct {
 	origin *Origin
 }
 
-// observe adds a change to the entry of its account. A change of update time
-// alone is none.
+// observe adds a change to the entry of its account, unless only the update time differs.
 func (t *auditedTx) observe(c store.Change) {
 	action, v := store.AuditUpdated, c.After
 	switch {
@@ -107,8 +103,7 @@ func sameButForUpdatedAt(before, after any) bool {
 	return reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
-// origin returns the transaction's attributed origin, completed by the one of its
-// context.
+// origin returns the attributed origin, completed by that of the context.
 func (t *auditedTx) origin(o Origin) Origin {
 	if a := t.attributed; a.Operation != "" {
 		o.Operation, o.Fields, o.Subject = a.Operation, a.Fields, cmp.Or(o.Subject, a.Subject)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// normalizeCAA returns the presentation format of RFC 8659, section 4.1.1: flags, tag
-// in lower case, and the value quoted.
+// normalizeCAA returns the presentation format of RFC 8659, section 4.1.1.
 func normalizeCAA(value string) (string, error) {
 	const form = `expected flags, tag and value, such as 0 issue "ca.example.net"`
 	flagsField, rest := cutField(value)

@@ -62,21 +62,19 @@ func NormalizeName(name, zone string) (string, error) {
 	return relative, nil
 }
 
-// ValidateName validates a record name without its zone. It returns the error of
-// NormalizeName with an empty zone.
+// ValidateName returns the error of NormalizeName with an empty zone.
 func ValidateName(name string) error {
 	_, err := NormalizeName(name, "")
 	return err
 }
 
-// EqualNames reports whether a and b are equal after NormalizeName; the zone may be
-// empty. Invalid names are equal only if they are identical.
+// EqualNames reports whether two names are equal after NormalizeName, or identical if one is
+// invalid.
 func EqualNames(a, b, zone string) bool {
 	return domainname.EqualAfter(func(name string) (string, error) { return NormalizeName(name, zone) }, a, b)
 }
 
-// EqualsTarget reports whether a record name in a zone is the host name in a record's
-// value, for instance a CNAME's. It returns false if either is invalid.
+// EqualsTarget reports whether a record name in a zone is the host name in a record's value.
 func EqualsTarget(name, zone, target string) bool {
 	relative, err := NormalizeName(name, zone)
 	if err != nil {
@@ -93,8 +91,7 @@ func EqualsTarget(name, zone, target string) bool {
 	return err == nil && host == full
 }
 
-// parseName returns the canonical labels of a name other than @ without a
-// trailing dot, and whether it had one.
+// parseName returns the canonical labels of a name other than @, and whether it ended in a dot.
 func parseName(s string) (name string, absolute bool, err error) {
 	switch {
 	case s == "":
@@ -128,8 +125,7 @@ func parseName(s string) (name string, absolute bool, err error) {
 	return name, absolute, nil
 }
 
-// cutZone returns a canonical name relative to the zone, and whether the name, as an
-// absolute name, is inside the zone.
+// cutZone returns a canonical name relative to the zone, and whether it is inside the zone.
 func cutZone(name, zone string) (string, bool) {
 	if name == zone {
 		return apex, true

@@ -16,9 +16,8 @@ const (
 	space = " \t\r\n"
 )
 
-// Text returns the text of a TXT record's value. A value that begins with a double
-// quote is in presentation format, and its strings are joined. It returns an error for
-// an invalid or empty text.
+// Text returns the text of a TXT record's value. A value that begins with a double quote is in
+// presentation format, and its strings are joined.
 func Text(value string) (string, error) {
 	text := value
 	if isQuoted(value) {
@@ -58,9 +57,8 @@ func isQuoted(value string) bool {
 	return strings.HasPrefix(strings.TrimLeft(value, space), `"`)
 }
 
-// parseStrings parses quoted character-strings separated by white space (RFC 1035,
-// section 5.1). It accepts strings of more than 255 octets, because the text is split
-// again when it is sent.
+// parseStrings parses quoted character-strings separated by white space (RFC 1035, section 5.1),
+// of any length, because the text is split again when it is sent.
 func parseStrings(s string) ([]string, error) {
 	var parts []string
 	for rest := strings.TrimLeft(s, space); rest != ""; {
@@ -146,9 +144,8 @@ func isDigit(c byte) bool {
 // maxString is the longest character-string (RFC 1035, section 3.3).
 const maxString = 255
 
-// Chunks splits a text into the character-strings of a TXT record (RFC 1035, section
-// 3.3), of at most 255 octets each. It does not split UTF-8 sequences, so that every
-// chunk of valid text is valid. An empty text is one empty string.
+// Chunks splits a text into the character-strings of a TXT record (RFC 1035, section 3.3), of at
+// most 255 octets each, between characters. An empty text is one empty string.
 func Chunks(text string) []string {
 	chunks := make([]string, 0, len(text)/maxString+1)
 	for len(text) > maxString {
@@ -159,10 +156,9 @@ func Chunks(text string) []string {
 	return append(chunks, text)
 }
 
-// Quote returns the presentation format of a text (RFC 1035, section 5.1): its Chunks
-// in double quotes, separated by spaces. Quotes and backslashes are escaped with a
-// backslash, and octets other than printable ASCII as \DDD, so that every zone file
-// parser accepts it.
+// Quote returns the presentation format of a text (RFC 1035, section 5.1): its Chunks in double
+// quotes. Quotes and backslashes are escaped with a backslash, and octets other than printable
+// ASCII as \DDD.
 func Quote(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/maxString*3 + 2)

@@ -39,9 +39,8 @@ func Types() []string {
 	return []string{TypeA, TypeAAAA, TypeCAA, TypeCNAME, TypeMX, TypeNS, TypeSRV, TypeTXT}
 }
 
-// NormalizeType returns the canonical, upper-case spelling of a record type. Types are
-// case-insensitive (RFC 4343, section 3). For an unsupported type, the error lists the
-// supported ones.
+// NormalizeType returns the upper-case spelling of a supported record type (RFC 4343, section
+// 3).
 func NormalizeType(s string) (string, error) {
 	for _, t := range Types() {
 		// The length excludes non-ASCII letters that fold to ASCII ones.
@@ -52,9 +51,8 @@ func NormalizeType(s string) (string, error) {
 	return "", fmt.Errorf("unsupported record type %.12q; expected one of %s", s, strings.Join(Types(), ", "))
 }
 
-// TypeNeedsPriority reports whether records of a type, in any case, have a
-// priority: the preference of MX (RFC 1035, section 3.3.9) and the priority of
-// SRV (RFC 2782).
+// TypeNeedsPriority reports whether records of a type, in any case, have a priority: MX (RFC
+// 1035, section 3.3.9) and SRV (RFC 2782).
 func TypeNeedsPriority(rrType string) bool {
 	t, err := NormalizeType(rrType)
 	return err == nil && (t == TypeMX || t == TypeSRV)
@@ -74,18 +72,15 @@ const (
 	PurposeDMARC Purpose = "dmarc"
 )
 
-// noHost means that there is no host: no mail is accepted (RFC 7505), or the service is
-// not available (RFC 2782).
+// noHost means that there is no host (RFC 7505 for mail, RFC 2782 for a service).
 const noHost = "."
 
-// dmarcVersion matches the first tag of a DMARC record. Its value is case-sensitive
-// (RFC 7489, section 6.3), its name is not. It also matches a blank in place of the
-// semicolon, a mistake in what is meant as a DMARC record.
+// dmarcVersion matches the first tag of a DMARC record: its value is case-sensitive (RFC 7489,
+// section 6.3). It also takes a blank for the semicolon, which is a common mistake.
 var dmarcVersion = regexp.MustCompile(`^[vV][ \t]*=[ \t]*DMARC1(?:[ \t;]|$)`)
 
-// PurposeOf returns the purpose of a record with a valid value, or "". A TXT record is
-// an SPF record if its text is v=spf1, in any case, alone or followed by a space (RFC
-// 7208, section 4.5).
+// PurposeOf returns the purpose of a record with a valid value, or "". An SPF record's text is
+// v=spf1, in any case, alone or followed by a space (RFC 7208, section 4.5).
 func PurposeOf(rrType, value string) Purpose {
 	switch t, _ := NormalizeType(rrType); t {
 	case TypeMX:
@@ -104,13 +99,13 @@ func PurposeOf(rrType, value string) Purpose {
 	return ""
 }
 
-// Single reports whether a name may have only one record for the purpose: receivers
-// ignore both of two (RFC 7208, section 4.5; RFC 7489, section 6.6.3).
+// Single reports whether a name may have only one record for the purpose: receivers ignore both
+// of two (RFC 7208, section 4.5; RFC 7489, section 6.6.3).
 func (p Purpose) Single() bool { return p == PurposeSPF || p == PurposeDMARC }
 
 // String returns the purpose in upper case, for messages.
 func (p Purpose) String() string { return strings.ToUpper(string(p)) }
 
-// IsNullMX reports whether the canonical value of an MX record means that the name
-// accepts no mail. Such a record must be the only one (RFC 7505, section 3).
+// IsNullMX reports whether an MX record's canonical value means that the name accepts no mail.
+// Such a record must be the only one (RFC 7505, section 3).
 func IsNullMX(rrType, value string) bool { return rrType == TypeMX && value == noHost }

@@ -54,8 +54,8 @@ func NormalizeValue(rrType, value string) (string, error) {
 	}
 }
 
-// EqualValues reports whether a and b are equal after NormalizeValue. Invalid values
-// are equal only if they are identical.
+// EqualValues reports whether two values are equal after NormalizeValue, or identical if one is
+// invalid.
 func EqualValues(rrType, a, b string) bool {
 	return domainname.EqualAfter(func(value string) (string, error) { return NormalizeValue(rrType, value) }, a, b)
 }
@@ -86,8 +86,7 @@ func normalizeTarget(s string) (string, error) {
 	return host, nil
 }
 
-// normalizeHost is normalizeTarget for types whose target is a host name without
-// underscores (RFC 1123, section 2.1).
+// normalizeHost is normalizeTarget for a host name without underscores (RFC 1123, section 2.1).
 func normalizeHost(s string) (string, error) {
 	host, err := domainname.Normalize(s)
 	if err != nil {

@@ -21,16 +21,14 @@ const (
 // acePrefix marks a label that encodes Unicode (RFC 5890, section 2.3.2.5).
 const acePrefix = "xn--"
 
-// maxUnicodeLabel limits a label before IDNA, whose cost grows with the square of the
-// length. Decomposed Unicode is several times longer than its A-label, but valid labels
-// are far shorter than this.
+// maxUnicodeLabel limits a label before IDNA, whose cost grows with the square of the length.
+// Valid labels are far shorter.
 const maxUnicodeLabel = 1024
 
 // normalizeLabel returns the canonical form of a single label.
 //
-// IDNA is applied to single labels, and only if necessary. Applied to a whole name, its
-// Bidi rule would forbid _dmarc or a number before a Hebrew name. Applied to ASCII
-// labels, its hyphen rule would forbid existing ones such as r3---sn-abc.
+// IDNA is applied only to a label that needs it. Its Bidi rule would forbid _dmarc before a
+// Hebrew name, and its hyphen rule existing ASCII labels such as r3---sn-abc.
 func normalizeLabel(label string, kind labelKind) (string, error) {
 	if label == "" {
 		return "", errors.New("name must not contain an empty label (two dots in a row, or a dot at either end)")

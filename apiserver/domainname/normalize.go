@@ -21,14 +21,12 @@ import (
 )
 
 const (
-	// maxName is the longest name in text form without its trailing dot: 255
-	// octets on the wire (RFC 1035, section 2.3.4) less the first length octet
-	// and the root.
+	// maxName is the longest name in text form without its trailing dot (RFC 1035, section
+	// 2.3.4).
 	maxName = 253
 	// maxLabel is the longest label (RFC 1035, section 2.3.4).
 	maxLabel = 63
-	// maxInput limits the work for one input. Unicode spellings may be longer than
-	// their ASCII form, but valid names are far shorter than this.
+	// maxInput limits the work for one input. Valid names are far shorter, also in Unicode.
 	maxInput = 4096
 )
 
@@ -41,35 +39,29 @@ var (
 // fullStops maps the label separators of RFC 3490, section 3.1, to the dot.
 var fullStops = strings.NewReplacer("\u3002", ".", "\uff0e", ".", "\uff61", ".")
 
-// Normalize returns the canonical form of a domain name: ASCII by IDNA (RFC 5891, with
-// the mapping of UTS #46 for lookup), in lower case, without a trailing dot. It is
-// idempotent.
+// Normalize returns the canonical form of a domain name: ASCII by IDNA (RFC 5891, with the
+// mapping of UTS #46 for lookup), in lower case, without a trailing dot. It is idempotent.
 //
-// It returns an error unless the result has at least two labels of letters, digits and
-// inner hyphens (RFC 1123, section 2.1), each of 1 to 63 characters, and at most 253
-// characters in all. The last label must not consist of digits, so that IPv4 addresses
-// are not names (RFC 3696, section 2).
+// The result has at least two labels of letters, digits and inner hyphens (RFC 1123, section
+// 2.1), each of 1 to 63 characters, and at most 253 in all. The last label must not consist of
+// digits, so that IPv4 addresses are no names (RFC 3696, section 2).
 func Normalize(s string) (string, error) {
 	return normalizeFull(s, hostnameLabel)
 }
 
-// NormalizeHost returns the canonical form of the host name in a DNS record's value.
-// Unlike with Normalize, every label but the last may contain underscores (RFC 8552),
-// as in selector._domainkey.example.com.
+// NormalizeHost returns the canonical form of the host name in a DNS record's value. Every label
+// but the last may contain underscores (RFC 8552), as in selector._domainkey.example.com.
 func NormalizeHost(s string) (string, error) {
 	return normalizeFull(s, dnsLabel)
 }
 
-// NormalizeLabels returns the canonical form of one or more labels of an incomplete
-// name, such as _dmarc or mail.eu. Labels may contain underscores (RFC 8552). The
-// limits of RFC 1035 apply: 63 characters for a label and 253 in all. A leading or
-// trailing dot is an error.
+// NormalizeLabels returns the canonical form of one or more labels of an incomplete name, such
+// as _dmarc or mail.eu. A leading or trailing dot is an error.
 func NormalizeLabels(s string) (string, error) {
 	return normalizeLabels(s, dnsLabel)
 }
 
-// Unicode returns a canonical name for display, with its A-labels (RFC 5890, section
-// 2.3.2.1) decoded. An invalid A-label is not changed.
+// Unicode returns a canonical name for display. An invalid A-label is not changed.
 func Unicode(name string) string {
 	if !strings.Contains(name, acePrefix) {
 		return name
@@ -81,8 +73,7 @@ func Unicode(name string) string {
 	return strings.Join(labels, ".")
 }
 
-// Equal reports whether a and b are equal after Normalize. Invalid names are equal only
-// if they are identical.
+// Equal reports whether two names are equal after Normalize, or identical if one is invalid.
 func Equal(a, b string) bool { return EqualAfter(Normalize, a, b) }
 
 // EqualAfter is Equal for another canonical form.
@@ -148,8 +139,7 @@ func normalizeLabels(s string, kind labelKind) (string, error) {
 	return b.String(), nil
 }
 
-// checkShape returns specific errors for URLs, addresses and other input in place of a
-// name, which help more than an error about one character.
+// checkShape returns helpful errors for URLs, addresses and other input in place of a name.
 func checkShape(s string) error {
 	switch {
 	case strings.Contains(s, "/"):

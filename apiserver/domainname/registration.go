@@ -13,23 +13,18 @@ import (
 )
 
 var (
-	// ErrUnsupportedTLD is for a name whose public suffix has no ICANN registry, so
-	// that nobody sells names below it: an unknown or special-use top-level domain, or
-	// a private suffix such as github.io.
+	// ErrUnsupportedTLD is for a name whose public suffix has no ICANN registry: an unknown or
+	// special-use top-level domain, or a private suffix such as github.io.
 	ErrUnsupportedTLD = errors.New("unsupported top-level domain")
 
-	// ErrNotRegistrable is for a name that is not directly below a public suffix: the
-	// suffix itself, such as co.uk, or a name below a registrable one, such as
-	// www.example.com.
+	// ErrNotRegistrable is for a name that is not directly below a public suffix, such as co.uk
+	// or www.example.com.
 	ErrNotRegistrable = errors.New("not a registrable name")
 )
 
-// Registrable returns nil if a registrar could sell the name, in any spelling that
-// Normalize accepts: exactly one label below a public suffix in the ICANN section of
-// the Public Suffix List, and valid for checkRegistration.
-//
-// Otherwise it returns the error of Normalize or checkRegistration, or one that wraps
-// ErrUnsupportedTLD or ErrNotRegistrable.
+// Registrable returns nil if a registrar could sell the name, in any spelling: exactly one label
+// below a public suffix in the ICANN section of the Public Suffix List. Otherwise it returns the
+// error of Normalize or checkRegistration, or wraps one of those above.
 func Registrable(name string) error {
 	name, err := Normalize(name)
 	if err == nil {
@@ -61,8 +56,8 @@ func Registrable(name string) error {
 	return nil
 }
 
-// specialUse reports whether a name is below a reserved top-level domain that the list
-// has in its ICANN section (RFC 3172, RFC 7686).
+// specialUse reports whether a name is below a reserved top-level domain that the list has in
+// its ICANN section (RFC 3172, RFC 7686).
 func specialUse(name string) bool {
 	return strings.HasSuffix(name, ".arpa") || strings.HasSuffix(name, ".onion")
 }

@@ -25,8 +25,7 @@ import (
 const (
 	// maxLocal is the longest local part (RFC 5321, section 4.5.3.1.1).
 	maxLocal = 64
-	// maxAddress is the longest address: the 256 octets of a path without its angle
-	// brackets (RFC 5321, section 4.5.3.1.3).
+	// maxAddress is the longest address in octets (RFC 5321, section 4.5.3.1.3).
 	maxAddress = 254
 )
 
@@ -43,11 +42,8 @@ func (a Address) String() string {
 	return a.Local + "@" + a.Domain
 }
 
-// Parse parses an address and converts it to canonical form: the local part as
-// ParseLocalPart does, the domain as domainname.Normalize does.
-//
-// It returns an error unless s is a valid local part and domain, of at most 254 octets
-// in canonical form (RFC 5321, section 4.5.3.1).
+// Parse parses an address and converts it to canonical form: the local part as ParseLocalPart
+// does, the domain as domainname.Normalize does, at most 254 octets in all.
 func Parse(s string) (Address, error) {
 	if s == "" {
 		return Address{}, errors.New("address must not be empty; expected an address such as jane@example.com")
@@ -88,17 +84,14 @@ func Normalize(s string) (string, error) {
 	return a.String(), nil
 }
 
-// atextSpecials are the characters of an atom besides letters and digits (RFC 5322,
-// section 3.2.3).
+// atextSpecials are the characters of an atom besides letters and digits (RFC 5322, section
+// 3.2.3).
 const atextSpecials = "!#$%&'*+-/=?^_`{|}~"
 
-// ParseLocalPart returns the canonical form of a local part, the part of an address
-// before the at sign. RFC 5321, section 2.4, leaves its case to the mailbox's host;
-// this service ignores the case and uses lower case.
-//
-// It returns an error unless s is a Dot-string (RFC 5321, section 4.1.2) of 1 to 64
-// octets: ASCII letters, digits and !#$%&'*+-/=?^_`{|}~ with single dots between them.
-// It rejects quoted strings and the Unicode of RFC 6531.
+// ParseLocalPart returns the canonical form of a local part: a Dot-string (RFC 5321, section
+// 4.1.2) of 1 to 64 octets in lower case. RFC 5321, section 2.4, leaves the case to the
+// mailbox's host; this service ignores it. Quoted strings and the Unicode of RFC 6531 are
+// errors.
 func ParseLocalPart(s string) (string, error) {
 	switch {
 	case s == "":

@@ -16,9 +16,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns the form in which names are compared and searched. Two texts that differ
-// only in case or in the composition of characters have the same form (Unicode, section
-// 3.13, canonical caseless matching; the result is in NFC). Fold is idempotent.
+// Fold returns the form in which names are compared and searched, without case and composition
+// (Unicode, section 3.13, canonical caseless matching; in NFC). It is idempotent.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -26,8 +25,7 @@ func Fold(s string) string {
 	return norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(s))))
 }
 
-// foldCherokee converts Cherokee letters to upper case, as Unicode's CaseFolding.txt
-// does. Package cases swaps the case of some of them.
+// foldCherokee corrects package cases, which swaps the case of some Cherokee letters.
 func foldCherokee(r rune) rune {
 	if unicode.Is(unicode.Cherokee, r) {
 		return unicode.ToUpper(r)
@@ -44,15 +42,13 @@ func isASCII(s string) bool {
 	return true
 }
 
-// invisible are characters without a width: Default_Ignorable_Code_Point and
-// combining marks.
+// invisible are characters without a width.
 var invisible = []*unicode.RangeTable{
 	unicode.Mn, unicode.Me, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 }
 
-// CheckName returns an error if a name contains a control character (C0, DEL or C1) or
-// a bidirectional control, or has no visible character. It accepts an empty name, which
-// the length rules reject.
+// CheckName returns an error if a name contains a control character (C0, DEL or C1) or a
+// bidirectional control, or has no visible character and is not empty.
 func CheckName(s string) error {
 	visible := s == ""
 	for _, r := range s {

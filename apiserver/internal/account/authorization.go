@@ -61,7 +61,7 @@ func (c *Call) requireGrant(verb string, g store.Authorization) error {
 	return api.Forbidden("the credential can't %s %s, which it does not have itself to that extent", verb, cmp.Or(g.CapabilityKey, g.GrantKind))
 }
 
-// limitGrant returns a 403 if a service account that expires grants something to a subject that
+// limitGrant returns a 403 if an expiring service account grants something to a subject that
 // lives longer.
 func (c *Call) limitGrant(r store.Reader, g store.Authorization) error {
 	latest := c.Caller.ExpiresAt
@@ -106,8 +106,8 @@ func checkGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// refuseSameGrant returns a conflict for a grant that exists already: revoking one of two
-// would change nothing.
+// refuseSameGrant returns a conflict for a grant that exists: revoking one of two would change
+// nothing.
 func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	granted, err := r.Authorizations(g.AccountID, store.AuthorizationFilter{
 		SubjectType: g.SubjectType, SubjectID: g.SubjectID, GrantKind: g.GrantKind, CapabilityKey: g.CapabilityKey,
@@ -121,8 +121,7 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// A caller that can't make a grant can't revoke it, and nobody the one of the last owner who can
-// act.
+// Nobody revokes a grant that they can't make, or that of the last owner who can act.
 var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
 	g, err := tx.Authorization(c.Caller.AccountID, in.AuthorizationID)
 	if err != nil {
@@ -140,14 +139,13 @@ var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.Autho
 	return c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))
 })
 
-// requireOwner returns a conflict if a revocation has left the account without an owner
-// who can act, see canAct. what names the revoked object.
+// requireOwner returns a conflict, which names the revoked object, unless an owner is left who
+// can act.
 func (c *Call) requireOwner(r store.Reader, what string) error {
 	if c.Caller.IsOperator() {
 		return nil // who can create another
 	}
-	// Usually the caller is still an owner, and the account may have thousands of
-	// revoked ones: the caller's grants come first.
+	// The caller is mostly an owner, and the account may have thousands of revoked ones.
 	own, err := r.GrantsOf(c.Caller.AccountID, c.Caller.Subjects)
 	if err != nil {
 		return err
@@ -167,10 +165,9 @@ func (c *Call) requireOwner(r store.Reader, what string) error {
 	return api.Conflict("revoking %s would leave the account without an owner who can act; grant account_owner to another service account first", what)
 }
 
-// canAct reports whether the subject of a grant has a way in: a service account
-// with a working token, or a user or group where access tokens are accepted. The
-// built-in owner has no credential, so it counts only for the OwnerClient that acts
-// for it.
+// canAct reports whether the subject of a grant has a way in: a service account with a working
+// token, a user or group where access tokens are accepted, or the built-in owner for the
+// OwnerClient.
 func (c *Call) canAct(r store.Reader, g store.Authorization) (bool, error) {
 	switch {
 	case g.SubjectType == vocab.SubjectServiceAccount:

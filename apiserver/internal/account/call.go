@@ -27,8 +27,7 @@ type Call struct {
 	// Idempotency is required for an operation that changes something.
 	Idempotency *idempotency.Request
 
-	// unchanged is set by an operation whose response is a success although it changed
-	// nothing; such a response is not replayed.
+	// unchanged is set if a success changed nothing, so that it is not replayed.
 	unchanged bool
 	// committed is called after the commit of the transaction that sets it.
 	committed func()
@@ -37,8 +36,8 @@ type Call struct {
 // Operation is an operation of the contract with the function that implements it.
 type Operation struct {
 	api.Spec
-	// Run gets a pointer to a value of the request type, and returns one to a value of the
-	// response type. It returns nil if the response is replayed.
+	// Run gets a pointer to the request, and returns one to the response, or nil if that is
+	// replayed.
 	Run func(c *Call, request any) (response any, err error)
 }
 
@@ -57,8 +56,7 @@ func Operations() []Operation {
 	return all
 }
 
-// implement binds an operation to a function, when the package is initialized. It returns
-// the operation, so that a declaration can call it.
+// implement binds an operation to a function while the package is initialized.
 func implement[Req, Resp any](op api.Operation[Req, Resp], fn func(*Call, *Req) (*Resp, error)) Operation {
 	o := Operation{op.Spec, func(c *Call, request any) (any, error) { return fn(c, request.(*Req)) }}
 	operations[op.ID] = o
@@ -96,8 +94,8 @@ func view[T any](c *Call, fn func(store.Reader) (T, error)) (out T, err error) {
 	return out, c.notFound(err)
 }
 
-// snapshot reads one snapshot, without the domains whose payment is overdue. It waits for other
-// snapshots of the account if there are too many.
+// snapshot reads one snapshot without overdue domains, after others of the account if there are
+// too many.
 func (c *Call) snapshot(fn func(store.Reader) error) error {
 	leave, err := c.Rules.readers.enter(c.Context, c.Caller.AccountID)
 	if err != nil {
@@ -110,11 +108,9 @@ func (c *Call) snapshot(fn func(store.Reader) error) error {
 	})
 }
 
-// transact makes the changes of a request and stores its idempotency record, in
-// one transaction: either both are durable or none. An error, and a response that
-// changed nothing, leave no record: the same request is evaluated again. Package
-// audit has logged the changes by then. fn may run more than once. The response is nil
-// if one is replayed.
+// transact makes the changes of a request and stores its idempotency record in one transaction.
+// An error, and a response that changed nothing, leave no record: the same request is evaluated
+// again. fn may run more than once. The response is nil if one is replayed.
 func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
 	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
@@ -150,8 +146,7 @@ func (c *Call) authorize(r store.Reader) error {
 	return err
 }
 
-// replay reports whether the response under the request's Idempotency-Key is replayed. If
-// not, the account must allow changes.
+// replay reports whether the response is replayed. If not, the account must allow changes.
 func (c *Call) replay(r store.Reader) (bool, error) {
 	replayed, err := c.Idempotency.Replay(r, c.Arrival)
 	if err == nil && !replayed {
@@ -160,8 +155,8 @@ func (c *Call) replay(r store.Reader) (bool, error) {
 	return replayed, err
 }
 
-// notFound returns the 404 of the object that the operation's path names for
-// store.ErrNotFound, and any other error unchanged.
+// notFound returns the 404 of the object in the operation's path for store.ErrNotFound, and any
+// other error unchanged.
 func (c *Call) notFound(err error) error {
 	if params := c.Spec.PathParameters(); len(params) > 1 && errors.Is(err, store.ErrNotFound) {
 		param := params[1] // after the account

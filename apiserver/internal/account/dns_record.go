@@ -40,8 +40,7 @@ var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNS
 	return new(dnsRecord(record)), c.recordConflict(tx, err, record)
 })
 
-// typeCNAME is the record type that excludes others at its name (RFC 1034,
-// section 3.6.2).
+// typeCNAME excludes other records at its name (RFC 1034, section 3.6.2).
 const typeCNAME = "CNAME"
 
 // CheckTarget refuses a CNAME that points to itself.
@@ -63,9 +62,8 @@ func (c *Call) checkBeside(r store.Reader, record store.DNSRecord, zone string) 
 		c.existingID(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
 }
 
-// Excluding returns a record with the same name that excludes a record, and the rule that
-// it follows from; nil if there is none. An identical record is left to
-// the store.
+// Excluding returns a record with the same name that excludes a record, and the rule; nil if
+// there is none. An identical record is left to the store.
 func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, rule string, err error) {
 	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: math.MaxInt32})
 	for _, other := range others {
@@ -76,9 +74,9 @@ func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, 
 	return nil, "", err
 }
 
-// exclusion returns the rule that forbids two different records at one name, or "".
-// A system-managed record with the same purpose is replaced, see store.DNSRecord; the one
-// without a purpose, the DKIM key, is not.
+// exclusion returns the rule that forbids two different records at one name, or "". A
+// system-managed record with the same purpose is replaced, see store.DNSRecord; the DKIM key has
+// no purpose.
 func exclusion(a, b store.DNSRecord) string {
 	purpose := dnsdata.PurposeOf(a.Type, a.Value)
 	samePurpose := purpose != "" && purpose == dnsdata.PurposeOf(b.Type, b.Value)
@@ -216,8 +214,8 @@ func (c *Call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, 
 	return record, d, err
 }
 
-// AddMailRecords creates the system-managed records that mail needs in a new domain. The
-// service has no mail to sign, so the private key of DKIM (RFC 8463) is not kept.
+// AddMailRecords creates the system-managed records that mail needs in a new domain. The private
+// key of DKIM (RFC 8463) is not kept: there is no mail to sign.
 func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
 	key := ed25519.NewKeyFromSeed(source.Bytes(ed25519.SeedSize)).Public().(ed25519.PublicKey)
 	for _, record := range []store.DNSRecord{
@@ -236,12 +234,11 @@ func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
 	return nil
 }
 
-// maxIDDraws bounds the search for a free id. With working randomness a second draw
-// is rare already.
+// maxIDDraws bounds the search for a free id. A second draw is rare already.
 const maxIDDraws = 100
 
-// AddRecord creates a record under a new random id: a positive integer below 2^53, so
-// that JSON readers that know only floating-point numbers keep it (RFC 8259, section 6).
+// AddRecord creates a record under a new random id: a positive integer below 2^53 (RFC 8259,
+// section 6).
 func AddRecord(source *random.Source, tx store.Tx, record *store.DNSRecord) error {
 	for range maxIDDraws {
 		if record.ID = int64(binary.BigEndian.Uint64(source.Bytes(8)) >> 11); record.ID == 0 {

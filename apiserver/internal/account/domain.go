@@ -52,8 +52,7 @@ var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomain
 	return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, err
 })
 
-// checkMove returns a 403 if a domain's move into a workspace would give the caller a capability
-// for the domain that it does not have.
+// checkMove returns a 403 if a domain's move would give the caller a capability for the domain.
 func (c *Call) checkMove(from store.Domain, workspaceID string) error {
 	for _, g := range c.Caller.Grants {
 		isGained := g.ResourceType == vocab.ResourceWorkspace && g.ResourceID == workspaceID
@@ -64,8 +63,8 @@ func (c *Call) checkMove(from store.Domain, workspaceID string) error {
 	return nil
 }
 
-// A domain is deleted with its DNS records, and the master passwords and forwarding rules
-// of its scope. Its mailboxes must be deleted first.
+// A domain is deleted with its DNS records, and the master passwords and forwarding rules of its
+// scope.
 var _ = remove(api.DeleteDomain, func(c *Call, tx store.Tx, in *api.DomainRequest) error {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {

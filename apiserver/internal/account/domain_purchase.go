@@ -15,8 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// offer returns the registrar's offer for a name, and the domain if the account owns it
-// already, which is a reason not to sell it.
+// offer returns the registrar's offer for a name, and the domain if the account owns it already.
 func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned store.Domain, err error) {
 	if o = c.Rules.Settings.Get().Registrar.Offer(requested); o.Name == "" {
 		return o, owned, nil
@@ -124,8 +123,8 @@ func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.P
 	return result, offer, err
 }
 
-// PaymentPath is the path before a purchase's batch id. The id is random, and is all
-// that is needed to see the names that were bought with it.
+// PaymentPath is the path before a purchase's batch id, which is random and all that its page
+// needs.
 const PaymentPath = "/pay/"
 
 // PurchasedDomain is a domain of a purchase.
@@ -154,13 +153,10 @@ func purchased(domains []store.Domain, now time.Time) []PurchasedDomain {
 	})
 }
 
-// ErrNoPurchase is returned for the id of a purchase that has no domains, or that was
-// not paid for within 7 days.
+// ErrNoPurchase means that a purchase has no domains, or was not paid for within 7 days.
 var ErrNoPurchase = errors.New("there is no domain of such a purchase")
 
-// SettlePayment marks a purchase as paid: its domains in pending_payment become pending
-// or active. It returns all domains of the purchase; paying again changes nothing. The
-// error is ErrNoPurchase if there is none.
+// SettlePayment is apiserver.Service.SettlePayment.
 func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (settled []PurchasedDomain, err error) {
 	now, prices := rules.Now(), rules.Settings.Get().Registrar
 	err = rules.Store.Update(ctx, func(tx store.Tx) error {
@@ -189,26 +185,23 @@ func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (
 	return settled, err
 }
 
-// payableFor is how long a purchase can be paid for. A domain that still waits for
-// its payment then is gone, and others can buy its name. It is hidden from every
-// read from that time on, and deleted with the next purchase in its account or of its
-// name.
+// payableFor is how long a purchase can be paid for. Then a domain that still waits for its
+// payment is hidden from every read, others can buy its name, and the next purchase in its
+// account or of its name deletes it.
 const payableFor = 7 * 24 * time.Hour
 
-// LastUnpaid returns the latest creation time of a domain whose payment is overdue
-// at a time.
+// LastUnpaid returns the latest creation time of a domain whose payment is overdue at now.
 func LastUnpaid(now time.Time) time.Time { return now.Add(-payableFor) }
 
-// expire deletes the overdue domains of an account or of a name, which may be another
-// account's: it is no change by the request's caller.
+// expire deletes the overdue domains of an account or of a name, in any account, as the service.
 func (c *Call) expire(tx store.Tx, accountID, name string) error {
 	tx.HideUnpaid(time.Time{})
 	defer tx.HideUnpaid(LastUnpaid(c.Arrival))
 	return audit.AsSystem(tx, audit.ExpirePurchase, func() error { return DeleteOverdue(tx, accountID, name, c.Arrival) })
 }
 
-// DeleteOverdue deletes the domains of an account or of a name whose payment is
-// overdue, with all that is in them. Only a fixture can have given one mailboxes.
+// DeleteOverdue deletes the overdue domains of an account or of a name, with all that is in
+// them. Only a fixture can have given one mailboxes.
 func DeleteOverdue(tx store.Tx, accountID, name string, now time.Time) error {
 	overdue, err := tx.UnpaidDomains(accountID, name, LastUnpaid(now))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// feedbackLimit is how often a credential submits feedback: it needs no capability,
-// and every submission is kept. The bucket is in the store, written with the submission.
+// feedbackLimit is how often a credential submits feedback, which needs no capability and is
+// kept.
 var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
 var _ = change(api.SubmitFeedback, func(c *Call, tx store.Tx, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {

@@ -48,8 +48,8 @@ var _ = read(api.GetForwarding, func(c *Call, r store.Reader, in *api.Forwarding
 	return new(c.forwarding(rule)), err
 })
 
-// Another target starts the verification over; the same one of a pending or expired rule
-// gets a new link.
+// Another target starts the verification over; the same one of a pending or expired rule gets a
+// new link.
 var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link, started := c.Rules.newLink(), false
 	rule, err := tx.UpdateForwarding(c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {

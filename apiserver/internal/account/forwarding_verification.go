@@ -20,8 +20,8 @@ const VerificationPeriod = 72 * time.Hour
 
 func (rules *Rules) newLink() mail.Token { return mail.NewToken(rules.Random) }
 
-// beginVerification starts a rule's verification over. If a message is queued for
-// it, its link is created when it is sent; otherwise the given link is the rule's.
+// beginVerification starts a rule's verification over, with a link, unless the link is created
+// when a queued message is sent.
 func (c *Call) beginVerification(r store.Reader, rule *store.Forwarding, link mail.Token) error {
 	target, err := emailaddr.Parse(rule.TargetEmail)
 	if err != nil {
@@ -40,8 +40,8 @@ func (c *Call) beginVerification(r store.Reader, rule *store.Forwarding, link ma
 	return nil
 }
 
-// requestMessage queues the message of a rule whose verification was started, if it needs
-// one and the limits allow it. Without a mail queue the message goes to the outbox.
+// requestMessage queues the message of a rule, or writes it to the outbox without a mail queue,
+// if the rule needs one and the limits allow it.
 func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Token) error {
 	if rule.Internal {
 		return nil
@@ -57,15 +57,12 @@ func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Toke
 	return tx.QueueMessage(store.QueuedMessage{AccountID: rule.AccountID, ForwardingID: rule.ID, RequestID: c.RequestID, DueAt: time.Now()})
 }
 
-// A caller that can change forwarding rules must not be able to flood anybody with
-// verification messages. Each account has a token bucket in the store, written in the
-// transaction that causes the message, so that neither a restart nor another replica nor
-// deleting the rule refills it. Recipients have none of their own: one account could use up
-// another's. Rules that need no message are not limited.
+// messageLimit keeps an account from flooding anybody with verification messages. Its bucket is
+// in the store, so that neither a restart nor another replica nor deleting the rule refills it.
+// Recipients have none: one account could use up another's.
 var messageLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
-// takeMessage takes a token for a message of an account, or returns a 429 with the time
-// until there is one.
+// takeMessage takes a token for a message of an account, or returns a 429.
 func (c *Call) takeMessage(tx store.Tx, accountID string) error {
 	u, err := messageLimit.TakeStored(tx, "account "+accountID, c.Arrival)
 	if err == nil && !u.Allowed {
@@ -77,9 +74,8 @@ func (c *Call) takeMessage(tx store.Tx, accountID string) error {
 	return err
 }
 
-// composeVerification writes the verification message of a queued rule, with a new link.
-// Nobody waits for it any more if the rule was verified, became internal or has expired
-// meanwhile, or if its account is cancelled.
+// composeVerification writes the verification message of a queued rule, with a new link, unless
+// the rule needs none any more or its account is cancelled.
 func (rules *Rules) composeVerification(tx store.Tx, queued store.QueuedMessage) (*mail.Message, error) {
 	rule, err := tx.Forwarding(queued.AccountID, queued.ForwardingID)
 	if err != nil {
@@ -115,8 +111,7 @@ func (rules *Rules) link(r store.Reader, rule store.Forwarding) (Link, error) {
 	return Link{Rule: rule, State: rule.VerificationState(now), Cancelled: a.StatusAt(now) == vocab.AccountCancelled}, err
 }
 
-// OpenLink returns the verification link with a token. The error is store.ErrNotFound if
-// there is none.
+// OpenLink returns the verification link with a token, or store.ErrNotFound.
 func (rules *Rules) OpenLink(ctx context.Context, token mail.Token) (link Link, err error) {
 	err = rules.Store.View(ctx, func(r store.Reader) error {
 		rule, err := r.ForwardingByLink(token.Hash())

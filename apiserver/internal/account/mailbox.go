@@ -77,8 +77,7 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 	return out, nil
 })
 
-// mailboxError is why one mailbox can't be created: a conflict of a single create, or a
-// failed item of a bulk request.
+// mailboxError is the conflict of a single create, or a failed item of a bulk request.
 type mailboxError struct{ code, message string }
 
 func (e *mailboxError) Error() string { return e.message }
@@ -135,9 +134,8 @@ func (c *Call) notCreated(tx store.Tx, d store.Domain, m store.Mailbox) error {
 	return &mailboxError{api.BulkAlreadyExists, c.addressTaken(tx, d, m.LocalPart, owner)}
 }
 
-// addressTaken returns the message of a conflict with the mailbox that has an address
-// already, as its primary one or as an alias: mail to an address has one destination. It
-// names the mailbox if the caller may see it.
+// addressTaken returns the message of a conflict with the mailbox that has an address, as its
+// primary one or as an alias. It names the mailbox if the caller may see it.
 func (c *Call) addressTaken(r store.Reader, d store.Domain, localPart string, owner store.Mailbox) string {
 	address := localPart + "@" + d.Name
 	if owner.Address() == address {
@@ -205,8 +203,7 @@ func (c *Call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err err
 	return m, c.ifVisible(err, m.WorkspaceID, m.DomainID)
 }
 
-// mailboxByAddress returns the mailbox with a primary address. An invalid address
-// names no mailbox. The domain may be written in any form that names it alone.
+// mailboxByAddress returns the mailbox with a primary address, whose domain may be in any form.
 func (c *Call) mailboxByAddress(r store.Reader, address string) (store.Mailbox, error) {
 	at := strings.LastIndexByte(address, '@')
 	name, err := domainname.Normalize(address[at+1:])

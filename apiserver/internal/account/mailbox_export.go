@@ -80,9 +80,8 @@ func (c *Call) writeExport(out io.Writer, filter store.MailboxFilter) error {
 // exportChunk is how many mailboxes an export holds in memory.
 const exportChunk = 500
 
-// eachExported calls fn for each mailbox in order, outside of any transaction: a
-// client that reads slowly keeps nobody else from reading. What existed when the
-// export began is there once, as it is when its turn comes.
+// eachExported calls fn for each mailbox in order, outside of any transaction, because a client
+// may read slowly. What existed at the beginning is there once, as it is when its turn comes.
 func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) error) error {
 	full := errors.New("the chunk is full")
 	left := filter.IDs // in order; a chunk reads as many as it holds

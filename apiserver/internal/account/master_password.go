@@ -11,8 +11,8 @@ import (
 const generatedSecretBytes = 20
 
 var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
-	// The hash takes long: nobody else's write waits for it, and neither a replayed
-	// response nor an unknown scope costs one.
+	// Hashing takes long: outside of a transaction, and not for a replayed response or an
+	// unknown scope.
 	replayed, err := view(c, func(r store.Reader) (bool, error) {
 		replayed, err := c.replay(r)
 		if err == nil && !replayed {

@@ -30,8 +30,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Dependencies are what the rules depend on. Every field is required but Sender and
-// PasswordCost.
+// Dependencies are what the rules depend on, all required but Sender and PasswordCost.
 type Dependencies struct {
 	Store    store.Store
 	Now      func() time.Time
@@ -43,8 +42,7 @@ type Dependencies struct {
 	// Sender sends verification messages; nil: they go to the Outbox only.
 	Sender mail.Sender
 	Outbox *mail.Outbox
-	// PublicURL is the beginning of the links in messages and responses, without a
-	// trailing slash.
+	// PublicURL begins the links in messages and responses, without a slash at its end.
 	PublicURL    string
 	PasswordCost password.Cost
 	// MaxDedicatedIPs is the most dedicated IPs of an account; negative: no limit.

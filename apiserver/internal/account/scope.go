@@ -12,15 +12,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// A grant may be restricted to a workspace or a domain. What lies outside does not exist
-// for the caller: it is store.ErrNotFound, so that nobody can probe for objects.
+// What lies outside of a restricted grant is store.ErrNotFound, so that nobody can probe for
+// objects.
 
 // within returns the part of the account that the caller may see with the operation's
 // capability.
 func (c *Call) within() store.Within { return c.Caller.Within(c.Spec.Capability) }
 
-// ifVisible returns store.ErrNotFound for an object that was read but lies in no
-// workspace or domain that the caller may see. One of the two may be empty.
+// ifVisible returns store.ErrNotFound for an object that lies in no workspace or domain that the
+// caller may see. One of the two may be empty.
 func (c *Call) ifVisible(err error, workspaceID, domainID string) error {
 	if err == nil && !sees(c.within(), workspaceID, domainID) {
 		return store.ErrNotFound
@@ -66,8 +66,8 @@ func domainScope(domainID string) store.Scope {
 	return store.Scope{Type: vocab.ScopeDomain, ID: domainID}
 }
 
-// existingID returns words and the id of an existing object for a conflict message, or ""
-// if the caller lacks the capability view for the object's scope.
+// existingID returns words and the id of an existing object for a conflict message, or "" if the
+// caller may not view its scope.
 func (c *Call) existingID(r store.Reader, view vocab.Capability, scope store.Scope, words, id string) string {
 	if visible, err := c.seesScope(r, view, scope); err != nil || !visible {
 		return ""
@@ -75,8 +75,8 @@ func (c *Call) existingID(r store.Reader, view vocab.Capability, scope store.Sco
 	return words + id
 }
 
-// ifExists returns a conflict for an *store.ExistsError, and any other error unchanged.
-// The message ends with words and the id of the existing object, see existingID.
+// ifExists returns a conflict, which ends as existingID does, for an *store.ExistsError, and any
+// other error unchanged.
 func (c *Call) ifExists(r store.Reader, err error, view vocab.Capability, scope store.Scope, words, format string, args ...any) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return api.Conflict(format+"%s", append(args, c.existingID(r, view, scope, words, exists.ID))...)
@@ -105,8 +105,7 @@ func (c *Call) findWorkspace(r store.Reader, id string) (store.Workspace, error)
 // noDomain is a filter that no domain matches.
 const noDomain = "none"
 
-// domainFilter returns the id of the domain that a list is filtered by, "" for all, and
-// noDomain for an unknown one.
+// domainFilter returns the id of the domain that a list is filtered by, "" for all, or noDomain.
 func (c *Call) domainFilter(r store.Reader, ref string) (string, error) {
 	if ref == "" {
 		return "", nil
@@ -150,8 +149,7 @@ func (c *Call) workspaceInBody(r store.Reader, id string) error {
 	return ifUnknown(err, api.Invalid("the account has no workspace %s", id).InBody("workspace_id"))
 }
 
-// usableDomain is domainInBody for an object that is created in the domain, which must
-// have been paid for.
+// usableDomain is domainInBody for a new object in the domain, which must have been paid for.
 func (c *Call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 	d, err := c.domainInBody(r, ref)
 	if err != nil {
@@ -164,8 +162,7 @@ func (c *Call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 	return d, nil
 }
 
-// scopeInBody returns the scope that a create request names: a domain, a
-// workspace, or by default the account.
+// scopeInBody returns the scope that a create names: a domain, a workspace, or else the account.
 func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.Scope, error) {
 	switch {
 	case domain != nil:
@@ -179,9 +176,8 @@ func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 	return store.Scope{Type: vocab.ScopeAccount, ID: c.Caller.AccountID}, nil
 }
 
-// ReferenceErrors returns the errors of each domain or workspace in a request body that
-// does not exist, for a request that is invalid for another reason. For a valid body the
-// operation reports them itself.
+// ReferenceErrors returns an error for each domain or workspace in a body that does not exist,
+// for a request that is invalid for another reason: otherwise the operation reports them.
 func ReferenceErrors(c *Call, body map[string]any) ([]*api.Problem, error) {
 	declared, _ := c.Spec.Request.FieldByName("Body")
 	return view(c, func(r store.Reader) (found []*api.Problem, err error) {

@@ -33,9 +33,8 @@ var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.Crea
 	return &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(a), Token: token}, nil
 })
 
-// limitExpiry keeps a service account from outliving the one that creates it: it
-// expires at the same time by default, and a later time is refused. A user of the
-// OAuth issuer sets no limit, because the access token expires and not the user.
+// limitExpiry keeps a service account from outliving the one that creates it, whose expiry is
+// its default. A user of the OAuth issuer sets no limit: only the access token expires.
 func (c *Call) limitExpiry(a *store.ServiceAccount) error {
 	latest := c.Caller.ExpiresAt
 	if !c.Caller.IsServiceAccount() || latest.IsZero() {

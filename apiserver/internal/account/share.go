@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// readersOfAccount is how many requests of one account read at the same time, about half of what
-// a store allows: whoever lets the server read a lot does not keep it from other accounts.
+// readersOfAccount is how many requests of one account read at the same time: about half of what
+// a store allows, so that the others are for other accounts.
 const readersOfAccount = 6
 
 // shares bounds how many requests of an account run at the same time. The others wait.

@@ -38,8 +38,8 @@ type Authenticator struct {
 	cache    cache
 }
 
-// NewAuthenticator returns an Authenticator for the service accounts in s and the access
-// tokens that verifier accepts. A nil verifier accepts none.
+// NewAuthenticator returns an Authenticator for the service accounts in s and the access tokens
+// that verifier accepts; nil accepts none.
 func NewAuthenticator(s store.Store, now func() time.Time, verifier TokenVerifier, lastUses *LastUses) *Authenticator {
 	return &Authenticator{store: s, now: now, verifier: verifier, lastUses: lastUses}
 }
@@ -47,8 +47,8 @@ func NewAuthenticator(s store.Store, now func() time.Time, verifier TokenVerifie
 // AcceptsAccessTokens reports whether users and groups of an OAuth issuer can be callers.
 func (a *Authenticator) AcceptsAccessTokens() bool { return a.verifier != nil }
 
-// Identify returns the caller that a request's Authorization headers name, or a 401. Only
-// a service account has its grants; Enter reads those of a user.
+// Identify returns the caller that the Authorization headers name, or a 401. Only a service
+// account has its grants already.
 func (a *Authenticator) Identify(ctx context.Context, authorization []string) (Caller, error) {
 	if who, trusted := Trusted(ctx); trusted {
 		return who, nil
@@ -105,8 +105,8 @@ func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) 
 	return Caller{}, fmt.Errorf("validating an access token: %w", err)
 }
 
-// Enter returns an identified caller as one of an account that may use an operation, or a
-// 401 or 403.
+// Enter returns an identified caller as one of an account that may use an operation, or a 401 or
+// 403.
 func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string, spec api.Spec) (Caller, error) {
 	who, err := who.enter(accountID, spec)
 	if err == nil && !who.IsServiceAccount() {
@@ -121,8 +121,8 @@ func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string,
 	return who, err
 }
 
-// Verify authorizes a caller that Enter has admitted, as Authorize does, in a snapshot of
-// its own. Nothing is read if Enter has read it.
+// Verify authorizes a caller that Enter has admitted by the cache, as Authorize does, in a
+// snapshot of its own.
 func (a *Authenticator) Verify(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
 	if who.unverified {
 		var err error
@@ -133,10 +133,9 @@ func (a *Authenticator) Verify(ctx context.Context, who Caller, spec api.Spec) (
 	return who, who.mayUse(spec)
 }
 
-// Authorize returns the caller as it is in r, or a 401 or 403 if the credential no longer
-// works or lacks the operation's capability. It runs in the snapshot or transaction of an
-// operation: since Enter the credential may have expired or been revoked, and the grants
-// and the account may have changed.
+// Authorize returns the caller as it is in r, the snapshot or transaction of an operation, or a
+// 401 or 403: since Enter the credential may have expired or been revoked, and the grants and
+// the account may have changed.
 func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Caller, error) {
 	who, err := a.current(r, who)
 	if err != nil {
@@ -166,9 +165,8 @@ func (a *Authenticator) view(ctx context.Context, who Caller) (current Caller, e
 	return current, err
 }
 
-// current returns the caller as it is in r at this time, or a 401. The time that this
-// takes reveals nothing of a token's secret. It may reveal that the public id exists,
-// which is no secret.
+// current returns the caller as it is in r at this time, or a 401. Its duration reveals nothing
+// of a token's secret. It may reveal that the public id exists, which is no secret.
 func (a *Authenticator) current(r store.Reader, who Caller) (Caller, error) {
 	e, err := a.read(r, who)
 	if err != nil {
@@ -206,8 +204,7 @@ func (c Caller) evaluate(e entry, now time.Time) (Caller, error) {
 	return c, nil
 }
 
-// read returns what r has about a caller, from the cache if that holds for r. It is the
-// only function that reads who may do what.
+// read returns what r has about a caller, from the cache if that holds for r.
 func (a *Authenticator) read(r store.Reader, who Caller) (e entry, err error) {
 	if e.version, err = r.AuthorizationVersion(); err != nil {
 		return entry{}, err
@@ -239,8 +236,7 @@ func (a *Authenticator) read(r store.Reader, who Caller) (e entry, err error) {
 	return e, nil
 }
 
-// distinct removes the grants that permit the same as another: a user's service account
-// inherits each once, even if both the user and a group have it.
+// distinct removes the grants that permit the same as another, for instance one of a group.
 func distinct(grants []store.Authorization) []store.Authorization {
 	seen := map[store.Authorization]bool{}
 	return slices.DeleteFunc(grants, func(g store.Authorization) bool {
@@ -269,8 +265,8 @@ func unknownToken() error {
 	return invalidToken(api.TypeInvalidToken, "no service account has this token")
 }
 
-// invalidToken returns the 401 for a token. Characters that RFC 6750, section 3, does
-// not allow in an error_description are left out of it.
+// invalidToken returns the 401 for a token. An error_description has the characters of RFC 6750,
+// section 3, only.
 func invalidToken(typ, msg string) *api.Error {
 	description := strings.Map(func(c rune) rune {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -13,14 +13,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Caller is the sender of a request: the built-in owner, a service account or a user of
-// the OAuth issuer. The grants and the account's status are those of one snapshot or
-// transaction; the rest follows from the credential.
+// Caller is the sender of a request: the built-in owner, a service account or a user of the
+// OAuth issuer. The grants and the account's status are those of one snapshot or transaction.
 type Caller struct {
 	// AccountID is empty for a user until Authenticator.Enter sets it.
 	AccountID string
-	// Subjects are those that a grant may name: the service account, or the user
-	// and the user's groups.
+	// Subjects are what a grant may name: the service account, or the user and the user's
+	// groups.
 	Subjects []store.Subject
 	// UserID is empty for a service account; Email and Name are empty if unknown.
 	UserID, Email, Name string
@@ -38,16 +37,15 @@ type Caller struct {
 	secretHash []byte
 }
 
-// Owner returns the owner that every account comes with. It has no credential: only
-// in-process requests act for it.
+// Owner returns the owner that every account comes with, for whom only in-process requests act.
 func Owner(accountID string) Caller {
 	owner := OwnerSubject(accountID)
 	return Caller{AccountID: accountID, Subjects: []store.Subject{owner}, UserID: owner.ID}
 }
 
-// Operator returns the caller for a person with access to the database, whom nothing can
-// lock out: they have an owner's rights whatever the account's grants are, may revoke a
-// super_admin, and may manage credentials in a cancelled account. name is for the audit log.
+// Operator returns the caller for a person with access to the database, whom nothing can lock
+// out: they have an owner's rights, may revoke a super_admin, and may manage credentials in a
+// cancelled account. name is for the audit log.
 func Operator(accountID, name string) Caller {
 	c := Owner(accountID)
 	c.operator, c.Name = true, name
@@ -57,8 +55,7 @@ func Operator(accountID, name string) Caller {
 // IsOperator reports whether the caller is a person with access to the database.
 func (c Caller) IsOperator() bool { return c.operator }
 
-// operatorGrants are what an operator may do, and what a service account inherits that an
-// operator creates.
+// operatorGrants are what an operator may do, and what an operator's service account inherits.
 func (c Caller) operatorGrants() []store.Authorization {
 	owner := c.Subjects[0]
 	return []store.Authorization{{
@@ -113,8 +110,8 @@ func (c Caller) IsBuiltInOwner() bool {
 // isUser reports whether the caller is a user of the OAuth issuer.
 func (c Caller) isUser() bool { return !c.IsServiceAccount() && !c.IsBuiltInOwner() }
 
-// key identifies the caller in the cache: its credential for a service account, otherwise
-// the account and the subjects. It is short whatever an access token contains.
+// key identifies the caller in the cache: its credential for a service account, otherwise the
+// account and the subjects, hashed.
 func (c Caller) key() string {
 	if c.IsServiceAccount() {
 		return "token " + c.publicID
@@ -129,9 +126,9 @@ func (c Caller) as(a store.ServiceAccount) Caller {
 	return c
 }
 
-// enter returns the caller as one of an account, or a 403 for a credential of another
-// account. A user of the OAuth issuer may enter any: mayUse refuses one without a grant.
-// An accountID that is not an id is left to the validation of the request.
+// enter returns the caller as one of an account, or a 403 for another account's credential. A
+// user of the OAuth issuer may enter any: mayUse refuses one without a grant. Validation refuses
+// an accountID that is not an id.
 func (c Caller) enter(accountID string, spec api.Spec) (Caller, error) {
 	if !api.IsID(accountID) {
 		return c, nil
@@ -161,8 +158,8 @@ func (c Caller) MayChange(spec api.Spec) error {
 	return nil
 }
 
-// MayGrant reports whether the caller may create a grant, and revoke it from others:
-// nobody grants more than they have.
+// MayGrant reports whether the caller may create or revoke a grant: nobody grants more than they
+// have.
 func (c Caller) MayGrant(g store.Authorization) bool {
 	return c.operator || slices.ContainsFunc(c.Grants, func(own store.Authorization) bool {
 		if own.GrantKind != vocab.GrantCapability {
@@ -173,8 +170,8 @@ func (c Caller) MayGrant(g store.Authorization) bool {
 	})
 }
 
-// mayUse returns a 403 if the caller lacks the operation's capability, or is a user to
-// whom the account grants nothing.
+// mayUse returns a 403 if the caller lacks the operation's capability, or is a user without a
+// grant.
 func (c Caller) mayUse(spec api.Spec) error {
 	if spec.Capability == "" && !c.isUser() || slices.ContainsFunc(c.Grants, func(g store.Authorization) bool {
 		return spec.Capability == "" || g.GrantKind != vocab.GrantCapability ||
@@ -185,8 +182,7 @@ func (c Caller) mayUse(spec api.Spec) error {
 	return api.PermissionDenied(spec.Capability)
 }
 
-// Within returns the part of the account that a capability lets the caller see. The
-// caller must not learn that anything else exists.
+// Within returns the part of the account that the caller may know of with a capability.
 func (c Caller) Within(capability vocab.Capability) store.Within {
 	w := store.Within{Restricted: true}
 	for _, g := range c.Grants {

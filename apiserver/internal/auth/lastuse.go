@@ -15,9 +15,9 @@ import (
 // lastUsesFlushed is how long a use may wait to be written.
 const lastUsesFlushed = time.Minute
 
-// LastUses keeps in memory when service accounts were last used, to the minute,
-// until a timer or Close writes it: authentication must not wait for the write lock. A
-// crash loses at most the last minute. It is safe for concurrent use.
+// LastUses keeps in memory when service accounts were last used, to the minute, until a timer or
+// Close writes it: authentication must not wait for the write lock. It is safe for concurrent
+// use.
 type LastUses struct {
 	store store.Store
 	log   *slog.Logger

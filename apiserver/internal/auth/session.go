@@ -39,8 +39,8 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// SealSession returns a sealed session for a service account's token, or a 401. It lasts
-// at most for a lifetime.
+// SealSession returns a sealed session of at most a lifetime for a service account's token, or a
+// 401.
 func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime time.Duration) (sealed string, err error) {
 	t, ok := parseToken(token)
 	if !ok {
@@ -52,9 +52,8 @@ func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime 
 	return seal(t.Hash(), t.PublicID, a.now().Add(lifetime), token)
 }
 
-// SealUserSession returns a sealed session in one account for the user of an access token,
-// a 401, or a 403 if the account grants the user nothing. It lasts for a lifetime, or until
-// the access token expires.
+// SealUserSession returns a sealed session in one account for the user of an access token, a
+// 401, or a 403 if the account grants the user nothing. It ends with the access token.
 func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accountID string, lifetime time.Duration) (sealed string, err error) {
 	who, err := a.enterAsUser(ctx, accessToken, accountID)
 	if err != nil {
@@ -74,8 +73,8 @@ func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accoun
 	return seal(secretHash, accountID, expiry, accessToken)
 }
 
-// OpenSession returns the session that SealSession or SealUserSession has sealed, a 401 if
-// it has ended, or a 403 if the account grants the user nothing any more.
+// OpenSession returns a sealed session, a 401 if it has ended, or a 403 if the account grants
+// the user nothing any more.
 func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (Session, error) {
 	u, err := a.unseal(ctx, sealed)
 	if err != nil {
@@ -103,8 +102,8 @@ func (a *Authenticator) enterSession(ctx context.Context, u unsealed) (Session, 
 	return s, nil
 }
 
-// EndSession ends a session for everybody who has a copy of it. The store remembers it as a
-// token bucket that is empty until the session would have expired.
+// EndSession ends a session for everybody who has a copy: its token bucket is empty until it
+// expires.
 func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 	u, err := a.unseal(ctx, sealed)
 	if err == nil {
@@ -131,8 +130,8 @@ type unsealed struct {
 	bucket string
 }
 
-// unseal is the reverse of seal. The error is a 401 if the session was not sealed here, has
-// expired or was ended.
+// unseal is the reverse of seal. The error is a 401 if the session was not sealed here or has
+// ended.
 func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, err error) {
 	invalid := invalidToken(api.TypeInvalidToken, "the session is not valid")
 	of, encoded, _ := strings.Cut(sealed, ".")
@@ -163,10 +162,9 @@ func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, 
 	return u, nil
 }
 
-// sessionSecret returns the secret from which the key of a session follows, and which all
-// processes on the database know. It is the hash of the service account's token; for a user
-// that of the account's first service account, which stays when its token is revoked, or nil
-// if the account has none.
+// sessionSecret returns the secret of a session's key, which all processes on the database know:
+// the hash of the service account's token, or for a user that of the account's first service
+// account, which stays when its token is revoked; nil if there is none.
 func (a *Authenticator) sessionSecret(ctx context.Context, of string) (hash []byte, err error) {
 	err = a.store.View(ctx, func(r store.Reader) error {
 		if !api.IsID(of) {
@@ -183,8 +181,8 @@ func (a *Authenticator) sessionSecret(ctx context.Context, of string) (hash []by
 	return hash, err
 }
 
-// seal encrypts and compresses a token with an expiry, because browsers limit a cookie to
-// 4 KiB. of is readable in the result and can't be changed.
+// seal encrypts and compresses a token with an expiry: browsers limit a cookie to 4 KiB. of
+// stays readable.
 func seal(secretHash []byte, of string, expiry time.Time, token string) (string, error) {
 	content := bytes.NewBuffer(binary.BigEndian.AppendUint64(nil, uint64(expiry.UnixMicro())))
 	w, err := flate.NewWriter(content, flate.BestCompression)
@@ -205,8 +203,7 @@ func seal(secretHash []byte, of string, expiry time.Time, token string) (string,
 // expiryLength is the length of the expiry in a sealed session, in bytes.
 const expiryLength = 8
 
-// maxToken is the size of the largest token in a session, in bytes. No longer access token
-// is valid.
+// maxToken is the size of the largest token in a session, in bytes.
 const maxToken = 16 << 10
 
 // open decrypts what seal has encrypted.

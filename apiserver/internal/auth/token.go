@@ -19,8 +19,7 @@ const (
 	checksumChars    = 7  // a CRC-32 in base 32
 )
 
-// SecretEncoding is the encoding of tokens and generated passwords: base 32 in lower
-// case, which is easy to copy.
+// SecretEncoding is base 32 in lower case, which is easy to copy.
 var SecretEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // Token is a service account's bearer token.

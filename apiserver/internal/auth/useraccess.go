@@ -11,8 +11,7 @@ import (
 type UserAccess struct {
 	// ID is the issuer's name of the user, as in a grant.
 	ID string
-	// Accounts are the ids of the accounts that grant something to the user or to one of
-	// the user's groups, the oldest first.
+	// Accounts are the ids of the accounts that grant the user something, the oldest first.
 	Accounts []string
 }
 

@@ -16,17 +16,15 @@ import (
 // TokenVerifier validates the access tokens of an OAuth 2.0 issuer. It must be
 // safe for concurrent use.
 type TokenVerifier interface {
-	// VerifyToken returns the user whom a token was issued for. It fails with
-	// ErrTokenExpired, an *InvalidTokenError or an *IssuerUnavailableError; any
-	// other error is a fault of the service, unless ctx has ended.
+	// VerifyToken returns the user of a token. It fails with ErrTokenExpired, an
+	// *InvalidTokenError or an *IssuerUnavailableError; any other error is the service's fault,
+	// unless ctx has ended.
 	VerifyToken(ctx context.Context, token string) (User, error)
 }
 
-// User is the person or machine that an access token was issued for. An account's
-// authorizations grant capabilities to the user and to the groups.
+// User is whom an access token was issued for, and may have grants, as may the groups.
 type User struct {
-	// ID and Groups are the issuer's names of the user and the user's groups: the
-	// subject_id of an authorization.
+	// ID and Groups are the issuer's names, as in the subject_id of an authorization.
 	ID     string
 	Groups []string
 	// Email and Name are those of the person; empty if the token does not contain them.
@@ -40,15 +38,14 @@ var ErrTokenExpired = errors.New("the access token has expired")
 
 // InvalidTokenError reports an access token that is not valid, or not for this API.
 type InvalidTokenError struct {
-	// Reason is shown to the caller and contains nothing of the token. It begins with
-	// "the access token".
+	// Reason begins with "the access token", is shown to the caller, and has nothing of the
+	// token.
 	Reason string
 }
 
 func (e *InvalidTokenError) Error() string { return e.Reason }
 
-// IssuerUnavailableError reports that a token can't be validated now because the
-// issuer's keys can't be read.
+// IssuerUnavailableError reports that the issuer's keys can't be read now.
 type IssuerUnavailableError struct {
 	// RetryAfter is how long to wait before a retry.
 	RetryAfter time.Duration
@@ -93,8 +90,7 @@ func isPlain(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
-// caller returns the user as a caller of no account yet. An invalid email or name is
-// left out, because nothing depends on it.
+// caller returns the user as a caller of no account yet, without an invalid email or name.
 func (u User) caller() Caller {
 	who := Caller{Subjects: []store.Subject{{Type: vocab.SubjectUser, ID: u.ID}}, ExpiresAt: u.ExpiresAt}
 	for _, g := range u.Groups {

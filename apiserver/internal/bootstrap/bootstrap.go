@@ -17,8 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// Accounts creates accounts in a store. Its methods are those of apiserver.Service, which
-// describes them.
+// Accounts creates accounts in a store. apiserver.Service describes its methods.
 type Accounts struct {
 	Store  store.Store
 	Now    func() time.Time
@@ -33,9 +32,8 @@ const DefaultWorkspace = "Default"
 
 const addressesPerOption = 16
 
-// DefaultOptions returns the dedicated IPs that an account can claim unless a
-// fixture has others: the first addresses of two documentation ranges
-// (RFC 5737).
+// DefaultOptions returns the dedicated IPs that an account can claim unless a fixture has
+// others: the first addresses of two documentation ranges (RFC 5737).
 func DefaultOptions(accountID string) []store.DedicatedIPOption {
 	options := []store.DedicatedIPOption{
 		{ID: api.DerivedID(accountID, "dedicated-ip-option:eu"), Name: "Europe", CountryCode: "DE", ASN: 64496},
@@ -56,8 +54,7 @@ func NewAccount(id string, at time.Time) store.Account {
 	return store.Account{ID: id, Status: vocab.AccountActive, PlanID: vocab.PlanSMTPPerMailbox, CreatedAt: at}
 }
 
-// CreateAccount creates an account with everything that it comes with, and the dedicated
-// IP options that it can claim.
+// CreateAccount creates an account with everything that it comes with, and dedicated IP options.
 func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOption) error {
 	if err := tx.CreateAccount(&a); err != nil {
 		return err
@@ -124,8 +121,8 @@ func (a Accounts) Ensure(ctx context.Context, id string) (found string, err erro
 	return found, err
 }
 
-// findAccount returns the id of the account with an id, or of the only one for an empty
-// id, and "" if there is none.
+// findAccount returns an account's id, or that of the only one for an empty id, and "" if there
+// is none.
 func findAccount(r store.Reader, id string) (string, error) {
 	if id != "" {
 		a, err := r.Account(id)
@@ -146,8 +143,7 @@ func findAccount(r store.Reader, id string) (string, error) {
 
 func notAnID(id string) error { return fmt.Errorf("the account id %.64q is not a UUID", id) }
 
-// AccountInUseError reports that the account of InitAccount exists and has a service
-// account that works.
+// AccountInUseError means that the account exists and has a service account that works.
 type AccountInUseError struct {
 	AccountID string
 }
@@ -251,8 +247,7 @@ func releaseDedicatedIPs(tx store.Tx, id string) error {
 	return err
 }
 
-// refuseInUse returns an *AccountInUseError if the account has a service account that
-// works and may do everything: without one nobody could make another.
+// refuseInUse returns an *AccountInUseError if a service account works and may do everything.
 func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 	for _, kind := range []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin} {
 		grants, err := r.Authorizations(accountID, store.AuthorizationFilter{SubjectType: vocab.SubjectServiceAccount, GrantKind: kind})

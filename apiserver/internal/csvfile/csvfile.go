@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Writer writes rows that end in CRLF (RFC 4180). The csv package would do so too, but it
-// then changes the line breaks within a cell and drops a single CR.
+// Writer writes rows that end in CRLF (RFC 4180). encoding/csv changes line breaks within a
+// cell.
 type Writer struct {
 	out *bufio.Writer
 	row bytes.Buffer
@@ -50,15 +50,13 @@ const formulaSigns = "=+-@＝＋－＠"
 // and settings.
 const cellSeparators = ",;|\t\r\n\v\f\u0085\u2028\u2029"
 
-// IsFormula reports whether a spreadsheet would run a cell, or what it splits off a cell, as
-// a formula.
+// IsFormula reports whether a spreadsheet would run a cell, or what it splits off it, as a
+// formula.
 func IsFormula(cell string) bool { return neutral(cell) != cell }
 
-// neutral keeps a spreadsheet from running a cell, or what it splits off a cell, as
-// a formula: an apostrophe goes before each, as OWASP advises on CSV injection.
-// Quotes would not do: a spreadsheet that splits at a semicolon ignores the quotes
-// around a cell between commas. Spaces, quotes and invisible characters before the
-// sign don't make it harmless.
+// neutral puts an apostrophe before each formula in a cell, as OWASP advises on CSV injection.
+// Quotes would not do: a spreadsheet that splits at a semicolon ignores those of a cell between
+// commas. Spaces, quotes and invisible characters before the sign don't make it harmless.
 func neutral(cell string) string {
 	var b strings.Builder
 	written, start, blank := 0, 0, true

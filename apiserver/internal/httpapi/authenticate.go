@@ -7,9 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// authenticate identifies the caller and checks that they may use the operation,
-// before anything else of the request is read. The objects that a restricted grant
-// covers are up to the operation.
+// authenticate identifies the caller and checks that they may use the operation, before the rest
+// of the request is read. The operation checks restricted grants.
 func (h *Handler) authenticate(r *http.Request, spec api.Spec) (who auth.Caller, err error) {
 	p := progressOf(r.Context())
 	defer func() { p.arrival = h.Rules.Now() }()
@@ -32,8 +31,7 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (who auth.Caller,
 
 func accountOf(r *http.Request) string { return api.CanonicalID(r.PathValue("account_id")) }
 
-// identify returns the caller that a request's credential names. The rate limit and the
-// operation both need it, so that its result is kept.
+// identify returns the caller of a request, once for the rate limit and the operation.
 func (h *Handler) identify(r *http.Request) (auth.Caller, error) {
 	p := progressOf(r.Context())
 	if p.identified == nil {

@@ -14,16 +14,13 @@ import (
 )
 
 const (
-	// freeBody is the size of a body that is never refused for want of memory: as much as
-	// net/http buffers of each connection.
+	// freeBody is the size of a body that is never refused for want of memory.
 	freeBody = 4 << 10
-	// decodeFactor is about how many times its size a body takes while it is decoded
-	// and validated.
+	// decodeFactor is about how many times its size a body takes in memory.
 	decodeFactor = 4
 )
 
-// receive reads the body of a request that must be JSON. A large one takes its part of the
-// memory for bodies until release is called.
+// receive reads a body that must be JSON. A large one takes memory until release is called.
 func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (data []byte, release func(), err error) {
 	release = func() {}
 	if r.ContentLength != 0 {
@@ -70,8 +67,7 @@ func unsupported(header, msg string) *api.Error {
 	return api.NewError(http.StatusUnsupportedMediaType, api.TypeUnsupportedMedia, "%s", msg).At("header", header)
 }
 
-// patient is a response that a client may read as slowly as it likes, as long as it reads:
-// each write has a deadline of its own.
+// patient is a response that a client may read slowly: each write has its own deadline.
 type patient struct{ http.ResponseWriter }
 
 // writeTimeout is the time that a client has for each part of a response that is streamed.

@@ -19,8 +19,8 @@ const securityScheme = "bearer"
 //go:embed examples.json
 var exampleCalls []byte
 
-// Document returns the OpenAPI 3.1 document of the contract, as indented JSON.
-// Without lifecycle it describes the published operations alone.
+// Document returns the OpenAPI 3.1 document, of the published operations alone without
+// lifecycle.
 func Document(lifecycle bool) ([]byte, error) {
 	specs := slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !lifecycle })
 	doc := newDocument(specs)
@@ -34,8 +34,8 @@ func Document(lifecycle bool) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// newSchemas returns an empty registry of schemas, which come from the contract's types
-// and their tags.
+// newSchemas returns an empty registry of schemas, which come from the contract's types and
+// tags.
 func newSchemas() huma.Registry {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.FreeForm](), reflect.TypeFor[freeForm]())
@@ -93,8 +93,7 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 	return doc
 }
 
-// addExamples adds one call to each operation: recorded calls of a service, which a test
-// makes again and compares.
+// addExamples adds a recorded call to each operation, which a test makes again and compares.
 func addExamples(doc *huma.OpenAPI) error {
 	var calls map[string]struct {
 		Parameters        map[string]string
@@ -207,9 +206,7 @@ func (freeForm) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// setUpdateLimits gives the fields of a PATCH body the limits that the body of the
-// object's creation sets for the fields of the same name, so that each limit is written
-// once.
+// setUpdateLimits gives the fields of a PATCH body the limits of the object's creation.
 func setUpdateLimits(schemas huma.Registry, request reflect.Type) {
 	body, ok := request.FieldByName("Body")
 	if !ok {
@@ -231,9 +228,8 @@ func setUpdateLimits(schemas huma.Registry, request reflect.Type) {
 	}
 }
 
-// complete sets what tags can't say in the schema of an object: unknown fields are
-// ignored, which is the default of JSON Schema, a name has a pattern and an explanation, and null is one of the values
-// of a nullable enumeration.
+// complete sets what tags can't say: additional members are ignored, a name has a pattern and an
+// explanation, and null is a value of a nullable enumeration.
 func complete(object *huma.Schema) {
 	object.AdditionalProperties = nil
 	for name, p := range object.Properties {

@@ -8,8 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// errorTypes are the types of problem that a response can have, for the table in the
-// document.
+// errorTypes are the types of problem, for the table in the document.
 var errorTypes = []struct {
 	status  int
 	types   []string

@@ -15,9 +15,8 @@ import (
 // refTo returns a reference to a component of the document.
 func refTo(kind, name string) string { return "#/components/" + kind + "/" + name }
 
-// rateLimitHeaders are in every response of a service with a limit. The document has them where a
-// client looks at them, in a success and in a 429: generators write code for each header of each
-// response.
+// rateLimitHeaders are in every response of a service with a limit. The document has them in a
+// success and in a 429: generators write code for each.
 var rateLimitHeaders = []string{
 	rateLimitHeader, rateLimitRemainingHeader, rateLimitResetHeader, rateLimitPolicyHeader, rateLimitStateHeader,
 }
@@ -130,8 +129,7 @@ func tagsOf(specs []api.Spec) (tags []*huma.Tag) {
 	return tags
 }
 
-// addLinks links the response of each create to the operations on the new object, so that tools
-// for tests find what reads, changes and deletes it.
+// addLinks links each create to the operations on the new object, for tools.
 func addLinks(doc *huma.OpenAPI, specs []api.Spec) {
 	for _, create := range specs {
 		if create.Status != http.StatusCreated {

@@ -34,8 +34,7 @@ const defaultBodyMemory = 64 << 20
 // Options configures a Handler. Limiter and Middleware are optional.
 type Options struct {
 	Rules *account.Rules
-	// Clock measures durations; the rules have the same time to the microsecond, as the API
-	// and the store keep it.
+	// Clock measures durations; Rules.Now has the same time to the microsecond.
 	Clock       func() time.Time
 	Idempotency *idempotency.Records
 	// Limiter bounds how often each credential calls; nil: no limit.
@@ -63,9 +62,8 @@ type Handler struct {
 	drained            chan struct{} // closed with draining
 }
 
-// inputs has the input of each operation, by id. It is made when the operation is first
-// called, because an embedded account has to start quickly, and once in a process, because
-// tests start many services.
+// inputs has the input of each operation, by id, made when it is first called: an embedded
+// account has to start quickly, and tests start many services.
 var inputs = func() map[string]func() input {
 	all := map[string]func() input{}
 	for _, s := range api.Specs() {
@@ -91,8 +89,7 @@ func New(o Options) *Handler {
 	return h
 }
 
-// Ready returns why requests should go to another server, or nil. The error is for the
-// public: it contains no path.
+// Ready is apiserver.Service.Ready.
 func (h *Handler) Ready(ctx context.Context) error {
 	if h.retiring.Load() || h.draining.Load() {
 		return errors.New("draining")
@@ -107,12 +104,10 @@ func (h *Handler) Ready(ctx context.Context) error {
 	return errors.New("the database does not respond")
 }
 
-// Retire makes Ready report an error while every request is still served: load balancers
-// need some time to use another server.
+// Retire is apiserver.Service.Retire.
 func (h *Handler) Retire() { h.retiring.Store(true) }
 
-// Drain makes the handler refuse new requests with a 503, and Ready report an error,
-// while the requests in flight end.
+// Drain is apiserver.Service.Drain.
 func (h *Handler) Drain() {
 	if !h.draining.Swap(true) {
 		close(h.drained)

@@ -10,20 +10,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// Client returns an HTTP client that calls the handler in process, without a socket.
-// Requests need a credential, as over the network; their host is ignored.
+// Client is apiserver.Service.Client.
 func (h *Handler) Client() *http.Client {
 	return &http.Client{Transport: handlerTransport{handler: h}}
 }
 
-// OwnerClient is like Client, but its requests come from the account's owner and need no
-// credential.
+// OwnerClient is apiserver.Service.OwnerClient.
 func (h *Handler) OwnerClient(accountID string) *http.Client {
 	return &http.Client{Transport: handlerTransport{handler: h, trusted: new(auth.Owner(accountID))}}
 }
 
-// OperatorClient is like OwnerClient, but its requests come from a person with access to
-// the database, see auth.Operator.
+// OperatorClient is apiserver.Service.OperatorClient.
 func (h *Handler) OperatorClient(accountID, name string) *http.Client {
 	return &http.Client{Transport: handlerTransport{handler: h, trusted: new(auth.Operator(accountID, name))}}
 }
@@ -36,8 +33,7 @@ type handlerTransport struct {
 
 var errAborted = errors.New("the in-process handler aborted the response")
 
-// RoundTrip implements http.RoundTripper. The response body is streamed as the handler
-// writes it.
+// RoundTrip implements http.RoundTripper. It streams the response body.
 func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	if t.trusted != nil {
@@ -88,8 +84,8 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// pipedResponse is the http.ResponseWriter of one in-process call. It is used by
-// the handler's goroutine alone; begun passes status, sent and failed to RoundTrip.
+// pipedResponse is the http.ResponseWriter of one call, for the handler's goroutine. begun
+// passes status, sent and failed to RoundTrip.
 type pipedResponse struct {
 	header http.Header
 	body   *io.PipeWriter

@@ -46,8 +46,7 @@ func inputOf(request reflect.Type, schemas huma.Registry) input {
 	return i
 }
 
-// read returns a pointer to a valid request in canonical form. Its error is an *api.Error;
-// a 422 lists all problems of the request at once.
+// read returns a pointer to a valid request in canonical form, or an *api.Error.
 func (o *operation) read(r *http.Request, body []byte) (any, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -64,8 +63,7 @@ func (o *operation) read(r *http.Request, body []byte) (any, error) {
 	return request.Interface(), o.invalid(r, request.Interface(), sent, v.found)
 }
 
-// readParameters sets the fields of a request that are not in its body. An empty text
-// is the same as an absent one.
+// readParameters sets the fields that are not in the body. An empty text is an absent one.
 func (o *operation) readParameters(v *validator, request reflect.Value, r *http.Request, query url.Values) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if known := func(p parameter) bool { return p.in == "query" && p.name == name }; o.Strict && !slices.ContainsFunc(o.input().parameters, known) {
@@ -126,9 +124,8 @@ func (o *operation) readBody(v *validator, field reflect.Value, data []byte) any
 	return sent
 }
 
-// invalid returns the 422 for a request that breaks its schema or a rule beyond it, or
-// nil. It names the unknown objects too that the body of such a request refers to; for
-// others, the operation does.
+// invalid returns the 422 for a request that breaks its schema or a rule beyond it, or nil. The
+// 422 also names the unknown objects to which the body refers.
 func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Problem) error {
 	broken = inOrder(broken)
 	if len(broken) > api.MaxProblems {
@@ -164,8 +161,7 @@ func brokenRules(request any, arrival time.Time) (found []*api.Problem) {
 	return found
 }
 
-// inOrder returns the problems by the part of the request that they are in. It has one
-// for each place: the first is the cause of the others.
+// inOrder returns the problems by the part of the request, the first one for each place.
 func inOrder(problems []*api.Problem) []*api.Problem {
 	seen := map[string]bool{}
 	problems = slices.DeleteFunc(slices.Clone(problems), func(p *api.Problem) bool {

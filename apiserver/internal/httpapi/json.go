@@ -14,8 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of a request body: the nesting of its arrays and objects, and how many
-// values they hold in all, names of members included. A problem can be found with each.
+// The bounds of a request body: the depth of its values, and their number with names of members.
 const (
 	maxDepth  = 64
 	maxValues = 50_000
@@ -23,8 +22,7 @@ const (
 
 var errNotJSON = errors.New("not JSON in Unicode within the bounds")
 
-// decodeJSON reads a request body. Numbers are json.Number, because free-form attributes
-// keep large ones.
+// decodeJSON reads a request body, with numbers as json.Number.
 func decodeJSON(data []byte) (any, error) {
 	if !isUnicode(data) {
 		return nil, errNotJSON
@@ -88,10 +86,9 @@ func (d *jsonDecoder) value() (any, error) {
 	return list, err
 }
 
-// assign sets v, a part of a request, to a value that decodeJSON has read, and reports
-// whether it fits. It continues after what does not fit, so that the other fields can be
-// checked. Unlike encoding/json, it compares names exactly, takes 60.0 and 6e1 for
-// integers, as JSON Schema does, and sets absent fields to the default of their tag.
+// assign sets v, a part of a request, to a value of decodeJSON, and reports whether it fits. It
+// goes on after what does not fit. Unlike encoding/json, it compares names exactly, takes 60.0
+// and 6e1 for integers, as JSON Schema does, and sets absent fields to the default of their tag.
 func assign(v reflect.Value, value any) bool {
 	if custom, ok := reflect.TypeAssert[json.Unmarshaler](v.Addr()); ok {
 		text, err := json.Marshal(value)
@@ -159,8 +156,7 @@ func assignFields(v reflect.Value, object map[string]any) bool {
 	return fits
 }
 
-// parse sets v to the value that text represents in a parameter or a default, and returns
-// it as decodeJSON would. It returns false if it represents none.
+// parse sets v to the value of a parameter or a default, and returns it as decodeJSON would.
 func parse(v reflect.Value, text string) (value any, ok bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -187,9 +183,8 @@ func wholeNumber(number json.Number) (int64, bool) {
 	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
-// isUnicode reports whether JSON has nothing that encoding/json would replace by U+FFFD:
-// bytes that are no UTF-8, and halves of surrogate pairs (RFC 8259, sections 8.1 and 8.2).
-// Two different secrets would become the same.
+// isUnicode reports whether JSON has no bytes and escapes that encoding/json would replace by
+// U+FFFD (RFC 8259, sections 8.1 and 8.2): two different secrets would become the same.
 func isUnicode(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false

@@ -18,9 +18,9 @@ type operation struct {
 	input func() input
 }
 
-// ServeHTTP takes the steps of a request after it is routed: it authenticates the caller
-// (authenticate.go), reads and validates the request (input.go), runs the operation and
-// writes the response.
+// ServeHTTP authenticates the caller (authenticate.go), reads and validates the request
+// (input.go), runs the operation and writes the response. A request that is refused before its
+// operation is refused for the caller's rights first.
 func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who, err := o.authenticate(r, o.Spec)
 	if err != nil {
@@ -45,8 +45,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// prepare reads and validates a request, and claims its Idempotency-Key. The caller calls
-// release in any case.
+// prepare reads and validates a request, and claims its Idempotency-Key. release must be called.
 func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any, q *idempotency.Request, release func(), err error) {
 	var body []byte
 	release = func() {}
@@ -63,8 +62,7 @@ func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any
 	return request, q, release, err
 }
 
-// respond runs the operation under the request's Idempotency-Key, and writes the response
-// unless there is an error.
+// respond runs the operation and writes the response, unless there is an error.
 func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any, q *idempotency.Request) error {
 	response, err := o.run(ctx, request, q)
 	if err != nil {
@@ -104,8 +102,7 @@ func (h *Handler) newCall(ctx context.Context, spec api.Spec, q *idempotency.Req
 	}
 }
 
-// writeCSV streams a file. After an error in the middle, the status is sent already: the
-// response is cut off.
+// writeCSV streams a file, which is cut off after an error.
 func (o *operation) writeCSV(ctx context.Context, w http.ResponseWriter, file *api.CSV) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Filename+`"`)

@@ -17,8 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// pageStyle is in every page, and pageCSP lets it and nothing else in: no
-// script, no image, nothing of another origin.
+// pageStyle is in every page, and pageCSP allows nothing else.
 var (
 	//go:embed template/page.css
 	pageStyle string
@@ -71,16 +70,14 @@ func (h *Handler) pageFailed(r *http.Request, err error) {
 
 var oneTimeLink = regexp.MustCompile(`(?is)` + regexp.QuoteMeta(mail.VerificationPath) + `.+`)
 
-// RedactPath returns the path of a request without the token of a verification link, so
-// that it can be logged.
+// RedactPath is apiserver.RedactPath.
 func RedactPath(path string) string {
 	return oneTimeLink.ReplaceAllLiteralString(path, mail.VerificationPath+"[redacted]")
 }
 
-// verificationPages serves the page of a verification link. A GET changes nothing,
-// because mail scanners open links by themselves; the button on the page sends a POST.
-// The POST needs no proof that it came from the page: a site that can send one knows the
-// link, and could read the page too.
+// verificationPages serves the page of a verification link. A GET changes nothing, because mail
+// scanners open links; the button sends a POST, which needs no further proof: who can send it
+// knows the link.
 func (h *Handler) verificationPages(mux *http.ServeMux) {
 	for method, use := range map[string]func(context.Context, mail.Token) (account.Link, error){
 		http.MethodGet: h.Rules.OpenLink, http.MethodPost: h.Rules.ConfirmLink,
@@ -96,8 +93,7 @@ func (h *Handler) verificationPages(mux *http.ServeMux) {
 	}
 }
 
-// describeLink returns the status code and the page for the result of OpenLink or
-// ConfirmLink.
+// describeLink returns the status code and the page for a link.
 func describeLink(link account.Link, err error) (status int, p page) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -139,8 +135,7 @@ func describeLink(link account.Link, err error) (status int, p page) {
 	}
 }
 
-// paymentPages serves the page of a purchase. It is only informative, because the
-// service takes no money.
+// paymentPages serves the page of a purchase, for information: the service takes no money.
 func (h *Handler) paymentPages(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+account.PaymentPath+"{batch}", func(w http.ResponseWriter, r *http.Request) {
 		status, p := h.paymentPage(r)

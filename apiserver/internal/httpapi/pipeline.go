@@ -17,8 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// pipeline returns the handler of every request: request id and log line, the
-// middleware of the options, then the routes.
+// pipeline returns the handler of every request: id, log line, Middleware, routes.
 func (h *Handler) pipeline() http.Handler {
 	var next http.Handler = http.HandlerFunc(h.route)
 	if h.Middleware != nil {
@@ -71,8 +70,7 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 	h.router.ServeHTTP(rec, r)
 }
 
-// unrouted returns the error for a request without a route, and for every request while the
-// service shuts down; otherwise nil.
+// unrouted returns the error of a request without a route or during the shutdown, or nil.
 func (h *Handler) unrouted(p *progress, r *http.Request) *api.Error {
 	switch {
 	case p.allow != "":
@@ -85,8 +83,7 @@ func (h *Handler) unrouted(p *progress, r *http.Request) *api.Error {
 	return nil
 }
 
-// responseTo returns the response to an error of an operation. The cause of an internal
-// error is logged under msg and not exposed.
+// responseTo returns the response to an error. An internal error is logged under msg.
 func (h *Handler) responseTo(ctx context.Context, err error, msg string, attrs ...any) *api.Error {
 	if response, ok := errors.AsType[*api.Error](err); ok {
 		return response
@@ -110,9 +107,8 @@ func internalError() *api.Error {
 	return api.NewError(http.StatusInternalServerError, api.TypeInternal, "something failed inside the service; try again, and quote the request id if it happens again")
 }
 
-// The headers of every response if there is a limit: the bucket's size, what is
-// left in it, and in how many seconds it is full again. They have the form that most APIs
-// use, and that of the later drafts of draft-ietf-httpapi-ratelimit-headers, a policy and its state.
+// The headers of every response if there is a limit, in the form that most APIs use and in that
+// of draft-ietf-httpapi-ratelimit-headers.
 const (
 	rateLimitHeader          = "RateLimit-Limit"
 	rateLimitRemainingHeader = "RateLimit-Remaining"
@@ -121,9 +117,9 @@ const (
 	rateLimitStateHeader     = "RateLimit"
 )
 
-// limit takes a request out of the bucket of its credential, and returns a 429 if it is
-// empty. A request without a valid credential counts for its remote address. Health checks
-// and pages are not limited: behind a proxy everybody has the same address.
+// limit takes a request out of the bucket of its credential, or else its remote address, and
+// returns a 429 if it is empty. Health checks and pages are not limited: behind a proxy
+// everybody has the same address.
 func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 	if p := progressOf(r.Context()); h.Limiter == nil || p.Operation.ID == "" && p.Route != "" {
 		return nil
@@ -150,8 +146,7 @@ func (h *Handler) rateLimited(u ratelimit.Usage) *api.Error {
 		"more than %d requests in %s; try again in %d s", h.Limiter.Requests, h.Limiter.Per, u.Wait).RetryAfter(u.Wait)
 }
 
-// network returns the part of an address that one customer has: all of an IPv4
-// address, and the first half of an IPv6 address (RFC 6177).
+// network returns an IPv4 address, or the first half of an IPv6 address (RFC 6177).
 func network(remoteAddr string) string {
 	a, err := netip.ParseAddrPort(remoteAddr)
 	if err != nil {

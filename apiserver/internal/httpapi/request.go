@@ -25,8 +25,8 @@ const requestIDHeader = "X-Request-Id"
 
 var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// looksLikeToken reports whether a request id may be a credential by mistake, a service
-// account's token or a JWT: a request id is logged and stored.
+// looksLikeToken reports whether a request id, which is logged, may be a token or a JWT by
+// mistake.
 func looksLikeToken(id string) bool {
 	return strings.Contains(id, api.TokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // {" in base64
 }
@@ -35,14 +35,11 @@ func looksLikeToken(id string) bool {
 type Request struct {
 	// ID is in the response's X-Request-Id, in the log and in the audit log.
 	ID string
-	// Operation is the requested operation; its ID is empty for a page, a health check,
-	// and a path that does not exist.
+	// Operation has no ID for a page, a health check, and a path that does not exist.
 	Operation api.Spec
-	// Route is the pattern of http.ServeMux that the request matches, such as
-	// "GET /healthz/live"; empty for a path that does not exist.
+	// Route is the request's pattern, such as "GET /healthz/live"; empty without one.
 	Route string
-	// Subject is who sent the request, once an operation of their account has identified
-	// them; without a type before that.
+	// Subject is who sent the request, once an operation has identified them.
 	Subject store.AuditSubject
 	// Trusted reports that the request is an OwnerClient's and needs no credential.
 	Trusted bool
@@ -50,8 +47,7 @@ type Request struct {
 	Draining <-chan struct{}
 }
 
-// Name returns an operation's id, "verification", "payment", "health" or "other": a small
-// fixed set, as metrics need it.
+// Name returns an operation's id, "verification", "payment", "health" or "other", for metrics.
 func (r Request) Name() string {
 	_, path, _ := strings.Cut(r.Route, " ")
 	switch {
@@ -119,8 +115,7 @@ func remoteHost(remoteAddr string) string {
 	return peer.Addr().Unmap().String()
 }
 
-// router is a ServeMux that can return a request's route. By itself a ServeMux responds
-// in text if it has no route, and redirects if a path is not clean.
+// router is a ServeMux that returns a request's route. A ServeMux alone would respond in text.
 type router struct {
 	*http.ServeMux
 	// operations are the contract's by the patterns of their routes.
@@ -135,8 +130,7 @@ func newRouter() *router {
 	return r
 }
 
-// match returns the pattern of a request's route; without one, allow lists the
-// methods that the path has, if any.
+// match returns the pattern of a request's route, or else the methods that its path allows.
 func (m *router) match(r *http.Request) (pattern, allow string) {
 	p := r.URL.EscapedPath() // an escaped slash does not end a segment
 	if p == "" || path.Clean(p) != p {
@@ -147,8 +141,7 @@ func (m *router) match(r *http.Request) (pattern, allow string) {
 
 type subjectKey struct{}
 
-// AsControlPlane returns a context in which the audit log attributes the changes of the
-// service's methods to the control plane. Without it they are the operator's.
+// AsControlPlane is apiserver.AsControlPlane.
 func AsControlPlane(ctx context.Context) context.Context {
 	return context.WithValue(ctx, subjectKey{}, audit.ControlPlane)
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// SignIn is apiserver.Service.SignIn. A failed attempt counts against the limit of the remote
-// address, like a request without a valid credential.
+// SignIn is apiserver.Service.SignIn.
 func (h *Handler) SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
 	sealed, err = h.Rules.Auth.SealSession(ctx, token, lifetime)
 	return sealed, h.signInError(ctx, err, remoteAddr)

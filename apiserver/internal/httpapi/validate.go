@@ -18,8 +18,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
-// validator collects the problems of values against their schemas, in the words of
-// Pydantic v2. It knows the keywords of JSON Schema that the contract uses.
+// validator collects problems in the words of Pydantic v2, for the keywords that the contract
+// uses.
 type validator struct {
 	schemas huma.Registry
 	// strict reports members that an object does not have.
@@ -42,8 +42,7 @@ func (v *validator) member(place string, s *huma.Schema, value any) {
 	v.loc = v.loc[:len(v.loc)-1]
 }
 
-// check checks a value that decodeJSON has read. It reports the first problem of a value
-// and those of its members.
+// check reports the first problem of a value and those of its members.
 func (v *validator) check(s *huma.Schema, value any) {
 	for s.Ref != "" {
 		s = v.schemas.SchemaFromRef(s.Ref)

@@ -23,8 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 )
 
-// Records makes the idempotency state of requests, and knows the keys of those that run in
-// this process. It is safe for concurrent use.
+// Records knows the keys of the requests of this process. It is safe for concurrent use.
 type Records struct {
 	random *random.Source
 	// cleanedAt is when expired records were last deleted, in Unix seconds.
@@ -52,10 +51,8 @@ type Request struct {
 	response []byte // as it is stored
 }
 
-// Begin registers a request under its Idempotency-Key, which may be empty. input is
-// everything that distinguishes it from other requests to the operation. The error is a
-// conflict if a request with the key is still running. The caller must call Done after the
-// operation.
+// Begin registers a request under its Idempotency-Key, which may be empty. input distinguishes
+// it from other requests to the operation. A key in use is a conflict. Done must follow.
 func (r *Records) Begin(who auth.Caller, operationID, idempotencyKey string, input any) (*Request, error) {
 	q := &Request{records: r}
 	if idempotencyKey == "" {

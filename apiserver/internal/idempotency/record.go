@@ -25,8 +25,8 @@ const recordTTL = 24 * time.Hour
 // cleanupInterval is how often expired records are deleted.
 const cleanupInterval = time.Hour
 
-// key is derived from a request's Idempotency-Key. The Idempotency-Key itself is not
-// stored, so that only a caller that resends it can decrypt the response.
+// key is derived from an Idempotency-Key, which is not stored: only a caller that resends it can
+// decrypt the response.
 type key struct {
 	hash        []byte // identifies the caller and the key
 	fingerprint []byte // identifies the request, and reveals no secret in it
@@ -55,8 +55,7 @@ func newKey(who auth.Caller, operationID, idempotencyKey string, input any) (*ke
 	return &key{hash: hash(who, idempotencyKey), fingerprint: mac.Sum(nil), cipher: aead}, nil
 }
 
-// packedFrom is the size of a response, in bytes, from which it is compressed: that of a bulk
-// create repeats every field's name for each object.
+// packedFrom is the size in bytes from which a response is compressed, as that of a bulk create.
 const packedFrom = 1 << 10
 
 // packed is the first byte of a compressed response, which no JSON begins with.
@@ -98,8 +97,8 @@ func (k *key) open(sealed []byte) ([]byte, error) {
 	return io.ReadAll(flate.NewReader(bytes.NewReader(response[1:])))
 }
 
-// Replay reads the response that is stored under the request's key, and reports whether
-// there is one. The error is a 422 if the key was used for another request.
+// Replay reads the response under the key, if there is one, or returns a 422 if the key was used
+// for another request.
 func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	if q.key == nil {
 		return false, nil
@@ -121,8 +120,7 @@ func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 	return true, nil
 }
 
-// Response returns the body of the response that is stored or replayed under the
-// request's key, or nil.
+// Response returns the body that is stored or replayed under the key, or nil.
 func (q *Request) Response() []byte { return q.response }
 
 // Restart clears the outcome of an earlier attempt at the operation's transaction.
@@ -130,8 +128,7 @@ func (q *Request) Restart() {
 	q.Replayed, q.response = false, nil
 }
 
-// Save stores the response under the request's key, if it has one, and deletes expired
-// records about once an hour.
+// Save stores the response under the key, if any, and deletes expired records once an hour.
 func (q *Request) Save(tx store.Tx, at time.Time, response any) error {
 	if q.key == nil {
 		return nil

@@ -13,9 +13,8 @@ import (
 
 // Message is an e-mail that the service sends.
 type Message struct {
-	// ID identifies a message by its link: the part left of the @ in a Message-ID
-	// (RFC 5322, section 3.6.4). Another attempt to send a rule's message has another
-	// link, and therefore another ID.
+	// ID identifies the message by its link: the left part of a Message-ID (RFC 5322, section
+	// 3.6.4).
 	ID string
 	// ForwardingID is the rule whose verification the message is for.
 	ForwardingID string
@@ -27,8 +26,7 @@ type Message struct {
 	SentAt time.Time
 }
 
-// redacted returns the text of an error without the secret of the message's link,
-// because a mail server that refuses a message may quote it.
+// redacted returns the text of an error without the link: a mail server may quote the message.
 func (m Message) redacted(err error) string {
 	if secret := m.Link[strings.LastIndexByte(m.Link, '/')+1:]; secret != "" {
 		return strings.ReplaceAll(err.Error(), secret, "[secret]")
@@ -36,25 +34,21 @@ func (m Message) redacted(err error) string {
 	return err.Error()
 }
 
-// ErrUndeliverable is wrapped by a Sender's error if another attempt to send the
-// message would fail too, as after a 5yz reply of SMTP (RFC 5321, section 4.2.1).
+// ErrUndeliverable is in a Sender's error if another attempt would fail too, as after a 5yz
+// reply of SMTP (RFC 5321, section 4.2.1).
 var ErrUndeliverable = errors.New("the message can't be delivered")
 
-// Sender sends messages. It is called in the background, by several goroutines
-// at once. After an error that is not ErrUndeliverable, the service writes the
-// message again and retries later, a few times. A message is sent at least once:
-// after a crash, a recipient may get it twice.
+// Sender sends messages, in several goroutines. After an error that is not ErrUndeliverable, the
+// message is written again and retried, a few times. A recipient may get it twice after a crash.
 type Sender interface {
-	// Send returns when the message was accepted for delivery, or ctx is cancelled:
-	// closing the service waits for it.
+	// Send returns when the message was accepted for delivery, or ctx is cancelled.
 	Send(ctx context.Context, m Message) error
 }
 
 // outboxSize is how many messages an Outbox holds.
 const outboxSize = 1000
 
-// Outbox holds the newest messages that this process wrote, for operators and tests.
-// It is safe for concurrent use.
+// Outbox holds the newest messages of this process. It is safe for concurrent use.
 type Outbox struct {
 	mu       sync.Mutex
 	messages []Message

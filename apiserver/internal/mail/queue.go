@@ -23,8 +23,7 @@ const (
 
 var sendPauses = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
-// Composer writes a message that was claimed. It returns nil if nobody waits for the message
-// any more.
+// Composer writes a claimed message, or returns nil if nobody waits for it any more.
 type Composer func(tx store.Tx, queued store.QueuedMessage) (*Message, error)
 
 // Queue sends the messages that are queued in the store, in the background. A message is
@@ -52,11 +51,9 @@ type Queue struct {
 	workers sync.WaitGroup
 	// GivenUp is how many messages this process has given up.
 	GivenUp atomic.Int64
-	// turn holds an element while a worker is in next, and wake ends its wait, because a
-	// message may be due.
+	// turn holds an element while a worker is in next, and wake ends its wait.
 	turn, wake chan struct{}
-	// closing ends when the workers must stop as soon as no message is due, and ctx when
-	// the attempts in flight must end.
+	// closing ends when the workers must stop, and ctx when the attempts in flight must end.
 	closing, ctx  context.Context
 	close, cancel context.CancelFunc
 }
@@ -99,8 +96,7 @@ func (q *Queue) work() {
 	}
 }
 
-// next waits for a message that is due and claims it, one worker at a time. It returns nil
-// if the queue is closed.
+// next waits for a due message and claims it, one worker at a time; nil if the queue is closed.
 func (q *Queue) next() (message *Message, claim store.QueuedMessage) {
 	q.turn <- struct{}{}
 	defer func() { <-q.turn }()
@@ -123,8 +119,7 @@ func (q *Queue) next() (message *Message, claim store.QueuedMessage) {
 	return nil, claim
 }
 
-// claim claims the first message that is due and writes it. If no message is due, it
-// returns how long to wait for one.
+// claim claims the first due message and writes it, or returns how long to wait for one.
 func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.Duration) {
 	var due time.Time
 	err := q.store.View(q.ctx, func(r store.Reader) (err error) {
@@ -149,8 +144,7 @@ func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.
 	return message, claim, 0
 }
 
-// claimAndWrite returns no message if another process has claimed it, or if nobody waits for
-// it any more: then it removes it. Messages of deleted rules are gone already.
+// claimAndWrite returns no message if another process has claimed it or nobody waits for it.
 func (q *Queue) claimAndWrite(now time.Time) (message *Message, claim store.QueuedMessage, err error) {
 	var claims []store.QueuedMessage
 	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
@@ -212,9 +206,8 @@ func (q *Queue) attempt(m Message) (err error) {
 	return q.sender.Send(ctx, m)
 }
 
-// settle ends a claim. If that fails, the message is sent again when the lease has
-// expired. A claim that has ended already is ignored: the rule was deleted, or its
-// message was queued again.
+// settle ends a claim. If that fails, the message is sent again. A claim that has ended is
+// ignored.
 func (q *Queue) settle(log *slog.Logger, end func(store.Tx) error) {
 	// The context of the attempts may have ended, and this must be written.
 	err := q.store.Update(context.WithoutCancel(q.ctx), end)
@@ -223,8 +216,7 @@ func (q *Queue) settle(log *slog.Logger, end func(store.Tx) error) {
 	}
 }
 
-// Close sends the messages that are due, for at most some seconds. The others stay
-// queued for the next process. The queue does not use the store afterwards.
+// Close sends the messages that are due, for at most some seconds. The others stay queued.
 func (q *Queue) Close() {
 	if q == nil {
 		return

@@ -12,8 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 )
 
-// Cost is the cost of a hash. It is stored with each hash. The zero value is the
-// recommendation of OWASP.
+// Cost is the cost of a hash, which is stored with it. The zero value is OWASP's recommendation.
 type Cost struct {
 	MemoryKiB, Passes uint32
 }

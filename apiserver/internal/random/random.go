@@ -1,5 +1,5 @@
-// Package random provides the ids and secrets of the service from one source of
-// randomness, so that a test can make them predictable.
+// Package random provides ids and secrets from one source of randomness, which a test can
+// replace.
 package random
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Source reads from a source of randomness. It is safe for concurrent use and panics
-// if the source fails: without randomness no id and no secret can be trusted.
+// Source reads from a source of randomness, and panics if that fails. It is safe for concurrent
+// use.
 type Source struct {
 	mu     sync.Mutex
 	reader io.Reader
@@ -44,9 +44,8 @@ func (s *Source) ID() string {
 	return uuid.Must(uuid.NewRandomFromReader(bytes.NewReader(s.Bytes(len(uuid.Nil))))).String()
 }
 
-// IDAt returns a UUID that begins with a time (RFC 9562, version 7). The index entries of
-// objects with such ids are next to each other if the objects were created together, so
-// that creating many writes few pages.
+// IDAt returns a UUID that begins with a time (RFC 9562, version 7): objects that are created
+// together are next to each other in an index, so that few pages are written.
 func (s *Source) IDAt(t time.Time) string {
 	id := uuid.UUID(s.Bytes(len(uuid.Nil)))
 	milliseconds := uint64(t.UnixMilli())

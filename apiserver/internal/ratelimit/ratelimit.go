@@ -1,6 +1,5 @@
-// Package ratelimit counts requests in token buckets, one for each key. A Limiter keeps its
-// buckets in memory, so that its limit holds per process. TakeStored keeps a bucket in the
-// store, for limits that hold for all processes.
+// Package ratelimit counts requests in token buckets, one for each key: in the memory of one
+// process (Limiter), or in the store for all processes (TakeStored).
 package ratelimit
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Limit is the size of a token bucket: up to Requests at once, and as many again in
-// each Per. The zero value is no limit.
+// Limit is a token bucket: up to Requests at once, and as many again in each Per. The zero value
+// is no limit.
 type Limit struct {
 	Requests int
 	Per      time.Duration
@@ -29,8 +28,7 @@ type Usage struct {
 	Wait int
 }
 
-// TakeStored takes a request out of a bucket in the store, in the transaction of what the
-// limit is for.
+// TakeStored takes a request out of a bucket in the store, in the transaction that it limits.
 func (l Limit) TakeStored(tx store.TokenBucketWriter, bucket string, now time.Time) (u Usage, err error) {
 	err = tx.UpdateTokenBucket(bucket, now, func(fullAt time.Time) (time.Time, error) {
 		u, fullAt = l.take(fullAt, now)
@@ -39,8 +37,8 @@ func (l Limit) TakeStored(tx store.TokenBucketWriter, bucket string, now time.Ti
 	return u, err
 }
 
-// take takes a request out of a bucket, and returns when the bucket is full again. A bucket
-// lacks at most its whole content, even if the clock went back.
+// take takes a request out of a bucket, and returns when that is full again: after at most Per,
+// even if the clock went back.
 func (l Limit) take(fullAt, now time.Time) (Usage, time.Time) {
 	// Less than the store's precision, a microsecond, makes no difference.
 	const rounding = time.Microsecond

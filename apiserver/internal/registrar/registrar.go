@@ -1,6 +1,5 @@
-// Package registrar decides which domains can be bought and at what price. It knows no
-// account and no store of domains: whether somebody owns a name already is up to the
-// caller.
+// Package registrar decides which domains can be bought and at what price. Who owns a name is up
+// to the caller.
 package registrar
 
 import (
