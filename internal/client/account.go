@@ -11,8 +11,7 @@ import (
 
 const checkPlan = "Check the account's plan before trying again."
 
-// GetAccount reads the account itself. Without lifecycle operations it is
-// ErrReadUnsupported.
+// GetAccount reads the account. Without that operation it is ErrReadUnsupported.
 func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 	a, err := call(ctx, c, api.GetAccount, &api.GetAccountRequest{}, c.AccountID())
 	if err == nil {
@@ -63,14 +62,12 @@ func (c *Client) SubmitFeedback(ctx context.Context, body api.SubmitFeedbackBody
 	return v, err
 }
 
-// ListWorkspaces returns all workspaces. Without lifecycle operations it is
-// ErrReadUnsupported.
+// ListWorkspaces returns all workspaces. Without that operation it is ErrReadUnsupported.
 func (c *Client) ListWorkspaces(ctx context.Context) iter.Seq2[api.Workspace, error] {
 	return list(ctx, c, api.ListWorkspaces, api.ListRequest{}, func(w *api.Workspace) string { return w.ID })
 }
 
-// ListAuthorizations returns the grants that match the request's filters. The API
-// returns all of them on one page.
+// ListAuthorizations returns the grants that match the request's filters.
 func (c *Client) ListAuthorizations(ctx context.Context, req api.ListAuthorizationsRequest) iter.Seq2[api.Authorization, error] {
 	return func(yield func(api.Authorization, error) bool) {
 		all, err := transport.Do(ctx, c.transport, api.ListAuthorizations, &req)

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
@@ -22,15 +24,12 @@ type (
 	Hooks   = transport.Hooks
 )
 
-// Client calls the API. It is safe for concurrent use. It keeps what it learns of
-// the API for its lifetime.
+// Client calls the API. It is safe for concurrent use.
 type Client struct {
 	transport  *transport.Transport
-	operations sync.Map // *operation, by id
-	known      sync.Map // ids of objects whose secret a create has returned
-	// readers are the operations that read one object, by tag: an API has all
-	// lifecycle operations on one kind of object, or none.
-	readers map[string]reader
+	operations sync.Map          // *operation, by id
+	known      sync.Map          // ids of objects whose secret a create has returned
+	readers    map[string]reader // by tag: an API has all lifecycle operations on a kind, or none
 
 	dedicatedIPs    *kind[api.DedicatedIP]
 	dnsRecords      *kind[api.DNSRecord]
@@ -83,7 +82,7 @@ func byID[T any](id func(*T) string) listcache.Keys[T] {
 
 func normalizeID(id string) string { return strings.ToLower(id) }
 
-// normalizeDomain returns the canonical form of a domain's name, or of its id.
+// normalizeDomain returns the canonical form of a domain's name or id.
 func normalizeDomain(s string) string {
 	if canonical, err := domainname.Normalize(s); err == nil {
 		return canonical
@@ -129,8 +128,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// dnsRecordID returns the id of a DNS record from its decimal form, or 0, which is no
-// id.
+// dnsRecordID returns the id with a decimal form, or 0, which is no id.
 func dnsRecordID(s string) int64 {
 	id, _ := strconv.ParseInt(s, 10, 64)
 	return id
@@ -139,17 +137,14 @@ func dnsRecordID(s string) int64 {
 // AccountID returns the account that the client works on.
 func (c *Client) AccountID() string { return c.transport.AccountID }
 
-// UsesServiceAccount reports whether the client authenticates with the token of the
-// service account that has this prefix and public id. It can't know for a
-// TokenSource.
+// UsesServiceAccount reports whether Options.Token is that of a service account.
 func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
 	return publicID != "" && strings.HasPrefix(c.token, tokenPrefix+"_"+publicID+"_")
 }
 
 // ClockOffset returns how far the API's clock is ahead of this machine's, to about
-// a second; clocks that may agree count as equal. Before the first response it
-// sends a request to find out. An API that sends no Date, such as the embedded one,
-// is assumed to have this machine's clock.
+// a second. Before the first response it sends a request to find out. Clocks that may
+// agree count as equal, and so does that of an API that sends no Date.
 func (c *Client) ClockOffset(ctx context.Context) time.Duration {
 	offset, known := c.transport.ClockOffset()
 	if !known && !c.transport.Reached() {
@@ -168,9 +163,9 @@ const (
 	pollMax = 15 * time.Second
 )
 
-// WaitFor reads an object at growing intervals until done returns true, or ctx
-// ends. Its reads never come from a cached list. An error of get or done ends the
-// wait. With an error it returns the object as it was last read, or nil.
+// WaitFor reads an object at growing intervals, never from a cached list, until done
+// returns true, ctx ends, or get or done fails. With an error it returns the object as it
+// was last read, or nil.
 func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*T, error), done func(*T) (bool, error)) (*T, error) {
 	ctx = WithUncachedReads(ctx)
 	hooks := c.transport.Hooks
@@ -191,20 +186,12 @@ func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*
 	}
 }
 
-// Parallel calls do for each item, several at once, for a resource that has many objects.
+// Parallel calls do for each item, several at once.
 func Parallel[T any](c *Client, items []T, do func(T)) {
-	next := make(chan T)
-	var workers sync.WaitGroup
-	for range min(c.transport.Hooks.Parallel, len(items)) {
-		workers.Go(func() {
-			for item := range next {
-				do(item)
-			}
-		})
-	}
+	var workers errgroup.Group
+	workers.SetLimit(c.transport.Hooks.Parallel)
 	for _, item := range items {
-		next <- item
+		workers.Go(func() error { do(item); return nil })
 	}
-	close(next)
-	workers.Wait()
+	_ = workers.Wait() // do returns no error
 }

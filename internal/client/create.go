@@ -50,9 +50,8 @@ type createSpec[T any] struct {
 	effect, check string
 }
 
-// create sends a keyed request until its outcome is known, and decide says what follows an
-// attempt that may have created the object. With a SecretLostError it returns the object
-// too, if this request has certainly created it.
+// create sends a keyed request until its outcome is known. With a SecretLostError it
+// returns the object too, if this request has certainly created it.
 func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, *transport.Call, error) {
 	call, err := c.transport.NewCall(op.Spec, req, spec.redact...)
 	if err != nil {
@@ -108,7 +107,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 
 // createIn is create for an operation that returns an object of a kind.
 func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
-	spec.id, spec.invalidate = k.ID, k.InvalidateAll
+	spec.id, spec.invalidate = k.ID, k.Invalidate
 	v, _, err := create(ctx, k.client, op, req, spec)
 	if err != nil {
 		return nil, err
@@ -117,8 +116,8 @@ func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req,
 	return v, nil
 }
 
-// decision is what a create does after an attempt that has not returned the object
-// and may have created it.
+// decision is what follows an attempt that may have created the object, and has not
+// returned it.
 type decision int
 
 const (
@@ -172,8 +171,8 @@ func decide(found int, lookupErr error, holds facts) decision {
 	return fail
 }
 
-// lookUp returns the objects that the request may have created. It searches even
-// if the caller has given up, because otherwise nobody would manage the object.
+// lookUp returns the objects that the request may have created, even if the caller has
+// given up: otherwise nobody would manage the object.
 func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transport.Call) ([]T, error) {
 	if spec.find == nil {
 		return nil, errNoList

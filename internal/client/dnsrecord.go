@@ -14,15 +14,13 @@ func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsReque
 	return list(ctx, c, api.ListDNSRecords, req, dnsRecordKeys.ID)
 }
 
-// GetDNSRecord reads a record. Without lifecycle operations it is
-// ErrReadUnsupported.
+// GetDNSRecord reads a record. Without that operation it is ErrReadUnsupported.
 func (c *Client) GetDNSRecord(ctx context.Context, id int64) (*api.DNSRecord, error) {
 	return c.dnsRecords.get(ctx, dnsRecordKey(id))
 }
 
 // FindDNSRecords returns the records of a domain (id or name) with a type, name
-// and value, in any spelling; an empty value matches every one. With a priority,
-// these would identify one record.
+// and value, in any spelling; an empty value matches every one.
 func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, value string) ([]api.DNSRecord, error) {
 	return c.findDNSRecords(ctx, api.CreateDNSRecordBody{Domain: domain, Type: recordType, Name: name, Value: value})
 }
@@ -86,9 +84,8 @@ func dnsRecordKey(id int64) string {
 }
 
 // DomainOfDNSRecord returns the domain that a record is in; API responses do not have
-// it. It lists the records of one domain after the other, only as far as needed and
-// each domain once: an import of all records of N domains costs N lists. For a record
-// that was created after its domain was listed, it is ErrNotFound.
+// it. It lists the records of one domain after the other, each once: an import of all
+// records of N domains costs N lists. A record that is created later is ErrNotFound.
 func (c *Client) DomainOfDNSRecord(ctx context.Context, id int64) (*api.Domain, error) {
 	in := &c.recordDomains
 	unlock, err := in.lock(ctx)

@@ -2,16 +2,7 @@
 // Terraform provider. It has a method for each operation that the provider needs.
 // Package transport sends the requests, package listcache reads and caches lists.
 // The three may import the contract, vocab and the syntax packages of apiserver,
-// never the service or its store. A file uses only files that are further down:
-//
-//	mailbox.go, domain.go, …  the methods for each kind of object
-//	scope.go                  the scope of a forwarding rule or a master password
-//	client.go                 Client, and the declaration of each kind
-//	create.go                 creates: everything that is described below
-//	kind.go                   read, update and delete one object
-//	list.go                   lists
-//	operation.go              which operations this API has
-//	errors.go                 the errors of a call
+// never the service or its store.
 //
 // # Creates
 //

@@ -51,24 +51,17 @@ func (c *Client) FindDomain(ctx context.Context, name string) (*api.Domain, erro
 
 // PurchasedDomain is a domain that was bought, or that the account owned before.
 type PurchasedDomain struct {
-	// ID may be empty, if the API does not return it yet; Name always names the
-	// domain.
-	ID, Name string
-	// Status is that of the domain, or of its purchase.
-	Status string
-	// PaymentURL is where to pay, if a payment is needed.
-	PaymentURL string
-	// Adopted: the account owned the domain already, and nothing was bought.
-	Adopted bool
-	// Domain is the adopted domain; nil after a purchase.
-	Domain *api.Domain
+	ID, Name   string      // an API may not return the id yet
+	Status     string      // of the domain, or of its purchase
+	PaymentURL string      // where to pay, if a payment is needed
+	Adopted    bool        // the account owned the domain already, and nothing was bought
+	Domain     *api.Domain // the adopted domain; nil after a purchase
 }
 
-// PurchaseDomain buys a domain by a request of its own, unless the account owns it already.
-// A purchase that the API reports as failed is an *Error with the error code as the type of
-// its problem.
+// PurchaseDomain buys a domain, unless the account owns it already. A purchase that the API
+// reports as failed is an *Error with the error code as the type of its problem.
 func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, contact api.ContactInfo) (*PurchasedDomain, error) {
-	owned, err := c.domains.Get(ctx, name, 0)
+	owned, err := c.domains.Get(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
 	}
@@ -85,7 +78,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 			return cmp.Or(value(p.PurchaseBatchID), p.Results[0].DomainName)
 		},
 		find:       func(ctx context.Context) ([]api.Purchase, error) { return c.findPurchase(ctx, name) },
-		invalidate: c.domains.InvalidateAll,
+		invalidate: c.domains.Invalidate,
 		facts:      paid,
 		effect:     "the domain may have been bought",
 		check:      "Check the account's domains and its payments before trying again.",
@@ -95,15 +88,12 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 	}
 	r := bought.Results[0]
 	d := &PurchasedDomain{ID: value(r.ID), Name: cmp.Or(r.DomainName, name), Status: r.Status, PaymentURL: value(bought.PaymentURL)}
-	for _, key := range []string{name, d.Name, d.ID} {
-		c.domains.Invalidate(key)
-	}
+	c.domains.Invalidate()
 	if r.Status != api.PurchaseFailed {
 		return d, nil
 	}
 	if value(r.ErrorCode) == api.PurchaseAlreadyOwned {
-		// The cached list is older than the domain.
-		if owned, err := c.domains.Get(ctx, name, c.domains.Version()); err == nil && owned != nil {
+		if owned, err := c.domains.Get(ctx, name); err == nil && owned != nil {
 			if call.AnyUnknown() { // an attempt without a response has bought it
 				return &PurchasedDomain{ID: owned.ID, Name: owned.Name, Status: api.PurchasePurchased}, nil
 			}
@@ -113,9 +103,8 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 	return nil, purchaseFailed(name, r, call.RequestID)
 }
 
-// findPurchase returns a purchase of the name if the account owns it now. It did not own it
-// before. It reads the list without a filter, because a domain that the API's search misses
-// would be bought twice.
+// findPurchase returns a purchase of the name if the account owns it now. It reads the list
+// without a filter, because a domain that the API's search misses would be bought twice.
 func (c *Client) findPurchase(ctx context.Context, name string) ([]api.Purchase, error) {
 	name = normalizeDomain(name)
 	found, err := filter(c.ListDomains(ctx, api.ListDomainsRequest{}), func(d *api.Domain) bool { return normalizeDomain(d.Name) == name })
@@ -148,17 +137,15 @@ func adopted(d *api.Domain) *PurchasedDomain {
 	return &PurchasedDomain{ID: d.ID, Name: d.Name, Status: d.Status, Adopted: true, Domain: d}
 }
 
-// UpdateDomain changes the settings of a domain that body has, and returns all
-// settings.
+// UpdateDomain changes the settings of a domain that body has, and returns all of them.
 func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) (*api.DomainSettings, error) {
 	s, _, err := write(ctx, c.domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
 	if err != nil {
 		return nil, err
 	}
 	// The response has neither the redirect's mode nor the time of the change.
-	c.domains.Invalidate(domain)
+	c.domains.Invalidate()
 	if s.ID != "" {
-		c.domains.Invalidate(s.ID)
 		return s, nil
 	}
 	d, err := c.GetDomain(ctx, domain) // the response had no content

@@ -2,7 +2,6 @@ package client
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -42,24 +41,6 @@ func TestPurchaseReportsFailure(t *testing.T) {
 	}
 	if len(ProblemsAt(err, "body", "domains")) != 1 {
 		t.Error("the problem has no place")
-	}
-}
-
-// TestPurchasesShareTheList checks that parallel purchases share one list of domains.
-func TestPurchasesShareTheList(t *testing.T) {
-	f := fakeapi.New()
-	c := newClient(t, f)
-	for i := range 20 {
-		d, err := c.PurchaseDomain(t.Context(), fmt.Sprintf("d%d.example", i), "w", api.ContactInfo{})
-		if err != nil || d.ID == "" || d.Adopted || d.Status != api.PurchasePurchased {
-			t.Fatalf("%+v, %v", d, err)
-		}
-		if got, err := c.GetDomain(t.Context(), d.ID); err != nil || got.Name != d.Name {
-			t.Fatalf("%+v, %v", got, err)
-		}
-	}
-	if n := f.Count("list-domains"); n != 1 {
-		t.Errorf("%d lists", n)
 	}
 }
 

@@ -43,9 +43,9 @@ func IncidentOf(err error) *Incident { return transport.IncidentOf(err) }
 // IsNotFound reports whether err says that there is no such object.
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 
-// IsConflict reports whether err says that something exists already, or that a
-// state forbids the request, also of one item of a bulk request. A 409 because the same
-// request is still being processed is no conflict.
+// IsConflict reports whether err says that something exists already, or that a state
+// forbids the request or one item of it. A 409 because the same request is still being
+// processed is no conflict.
 func IsConflict(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok && e.Operation == api.CreateMailboxes.ID && e.Status == api.CreateMailboxes.Status {
 		return slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.Type == api.BulkAlreadyExists || p.Type == api.BulkQuotaExceeded })
@@ -76,8 +76,7 @@ func ProblemsAt(err error, loc ...string) []Problem {
 	return nil
 }
 
-// UnsupportedError is an operation that this API does not have. It wraps one of
-// the Err…Unsupported.
+// UnsupportedError is an operation that this API lacks. It wraps an Err…Unsupported.
 type UnsupportedError struct {
 	Operation, Object string
 	Kind              error
@@ -113,8 +112,7 @@ type undecided struct{ error }
 // Incident returns that of the wrapped error.
 func (e undecided) Incident() *Incident { return IncidentOf(e.error) }
 
-// UnknownOutcomeError says that a request may have taken effect or not, and that
-// it was not resent because a lookup could not find out.
+// UnknownOutcomeError says that a request may have taken effect, and was not resent.
 type UnknownOutcomeError struct {
 	Operation, Object string
 	Effect, Check     string // what may have happened, and where to see it
@@ -144,8 +142,7 @@ func (e *UnknownOutcomeError) Error() string {
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Cause }
 
-// SecretLostError says that something was created, and that its secret was in a
-// lost response.
+// SecretLostError says that the secret of what was created was in a lost response.
 type SecretLostError struct {
 	Operation, Object string
 	IDs               []string // the objects with the requested name: one, as a rule

@@ -50,15 +50,13 @@ func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwarding
 	})
 }
 
-// UpdateForwarding changes a rule's target. The same target again sends a new
-// verification message.
+// UpdateForwarding changes a rule's target.
 func (c *Client) UpdateForwarding(ctx context.Context, id string, body api.UpdateForwardingBody) (*api.Forwarding, error) {
 	req := &api.UpdateForwardingRequest{ForwardingID: id, Body: body}
 	return update(ctx, c.forwarding, api.UpdateForwarding, req, id)
 }
 
-// SetForwardingActive switches a rule on or off. Without that operation it is
-// ErrUpdateUnsupported.
+// SetForwardingActive switches a rule on or off.
 func (c *Client) SetForwardingActive(ctx context.Context, id string, active bool) (*api.Forwarding, error) {
 	req := &api.SetForwardingActiveRequest{ForwardingID: id, Body: api.SetForwardingActiveBody{Active: active}}
 	return update(ctx, c.forwarding, api.SetForwardingActive, req, id)

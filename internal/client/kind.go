@@ -15,8 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// kind is one kind of object of the account: the operations that read and delete
-// one, by id or natural key, and the cache of the whole list.
+// kind is one kind of object: the operations that read and delete one, by id or natural
+// key, and the cache of the list.
 type kind[T any] struct {
 	*listcache.Cache[T]
 	client *Client
@@ -98,7 +98,7 @@ func (k *kind[T]) share(ctx context.Context, key string, get func(context.Contex
 	if ctx.Value(sharedKey{}) == nil || ctx.Value(uncachedKey{}) != nil || key == "" || !k.isListCheaper(ctx) {
 		return get(ctx)
 	}
-	v, err := k.Get(ctx, key, 0)
+	v, err := k.Get(ctx, key)
 	if err != nil {
 		k.total.Store(-1)
 	}
@@ -127,24 +127,20 @@ func (k *kind[T]) isListCheaper(ctx context.Context) bool {
 // uncachedKey marks a context whose reads must not come from a cached list.
 type uncachedKey struct{}
 
-// WithUncachedReads returns a context whose reads never come from a list that was
-// requested before them.
+// WithUncachedReads returns a context whose reads never come from an earlier list.
 func WithUncachedReads(ctx context.Context) context.Context {
 	return context.WithValue(ctx, uncachedKey{}, true)
 }
 
-// read returns one object: from the operation that reads one or, if this API lacks
-// that, from the list.
+// read returns one object, from the list if this API lacks the operation for it.
 func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
 	if key == "" {
 		return nil, fmt.Errorf("%s: the %s has no id", op.ID, k.noun)
 	}
-	var after uint64
 	if ctx.Value(uncachedKey{}) != nil {
-		after = k.Version()
+		k.Invalidate()
 	}
 	if o := k.client.operation(op.Spec); !o.isAbsent() {
-		before := k.Version()
 		call, err := k.client.transport.NewCall(op.Spec, req)
 		if err != nil {
 			return nil, err
@@ -160,12 +156,12 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 			}
 			return v, nil
 		}
-		listed, err := k.diagnose(ctx, op.Spec, err, key, before)
+		listed, err := k.diagnose(ctx, op.Spec, err, key)
 		if listed != nil || err != nil {
 			return listed, err
 		}
 	}
-	v, err := k.Get(ctx, key, after)
+	v, err := k.Get(ctx, key)
 	switch {
 	case errors.Is(err, ErrReadUnsupported):
 		return nil, unsupported(ErrReadUnsupported, op.Spec, key)
@@ -192,15 +188,13 @@ func requireID(s api.Spec, key, id string) error {
 }
 
 // diagnose decides what the failure of a lifecycle operation on an object means.
-// It returns nil, nil if this API lacks the operation; the object, if the list
-// that proved this has it; or an error, which is failure if the API has the
-// operation.
+// If this API lacks the operation, it returns nil, nil or the object from the list that
+// proved this. Otherwise it returns an error, such as the failure.
 //
 // A 404 is ambiguous until the operation has responded for some object: only the
 // list proves whether the object or the operation is missing. An object that is not
-// in the cached list is gone. One that is there is looked up again in a list that
-// was read after version before.
-func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string, before uint64) (*T, error) {
+// in the cached list is gone. One that is there is looked up again in a new list.
+func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) (*T, error) {
 	o := k.client.operation(s)
 	e, ok := errors.AsType[*Error](failure)
 	switch {
@@ -220,9 +214,10 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 	if o.isAbsent() {
 		return nil, nil
 	}
-	listed, err := k.Get(ctx, key, 0)
+	listed, err := k.Get(ctx, key)
 	if err == nil && listed != nil {
-		listed, err = k.Get(ctx, key, before)
+		k.Invalidate()
+		listed, err = k.Get(ctx, key)
 	}
 	switch {
 	case errors.Is(err, ErrReadUnsupported): // an API without that list has no lifecycle operations
@@ -245,7 +240,7 @@ func update[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T
 		return nil, err
 	}
 	if requireID(op.Spec, key, k.ID(v)) != nil || !k.isNamed(v, key) { // the response has no content, or another object
-		k.Invalidate(key)
+		k.Invalidate()
 		return k.get(ctx, key)
 	}
 	k.Put(*v)
@@ -270,7 +265,6 @@ func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[R
 	if o.isAbsent() {
 		return nil, false, unsupported(missing, op.Spec, key)
 	}
-	before := k.Version()
 	call, err := k.client.transport.NewCall(op.Spec, req)
 	if err != nil {
 		return nil, false, err
@@ -281,12 +275,12 @@ func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[R
 		return resp, false, nil
 	}
 	if maybe = call.MayBeProcessed(); maybe {
-		k.Invalidate(key)
+		k.Invalidate()
 	}
 	if !op.Lifecycle() {
 		return nil, maybe, err
 	}
-	if _, diagnosis := k.diagnose(ctx, op.Spec, err, key, before); diagnosis != nil {
+	if _, diagnosis := k.diagnose(ctx, op.Spec, err, key); diagnosis != nil {
 		return nil, maybe, diagnosis
 	}
 	if o.isPresent() { // so somebody else has sent this response

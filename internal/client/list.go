@@ -17,8 +17,7 @@ type pagedRequest[Req any] interface {
 	SetPaging(page, pageSize int)
 }
 
-// list returns every object of a list, page by page. After an error nothing
-// follows.
+// list returns every object of a list, page by page. After an error nothing follows.
 func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req, id func(*T) string) iter.Seq2[T, error] {
 	o := c.operation(op.Spec)
 	return listcache.Pages[T]{
@@ -37,9 +36,8 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 
 type pageSizeKey struct{}
 
-// WithPageSize returns a context in which a list requests pages of at most n
-// objects, for a caller that needs no more in all. If n is 0 or less, it changes
-// nothing.
+// WithPageSize returns a context in which a list requests pages of at most n objects, for
+// a caller that needs no more in all; 0 or less: of any number.
 func WithPageSize(ctx context.Context, n int64) context.Context {
 	if n <= 0 || n >= listcache.MaxPageSize {
 		return ctx

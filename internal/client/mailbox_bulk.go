@@ -16,16 +16,15 @@ import (
 // checkBulk is what to do about an unknown outcome of a bulk create.
 const checkBulk = "Run apply again: it looks for the mailboxes first."
 
-// MailboxOutcome is the outcome of one item of CreateMailboxes. A request that fails as
-// a whole is the same Err for each of its items.
+// MailboxOutcome is the outcome of one item of CreateMailboxes.
 type MailboxOutcome struct {
 	Mailbox *api.Mailbox // nil if Err is set
 	Err     error
 }
 
 // CreateMailboxes creates mailboxes of one domain, by id or name, with bulk requests. It
-// returns an outcome for each item, in their order: one that fails does not stop the
-// others. The second of two items with one address fails.
+// returns an outcome for each item, in their order. The second of two items with one
+// address fails.
 func (c *Client) CreateMailboxes(ctx context.Context, domain string, items []api.NewMailboxItem) []MailboxOutcome {
 	outcomes := make([]MailboxOutcome, len(items))
 	queue := make([]bulkItem, 0, len(items))
@@ -105,7 +104,7 @@ func (b *bulkCreate) send(ctx context.Context) error {
 			}
 			return []api.CreatedMailboxes{{}}, nil // everything is in b.found
 		},
-		invalidate: b.mailboxes.InvalidateAll,
+		invalidate: b.mailboxes.Invalidate,
 		effect:     "some of the mailboxes may have been created", check: checkBulk,
 	})
 	if err != nil {
@@ -212,8 +211,8 @@ func localPartKey(localPart string) string {
 	return strings.ToLower(localPart)
 }
 
-// itemError returns the error of an item that the API has refused. The field that it is
-// about is the same as in an error of CreateMailbox.
+// itemError returns the error of an item that the API has refused, with the field as in an
+// error of CreateMailbox.
 func itemError(domain string, item api.NewMailboxItem, failed api.FailedMailboxItem, requestID string) *Error {
 	p := Problem{Msg: transport.Clean(failed.Message), Type: failed.Code}
 	for _, field := range []string{"local_part", "first_name", "last_name"} {

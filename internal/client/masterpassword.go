@@ -7,8 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// ListMasterPasswords returns the master passwords that match the request's
-// filters.
+// ListMasterPasswords returns the master passwords that match the request's filters.
 func (c *Client) ListMasterPasswords(ctx context.Context, req api.ListMasterPasswordsRequest) iter.Seq2[api.MasterPassword, error] {
 	return list(ctx, c, api.ListMasterPasswords, req, masterPasswordKeys.ID)
 }
@@ -35,9 +34,9 @@ func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Sco
 	return filter(passwords, func(p *api.MasterPassword) bool { return p.Name == name && inScope(p.ScopeType, p.ScopeID) })
 }
 
-// CreateMasterPassword creates a master password. If its secret is generated and
-// the response with the secret was lost, the error is a *SecretLostError, and the master
-// password is returned without its secret if this call has certainly created it.
+// CreateMasterPassword creates a master password. If a generated secret was lost with its
+// response, the error is a *SecretLostError, and the master password is returned too if
+// this call has certainly created it.
 func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMasterPasswordBody) (*api.CreatedMasterPassword, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
 	var has facts
@@ -59,7 +58,7 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 			return withoutSecret, err
 		},
 		isUnique:   true,
-		invalidate: c.masterPasswords.InvalidateAll,
+		invalidate: c.masterPasswords.Invalidate,
 		check:      "Check the account's master passwords before trying again.",
 	})
 	if p != nil {

@@ -60,9 +60,8 @@ func (m mutex) lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// call sends a request of an operation whose path names nothing but the account. A
-// 404 of a lifecycle operation therefore says that this API lacks the operation. about
-// is what the request is about, in messages.
+// call sends a request whose path names nothing but the account, so that a 404 says that
+// this API lacks the operation. about names the subject in messages.
 func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, about string) (*Resp, error) {
 	o := c.operation(op.Spec)
 	if o.isAbsent() {
@@ -87,10 +86,9 @@ func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 	return nil, err
 }
 
-// confirmAbsent records that this API lacks an operation, because a call failed
-// with failure. At a wrong base URL every operation is missing, and a destroy
-// would drop every object from the state: so the API must have sent some response
-// of the contract, or it must have the list of domains.
+// confirmAbsent records that this API lacks an operation, because of a failure. At a wrong
+// base URL every operation is missing, and a destroy would drop every object from the
+// state: so there must have been some response of the contract, or a list of domains.
 func (c *Client) confirmAbsent(ctx context.Context, s api.Spec, failure error) error {
 	if !c.transport.Confirmed.Load() {
 		err := c.ping(ctx)
@@ -111,17 +109,15 @@ func (c *Client) ping(ctx context.Context) error {
 	return err
 }
 
-// isAPIRefusal reports whether the API itself, and no proxy, refuses the
-// credential.
+// isAPIRefusal reports whether the API itself, and no proxy, refuses the credential.
 func isAPIRefusal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && len(e.Problems) > 0 && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
 }
 
-// Supports reports whether this API is assumed to have a lifecycle operation. It
-// is, unless the API has turned out to lack that operation or the one that reads
-// the same kind of object. If neither is known yet, Supports reads the object with
-// the id.
+// Supports reports whether this API has a lifecycle operation, unless it has turned out to
+// lack that or the one that reads the same kind of object. If neither is known yet, Supports
+// reads the object with the id.
 func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 	r := c.readers[op.Tag]
 	o, get := c.operation(op), c.operation(r.op)

@@ -12,14 +12,12 @@ func (c *Client) ListServiceAccounts(ctx context.Context) iter.Seq2[api.ServiceA
 	return list(ctx, c, api.ListServiceAccounts, api.ListRequest{}, serviceAccountKeys.ID)
 }
 
-// GetServiceAccount reads a service account. Without lifecycle operations it is
-// ErrReadUnsupported.
+// GetServiceAccount reads a service account. Without that operation it is ErrReadUnsupported.
 func (c *Client) GetServiceAccount(ctx context.Context, id string) (*api.ServiceAccount, error) {
 	return c.serviceAccounts.get(ctx, id)
 }
 
-// FindServiceAccount looks a service account up by its name. It ignores revoked
-// ones.
+// FindServiceAccount looks a service account up by its name. It ignores revoked ones.
 func (c *Client) FindServiceAccount(ctx context.Context, name string) (*api.ServiceAccount, error) {
 	found, err := c.findServiceAccounts(ctx, name)
 	return c.serviceAccounts.one(name, found, err)
@@ -31,10 +29,9 @@ func (c *Client) findServiceAccounts(ctx context.Context, name string) ([]api.Se
 	})
 }
 
-// CreateServiceAccount creates a service account. If the response with its token
-// was lost, the error is a *SecretLostError, or an *UnknownOutcomeError if the API
-// has no list of service accounts. With a *SecretLostError it returns the service account
-// without its token, if this call has certainly created it.
+// CreateServiceAccount creates a service account. If the response with its token was lost,
+// the error is a *SecretLostError, and the service account is returned too if this call has
+// certainly created it. Without a list it is an *UnknownOutcomeError.
 func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServiceAccountBody) (*api.CreatedServiceAccount, error) {
 	a, _, err := create(ctx, c, api.CreateServiceAccount, &api.CreateServiceAccountRequest{Body: body}, createSpec[api.CreatedServiceAccount]{
 		object:    body.Name,
@@ -49,7 +46,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 			}
 			return withoutToken, err
 		},
-		invalidate: c.serviceAccounts.InvalidateAll,
+		invalidate: c.serviceAccounts.Invalidate,
 		effect:     "the service account may have been created, with a token that nobody knows",
 		check:      "Check the account's service accounts and revoke what is too much before trying again.",
 	})
@@ -63,7 +60,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 func (c *Client) RevokeServiceAccount(ctx context.Context, id string) error {
 	err := c.serviceAccounts.delete(ctx, id)
 	if err == nil {
-		c.serviceAccounts.Invalidate(id) // it still exists, as a revoked one
+		c.serviceAccounts.Invalidate() // it still exists, as a revoked one
 	}
 	return err
 }

@@ -6,7 +6,6 @@ package listcache
 import (
 	"context"
 	"iter"
-	"maps"
 	"sync"
 )
 
@@ -25,54 +24,39 @@ type Keys[T any] struct {
 // own: any number of them cost one read of the list. It is safe for concurrent
 // use. Errors are not cached.
 //
-// The cache orders events by a counter, its version. A read of the list has the
-// version at which it began. Invalidate sets the version that the next Get of a
-// key needs, InvalidateAll that of every key. A write with a known result is
-// applied to the cached copy instead, and to the result of a read that has not ended.
-//
 // One caller at a time reads the list. The others wait for it, and share its result and
-// its error, unless it has only given up. Returned values share their slices with the
-// cache, so callers must not change them.
+// its error, unless it has only given up. A write with a known result is applied to the
+// copy, and to the result of a read that has not ended. Returned values share their slices
+// with the cache, so callers must not change them.
 type Cache[T any] struct {
 	Keys[T]
 	list    func(context.Context) iter.Seq2[T, error]
 	reading chan struct{} // holds an element while a caller reads the list
 
-	// mu guards all fields below and all copies. It is not held during a read.
-	mu          sync.Mutex
-	version     uint64
-	validFrom   uint64            // of the latest InvalidateAll
-	invalidated map[string]uint64 // the version of the latest Invalidate, by key
-	current     *snapshot[T]      // nil: nothing is cached
-	writes      []func(*snapshot[T])
-	failures    int // of reads
-	failure     error
+	// mu guards all fields below and the copy. It is not held during a read.
+	mu       sync.Mutex
+	current  *snapshot[T]         // nil: nothing is cached
+	isStale  bool                 // Invalidate was called during the read
+	writes   []func(*snapshot[T]) // during the read
+	failures int                  // of reads
+	failure  error
 }
 
 // snapshot is the result of one read and of the writes since.
 type snapshot[T any] struct {
-	version uint64
-	byID    map[string]T
-	ids     map[string]string // by natural key
+	byID map[string]T
+	ids  map[string]string // by natural key
 }
 
 // New returns a cache of what list returns.
 func New[T any](k Keys[T], list func(context.Context) iter.Seq2[T, error]) *Cache[T] {
-	return &Cache[T]{Keys: k, list: list, reading: make(chan struct{}, 1), invalidated: map[string]uint64{}}
+	return &Cache[T]{Keys: k, list: list, reading: make(chan struct{}, 1)}
 }
 
-// Version returns the current version. A Get after it reads what the list has now.
-func (c *Cache[T]) Version() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.version
-}
-
-// Get returns the object with an id or natural key, from a read of the list that
-// began after a version (0: any), or nil if there is none.
-func (c *Cache[T]) Get(ctx context.Context, key string, after uint64) (*T, error) {
+// Get returns the object with an id or natural key, or nil if there is none.
+func (c *Cache[T]) Get(ctx context.Context, key string) (*T, error) {
 	key = c.Normalize(key)
-	v, ok, failures, _ := c.cached(key, after)
+	v, ok, failures, _ := c.cached(key)
 	if ok {
 		return v, nil
 	}
@@ -82,7 +66,7 @@ func (c *Cache[T]) Get(ctx context.Context, key string, after uint64) (*T, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	v, ok, now, failure := c.cached(key, after) // another caller may have read it meanwhile
+	v, ok, now, failure := c.cached(key) // another caller may have read it meanwhile
 	switch {
 	case ok:
 		return v, nil
@@ -92,12 +76,12 @@ func (c *Cache[T]) Get(ctx context.Context, key string, after uint64) (*T, error
 	return c.read(ctx, key)
 }
 
-// cached returns the object with a key if the copy is newer than a version; otherwise how
-// many reads have failed so far, and the error of the latest.
-func (c *Cache[T]) cached(key string, after uint64) (v *T, ok bool, failures int, failure error) {
+// cached returns the object with a key if there is a copy; otherwise how many reads have
+// failed so far, and the error of the latest.
+func (c *Cache[T]) cached(key string) (v *T, ok bool, failures int, failure error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.current != nil && c.current.version > max(after, c.validFrom, c.invalidated[key]) {
+	if c.current != nil {
 		return c.current.get(key), true, 0, nil
 	}
 	return nil, false, c.failures, c.failure
@@ -105,10 +89,9 @@ func (c *Cache[T]) cached(key string, after uint64) (v *T, ok bool, failures int
 
 // read reads the list and returns the object with a key.
 func (c *Cache[T]) read(ctx context.Context, key string) (*T, error) {
+	s := &snapshot[T]{byID: map[string]T{}, ids: map[string]string{}}
 	c.mu.Lock()
-	c.version++
-	s := &snapshot[T]{version: c.version, byID: map[string]T{}, ids: map[string]string{}}
-	c.writes = nil
+	c.isStale, c.writes = false, nil
 	c.mu.Unlock()
 	for v, err := range c.list(ctx) {
 		if err != nil {
@@ -127,9 +110,8 @@ func (c *Cache[T]) read(ctx context.Context, key string) (*T, error) {
 	for _, write := range c.writes {
 		write(s)
 	}
-	if s.version > c.validFrom {
+	if !c.isStale {
 		c.current = s
-		maps.DeleteFunc(c.invalidated, func(_ string, version uint64) bool { return version < s.version })
 	}
 	return s.get(key), nil
 }
@@ -159,21 +141,11 @@ func (c *Cache[T]) Delete(key string) {
 	})
 }
 
-// Invalidate says that the object with a key may have changed.
-func (c *Cache[T]) Invalidate(key string) {
+// Invalidate says that any object may have changed: a Get after it reads the list again.
+func (c *Cache[T]) Invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.version++
-	c.invalidated[c.Normalize(key)] = c.version
-}
-
-// InvalidateAll says that any object may have changed.
-func (c *Cache[T]) InvalidateAll() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version++
-	c.validFrom, c.current = c.version, nil
-	clear(c.invalidated)
+	c.current, c.isStale = nil, true
 }
 
 // get returns a copy of an object, by normalized id or natural key.

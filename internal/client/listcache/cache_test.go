@@ -75,7 +75,7 @@ func bubble(t *testing.T, test func(t *testing.T, l *slowList, c *Cache[api.Mail
 
 func expect(t *testing.T, c *Cache[api.Mailbox], key, first string) {
 	t.Helper()
-	m, err := c.Get(t.Context(), key, 0)
+	m, err := c.Get(t.Context(), key)
 	switch {
 	case err != nil:
 		t.Errorf("%s: %v", key, err)
@@ -110,7 +110,7 @@ func TestCacheSurvivesItsFirstCaller(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			wg.Go(func() {
-				if _, err := c.Get(ctx, "id-1", 0); !errors.Is(err, context.DeadlineExceeded) {
+				if _, err := c.Get(ctx, "id-1"); !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("a caller that gives up: %v", err)
 				}
 			})
@@ -132,7 +132,7 @@ func TestCacheKeepsNoErrors(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				if _, err := c.Get(t.Context(), "id-1", 0); !errors.Is(err, errBroken) {
+				if _, err := c.Get(t.Context(), "id-1"); !errors.Is(err, errBroken) {
 					t.Errorf("%v", err)
 				}
 			})
@@ -184,62 +184,25 @@ func TestCacheTakesWritesDuringARead(t *testing.T) {
 	})
 }
 
-// TestCacheForgets checks that a write with an unknown outcome invalidates the entry of
-// its key, or all entries if the key is unknown.
+// TestCacheForgets checks that a Get after an invalidation shares no read that began before
+// it, and that several share the next one.
 func TestCacheForgets(t *testing.T) {
-	for name, tc := range map[string]struct {
-		forget func(*Cache[api.Mailbox])
-		other  int32 // reads after a Get of another key
-	}{
-		"touch":      {func(c *Cache[api.Mailbox]) { c.Invalidate("ID-1") }, 1},
-		"invalidate": {func(c *Cache[api.Mailbox]) { c.InvalidateAll() }, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
-				var wg sync.WaitGroup
-				wg.Go(func() { _, _ = c.Get(t.Context(), "id-2", 0) })
-				synctest.Wait()
-				tc.forget(c) // during the read
-				l.set(box(1, "new"), box(2, "old"))
-				wg.Wait()
-				if kept := c.current != nil; kept != (name == "touch") {
-					t.Errorf("kept a read that began before: %v", kept)
-				}
-				expect(t, c, "id-2", "old")
-				if n := l.reads.Load(); n != tc.other {
-					t.Errorf("%d reads for another key, want %d", n, tc.other)
-				}
-				expect(t, c, "id-1", "new")
-				expect(t, c, "id-1", "new")
-				if n := l.reads.Load(); n != 2 {
-					t.Errorf("%d reads", n)
-				}
-			})
-		})
-	}
-}
-
-// TestCacheReadsFresh checks that a Get after a version does not join a read that began
-// before it.
-func TestCacheReadsFresh(t *testing.T) {
 	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
 		var wg sync.WaitGroup
 		wg.Go(func() { expect(t, c, "id-1", "old") })
 		synctest.Wait()
 		l.set(box(1, "new"))
-		after := c.Version()
+		c.Invalidate() // during the read
 		for range 5 {
-			wg.Go(func() {
-				if m, err := c.Get(t.Context(), "id-1", after); err != nil || m.FirstName != "new" {
-					t.Errorf("%+v, %v", m, err)
-				}
-			})
+			wg.Go(func() { expect(t, c, "id-1", "new") })
 		}
 		wg.Wait()
-		expect(t, c, "id-1", "new")
 		if n := l.reads.Load(); n != 2 {
 			t.Errorf("%d reads", n)
 		}
+		l.set(box(1, "newer"))
+		c.Invalidate()
+		expect(t, c, "id-1", "newer")
 	})
 }
 
@@ -254,11 +217,9 @@ func TestCacheUnderLoad(t *testing.T) {
 				case 1:
 					c.Delete(fmt.Sprintf("id-%d", i))
 				case 2:
-					c.Invalidate("id-1")
-				case 3:
-					c.InvalidateAll()
+					c.Invalidate()
 				}
-				_, _ = c.Get(t.Context(), "id-1", c.Version())
+				_, _ = c.Get(t.Context(), "id-1")
 			})
 		}
 		wg.Wait()
