@@ -94,7 +94,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 	}
 	if value(r.ErrorCode) == api.PurchaseAlreadyOwned {
 		if owned, err := c.domains.Get(ctx, name); err == nil && owned != nil {
-			if call.AnyUnknown() { // an attempt without a response has bought it
+			if call.AnyUnknown { // an attempt without a response has bought it
 				return &PurchasedDomain{ID: owned.ID, Name: owned.Name, Status: api.PurchasePurchased}, nil
 			}
 			return adopted(owned), nil

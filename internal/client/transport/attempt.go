@@ -64,16 +64,15 @@ type Attempt struct {
 	notSent bool  // the request certainly did not reach the API
 }
 
-// attempt sends the request once and records the result in c.Last. It reads the response to
-// its end, so that one that breaks off is a failed attempt.
+// attempt sends the request once and records the result in c.Last. A response that breaks
+// off is a failed attempt.
 func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	t := c.t
 	c.Attempts++
 	c.RequestID = t.Hooks.NewID()
 	c.Last = Attempt{notSent: true, started: t.Hooks.Now()}
 	w := newWatchdog(r.Context())
-	// How far the sending came. A RoundTripper that is not traced is assumed to have
-	// sent the request.
+	// A RoundTripper that is not traced is assumed to have sent the request.
 	var traced, written atomic.Bool
 	req := r.Clone(httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
 		GetConn:      func(string) { traced.Store(true) },
@@ -195,8 +194,7 @@ func mediaType(resp *http.Response) string {
 
 func isSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
 
-// log writes a line on an attempt. The path has ids and names; the query is left
-// out, because it has what is searched for.
+// log writes a line on an attempt, without the query, which has what is searched for.
 func (c *Call) log(ctx context.Context, req *http.Request) {
 	if c.t.log == nil {
 		return
@@ -247,8 +245,8 @@ func (w *watchdog) explain(err error) error {
 	return explainFailure(err)
 }
 
-// watchedBody is the body of an export: the time between two of its parts is limited, and
-// what the caller does with them takes none of it.
+// watchedBody is the body of an export: the time until the next part is limited, without the
+// caller's own.
 type watchedBody struct {
 	io.ReadCloser
 

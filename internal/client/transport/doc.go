@@ -1,8 +1,6 @@
 // Package transport sends requests to one account of the API. A [Call] is one
 // request with all its attempts; [Do] makes a whole call. The package knows the
-// contract's operations, and nothing of the objects behind them. A file uses only files
-// that are further down: send.go (a whole call), retry.go (its attempts), attempt.go
-// (one of them), transport.go, and then error.go, outage.go, failure.go and problem.go.
+// contract's operations, and nothing of the objects behind them.
 //
 // # Attempts
 //

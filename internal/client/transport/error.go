@@ -23,9 +23,7 @@ type Error struct {
 	// has found it.
 	ExistingID string
 
-	// noObject: the path names no object, or a proxy has sent the response, so that a 404 is
-	// not about an object.
-	noObject bool
+	noObject bool // the path names none, or a proxy has sent the response: a 404 is not about it
 	notSent  bool // the request certainly did not reach the API
 	incident *Incident
 }
@@ -82,8 +80,7 @@ func (e *Error) Is(target error) bool {
 	return target == ErrNotFound && e.Status == http.StatusNotFound && !e.noObject
 }
 
-// Incident returns the failure of the connection that the error comes from, or
-// nil.
+// Incident returns the failure of the connection that the error comes from, or nil.
 func (e *Error) Incident() *Incident { return e.incident }
 
 // ProblemsAt returns the problems at a place of the request and below it.

@@ -14,17 +14,13 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Causes of a call that failed because base_url has the wrong scheme.
+// Causes of a call that failed: base_url has the wrong scheme, or the embedded account is
+// broken, for instance because its disk is full.
 var (
-	// ErrNotTLS: the URL is https, and the server at the port speaks HTTP.
-	ErrNotTLS = errors.New("the server at this address speaks plain HTTP, not HTTPS")
-	// ErrTLSOnly: the URL is http, and the server at the port speaks HTTPS.
-	ErrTLSOnly = errors.New("the server at this address speaks HTTPS, not plain HTTP")
+	ErrNotTLS   = errors.New("the server at this address speaks plain HTTP, not HTTPS")
+	ErrTLSOnly  = errors.New("the server at this address speaks HTTPS, not plain HTTP")
+	ErrEmbedded = errors.New("the embedded account failed")
 )
-
-// ErrEmbedded is in the error of a call that failed because the embedded account did, for
-// instance because its disk is full.
-var ErrEmbedded = errors.New("the embedded account failed")
 
 var errResponseTooLarge = errors.New("the response is larger than any that the API sends")
 
@@ -46,8 +42,7 @@ func explainFailure(err error) error {
 	return err
 }
 
-// isTLSOnly recognises the response of a server to plain HTTP on its port for
-// HTTPS.
+// isTLSOnly recognises a server's response to plain HTTP on its port for HTTPS.
 func isTLSOnly(status int, body string) bool {
 	body = strings.ToLower(body)
 	return status == http.StatusBadRequest && strings.Contains(body, "http request") && strings.Contains(body, "https")
@@ -100,16 +95,14 @@ func newTokenError(err error) *TokenError {
 
 func (e *TokenError) Error() string { return e.Msg }
 
-// interruptedError says that the caller gave up: the run was interrupted, or the
-// time for the operation is over.
+// interruptedError says that the caller gave up, or that its time is over.
 type interruptedError struct {
 	cause    error
 	status   int // of the latest response, if the call was waiting to retry
 	attempts int
 }
 
-// asInterrupted returns the end of a context as an interruptedError, and any other
-// cause unchanged.
+// asInterrupted returns the end of a context as an interruptedError.
 func (c *Call) asInterrupted(cause error) error {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return &interruptedError{cause, c.Last.status, c.Attempts}

@@ -12,10 +12,9 @@ import (
 // probeInterval is the time between two attempts during an outage.
 const probeInterval = 15 * time.Second
 
-// outage is the time in which the API can't be reached: it begins when a call ends
-// without a response, and ends with the next response. During an outage calls fail
-// at once, so that a run with thousands of objects ends soon. One call in each
-// probeInterval makes a single attempt to find out whether the API is back.
+// outage is the time in which the API can't be reached: from a call that ends without a
+// response until the next response. Meanwhile calls fail at once, so that a run with thousands
+// of objects ends soon, but for one attempt in each probeInterval.
 type outage struct {
 	mu        sync.Mutex
 	probed    time.Time // when the latest attempt began or failed; zero: there is no outage
@@ -65,10 +64,9 @@ func (t *Transport) Reached() bool {
 	return !t.outage.responded.IsZero()
 }
 
-// Incident is a failure of the connection as a whole: an outage, a refused
-// credential, the wrong account. All errors of one Transport with the same cause
-// share one Incident, so that a program can report it in full once and refer to
-// that report afterwards. The zero value is ready, and safe for concurrent use.
+// Incident is a failure of the connection as a whole, such as an outage or a refused
+// credential. All errors with that cause share it, so that a program reports it in full
+// once. The zero value is ready, and safe for concurrent use.
 type Incident struct {
 	explained, failed atomic.Bool
 }
@@ -84,8 +82,7 @@ type incidents struct {
 	unreachable, credential, noAPI Incident
 }
 
-// of returns the incident of a call without a response. A caller that gave up says
-// nothing about the connection.
+// of returns the incident of a call without a response; nil if the caller gave up.
 func (i *incidents) of(cause error) *Incident {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return nil

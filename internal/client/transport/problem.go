@@ -18,15 +18,12 @@ const maxProblems = 100
 
 // Problem is one thing that is wrong with a request.
 type Problem struct {
-	// Loc begins with path, query, header or body; empty if the API names no
-	// place.
-	Loc  []string
-	Msg  string
-	Type string
+	Loc       []string // begins with path, query, header or body; may be empty
+	Msg, Type string
 }
 
-// String returns the message, after the name of the field that it is about. Other
-// places of a request mean nothing to the client's users.
+// String returns the message, after the name of the field that it is about. Other places
+// mean nothing to users.
 func (p Problem) String() string {
 	if len(p.Loc) < 2 || p.Loc[0] != "body" && p.Loc[0] != "query" {
 		return p.Msg
@@ -34,10 +31,8 @@ func (p Problem) String() string {
 	return strings.Join(p.Loc[1:], ".") + ": " + p.Msg
 }
 
-// problemParser reads the body of an error response. The API's own is
-// {"detail": [{loc, msg, type}]}. Other servers of the family, and gateways before
-// them, also send a detail that is a string or an object, or a message under
-// another name.
+// problemParser reads the body of an error response: the API's own, {"detail": [{loc, msg,
+// type}]}, and those of other servers and gateways.
 type problemParser struct{ secrets }
 
 func (p problemParser) parse(body []byte) []Problem {
@@ -108,8 +103,7 @@ func (s *secrets) add(values ...string) {
 	}
 }
 
-// redact removes the secrets from a text, in each encoding that a quote of the
-// request may have.
+// redact removes the secrets from a text, in each encoding that a quote may have.
 func (s secrets) redact(text string) string {
 	for _, secret := range s {
 		inJSON, _ := json.Marshal(secret)
@@ -131,8 +125,7 @@ func (s secrets) redactError(err error) error {
 	return err
 }
 
-// Clean prepares a text of a response for an error: it replaces control
-// characters and white space by single spaces, and cuts what is too long.
+// Clean prepares a text of a response for an error: without control characters, and cut.
 func Clean(s string) string { return clean(s, maxMessage) }
 
 func clean(s string, limit int) string {

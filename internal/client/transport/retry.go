@@ -29,8 +29,7 @@ const (
 )
 
 // sendUntilDone makes attempts until evaluate wants no further one. The loop is
-// go-retryablehttp's, and every decision is the call's: the library's own policy would
-// resend a create whose outcome is unknown.
+// go-retryablehttp's, without its policy, which would resend a create of unknown outcome.
 func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
 	target := c.t.baseURL + c.request.Path
 	if query := c.request.Query.Encode(); query != "" {
@@ -80,9 +79,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// evaluate sets the outcome of the latest attempt and reports whether the request
-// is to be resent. A keyed request whose outcome is unknown is not: the caller
-// looks up first what it has done.
+// evaluate sets the outcome of the latest attempt and reports whether to resend the request.
+// After an unknown outcome of a keyed request, the caller looks up first what it has done.
 func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (resend bool) {
 	now := c.t.Hooks.Now()
 	wait, hasWait := retryAfter(resp, now)
@@ -99,7 +97,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 		c.counted++
 	}
 	unknown := c.Last.Outcome.In(Unknown)
-	c.anyUnknown = c.anyUnknown || unknown
+	c.AnyUnknown = c.AnyUnknown || unknown
 	switch {
 	case ctx.Err() != nil, c.Last.Outcome.In(Succeeded | Refused), c.embeddedFailed(), c.pages > pageRetries,
 		unknown && c.spec.Keyed():
@@ -150,9 +148,9 @@ func (c *Call) outcomeOf(resp *http.Response, hasRetryAfter bool) Outcome {
 	return Refused
 }
 
-// mayRetry reports whether another attempt is allowed, and sets the wait before
-// it: retryAfter, or if that is 0 a random time that grows. If there was no response to
-// this call or to another one meanwhile, and none is allowed, an outage begins.
+// mayRetry reports whether another attempt is allowed, and sets the wait before it:
+// retryAfter, or if that is 0 a random time that grows. Without any response, the end of
+// the attempts begins an outage.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 	if ctx.Err() != nil {
 		return false
@@ -223,9 +221,7 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 	return 0, false
 }
 
-// AwaitRetry waits for the time of another attempt, and reports whether one is
-// allowed: the latest one was not refused, and neither the retry policy nor the caller has
-// ended the call.
+// AwaitRetry waits for the time of another attempt, and reports whether one is allowed.
 func (c *Call) AwaitRetry(ctx context.Context) bool {
 	return c.Last.Outcome.In(Unknown|Succeeded) && c.pages <= pageRetries && !c.embeddedFailed() &&
 		c.mayRetry(ctx, 0) && c.t.Hooks.Sleep(ctx, c.wait) == nil

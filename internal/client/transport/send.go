@@ -25,20 +25,20 @@ type Call struct {
 	RequestID string    // of the latest attempt
 	Last      Attempt   // its result
 
-	t          *Transport
-	spec       api.Spec
-	request    *api.Encoded
-	secrets    secrets
-	wait       time.Duration // before the next attempt
-	counted    int           // attempts that RetryMax limits
-	pages      int           // attempts whose response was a page or a redirect
-	isLookup   bool          // it looks up what a create has done
-	anyUnknown bool          // the outcome of some attempt was Unknown
+	AnyUnknown bool // the outcome of some attempt was Unknown
+
+	t        *Transport
+	spec     api.Spec
+	request  *api.Encoded
+	secrets  secrets
+	wait     time.Duration // before the next attempt
+	counted  int           // attempts that RetryMax limits
+	pages    int           // attempts whose response was a page or a redirect
+	isLookup bool          // it looks up what a create has done
 }
 
-// NewCall prepares a call. req is a pointer to the request struct; NewCall sets
-// the account in it and, if the operation takes one, a new Idempotency-Key. No
-// message of the call quotes the secrets, which are values of the body.
+// NewCall prepares a call. req is a pointer to the request struct; NewCall sets the account
+// and the Idempotency-Key in it. No message quotes the secrets, which are values of the body.
 func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, error) {
 	c := &Call{t: t, spec: s}
 	c.secrets.add(secrets...)
@@ -59,15 +59,14 @@ func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, erro
 	return c, nil
 }
 
-// namesObject reports whether the operation's path names an object besides the
-// account.
+// namesObject reports whether the path names an object besides the account.
 func (c *Call) namesObject() bool { return len(c.spec.PathParameters()) > 1 }
 
 // isExport reports whether the response is CSV.
 func (c *Call) isExport() bool { return c.spec.Response == reflect.TypeFor[api.CSV]() }
 
-// listsAll reports whether the request is for a list that every API has, without a
-// filter. If that fails with 404, the API or the account does not exist.
+// listsAll reports whether the request is for a whole list that every API has. If that
+// fails with 404, the API or the account does not exist.
 func (c *Call) listsAll() bool {
 	for name := range c.request.Query {
 		if name != "page" && name != "page_size" {
@@ -77,21 +76,16 @@ func (c *Call) listsAll() bool {
 	return c.spec.Method == http.MethodGet && !c.spec.Lifecycle() && !c.namesObject()
 }
 
-// MayBeProcessed reports whether the API may have processed the request: it has
-// accepted it, or the outcome of an attempt is unknown.
-func (c *Call) MayBeProcessed() bool { return c.Last.Outcome == Succeeded || c.anyUnknown }
-
-// AnyUnknown reports whether the outcome of some attempt is unknown.
-func (c *Call) AnyUnknown() bool { return c.anyUnknown }
+// MayBeProcessed reports whether the API may have processed the request.
+func (c *Call) MayBeProcessed() bool { return c.Last.Outcome == Succeeded || c.AnyUnknown }
 
 // IsReplayed reports whether the latest response is that of an earlier attempt.
 func (c *Call) IsReplayed() bool { return c.Last.header.Get(api.IdempotencyReplayedHeader) == "true" }
 
 type lookupKeyType struct{}
 
-// ForLookup returns a context for the GET requests that look up what the create
-// with an Idempotency-Key has done. They carry the key, so that an API which honours keys
-// shows it, and they are sent during an outage too.
+// ForLookup returns a context for the requests that look up what a create has done. They
+// carry its key, so that an API which honours keys shows it, and are sent during an outage too.
 func ForLookup(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, lookupKeyType{}, key)
 }
@@ -101,8 +95,7 @@ func lookupKey(ctx context.Context) (key string, ok bool) {
 	return key, ok
 }
 
-// Do sends one request and decodes its response. If the outcome of a keyed
-// request is unknown, Do fails.
+// Do sends one request and decodes its response.
 func Do[Req, Resp any](ctx context.Context, t *Transport, op api.Operation[Req, Resp], req *Req) (*Resp, error) {
 	c, err := t.NewCall(op.Spec, req)
 	if err != nil {
@@ -111,8 +104,7 @@ func Do[Req, Resp any](ctx context.Context, t *Transport, op api.Operation[Req, 
 	return Send[Resp](ctx, c)
 }
 
-// Send sends the request of a call and decodes its response. A response without
-// content, null or {} is the zero value.
+// Send sends the request of a call and decodes its response, which may be empty.
 func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
 	resp, err := c.send(ctx)
 	if err != nil {
@@ -134,8 +126,8 @@ func Send[Resp any](ctx context.Context, c *Call) (*Resp, error) {
 
 var noContent = reflect.TypeFor[api.NoContent]()
 
-// Stream sends a request whose response is CSV. The caller closes it, and keeps
-// ctx alive while reading.
+// Stream sends a request whose response is CSV. The caller closes it, and keeps ctx alive
+// while reading.
 func Stream[Req any](ctx context.Context, t *Transport, op api.Operation[Req, api.CSV], req *Req) (io.ReadCloser, error) {
 	c, err := t.NewCall(op.Spec, req)
 	if err != nil {
@@ -238,8 +230,7 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 	}
 }
 
-// mismatch describes why a successful response can't be read. It may have a secret,
-// so none of it is quoted.
+// mismatch describes why a successful response can't be read, without quoting a secret.
 func mismatch(resp *http.Response, err error) string {
 	mediaType := mediaType(resp)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

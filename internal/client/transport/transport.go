@@ -28,18 +28,13 @@ const (
 
 // Options configure a Transport.
 type Options struct {
-	// BaseURL is the address of the API, without the path that the contract sets. If
-	// Transport needs no network, it is a placeholder.
-	BaseURL   string
+	BaseURL   string // of the API, without the path that the contract sets
 	AccountID string // every operation works on this account
-	// Token is a bearer token; TokenSource, if set, has precedence. With neither,
-	// no credential is sent: Transport is trusted.
-	Token       string
-	TokenSource oauth2.TokenSource
-	Transport   http.RoundTripper // sends single requests; nil: over the network
-	// Embedded: the API runs in this process. If its database fails, another attempt is of no
-	// use before somebody has repaired that.
-	Embedded          bool
+	// Token is a bearer token; TokenSource has precedence. Neither: Transport is trusted.
+	Token             string
+	TokenSource       oauth2.TokenSource
+	Transport         http.RoundTripper // sends single requests; nil: over the network
+	Embedded          bool              // the API runs in this process; its failures are not retried
 	UserAgent         string
 	RequestsPerMinute int     // in any minute, at most; 0: no limit
 	Log               LogFunc // nil: no log
@@ -95,15 +90,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Transport sends requests to one account of the API. It is safe for concurrent
-// use.
+// Transport sends requests to one account of the API. It is safe for concurrent use.
 type Transport struct {
-	AccountID string
-	Hooks     Hooks       // with defaults
-	Confirmed atomic.Bool // there was a response of the contract, so that the base URL is right
-	// HonoursKeys: an Idempotency-Replayed header in some response has proved that the API
-	// honours Idempotency-Keys.
-	HonoursKeys atomic.Bool
+	AccountID   string
+	Hooks       Hooks       // with defaults
+	Confirmed   atomic.Bool // there was a response of the contract, so that the base URL is right
+	HonoursKeys atomic.Bool // a header Idempotency-Replayed has proved it of the API
 	Changed     atomic.Bool // a request was sent that may change something
 
 	baseURL   string
@@ -115,9 +107,7 @@ type Transport struct {
 	rate      *rate.Limiter // nil: no limit
 	outage    outage
 	incidents incidents
-	// clockOffset is how far the API's clock is ahead of this machine's, from the Date
-	// header of the newest response. Date has whole seconds, so it is up to a second
-	// early.
+	// clockOffset is from the Date of the newest response, which is up to a second early.
 	clockOffset atomic.Pointer[time.Duration]
 }
 
@@ -154,8 +144,7 @@ func New(o Options) (*Transport, error) {
 	return t, nil
 }
 
-// ClockOffset returns how far the API's clock is ahead of this machine's, and
-// false if no response had a Date.
+// ClockOffset returns how far the API's clock is ahead of this machine's, if it is known.
 func (t *Transport) ClockOffset() (offset time.Duration, known bool) {
 	if d := t.clockOffset.Load(); d != nil {
 		return *d, true
