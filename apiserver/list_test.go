@@ -76,12 +76,3 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 	checkList(h, "/forwarding", "search=ücher", "target_email", "")
 	checkList(h, "/forwarding", "search=äse.c", "target_email", "x@xn--kse-qla.com")
 }
-
-func TestMailboxWithASlash(t *testing.T) {
-	h := apitest.New(t)
-	h.Domain("example.com")
-	for _, local := range []string{"a/b", "a//b", "a/./b", "a?b", "a#b", "a%b"} {
-		id := h.Mailbox("example.com", local)
-		h.Get("/mailboxes/"+url.PathEscape(local+"@example.com")).Want(200).Is("id", id)
-	}
-}

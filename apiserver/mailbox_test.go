@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -99,5 +100,14 @@ func TestAuditOfReleasedForwarding(t *testing.T) {
 	want := "deleted mailbox jane@example.com" + strings.Repeat(", updated forwarding jane@example.com (verification_state)", 2)
 	if !strings.HasPrefix(got, "delete-mailbox by ") || !strings.HasSuffix(got, ": "+want) {
 		t.Errorf("logged %q, want %q", got, want)
+	}
+}
+
+func TestMailboxWithASlash(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	for _, local := range []string{"a/b", "a//b", "a/./b", "a?b", "a#b", "a%b"} {
+		id := h.Mailbox("example.com", local)
+		h.Get("/mailboxes/"+url.PathEscape(local+"@example.com")).Want(200).Is("id", id)
 	}
 }
