@@ -6,11 +6,11 @@ provider "mailhost" {
   embedded   = { fixture = "tests/fixture.json" }
 }
 
-override_resource {
-  target = mailhost_domain.this
-}
-
 run "adds_a_mailbox" {
+  override_resource {
+    target = mailhost_domain.this
+  }
+
   variables {
     domain  = "archive.example"
     members = { "jane.doe" = { first_name = "Jane", last_name = "Doe" } }
