@@ -84,6 +84,9 @@ func inConsole(to string) bool {
 	return err == nil && u.Host == "" && (path.Clean(u.Path) == "/console" || strings.HasPrefix(path.Clean(u.Path), "/console/"))
 }
 
+// TestTranscript checks what each page shows to an owner, to a token that may only plan, and to one with few rights.
+func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/console.txt") }
+
 // TestConsoleInABrowser signs in, searches, resends a verification, revokes a token and
 // signs out, without JavaScript.
 func TestConsoleInABrowser(t *testing.T) {
@@ -279,132 +282,5 @@ func TestConsoleEndsWithItsToken(t *testing.T) {
 	v.send(http.MethodPost, path, nil)
 	if resp, _ := v.send(http.MethodGet, "/tokens", nil); resp.StatusCode != http.StatusSeeOther {
 		t.Errorf("after the own revocation: %s", resp.Status)
-	}
-}
-
-// TestConsoleShowsWhatATokenMaySee checks that each page has the rights of its visitor and
-// says which capability is missing.
-func TestConsoleShowsWhatATokenMaySee(t *testing.T) {
-	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	s := mailhostdtest.Serve(t, database)
-	c := s.As(t, owner)
-	c.Domain("example.com")
-	c.CreateMailbox("example.com", "jane").Want(http.StatusCreated)
-	_, token := limited(c, "reader", vocab.CapDomainView)
-	v := newVisitor(t, s)
-	v.signIn(token)
-	allowed := map[string]bool{"": true, "/domains": true, "/domains/example.com": true}
-	for _, path := range consolePages {
-		if allowed[path] {
-			if page := v.get(path, http.StatusOK); !strings.Contains(page, "Not permitted") && !strings.Contains(page, "Your rights don’t include ") {
-				t.Errorf("%s does not say what is missing", path)
-			}
-		} else if page := v.get(path, http.StatusForbidden); !strings.Contains(page, "Your rights don’t include ") || strings.Contains(page, "jane@example.com</") {
-			t.Errorf("%s does not say what is missing", path)
-		}
-	}
-	var grants []api.Authorization
-	c.Get("/auth/authorizations").Want(http.StatusOK).Into(&grants)
-	if resp, _ := v.send(http.MethodPost, "/grants/"+grants[0].ID+"/revoke", nil); resp.StatusCode != http.StatusForbidden {
-		t.Errorf("revoking without the capability: %s", resp.Status)
-	}
-
-	published := newVisitor(t, mailhostdtest.Serve(t, database, "--published-only"))
-	published.signIn(owner.Token)
-	published.get("", http.StatusOK)
-	published.get("/mailboxes", http.StatusOK)
-	published.get("/grants", http.StatusOK)
-	if page := published.get("/tokens", http.StatusNotFound); !strings.Contains(page, "offers the published operations only") {
-		t.Error("a page that needs a lifecycle operation does not say so")
-	}
-}
-
-// TestConsoleRequests checks that the last requests are those of the account, with refused
-// ones, and without what pages read.
-func TestConsoleRequests(t *testing.T) {
-	t.Parallel()
-	database, owner := mailhostdtest.Initialize(t)
-	other := mailhostdtest.InitializeIn(t, database)
-	s := mailhostdtest.Serve(t, database)
-	c := s.As(t, owner)
-	c.Do(http.MethodGet, "/mailboxes", nil, "X-Request-Id", "seen-list").Want(http.StatusOK)
-	c.Do(http.MethodGet, "/mailboxes/nobody@example.com", nil, "X-Request-Id", "seen-missing").Want(http.StatusNotFound)
-	s.As(t, other).Do(http.MethodGet, "/domains", nil, "X-Request-Id", "foreign").Want(http.StatusOK)
-	v := newVisitor(t, s)
-	v.signIn(owner.Token)
-	v.get("/domains", http.StatusOK)
-	page := v.get("/requests", http.StatusOK)
-	if !strings.Contains(page, "seen-list") || !strings.Contains(page, "seen-missing") || strings.Contains(page, "foreign") || strings.Contains(page, "list-domains") {
-		t.Errorf("the last requests are\n%s", page)
-	}
-	if failed := v.get("/requests?failed=yes", http.StatusOK); strings.Contains(failed, "seen-list") || !strings.Contains(failed, "seen-missing") {
-		t.Errorf("the failed requests are\n%s", failed)
-	}
-}
-
-// TestConsoleNames checks that grants and the audit log have names in the place of ids, one
-// row for a token that may only plan, and nothing of a revoked token unless it is asked for.
-func TestConsoleNames(t *testing.T) {
-	t.Parallel()
-	s, owner := mailhostdtest.Start(t)
-	c := s.As(t, owner)
-	domain := c.Domain("example.com")
-	planner, plan := limited(c, "planner", api.PlanCapabilities()...)
-	clerk, one := limited(c, "clerk")
-	c.GrantTo(vocab.SubjectServiceAccount, clerk, apitest.GrantOn(vocab.CapDomainView, vocab.ResourceDomain, domain))
-	leaked, _ := limited(c, "leaked", vocab.CapMailboxView)
-	c.Delete("/auth/service-accounts/" + leaked).Want(http.StatusNoContent)
-	v := newVisitor(t, s)
-	v.signIn(owner.Token)
-
-	grants := v.get("/grants", http.StatusOK)
-	if n := strings.Count(grants, ">planner</a>"); n != 1 || !strings.Contains(grants, "Plan only") || !strings.Contains(grants, ">example.com<") || strings.Contains(grants, "leaked") {
-		t.Errorf("the grants have %d rows of planner:\n%s", n, grants)
-	}
-	for query, want := range map[string]int{"search=mailbox.view": 1, "search=planner": 1, "search=mailbox.create": 0, "subject=" + planner: len(api.PlanCapabilities())} {
-		if n := strings.Count(v.get("/grants?"+query, http.StatusOK), ">planner</a>"); n != want {
-			t.Errorf("%s finds %d rows of planner; want %d", query, n, want)
-		}
-	}
-	if all := v.get("/grants?revoked=yes", http.StatusOK); !strings.Contains(all, "token revoked") {
-		t.Errorf("the grant of a revoked token is not marked:\n%s", all)
-	}
-	c.GrantTo("group", leaked, apitest.Grant{Capability: vocab.CapMailboxView})
-	if all := v.get("/grants", http.StatusOK); !strings.Contains(all, `scope="row">`+leaked+"</th>") {
-		t.Errorf("a group named like a revoked token is not shown as a group:\n%s", all)
-	}
-	log := v.get("/audit-log?operation=grant-authorization", http.StatusOK)
-	if !strings.Contains(log, "domain.view in example.com for clerk") || strings.Contains(log, "service_account "+clerk) {
-		t.Errorf("the audit log has ids:\n%s", log)
-	}
-	for token, want := range map[string]string{plan: "Plan only: everything that a plan reads", one: "example.com: domain.view"} {
-		v.signIn(token)
-		if page := v.get("", http.StatusOK); !strings.Contains(page, want) {
-			t.Errorf("the overview does not show the rights %q", want)
-		}
-	}
-}
-
-func TestHomePage(t *testing.T) {
-	t.Parallel()
-	database, _ := mailhostdtest.Initialize(t)
-	for _, tt := range []struct {
-		flags []string
-		to    string
-	}{{nil, "/console"}, {[]string{"--no-console"}, "/docs"}, {[]string{"--public-url", "https://mail.example.com/a/"}, "/a/console"}} {
-		v := newVisitor(t, mailhostdtest.Serve(t, database, tt.flags...))
-		v.base = strings.TrimSuffix(v.base, "/console")
-		if resp, _ := v.send(http.MethodGet, "/", nil); resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != tt.to {
-			t.Errorf("%v: %s, to %s", tt.flags, resp.Status, resp.Header.Get("Location"))
-		}
-		for path, status := range map[string]int{"/console": http.StatusSeeOther, "/console/": http.StatusPermanentRedirect, "/consolex": http.StatusNotFound, "/console/../console": http.StatusNotFound, "//console": http.StatusNotFound} {
-			if len(tt.flags) > 0 && tt.flags[0] == "--no-console" {
-				status = http.StatusNotFound
-			}
-			if resp, _ := v.send(http.MethodGet, path, nil); resp.StatusCode != status {
-				t.Errorf("%v: GET %s: %s; want %d", tt.flags, path, resp.Status, status)
-			}
-		}
 	}
 }

@@ -3,6 +3,10 @@ package mailhostdtest
 import (
 	"flag"
 	"fmt"
+	"html"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,9 +22,9 @@ var update = flag.Bool("update", false, "write what commands print now to the tr
 
 // What differs in each run has a placeholder in a transcript, which commands may use too.
 var (
-	masked      = regexp.MustCompile(`mhsa_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
+	masked      = regexp.MustCompile(`mhsa_[a-z0-9]+_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
 	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{6}`)
-	maskedSize  = regexp.MustCompile(`\d+ bytes(; it had \d+)?`)
+	maskedOther = regexp.MustCompile(`\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.]+ ms\b|mhsa_\w+…`)
 	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+`)
 	argument    = regexp.MustCompile(`([^\s']|'[^']*')+`)
 	columns     = regexp.MustCompile(`\S {2,}`)
@@ -35,13 +39,15 @@ type transcript struct {
 	counts  map[string]int
 	environ []string
 	servers []*Server
+	browser http.Client
 	out     strings.Builder
 }
 
 // Transcript runs the commands of a file, each after "$ ", and compares what they print with the
 // lines that follow: stderr after "! ", and an exit code other than 0. With -update it writes these
 // lines. A command with & at its end is a server, which "$ stop" ends; "$ export" sets the whole
-// environment; files are in DIR, "> NAME" begins the content of one, and "$ cat" and "$ ls" show it.
+// environment; files are in DIR, "> NAME" begins the content of one, and "$ cat" and "$ ls" show it;
+// "$ GET" and "$ POST" with the fields of a form show a page, with the session of the ones before.
 // A comment begins with "//".
 func Transcript(t *testing.T, path string) {
 	t.Helper()
@@ -51,6 +57,8 @@ func Transcript(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	r := &transcript{T: t, dir: t.TempDir(), real: map[string]string{}, known: map[string]string{}, counts: map[string]int{}}
+	r.browser.Jar, _ = cookiejar.New(nil) // it returns no error
+	r.browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	file, before := "", ""
 	for line := range strings.Lines(string(content)) {
 		command, isCommand := strings.CutPrefix(line, "$ ")
@@ -116,6 +124,17 @@ func (r *transcript) run(words []string) {
 		last := len(r.servers) - 1
 		r.servers[last].End(r.T)
 		r.servers = r.servers[:last]
+	case words[0] == http.MethodGet || words[0] == http.MethodPost:
+		form := url.Values{}
+		for _, field := range args[1:] {
+			name, value, _ := strings.Cut(field, "=")
+			form.Set(name, value)
+		}
+		resp, body := Send(r.T, &r.browser, words[0], args[0], form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+		if resp.StatusCode/100 == 3 {
+			body = ""
+		}
+		r.print("", fmt.Sprintln(resp.Status, resp.Header.Get("Location"))+pageText(body))
 	case len(args) > 0 && args[len(args)-1] == "&":
 		s := Serve(r.T, filepath.Join(r.dir, "mailhost.db"), args[1:len(args)-1]...)
 		r.servers = append(r.servers, s)
@@ -128,6 +147,33 @@ func (r *transcript) run(words []string) {
 			fmt.Fprintf(&r.out, "exit code %d\n", code)
 		}
 	}
+}
+
+// What a page shows is its main part, with the targets of links and forms and the classes of chips.
+var (
+	pageMain  = regexp.MustCompile(`(?s)^.*<main[^>]*>|</main>.*$|<select.*?</select>`)
+	pageLink  = regexp.MustCompile(`<(?:a|form) [^>]*(?:href|action)="([^"]*)"[^>]*>`)
+	pageChip  = regexp.MustCompile(`<span class="chip (\w+)"[^>]*>`)
+	pageBreak = regexp.MustCompile(`</(tr|p|h1|h2|li|div|dd|form|caption|option)>`)
+	pageCell  = regexp.MustCompile(`</(td|th|dt)>`)
+	pageTag   = regexp.MustCompile(`<[^>]*>`)
+	pageSpace = regexp.MustCompile(`\s+`)
+)
+
+func pageText(page string) string {
+	if !strings.Contains(page, "</main>") {
+		return page
+	}
+	text := pageSpace.ReplaceAllString(pageMain.ReplaceAllString(page, ""), " ")
+	text = pageChip.ReplaceAllString(pageLink.ReplaceAllString(text, "[$1]"), "($1) ")
+	text = pageTag.ReplaceAllString(pageCell.ReplaceAllString(pageBreak.ReplaceAllString(text, "\n"), " | "), "")
+	var b strings.Builder
+	for line := range strings.Lines(html.UnescapeString(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 func (r *transcript) expand(text string) string {
@@ -163,9 +209,9 @@ func (r *transcript) print(prefix, text string) {
 			text = regexp.MustCompile(`\b`+value[len(value)-4:]+`\b`).ReplaceAllString(text, name+"-END")
 		}
 	}
-	text = maskedSize.ReplaceAllString(maskedTime.ReplaceAllString(text, "TIME"), "SIZE")
+	text = maskedOther.ReplaceAllString(maskedTime.ReplaceAllString(text, "TIME"), "OTHER")
 	user := cli.SystemUser()
-	text = strings.NewReplacer("operator "+user, "operator USER", `"`+user+`"`, `"USER"`).Replace(text)
+	text = strings.NewReplacer("operator "+user, "operator USER", user+" (operator)", "USER (operator)", `"`+user+`"`, `"USER"`).Replace(text)
 	text = columns.ReplaceAllStringFunc(text, func(gap string) string { return gap[:1] + "  " })
 	for line := range strings.Lines(text) {
 		r.out.WriteString(prefix + strings.TrimRight(line, " \n") + "\n")
