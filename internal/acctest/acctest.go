@@ -93,6 +93,14 @@ func Errors(diags []*tfprotov6.Diagnostic) (n int) {
 	return n
 }
 
+// result returns the result of a call that fails only if the provider or this package is broken.
+func result[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -23,13 +23,11 @@ func (p *Protocol) ReadData(typeName string, config map[string]any) (*Object, []
 	p.t.Helper()
 	t := schemaType(p, "data source", typeName, p.schema.DataSourceSchemas)
 	configured := p.dynamic(NewValue(t, config))
-	valid, err := p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured})
-	must(p.t, err)
+	valid := result(p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if hasError(valid.Diagnostics) {
 		return nil, valid.Diagnostics
 	}
-	resp, err := p.server.ReadDataSource(p.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: configured})
-	must(p.t, err)
+	resp := result(p.server.ReadDataSource(p.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: configured}))
 	return &Object{State: p.unmarshal(t, resp.State)}, append(valid.Diagnostics, resp.Diagnostics...)
 }
 
@@ -44,29 +42,19 @@ type Listed struct {
 // returns all diagnostics.
 func (p *Protocol) List(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
-	return p.list(typeName, config, limit, true)
+	return p.Query(typeName, config, limit, true)
 }
 
-// ListIdentities is [Protocol.List] without include_resource: the states are null.
-func (p *Protocol) ListIdentities(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	return p.list(typeName, config, limit, false)
-}
-
-func (p *Protocol) list(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
+// Query is [Protocol.List]; without objects, the states are null.
+func (p *Protocol) Query(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	configured := p.dynamic(NewValue(schemaType(p, "list resource", typeName, p.schema.ListResourceSchemas), config))
-	server, ok := p.server.(tfprotov6.ListResourceServer)
-	if !ok {
-		p.t.Fatal("the provider server lists no resources")
-	}
-	valid, err := server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured})
-	must(p.t, err)
+	server := p.server.(tfprotov6.ListResourceServer)
+	valid := result(server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if hasError(valid.Diagnostics) {
 		return nil, valid.Diagnostics
 	}
-	stream, err := server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: objects, Limit: limit})
-	must(p.t, err)
+	stream := result(server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: objects, Limit: limit}))
 	var found []Listed
 	diags := valid.Diagnostics
 	for r := range stream.Results {
@@ -82,9 +70,7 @@ func (p *Protocol) list(typeName string, config map[string]any, limit int64, obj
 // configurable attributes that are not sensitive.
 func (p *Protocol) AsConfig(typeName string, o *Object) map[string]any {
 	p.t.Helper()
-	var fields map[string]tftypes.Value
-	must(p.t, o.State.As(&fields))
-	config := map[string]any{}
+	fields, config := Attributes(o.State), map[string]any{}
 	for _, a := range p.schema.ResourceSchemas[typeName].Block.Attributes {
 		if (a.Optional || a.Required) && !a.Sensitive && !fields[a.Name].IsNull() {
 			config[a.Name] = fields[a.Name]

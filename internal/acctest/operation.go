@@ -18,22 +18,18 @@ func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfp
 	p.t.Helper()
 	t := schemaType(p, "ephemeral resource", typeName, p.schema.EphemeralResourceSchemas)
 	configured := p.dynamic(NewValue(t, config))
-	valid, err := p.server.ValidateEphemeralResourceConfig(p.t.Context(), &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured})
-	must(p.t, err)
+	valid := result(p.server.ValidateEphemeralResourceConfig(p.t.Context(), &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if hasError(valid.Diagnostics) {
 		return nil, valid.Diagnostics
 	}
-	resp, err := p.server.OpenEphemeralResource(p.t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: configured})
-	must(p.t, err)
+	resp := result(p.server.OpenEphemeralResource(p.t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: configured}))
 	return &Object{State: p.unmarshal(t, resp.Result), Private: resp.Private}, append(valid.Diagnostics, resp.Diagnostics...)
 }
 
 // Close closes an ephemeral resource that Open has opened.
 func (p *Protocol) Close(typeName string, o *Object) []*tfprotov6.Diagnostic {
 	p.t.Helper()
-	resp, err := p.server.CloseEphemeralResource(p.t.Context(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: o.Private})
-	must(p.t, err)
-	return resp.Diagnostics
+	return result(p.server.CloseEphemeralResource(p.t.Context(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: o.Private})).Diagnostics
 }
 
 // Interrupt stops the provider as an interrupted Terraform does, which cancels the
@@ -58,22 +54,16 @@ func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any
 		p.t.Fatalf("the provider has no action %s", typeName)
 	}
 	early, final := p.dynamic(NewValue(s.Schema.ValueType(), planned)), p.dynamic(NewValue(s.Schema.ValueType(), config))
-	server, ok := p.server.(tfprotov6.ActionServer)
-	if !ok {
-		p.t.Fatal("the provider server has no actions")
-	}
-	valid, err := server.ValidateActionConfig(p.t.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: early})
-	must(p.t, err)
+	server := p.server.(tfprotov6.ActionServer)
+	valid := result(server.ValidateActionConfig(p.t.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: early}))
 	if diags = valid.Diagnostics; hasError(diags) {
 		return nil, diags
 	}
-	plan, err := server.PlanAction(p.t.Context(), &tfprotov6.PlanActionRequest{ActionType: typeName, Config: early})
-	must(p.t, err)
+	plan := result(server.PlanAction(p.t.Context(), &tfprotov6.PlanActionRequest{ActionType: typeName, Config: early}))
 	if diags = append(diags, plan.Diagnostics...); hasError(diags) {
 		return nil, diags
 	}
-	stream, err := server.InvokeAction(p.t.Context(), &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: final})
-	must(p.t, err)
+	stream := result(server.InvokeAction(p.t.Context(), &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: final}))
 	for event := range stream.Events {
 		switch e := event.Type.(type) {
 		case tfprotov6.ProgressInvokeActionEventType:
@@ -90,11 +80,7 @@ func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any
 func Unconfigured(t testing.TB) *Protocol {
 	t.Helper()
 	server := provider.NewServer(provider.New("test")())
-	p := &Protocol{t: t, server: server}
-	var err error
-	p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	must(t, err)
-	return p
+	return &Protocol{t: t, server: server, schema: result(server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}))}
 }
 
 // Call calls a function of the provider. For a dynamic parameter, a string, number,
@@ -118,18 +104,14 @@ func (p *Protocol) Call(name string, arguments ...any) (tftypes.Value, *tfprotov
 		if !parameter.Type.Is(tftypes.DynamicPseudoType) {
 			v = NewValue(parameter.Type, argument)
 		}
-		d, err := tfprotov6.NewDynamicValue(parameter.Type, v)
-		must(p.t, err)
+		d := result(tfprotov6.NewDynamicValue(parameter.Type, v))
 		req.Arguments = append(req.Arguments, &d)
 	}
-	resp, err := p.server.CallFunction(p.t.Context(), req)
-	must(p.t, err)
+	resp := result(p.server.CallFunction(p.t.Context(), req))
 	if resp.Error != nil {
 		return tftypes.Value{}, resp.Error
 	}
-	result, err := resp.Result.Unmarshal(f.Return.Type)
-	must(p.t, err)
-	return result, nil
+	return result(resp.Result.Unmarshal(f.Return.Type)), nil
 }
 
 // ResourceSchemas returns the schemas of all resources by name, in a new map.

@@ -1,7 +1,6 @@
 package acctest
 
 import (
-	"maps"
 	"math/big"
 	"reflect"
 	"testing"
@@ -80,12 +79,8 @@ func Embedded(t testing.TB, accountID, dataDir string) *Protocol {
 func (s *Server) configured(t testing.TB, served framework.Provider, settings map[string]any, defers bool) *Protocol {
 	t.Helper()
 	server := provider.NewServer(served)
-	p := &Protocol{t: t, server: server}
-	var err error
-	p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	must(t, err)
-	ids, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
-	must(t, err)
+	p := &Protocol{t: t, server: server, schema: result(server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}))}
+	ids := result(server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{}))
 	p.ids, p.accountID = ids.IdentitySchemas, s.AccountID
 	p.config, p.defers = NewValue(p.schema.Provider.ValueType(), settings), defers
 	return p.Walk()
@@ -99,8 +94,7 @@ func (p *Protocol) Walk() *Protocol {
 		return p
 	}
 	p.planned, p.together = false, false
-	validated, err := p.server.ValidateProviderConfig(p.t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: p.dynamic(p.config)})
-	must(p.t, err)
+	validated := result(p.server.ValidateProviderConfig(p.t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: p.dynamic(p.config)}))
 	p.NoErrors(validated.Diagnostics)
 	p.configure()
 	return p
@@ -117,11 +111,10 @@ func (p *Protocol) TestFile() *Protocol {
 
 func (p *Protocol) configure() {
 	p.t.Helper()
-	resp, err := p.server.ConfigureProvider(p.t.Context(), &tfprotov6.ConfigureProviderRequest{
+	resp := result(p.server.ConfigureProvider(p.t.Context(), &tfprotov6.ConfigureProviderRequest{
 		TerraformVersion: "1.12.0", Config: p.dynamic(p.config),
 		ClientCapabilities: &tfprotov6.ConfigureProviderClientCapabilities{DeferralAllowed: p.defers},
-	})
-	must(p.t, err)
+	}))
 	p.NoErrors(resp.Diagnostics)
 }
 
@@ -149,26 +142,23 @@ var Unknown any = tftypes.UnknownValue
 // Text returns a string attribute of the object's state: "" if it is null,
 // "(unknown)" if it is unknown.
 func (o *Object) Text(name string) string {
-	var fields map[string]tftypes.Value
-	if o.State.IsNull() || o.State.As(&fields) != nil {
-		return ""
-	}
-	if !fields[name].IsKnown() {
+	v := Attributes(o.State)[name]
+	if !v.IsKnown() {
 		return "(unknown)"
 	}
 	var s *string
-	if fields[name].As(&s) != nil || s == nil {
+	if v.IsNull() || v.As(&s) != nil {
 		return ""
 	}
 	return *s
 }
 
+// Null reports whether an attribute of the object's state is null.
+func (o *Object) Null(name string) bool { return Attributes(o.State)[name].IsNull() }
+
 // With returns a copy of the object with another value of an attribute.
 func (p *Protocol) With(typeName string, o *Object, name string, v any) *Object {
-	p.t.Helper()
-	var fields map[string]tftypes.Value
-	must(p.t, o.State.As(&fields))
-	fields = maps.Clone(fields)
+	fields := Attributes(o.State)
 	fields[name] = NewValue(fields[name].Type(), v)
 	changed := *o
 	changed.State = tftypes.NewValue(p.resourceType(typeName), fields)
@@ -180,11 +170,7 @@ func (o *Object) Gone() bool { return o.State.IsNull() }
 
 func (p *Protocol) resourceType(typeName string) tftypes.Type {
 	p.t.Helper()
-	s, ok := p.schema.ResourceSchemas[typeName]
-	if !ok {
-		p.t.Fatalf("the provider has no resource %s", typeName)
-	}
-	return s.ValueType()
+	return schemaType(p, "resource", typeName, p.schema.ResourceSchemas)
 }
 
 // Null returns a null object, which is the planned state of a destroy.
@@ -193,10 +179,7 @@ func (p *Protocol) Null(typeName string) tftypes.Value {
 }
 
 func (p *Protocol) dynamic(v tftypes.Value) *tfprotov6.DynamicValue {
-	p.t.Helper()
-	d, err := tfprotov6.NewDynamicValue(v.Type(), v)
-	must(p.t, err)
-	return &d
+	return new(result(tfprotov6.NewDynamicValue(v.Type(), v)))
 }
 
 func (p *Protocol) decode(typeName string, d *tfprotov6.DynamicValue) tftypes.Value {
@@ -205,13 +188,10 @@ func (p *Protocol) decode(typeName string, d *tfprotov6.DynamicValue) tftypes.Va
 }
 
 func (p *Protocol) unmarshal(t tftypes.Type, d *tfprotov6.DynamicValue) tftypes.Value {
-	p.t.Helper()
 	if d == nil {
 		return tftypes.NewValue(t, nil)
 	}
-	v, err := d.Unmarshal(t)
-	must(p.t, err)
-	return v
+	return result(d.Unmarshal(t))
 }
 
 // NewValue converts a Go value to a value of type t. Missing attributes are null.
@@ -261,10 +241,4 @@ func newValues(element tftypes.Type, v any) (items []tftypes.Value) {
 		items = append(items, NewValue(element, reflect.ValueOf(v).Index(i).Interface()))
 	}
 	return items
-}
-
-// Null reports whether an attribute of the object's state is null.
-func (o *Object) Null(name string) bool {
-	var fields map[string]tftypes.Value
-	return o.State.IsNull() || o.State.As(&fields) == nil && fields[name].IsNull()
 }

@@ -16,21 +16,19 @@ func (p *Protocol) Config(typeName string, config map[string]any) tftypes.Value 
 // Validate validates a configuration.
 func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6.Diagnostic {
 	p.t.Helper()
-	resp, err := p.server.ValidateResourceConfig(p.t.Context(), &tfprotov6.ValidateResourceConfigRequest{
+	resp := result(p.server.ValidateResourceConfig(p.t.Context(), &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: typeName, Config: p.dynamic(p.Config(typeName, config)),
 		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
-	})
-	must(p.t, err)
+	}))
 	return resp.Diagnostics
 }
 
 // Upgrade returns a state, as JSON that was written by a version of the schema.
 func (p *Protocol) Upgrade(typeName string, version int64, state []byte) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
-	resp, err := p.server.UpgradeResourceState(p.t.Context(), &tfprotov6.UpgradeResourceStateRequest{
+	resp := result(p.server.UpgradeResourceState(p.t.Context(), &tfprotov6.UpgradeResourceStateRequest{
 		TypeName: typeName, Version: version, RawState: &tfprotov6.RawState{JSON: state},
-	})
-	must(p.t, err)
+	}))
 	if resp.UpgradedState == nil {
 		return nil, resp.Diagnostics
 	}
@@ -56,8 +54,7 @@ func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (
 		proposed = Proposed(p.schema.ResourceSchemas[typeName].Block.Attributes, before, configured)
 	}
 	req.PriorState, req.Config, req.ProposedNewState = p.dynamic(before), p.dynamic(configured), p.dynamic(proposed)
-	resp, err := p.server.PlanResourceChange(p.t.Context(), req)
-	must(p.t, err)
+	resp := result(p.server.PlanResourceChange(p.t.Context(), req))
 	return &Object{
 		State: p.decode(typeName, resp.PlannedState), Identity: resp.PlannedIdentity,
 		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace, Deferred: resp.Deferred,
@@ -106,18 +103,16 @@ func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[st
 	if config != nil {
 		req.Config = p.dynamic(p.Config(typeName, config))
 	}
-	resp, err := p.server.ApplyResourceChange(ctx, req)
-	must(p.t, err)
+	resp := result(p.server.ApplyResourceChange(ctx, req))
 	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
 }
 
 // Read refreshes an object.
 func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
-	resp, err := p.server.ReadResource(p.t.Context(), &tfprotov6.ReadResourceRequest{
+	resp := result(p.server.ReadResource(p.t.Context(), &tfprotov6.ReadResourceRequest{
 		TypeName: typeName, CurrentState: p.dynamic(o.State), CurrentIdentity: o.Identity, Private: o.Private,
-	})
-	must(p.t, err)
+	}))
 	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private, Deferred: resp.Deferred}, resp.Diagnostics
 }
 
@@ -134,8 +129,7 @@ func (p *Protocol) Import(typeName, id string, identity map[string]any) (*Object
 	if id == "" {
 		req.Identity = p.Identity(typeName, identity)
 	}
-	resp, err := p.server.ImportResourceState(p.t.Context(), req)
-	must(p.t, err)
+	resp := result(p.server.ImportResourceState(p.t.Context(), req))
 	if len(resp.ImportedResources) == 0 {
 		return nil, resp.Diagnostics
 	}
@@ -149,15 +143,10 @@ func (p *Protocol) IdentityOf(typeName string, o *Object) map[string]string {
 	if o.Identity == nil {
 		return nil
 	}
-	v, err := o.Identity.IdentityData.Unmarshal(p.ids[typeName].ValueType())
-	must(p.t, err)
-	fields := map[string]tftypes.Value{}
-	must(p.t, v.As(&fields))
 	out := map[string]string{}
-	for name, field := range fields {
+	for name, field := range Attributes(result(o.Identity.IdentityData.Unmarshal(p.ids[typeName].ValueType()))) {
 		var s *string
-		must(p.t, field.As(&s))
-		if s != nil {
+		if field.As(&s) == nil && s != nil {
 			out[name] = *s
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
 // TestAccSeveralAccounts applies examples/several-accounts, and tries to import an object
@@ -57,6 +59,46 @@ func TestAccSeveralAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.destroy(t)
+}
+
+// TestOwnToken uses the token of a service account of the same configuration in a
+// provider block, and rotates it.
+func TestOwnToken(t *testing.T) {
+	w := newWorkspace(t)
+	s := acctest.NewServer(t, acctest.Options{})
+	w.write(t, "main.tf", required+`
+variable "rotation" {
+  default = "1"
+}
+
+provider "mailhost" {
+  alias = "owner"
+}
+
+resource "mailhost_service_account" "ci" {
+  provider          = mailhost.owner
+  name              = "ci"
+  rotation_triggers = { on = var.rotation }
+}
+
+provider "mailhost" {
+  token = mailhost_service_account.ci.token
+}
+
+resource "mailhost_forwarding" "ops" {
+  target_email = "ops@example.net"
+}
+`)
+	w.set("MAILHOST_BASE_URL", s.URL)
+	w.set("MAILHOST_ACCOUNT_ID", s.AccountID)
+	w.set("MAILHOST_TOKEN", s.Token)
+	w.must(t, "init")
+	w.must(t, "apply", "-auto-approve")
+	w.planIsEmpty(t)
+	w.refused(t, []string{"plan", "-var=rotation=2"}, "Provider setting not known yet", "token in the provider block", "-target=mailhost_service_account.")
+	w.must(t, "apply", "-auto-approve", "-var=rotation=2", "-target=mailhost_service_account.ci")
+	w.must(t, "apply", "-auto-approve", "-var=rotation=2")
+	w.planIsEmpty(t, "-var=rotation=2")
 }
 
 const importFromEurope = `import {

@@ -159,11 +159,7 @@ func TestAccNoTests(t *testing.T) {
 const purchase = `
 resource "mailhost_domain" "second" {
   name = "example.net"
-  contact_info = {
-    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.com", phone = "+493023125000",
-    address_1  = "Street 1", zip = "10115", city = "Berlin", state = "Berlin", country = "DE",
-  }
-}
+  ` + contact + `}
 `
 
 // TestAccPolicy checks plans with the rules of policy/mail.rego.
@@ -174,7 +170,7 @@ func TestAccPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		domain   = "\nresource \"mailhost_domain\" \"main\" {\n name = \"example.com\"\n contact_info = local.contact\n}"
+		domain   = "\nresource \"mailhost_domain\" \"main\" {\n name = \"example.com\"\n " + contact + "}"
 		ip       = "\nresource \"mailhost_dedicated_ip\" \"out\" {\n option_id = data.mailhost_dedicated_ip_options.all.dedicated_ip_options[0].id\n}"
 		password = "\nresource \"mailhost_master_password\" \"migration\" {\n name = \"migration\"\n domain = \"example.com\"\n %s\n depends_on = [mailhost_domain.main]\n}"
 		zone     = "\nresource \"mailhost_dns_zone\" \"main\" {\n domain = mailhost_domain.main.name\n records = { \"_DMARC   txt\" = { values = [\"v=DMARC1; p=%s; sp=none\"] } }\n ignore = [\"_dmarc.*\"]\n}"
@@ -249,26 +245,7 @@ func TestAccPolicy(t *testing.T) {
 }
 
 // policyConfig is what the configurations of TestAccPolicy share.
-const policyConfig = `
-terraform {
-  required_providers {
-    mailhost = { source = "mailhost/mailhost" }
-  }
-}
-
-provider "mailhost" {
-  embedded = {}
-}
-
-data "mailhost_dedicated_ip_options" "all" {}
-
-locals {
-  contact = {
-    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.com", phone = "+493023125000",
-    address_1  = "Street 1", zip = "10115", city = "Berlin", state = "Berlin", country = "DE",
-  }
-}
-`
+const policyConfig = embedded + "data \"mailhost_dedicated_ip_options\" \"all\" {}\n"
 
 // pipeline runs the jobs of examples/ci.
 type pipeline struct {

@@ -12,13 +12,7 @@ import (
 )
 
 // faultConfig has mailboxes in an embedded account, whose folder is data.
-const faultConfig = `
-terraform {
-  required_providers {
-    mailhost = { source = "mailhost/mailhost" }
-  }
-}
-
+const faultConfig = required + `
 variable "mailboxes" {
   type = number
 }
@@ -29,11 +23,7 @@ provider "mailhost" {
 
 resource "mailhost_domain" "this" {
   name = "fault-example.com"
-  contact_info = {
-    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.net", phone = "+4922112345"
-    address_1  = "Hauptstr. 1", city = "Köln", state = "NRW", zip = "50667", country = "DE"
-  }
-}
+  ` + contact + `}
 
 resource "mailhost_mailbox" "this" {
   count      = var.mailboxes

@@ -26,6 +26,27 @@ const (
 	examples = root + "/examples"
 )
 
+// Parts of configurations.
+const (
+	required = `
+terraform {
+  required_providers {
+    mailhost = { source = "mailhost/mailhost" }
+  }
+}
+`
+	embedded = required + `
+provider "mailhost" {
+  embedded = {}
+}
+`
+	contact = `contact_info = {
+    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.net", phone = "+4922112345"
+    address_1  = "Hauptstr. 1", city = "Köln", state = "NRW", zip = "50667", country = "DE"
+  }
+`
+)
+
 // scratch is a folder that the tests share. TestMain removes it.
 var scratch string
 

@@ -24,23 +24,13 @@ var (
 
 // killedConfig has objects with a natural key: what is paid for, what is created one by one, and
 // a set. Nothing of it may exist twice.
-const killedConfig = `
-terraform {
-  required_providers {
-    mailhost = { source = "mailhost/mailhost" }
-  }
-}
-
+const killedConfig = required + `
 provider "mailhost" {}
 
 resource "mailhost_domain" "this" {
   for_each = toset(["one-killed.com", "two-killed.com"])
   name     = each.key
-  contact_info = {
-    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.net", phone = "+4922112345"
-    address_1  = "Hauptstr. 1", city = "Köln", state = "NRW", zip = "50667", country = "DE"
-  }
-}
+  ` + contact + `}
 
 resource "mailhost_mailbox" "this" {
   count      = 25

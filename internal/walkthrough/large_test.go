@@ -83,24 +83,10 @@ func TestAccImportDomain(t *testing.T) {
 }
 
 const (
-	accountWithDomain = `
-terraform {
-  required_providers {
-    mailhost = { source = "mailhost/mailhost" }
-  }
-}
-
-provider "mailhost" {
-  embedded = {}
-}
-
+	accountWithDomain = embedded + `
 resource "mailhost_domain" "main" {
   name = "example.com"
-  contact_info = {
-    first_name = "Jane", last_name = "Doe", organization = "Example", email = "jane@example.org", phone = "+4930123456",
-    address_1  = "Street 1", zip = "10115", city = "Berlin", state = "Berlin", country = "DE",
-  }
-}
+  ` + contact + `}
 `
 	// departments has keys that change.
 	departments = `
@@ -112,13 +98,7 @@ module "department" {
   people = each.value
 }
 `
-	departmentModule = `
-terraform {
-  required_providers {
-    mailhost = { source = "mailhost/mailhost" }
-  }
-}
-
+	departmentModule = required + `
 variable "domain" {
   type = string
 }

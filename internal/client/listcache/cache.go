@@ -170,10 +170,7 @@ func (s *snapshot[T]) put(k *Keys[T], v T) {
 
 // drop removes an object and its natural key.
 func (s *snapshot[T]) drop(k *Keys[T], id string) {
-	old, ok := s.byID[id]
-	if !ok {
-		return
-	}
+	old := s.byID[id]
 	delete(s.byID, id)
 	if k.Name != nil {
 		if name := k.Normalize(k.Name(&old)); s.ids[name] == id {

@@ -49,7 +49,7 @@ func TestListReadsDomainsOnce(t *testing.T) {
 		t.Errorf("listed %d, the last of %s, with %d requests for domains; want 12 with 2", len(listed), listed[len(listed)-1].Text("domain"), requests.Load())
 	}
 	requests.Store(0)
-	listed, diags = p.ListIdentities(typeName, nil, 100)
+	listed, diags = p.Query(typeName, nil, 100, false)
 	p.NoErrors(diags)
 	if len(listed) != 12 || listed[11].DisplayName != "jane3@example.org (domain)" || !listed[11].State.IsNull() || requests.Load() != 0 {
 		t.Errorf("without the objects, listed %d, the last of them %v, with %d requests for domains", len(listed), listed[len(listed)-1], requests.Load())
