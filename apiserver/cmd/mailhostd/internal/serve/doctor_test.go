@@ -22,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestDoctor checks a healthy server's settings, and then one fault after another.
+// TestDoctor checks what the transcript can't show: a mail server, an issuer, modes of files, damage.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	database, _ := mailhostdtest.Initialize(t)
@@ -47,37 +47,21 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		name    string
-		environ []string
-		args    []string
-		check   string
-		state   string
-		detail  string
+		name   string
+		args   []string
+		check  string
+		state  string
+		detail string
 	}{
-		{"configuration", nil, nil, "configuration", serve.CheckOK, "valid"},
-		{"database", nil, nil, "database", serve.CheckOK, "1 account"},
-		{"permissions", nil, nil, "permissions", serve.CheckOK, "closed to others"},
-		{"a running server", nil, nil, "listen", serve.CheckOK, "something listens on"},
-		{"mail", nil, nil, "smtp", serve.CheckOK, "accepts messages"},
-		{"issuer", nil, nil, "oauth issuer", serve.CheckOK, "has 1 key"},
-		{"no public URL", nil, []string{"--oauth-client-id", "cli"}, "oauth issuer", serve.CheckWarning, "set --public-url"},
-		{"a public URL", nil, []string{"--oauth-client-id", "cli", "--public-url", "https://mail.example.com"}, "oauth issuer", serve.CheckOK, "has 1 key"},
-		{"a misspelt variable", []string{"MAILHOSTD_LISTENN=x"}, nil, "configuration", serve.CheckWarning, "MAILHOSTD_LISTENN"},
-		{"an invalid setting", nil, []string{"--shutdown-timeout=-1s"}, "configuration", serve.CheckFailed, "--shutdown-timeout"},
-		{"no database", nil, []string{"--database", database + ".x"}, "database", serve.CheckWarning, "create it with mailhostd init"},
-		{"a damaged page", nil, []string{"--database", damaged}, "database", serve.CheckFailed, "it is damaged; restore a backup"},
-		{"no PostgreSQL", nil, []string{"--database", "postgres://u:secret@127.0.0.1:1/x"}, "database", serve.CheckFailed, "connection refused"},
-		{"a password with @", nil, []string{"--database", "postgres://u:p@secret@127.0.0.1:1/x"}, "database", serve.CheckFailed, "percent-encode"},
-		{"a password with #", nil, []string{"--database", "postgres://u:1#p@secret@127.0.0.1:1/x"}, "database", serve.CheckFailed, "percent-encode"},
-		{"a password with /", nil, []string{"--database", "postgres://u:p@secret/x@127.0.0.1:1/x"}, "database", serve.CheckFailed, "percent-encode"},
-		{"an open file", nil, []string{"--database", open}, "permissions", serve.CheckWarning, "chmod o="},
-		{"no folder", nil, []string{"--database", filepath.Join(t.TempDir(), "none", "a.db")}, "permissions", serve.CheckFailed, "can't be written"},
-		{"no mail server", nil, []string{"--smtp-url", "smtp://u:secret@127.0.0.1:1"}, "smtp", serve.CheckFailed, "connection refused"},
-		{"no issuer", nil, []string{"--oauth-issuer", "http://127.0.0.1:1"}, "oauth issuer", serve.CheckFailed, "connection refused"},
-		{"no certificate", nil, []string{"--tls-cert", "none.pem", "--tls-key", "none.pem"}, "tls", serve.CheckFailed, "none.pem"},
+		{"mail", nil, "smtp", serve.CheckOK, "accepts messages"},
+		{"issuer", nil, "oauth issuer", serve.CheckOK, "has 1 key"},
+		{"no public URL", []string{"--oauth-client-id", "cli"}, "oauth issuer", serve.CheckWarning, "set --public-url"},
+		{"a public URL", []string{"--oauth-client-id", "cli", "--public-url", "https://mail.example.com"}, "oauth issuer", serve.CheckOK, "has 1 key"},
+		{"a damaged page", []string{"--database", damaged}, "database", serve.CheckFailed, "it is damaged; restore a backup"},
+		{"an open file", []string{"--database", open}, "permissions", serve.CheckWarning, "chmod o="},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			code, stdout, stderr := mailhostdtest.RunWith(t, tt.environ, append(append([]string{"doctor"}, healthy...), tt.args...)...)
+			code, stdout, stderr := mailhostdtest.Run(t, append(append([]string{"doctor"}, healthy...), tt.args...)...)
 			var results []serve.Check
 			if err := json.Unmarshal([]byte(stdout), &results); err != nil {
 				t.Fatalf("%s: %v", stdout, err)

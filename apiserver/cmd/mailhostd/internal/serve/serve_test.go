@@ -14,6 +14,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
+// TestTranscript checks what the server, doctor, healthcheck and try print and refuse.
+func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/serve.txt") }
+
 func TestPublishedOnly(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t, "--published-only")
