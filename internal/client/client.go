@@ -43,8 +43,6 @@ type Client struct {
 
 	token  string // Options.Token, if it is used
 	claims mutex  // see ClaimDedicatedIP
-	// refreshedRecords are the ids of the DNS records that NoteRefreshedDNSRecord got.
-	refreshedRecords sync.Map
 
 	// recordDomains maps a DNS record to its domain, see DomainOfDNSRecord.
 	recordDomains struct {

@@ -65,16 +65,6 @@ func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
 	return c.dnsRecords.delete(ctx, dnsRecordKey(id))
 }
 
-// NoteRefreshedDNSRecord notes that Terraform has refreshed a record of its state.
-func (c *Client) NoteRefreshedDNSRecord(id int64) { c.refreshedRecords.Store(id, true) }
-
-// RefreshedDNSRecord reports whether a record was refreshed: the state has it, and
-// the plan may replace or delete it.
-func (c *Client) RefreshedDNSRecord(id int64) bool {
-	_, refreshed := c.refreshedRecords.Load(id)
-	return refreshed
-}
-
 // dnsRecordKey returns the key of a record in the cache; "" for 0, which is no id.
 func dnsRecordKey(id int64) string {
 	if id == 0 {

@@ -1,11 +1,10 @@
 // Package compact carries large values through the plugin framework as one string each.
 //
-// The framework visits every leaf of a resource's values several times in each call, and
-// converts it between three representations. For a map of 10,000 objects that takes about
-// a second per call, ten times as long as the rest of the call. A resource with such an
-// attribute declares a string with the type [Type]. [Server] stands between Terraform and
-// the framework: Terraform sees the attribute's type Wire, and the framework sees a string
-// that contains the same value as JSON.
+// The framework visits every leaf of a resource's values several times in each call. For a map
+// of 10,000 objects that takes about a second, ten times as long as the rest of the call. A
+// resource with such an attribute declares a string with the type [Type]. [Server] stands between
+// Terraform, which sees the attribute's type Wire, and the framework, which sees a string that
+// contains the same value as JSON.
 //
 //	Terraform  <- map(object) ->  Server  <- string ->  framework  <- Decode, Encode ->  resource
 //
@@ -28,6 +27,7 @@ package compact
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,7 +53,7 @@ type Type struct {
 	Partial bool
 }
 
-// Equal implements attr.Type. The values are plain strings, which have the string type.
+// Equal accepts the string type too, which the values have.
 func (t Type) Equal(o attr.Type) bool {
 	if other, ok := o.(Type); ok {
 		return t.Wire.Equal(other.Wire)
@@ -61,7 +61,6 @@ func (t Type) Equal(o attr.Type) bool {
 	return t.StringType.Equal(o)
 }
 
-// String implements attr.Type.
 func (t Type) String() string { return "compact.Type[" + t.Wire.String() + "]" }
 
 // Text is a string inside a compact value.
@@ -76,7 +75,6 @@ const unknown = `{"":0}`
 // IsUnknown reports whether the JSON of an element stands for an unknown value.
 func IsUnknown(data []byte) bool { return string(data) == unknown }
 
-// MarshalJSON implements json.Marshaler.
 func (t Text) MarshalJSON() ([]byte, error) {
 	switch {
 	case t.Unknown:
@@ -87,7 +85,6 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.Value)
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	switch {
 	case IsUnknown(data):
@@ -126,10 +123,9 @@ func Encode(v any) types.String {
 	return types.StringValue(string(data))
 }
 
-// callContext is the context of one call. The framework's server keeps the context of every
-// call until the process ends, and the context of a request has its loggers and its stream:
-// 50 KB for each resource of a plan. A callContext releases the request's context at the end
-// of the call.
+// callContext is the context of one call, which releases the request's context at the end of the
+// call. The framework's server keeps the context of every call until the process ends, and a
+// request's has its loggers and its stream: 50 KB for each resource of a plan.
 type callContext struct {
 	done    <-chan struct{}
 	request atomic.Pointer[context.Context] // nil after the end
@@ -143,32 +139,22 @@ func newCallContext(request context.Context) *callContext {
 
 func (c *callContext) end() { c.request.Store(nil) }
 
-// Deadline implements context.Context.
-func (c *callContext) Deadline() (deadline time.Time, ok bool) {
-	if request := c.request.Load(); request != nil {
-		return (*request).Deadline()
-	}
-	return time.Time{}, false
-}
+// cancelled is what remains of a context after the end of its call.
+var cancelled = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
-// Done implements context.Context.
+func (c *callContext) current() context.Context { return *cmp.Or(c.request.Load(), &cancelled) }
+
+func (c *callContext) Deadline() (deadline time.Time, ok bool) { return c.current().Deadline() }
+
 func (c *callContext) Done() <-chan struct{} { return c.done }
 
-// Err implements context.Context.
-func (c *callContext) Err() error {
-	if request := c.request.Load(); request != nil {
-		return (*request).Err()
-	}
-	return context.Canceled
-}
+func (c *callContext) Err() error { return c.current().Err() }
 
-// Value implements context.Context.
-func (c *callContext) Value(key any) any {
-	if request := c.request.Load(); request != nil {
-		return (*request).Value(key)
-	}
-	return nil
-}
+func (c *callContext) Value(key any) any { return c.current().Value(key) }
 
 // attribute is one attribute of an object in the encoding of the plugin protocol, a
 // MessagePack map.

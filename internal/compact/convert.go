@@ -19,10 +19,9 @@ type objectType struct {
 func isDynamic(t tftypes.Type) bool { return t.Is(tftypes.DynamicPseudoType) }
 
 // conversion converts the values of one call. A value that the framework returns as it was
-// in the request goes back to Terraform byte by byte: so it has the type that it had, and
-// what Terraform knows of its unknown parts. If several values of the request have the same
-// content, it is the first: for a plan that is the prior state, so that a map and an object
-// with the same content are no change.
+// in the request goes back to Terraform byte by byte, with its type, and with what Terraform
+// knows of its unknown parts. Of several values with the same content it is the first: in a plan
+// the prior state, so that a map and an object with the same content are no change.
 type conversion struct {
 	*objectType
 	seen map[string][]pair // by attribute
@@ -31,7 +30,6 @@ type conversion struct {
 // pair is a value in the framework's form and in Terraform's.
 type pair struct{ narrow, wire msgpack.RawMessage }
 
-// toFramework converts a value of Terraform's.
 func (c *conversion) toFramework(d **tfprotov6.DynamicValue) error {
 	return c.convert(d, func(name string, wire tftypes.Type, raw msgpack.RawMessage) (msgpack.RawMessage, error) {
 		narrow, err := toNarrow(raw, wire)
@@ -42,7 +40,6 @@ func (c *conversion) toFramework(d **tfprotov6.DynamicValue) error {
 	})
 }
 
-// toTerraform converts a value of the framework's.
 func (c *conversion) toTerraform(d **tfprotov6.DynamicValue) error {
 	return c.convert(d, func(name string, wire tftypes.Type, raw msgpack.RawMessage) (msgpack.RawMessage, error) {
 		for _, p := range c.seen[name] {

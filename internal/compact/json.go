@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
@@ -149,68 +148,36 @@ func writeArray(b *bytes.Buffer, dec *msgpack.Decoder) error {
 	return nil
 }
 
-// writeMap appends a map or an object with its keys in alphabetical order. That is the
-// order of Terraform, but the protocol does not promise it.
+// writeMap appends a map or an object. Its keys are in alphabetical order, as Terraform sends them.
 func writeMap(b *bytes.Buffer, dec *msgpack.Decoder) error {
 	n, err := dec.DecodeMapLen()
 	if err != nil {
 		return err
 	}
-	type entry struct {
-		key      string
-		from, to int // in b
-	}
-	entries := make([]entry, n)
 	b.WriteByte('{')
-	start := b.Len()
-	for i := range entries {
+	for i := range n {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		e := &entries[i]
-		e.from = b.Len()
-		if e.key, err = dec.DecodeString(); err != nil {
+		key, err := dec.DecodeString()
+		if err != nil {
 			return err
 		}
-		writeString(b, e.key)
+		writeString(b, key)
 		b.WriteByte(':')
 		if err := writeJSON(b, dec); err != nil {
 			return err
-		}
-		e.to = b.Len()
-	}
-	byKey := func(x, y entry) int { return strings.Compare(x.key, y.key) }
-	if !slices.IsSortedFunc(entries, byKey) {
-		slices.SortFunc(entries, byKey)
-		written := bytes.Clone(b.Bytes()[start:])
-		b.Truncate(start)
-		for i, e := range entries {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.Write(written[e.from-start : e.to-start])
 		}
 	}
 	b.WriteByte('}')
 	return nil
 }
 
-// writeString appends a string as encoding/json does, without its cost for the strings
-// that need no escape.
 func writeString(b *bytes.Buffer, s string) {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			escaped, _ := json.Marshal(s) // a string can't fail
-			b.Write(escaped)
-			return
-		}
-	}
-	b.WriteByte('"')
-	b.WriteString(s)
-	b.WriteByte('"')
+	escaped, _ := json.Marshal(s) // a string can't fail
+	b.Write(escaped)
 }
 
-// decodeJSON decodes JSON of any type.
 func decodeJSON(data []byte) (v any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -218,7 +185,6 @@ func decodeJSON(data []byte) (v any, err error) {
 	return v, err
 }
 
-// encode returns a decoded JSON value in MessagePack.
 func encode(v any) (msgpack.RawMessage, error) {
 	var b bytes.Buffer
 	err := writeValue(msgpack.NewEncoder(&b), v)

@@ -58,7 +58,6 @@ func objectTypes(p provider.Provider) map[string]*objectType {
 	return all
 }
 
-// GetProviderSchema implements tfprotov6.ProviderServer.
 func (s *Server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
 	resp, err := s.Framework.GetProviderSchema(ctx, req)
 	if err != nil {
@@ -88,7 +87,6 @@ func (s *Server) conversion(typeName string) *conversion {
 	return &conversion{t, make(map[string][]pair, len(t.attributes))}
 }
 
-// values are the values of one request or response.
 type values []**tfprotov6.DynamicValue
 
 // call converts the values of a request, calls the framework's server with them, and
@@ -118,7 +116,6 @@ func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in func(*
 	return resp, nil
 }
 
-// ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s *Server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.ValidateResourceConfigRequest) values { return values{&r.Config} },
@@ -126,7 +123,6 @@ func (s *Server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Vali
 		func(*tfprotov6.ValidateResourceConfigResponse) values { return nil })
 }
 
-// UpgradeResourceState implements tfprotov6.ResourceServer.
 func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	c := s.conversion(req.TypeName)
 	if c != nil {
@@ -144,14 +140,12 @@ func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 		func(r *tfprotov6.UpgradeResourceStateResponse) values { return values{&r.UpgradedState} })
 }
 
-// UpgradeResourceIdentity implements tfprotov6.ResourceServer.
 func (s *Server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	limited := newCallContext(ctx)
 	defer limited.end()
 	return s.Framework.UpgradeResourceIdentity(limited, req)
 }
 
-// ReadResource implements tfprotov6.ResourceServer.
 func (s *Server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.ReadResourceRequest) values { return values{&r.CurrentState} },
@@ -159,7 +153,6 @@ func (s *Server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRe
 		func(r *tfprotov6.ReadResourceResponse) values { return values{&r.NewState} })
 }
 
-// PlanResourceChange implements tfprotov6.ResourceServer.
 func (s *Server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.PlanResourceChangeRequest) values {
@@ -169,7 +162,6 @@ func (s *Server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 		func(r *tfprotov6.PlanResourceChangeResponse) values { return values{&r.PlannedState} })
 }
 
-// ApplyResourceChange implements tfprotov6.ResourceServer.
 func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	c, creates := s.conversion(req.TypeName), false
 	resp, err := call(ctx, c, req,
@@ -192,7 +184,6 @@ func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 	return resp, err
 }
 
-// ImportResourceState implements tfprotov6.ResourceServer.
 func (s *Server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
 		func(*tfprotov6.ImportResourceStateRequest) values { return nil },
@@ -205,7 +196,6 @@ func (s *Server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportR
 		})
 }
 
-// ListResource implements tfprotov6.ListResourceServer.
 func (s *Server) ListResource(ctx context.Context, req *tfprotov6.ListResourceRequest) (*tfprotov6.ListResourceServerStream, error) {
 	stream, err := s.Framework.ListResource(ctx, req)
 	c := s.conversion(req.TypeName)
@@ -226,15 +216,6 @@ func (s *Server) ListResource(ctx context.Context, req *tfprotov6.ListResourceRe
 	return stream, nil
 }
 
-// MoveResourceState implements tfprotov6.ResourceServer.
-func (s *Server) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
-	return call(ctx, s.conversion(req.TargetTypeName), req,
-		func(*tfprotov6.MoveResourceStateRequest) values { return nil },
-		s.Framework.MoveResourceState,
-		func(r *tfprotov6.MoveResourceStateResponse) values { return values{&r.TargetState} })
-}
-
-// GenerateResourceConfig implements tfprotov6.ResourceServer.
 func (s *Server) GenerateResourceConfig(ctx context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
 		func(r *tfprotov6.GenerateResourceConfigRequest) values { return values{&r.State} },

@@ -15,20 +15,16 @@
 //
 // # Validation
 //
-// The types themselves accept every string. The framework would validate them in the
-// state too, so that an unexpected value from the API would make the object
-// unreadable, even for a destroy. Validator checks only the configuration. Package
-// service adds it to the attributes of resources.
+// The types accept every string, because the framework would validate them in the state too: an
+// unexpected value from the API would make the object unreadable, even for a destroy. Validator
+// checks only the configuration. Package service adds it to the attributes of resources.
 //
 // # Limits of semantic equality
 //
-// Semantic equality compares two values and knows nothing else. If the meaning of a
-// value depends on another attribute, only spellings that are always equal are
-// semantically equal. The resource handles the others with [KeepDomainRef], [KeepName]
-// and [KeepValue].
-//
-// The framework does not apply semantic equality to the configuration and the prior
-// state when it plans. A plan modifier of package service does that with [Type.Same].
+// If the meaning of a value depends on another attribute, only spellings that are always equal
+// are semantically equal. The resource handles the others with [KeepDomainRef], [KeepName] and
+// [KeepValue]. The framework does not apply semantic equality when it plans. A plan modifier of
+// package service does that with [Type.Same].
 //
 // The package may import the plugin framework and, of this module, internal/validate,
 // apiserver/api and the syntax packages beside it.
@@ -67,13 +63,11 @@ type format struct {
 	same func(a, b string) bool
 }
 
-// Equal implements attr.Type.
 func (t Type) Equal(other attr.Type) bool {
 	o, ok := other.(Type)
 	return ok && o.format == t.format
 }
 
-// String implements attr.Type.
 func (t Type) String() string {
 	if t.format == nil { // of a value that a model has set
 		return "customtype.String"
@@ -81,15 +75,12 @@ func (t Type) String() string {
 	return "customtype." + t.name
 }
 
-// ValueType implements attr.Type.
 func (t Type) ValueType(context.Context) attr.Value { return String{format: t.format} }
 
-// ValueFromString implements basetypes.StringTypable.
 func (t Type) ValueFromString(_ context.Context, in basetypes.StringValue) (basetypes.StringValuable, diag.Diagnostics) {
 	return String{StringValue: in, format: t.format}, nil
 }
 
-// ValueFromTerraform implements attr.Type.
 func (t Type) ValueFromTerraform(ctx context.Context, in tftypes.Value) (attr.Value, error) {
 	v, err := t.StringType.ValueFromTerraform(ctx, in)
 	if err != nil {
@@ -135,26 +126,21 @@ type String struct {
 	format *format
 }
 
-// New returns a known value, without validating it.
 func New(s string) String { return String{StringValue: basetypes.NewStringValue(s)} }
 
 // NewPointer returns a known value, or null for a nil pointer.
 func NewPointer(s *string) String { return String{StringValue: basetypes.NewStringPointerValue(s)} }
 
-// NewUnknown returns an unknown value.
 func NewUnknown() String { return String{StringValue: basetypes.NewStringUnknown()} }
 
-// Type implements attr.Value.
 func (v String) Type(context.Context) attr.Type { return Type{format: v.format} }
 
-// Equal implements attr.Value. It compares the spelling.
 func (v String) Equal(other attr.Value) bool {
 	o, ok := other.(String)
 	return ok && v.StringValue.Equal(o.StringValue)
 }
 
-// StringSemanticEquals implements basetypes.StringValuableWithSemanticEquals. It
-// compares the meaning, by the type of v.
+// StringSemanticEquals compares the meaning, by the type of v.
 func (v String) StringSemanticEquals(ctx context.Context, other basetypes.StringValuable) (bool, diag.Diagnostics) {
 	o, diags := other.ToStringValue(ctx)
 	if diags.HasError() {

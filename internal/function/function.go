@@ -30,7 +30,6 @@ func All() []func() function.Function {
 	return all
 }
 
-// providerFunction implements [function.Function].
 type providerFunction struct {
 	name       string
 	definition function.Definition
@@ -55,17 +54,14 @@ func ofString[R any](run func(string) (R, error)) func(getArguments) (any, error
 
 func (f providerFunction) function() function.Function { return f }
 
-// Metadata implements function.Function.
 func (f providerFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
 	resp.Name = f.name
 }
 
-// Definition implements function.Function.
 func (f providerFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = f.definition
 }
 
-// Run implements function.Function.
 func (f providerFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	result, err := f.run(func(targets ...any) error {
 		if err := req.Arguments.Get(ctx, targets...); err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 )
 
-// checkResult is an element of the result of check_mail_dns.
 type checkResult struct {
 	Check     string `tfsdk:"check"`
 	Status    string `tfsdk:"status"`

@@ -83,7 +83,6 @@ func (o *options) take(name string) attr.Value {
 	return v
 }
 
-// text returns a string option.
 func (o *options) text(name string) string {
 	v := o.take(name)
 	if v == nil {
@@ -153,7 +152,6 @@ func (o *options) number(name string) *int64 {
 	return nil
 }
 
-// flag returns a bool, which may also be a string.
 func (o *options) flag(name string) bool {
 	v := o.take(name)
 	if v == nil {

@@ -222,7 +222,6 @@ var tlsrptRecord = providerFunction{
 	},
 }
 
-// textParameter is the parameter of txt_chunks and txt_value.
 var textParameter = function.StringParameter{
 	Name:                "text",
 	MarkdownDescription: "A text of any length, or quoted strings as in a zone file (`\"...\" \"...\"`), which are joined first. Quote a text that itself begins with a quote.",
@@ -296,7 +295,6 @@ var domainToUnicode = providerFunction{
 	}),
 }
 
-// addressParts is the result of parse_address.
 type addressParts struct {
 	LocalPart     string `tfsdk:"local_part"`
 	Domain        string `tfsdk:"domain"`

@@ -14,7 +14,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/zonefile"
 )
 
-// recordSet is an element of the result of parse_zone.
 type recordSet struct {
 	TTL    int64    `tfsdk:"ttl"`
 	Values []string `tfsdk:"values"`
@@ -55,7 +54,6 @@ var parseZone = providerFunction{
 	},
 }
 
-// person is a mailbox in the result of parse_users.
 type person struct {
 	FirstName string `tfsdk:"first_name"`
 	LastName  string `tfsdk:"last_name"`
@@ -108,7 +106,6 @@ func usersOf(csv, domain string) (map[string]person, error) {
 	return people, nil
 }
 
-// rowErrors lists the first problems.
 func rowErrors(problems []userlist.Problem) error {
 	const most = 20
 	lines := []string{"these rows can't become mailboxes; correct them in the file:"}

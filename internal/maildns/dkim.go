@@ -34,7 +34,6 @@ type DKIM struct {
 	N string
 }
 
-// Record returns the record.
 func (d DKIM) Record() (string, error) {
 	var ps Problems
 	ps.optional("k", d.K, keyRSA, keyEd25519)
@@ -87,7 +86,6 @@ func quotePrintable(s string) string {
 	return b.String()
 }
 
-// Values of k.
 const (
 	keyRSA     = "rsa"
 	keyEd25519 = "ed25519"
@@ -135,7 +133,6 @@ func parseDKIMKey(s string) (keyType, p string, err error) {
 	return "", "", errors.New("DKIM does not support this type of key; expected RSA or Ed25519")
 }
 
-// rsaValue returns the value of p for an RSA key.
 func rsaValue(key *rsa.PublicKey) (string, error) {
 	switch bits := key.N.BitLen(); {
 	case bits < minRSABits:
@@ -150,7 +147,6 @@ func rsaValue(key *rsa.PublicKey) (string, error) {
 	return base64.StdEncoding.EncodeToString(der), nil
 }
 
-// keyBytes decodes a PEM block or base64 text.
 func keyBytes(s string) ([]byte, error) {
 	switch {
 	case strings.Contains(s, "PRIVATE KEY"):

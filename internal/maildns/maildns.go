@@ -33,7 +33,6 @@ type Problem struct {
 	Text string
 }
 
-// Error implements error.
 func (p Problem) Error() string {
 	if p.Element < 0 {
 		return p.Field + ": " + p.Text
@@ -44,7 +43,6 @@ func (p Problem) Error() string {
 // Problems are all mistakes in a record, at least one.
 type Problems []Problem
 
-// Error implements error.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -57,7 +55,6 @@ func (ps *Problems) add(field string, element int, format string, args ...any) {
 	*ps = append(*ps, Problem{Field: field, Element: element, Text: fmt.Sprintf(format, args...)})
 }
 
-// addErr adds an error, if there is one.
 func (ps *Problems) addErr(field string, element int, err error) {
 	if err != nil {
 		ps.add(field, element, "%s", err)
@@ -155,7 +152,6 @@ func shorten(s string) string {
 // tagList is a record of tag=value pairs, in order.
 type tagList []string
 
-// add adds a tag unless its value is empty.
 func (l *tagList) add(name, value string) {
 	if value != "" {
 		*l = append(*l, name+"="+value)

@@ -21,7 +21,6 @@ type MTASTS struct {
 	ID string
 }
 
-// Record returns the record.
 func (m MTASTS) Record() (string, error) {
 	var ps Problems
 	switch {

@@ -20,7 +20,6 @@ type TLSRPT struct {
 	RUA []string
 }
 
-// Record returns the record.
 func (t TLSRPT) Record() (string, error) {
 	var ps Problems
 	if len(t.RUA) == 0 {

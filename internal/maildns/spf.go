@@ -24,7 +24,6 @@ type SPF struct {
 	Default string
 }
 
-// The fields of SPF in a [Problem].
 const (
 	spfTerms   = "terms"
 	spfDefault = "default"
@@ -84,7 +83,6 @@ func (s SPF) Record() (string, error) {
 	return ps.finish(spfTerms, strings.Join(all, " "))
 }
 
-// spfTerm is a directive or modifier of a policy.
 type spfTerm struct {
 	qualifier string // "" for +, the default
 	name      string
@@ -93,7 +91,6 @@ type spfTerm struct {
 	cidr      string // canonical, with its slashes
 }
 
-// String returns the term as in a record.
 func (t spfTerm) String() string { return t.qualifier + t.name + t.separator + t.value + t.cidr }
 
 // key is equal for two terms if the second has no effect: mechanisms that differ at
@@ -191,7 +188,6 @@ func parseSPFTerm(s string) (spfTerm, error) {
 	return t.parseMechanism(s, rest)
 }
 
-// parseModifier parses the value of redirect or exp.
 func (t spfTerm) parseModifier(s, value string) (spfTerm, error) {
 	t.separator = "="
 	var err error

@@ -19,7 +19,6 @@ var nested = map[string]map[string]map[string]schema.Attribute{
 	"mailhost_dns_zone": {"records": dnszone.RecordFields()},
 }
 
-// GetProviderSchema implements tfprotov6.ProviderServer.
 func (s *server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
 	resp, err := s.Framework.GetProviderSchema(ctx, req)
 	if err != nil {
@@ -39,7 +38,6 @@ func (s *server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProvid
 	return resp, nil
 }
 
-// objectOf returns the type of a nested map with these fields.
 func objectOf(ctx context.Context, fields map[string]schema.Attribute) *tfprotov6.SchemaObject {
 	o := &tfprotov6.SchemaObject{Nesting: tfprotov6.SchemaObjectNestingModeMap}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

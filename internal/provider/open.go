@@ -24,7 +24,6 @@ import (
 // databaseName is the file of an embedded account in its data directory.
 const databaseName = "mailhost.db"
 
-// open returns the client for the settings.
 func (s settings) open(ctx context.Context, p *process, userAgent string) (*client.Client, error) {
 	o := client.Options{AccountID: s.accountID, UserAgent: userAgent, RequestsPerMinute: s.requestsPerMinute, Log: logAttempt, Transport: p.replaced.Transport, Hooks: p.replaced.Hooks}
 	if s.embedded() {
@@ -58,7 +57,6 @@ func (s settings) openEmbedded(ctx context.Context, p *process, o client.Options
 	return c, nil
 }
 
-// serve starts the API server on a store, and returns it with a client for it.
 func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (*apiserver.Service, *client.Client, error) {
 	service, err := apiserver.New(apiserver.Options{Store: db, ExposeFaults: true})
 	if err != nil {

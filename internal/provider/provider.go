@@ -174,7 +174,6 @@ func (p *mailhost) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 	}
 }
 
-// ValidateConfig implements provider.ProviderWithValidateConfig.
 func (p *mailhost) ValidateConfig(context.Context, provider.ValidateConfigRequest, *provider.ValidateConfigResponse) {
 	p.validated.Add(1)
 }
@@ -260,7 +259,6 @@ var objects = []object{
 	{serviceaccount.NewResource, serviceaccount.Definition},
 }
 
-// Resources implements provider.Provider.
 func (p *mailhost) Resources(context.Context) (all []func() resource.Resource) {
 	for _, o := range objects {
 		all = append(all, o.resource)
@@ -268,7 +266,6 @@ func (p *mailhost) Resources(context.Context) (all []func() resource.Resource) {
 	return append(all, dnszone.NewResource, mailboxset.NewResource)
 }
 
-// DataSources implements provider.Provider.
 func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
 	all := []func() datasource.DataSource{
 		account.NewDataSource, authorization.NewDataSources, dedicatedip.NewOptionsDataSource, mailbox.NewExport,
@@ -279,7 +276,6 @@ func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
 	return all
 }
 
-// ListResources implements provider.ProviderWithListResources.
 func (p *mailhost) ListResources(context.Context) (all []func() list.ListResource) {
 	for _, o := range objects {
 		all = append(all, o.definition.ListResource)
@@ -287,14 +283,12 @@ func (p *mailhost) ListResources(context.Context) (all []func() list.ListResourc
 	return append(all, dnszone.NewListResource, mailboxset.NewListResource)
 }
 
-// EphemeralResources implements provider.ProviderWithEphemeralResources.
 func (p *mailhost) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{
 		serviceaccount.NewEphemeralResource,
 	}
 }
 
-// Actions implements provider.ProviderWithActions.
 func (p *mailhost) Actions(context.Context) []func() action.Action {
 	return []func() action.Action{
 		billing.NewCancelPlan,
@@ -305,7 +299,6 @@ func (p *mailhost) Actions(context.Context) []func() action.Action {
 	}
 }
 
-// Functions implements provider.ProviderWithFunctions.
 func (p *mailhost) Functions(context.Context) []func() function.Function {
 	return mailhostfunction.All()
 }

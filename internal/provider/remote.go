@@ -14,7 +14,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// resolveRemote reads the settings of a remote API.
 func (c config) resolveRemote(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
 	u, ok := absolute(s.baseURL)
 	if !ok {
@@ -92,7 +91,6 @@ func (o oauth2Settings) check() (diags diag.Diagnostics) {
 	return diags
 }
 
-// absolute parses an absolute http or https URL.
 func absolute(s string) (*url.URL, bool) {
 	u, err := url.Parse(s)
 	return u, err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")

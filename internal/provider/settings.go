@@ -32,7 +32,6 @@ const (
 // directory.
 const defaultDataDir = ".mailhost"
 
-// config is the provider block.
 type config struct {
 	BaseURL   types.String `tfsdk:"base_url"`
 	AccountID types.String `tfsdk:"account_id"`
@@ -86,7 +85,6 @@ func (s settings) embedded() bool { return s.baseURL == "" }
 // environment looks up a variable, like os.LookupEnv.
 type environment func(name string) (value string, set bool)
 
-// get returns a variable, or "" if it is unset.
 func (e environment) get(name string) string {
 	value, _ := e(name)
 	return value
@@ -230,7 +228,6 @@ func notKnownYet(names []string) error {
 	}
 }
 
-// backend describes the source of the settings' account.
 func (c config) backend(s settings) session.Backend {
 	if !s.embedded() {
 		setting := "account_id in the provider block"

@@ -40,7 +40,6 @@ func inWords(diags []*tfprotov6.Diagnostic) []*tfprotov6.Diagnostic {
 	return all
 }
 
-// attributeName returns the name of the diagnostic's attribute.
 func attributeName(d *tfprotov6.Diagnostic) string {
 	if steps := d.Attribute.Steps(); len(steps) > 0 {
 		if name, ok := steps[0].(tftypes.AttributeName); ok {
@@ -50,7 +49,6 @@ func attributeName(d *tfprotov6.Diagnostic) string {
 	return "A value"
 }
 
-// ValidateProviderConfig implements tfprotov6.ProviderServer.
 func (s *server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
 	resp, err := s.Framework.ValidateProviderConfig(ctx, req)
 	if err == nil {
@@ -59,7 +57,6 @@ func (s *server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.Vali
 	return resp, err
 }
 
-// ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	resp, err := s.Framework.ValidateResourceConfig(ctx, req)
 	if err == nil {
@@ -68,7 +65,6 @@ func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.Vali
 	return resp, err
 }
 
-// ValidateDataResourceConfig implements tfprotov6.DataSourceServer.
 func (s *server) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	resp, err := s.Framework.ValidateDataResourceConfig(ctx, req)
 	if err == nil {
@@ -77,7 +73,6 @@ func (s *server) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.
 	return resp, err
 }
 
-// PlanResourceChange implements tfprotov6.ResourceServer.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	resp, err := s.Framework.PlanResourceChange(ctx, req)
 	if err == nil {
@@ -86,7 +81,7 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	return resp, err
 }
 
-// MoveResourceState implements tfprotov6.ResourceServer. No kind of object can become another.
+// MoveResourceState refuses: no kind of object can become another.
 func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
 	return &tfprotov6.MoveResourceStateResponse{Diagnostics: []*tfprotov6.Diagnostic{{
 		Severity: tfprotov6.DiagnosticSeverityError, Summary: "A moved block can't change the type of a resource",

@@ -76,8 +76,7 @@ func (c config) resolveWorkload(ctx context.Context, getenv func(string) string)
 	return w, diags
 }
 
-// Token implements oauth2.TokenSource. A token is valid until its exp claim, so that a long apply
-// gets further ones.
+// Token implements oauth2.TokenSource. A long apply gets further tokens after the exp claim.
 func (w *workloadIdentity) Token() (*oauth2.Token, error) {
 	token, source := w.token, envIDToken
 	var err error

@@ -25,22 +25,18 @@ type Action[C any] struct {
 	Run func(ctx context.Context, c *client.Client, config C, resp *action.InvokeResponse)
 }
 
-// Metadata implements action.Action.
 func (a *Action[C]) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + a.Name
 }
 
-// Schema implements action.Action.
 func (a *Action[C]) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = a.Definition
 }
 
-// Configure implements action.ActionWithConfigure.
 func (a *Action[C]) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
 	a.connect(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig implements action.ActionWithValidateConfig.
 func (a *Action[C]) ValidateConfig(ctx context.Context, req action.ValidateConfigRequest, resp *action.ValidateConfigResponse) {
 	var config C
 	if a.Validate == nil {
@@ -51,7 +47,6 @@ func (a *Action[C]) ValidateConfig(ctx context.Context, req action.ValidateConfi
 	}
 }
 
-// ModifyPlan implements action.ActionWithModifyPlan.
 func (a *Action[C]) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest, resp *action.ModifyPlanResponse) {
 	var config C
 	if a.Plan == nil {
@@ -62,7 +57,6 @@ func (a *Action[C]) ModifyPlan(ctx context.Context, req action.ModifyPlanRequest
 	}
 }
 
-// Invoke implements action.Action.
 func (a *Action[C]) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
 	var config C
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,10 @@ import (
 
 // connection holds the session of the provider configuration.
 type connection struct {
-	session *session.Session
+	// configured is nil while a configuration is only validated.
+	configured *session.Session
 }
 
-// connect stores the provider's data, which is nil while a configuration is only
-// validated.
 func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
 	if providerData == nil {
 		return
@@ -30,22 +30,29 @@ func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
 		diags.AddError("Unexpected provider data", fmt.Sprintf("The provider handed over a %T instead of its session. This is a bug in the provider.", providerData))
 		return
 	}
-	c.session = s
+	c.configured = s
 }
+
+// unconfigured is the session of a provider that is not configured: it records nothing.
+var unconfigured = func() *session.Session {
+	s := session.New(func(context.Context) (*client.Client, error) {
+		return nil, &session.OpenError{Summary: "Provider not configured", Reason: "The provider was called before it was configured. This is a bug in the provider."}
+	})
+	s.Walk().Disable()
+	return s
+}()
+
+func (c *connection) session() *session.Session { return cmp.Or(c.configured, unconfigured) }
 
 // Client returns the account's client, or adds an error and returns nil.
 func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *client.Client {
-	if c.session == nil {
-		diags.AddError("Provider not configured", "The provider was called before it was configured. This is a bug in the provider.")
-		return nil
-	}
-	api, err := c.session.Client(ctx)
+	api, err := c.session().Client(ctx)
 	if err != nil {
 		summary, next := "Can't open the account", ""
 		if e, ok := errors.AsType[*session.OpenError](err); ok {
 			summary, next = e.Summary, e.Next
 		}
-		diags.Append(newConnectionError(&c.session.Unopened, summary, sentence(err.Error()), next))
+		diags.Append(newConnectionError(&c.session().Unopened, summary, sentence(err.Error()), next))
 		return nil
 	}
 	return api
@@ -54,72 +61,33 @@ func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *clien
 // ClientForWarning returns the account's client, or nil if it can't be opened: a
 // warning in a plan is not worth an error.
 func (c *connection) ClientForWarning(ctx context.Context) *client.Client {
-	var ignored diag.Diagnostics
-	return c.Client(ctx, &ignored)
+	return c.Client(ctx, new(diag.Diagnostics))
 }
 
 // ClientForPlan is [connection.Client] for a plan that looks something up if it can: it
 // returns nil without an error while a setting of the provider is unknown.
 func (c *connection) ClientForPlan(ctx context.Context, diags *diag.Diagnostics) *client.Client {
-	if c.session == nil {
+	_, err := c.session().Client(ctx)
+	if _, ok := errors.AsType[*session.OpenError](err); ok {
 		return nil
-	}
-	if _, err := c.session.Client(ctx); err != nil {
-		if _, ok := errors.AsType[*session.OpenError](err); ok {
-			return nil
-		}
 	}
 	return c.Client(ctx, diags)
 }
 
-// forRefresh returns the context for the refresh of an object of the state.
-func (c *connection) forRefresh(ctx context.Context) context.Context {
-	if c.session == nil {
-		return ctx
-	}
-	return c.session.ForRefresh(ctx)
-}
-
-// forImport returns the context for the lookup of an object to import.
-func (c *connection) forImport(ctx context.Context) context.Context {
-	if c.session == nil {
-		return ctx
-	}
-	return c.session.ForPlan(ctx)
-}
-
-// Walk returns the record of this walk of Terraform's core. [Manage] fills it. A
-// resource that adopts objects reads it to find those that the state has already.
-func (c *connection) Walk() *session.Walk {
-	if c.session == nil {
-		return &session.Walk{}
-	}
-	return c.session.Walk()
-}
+// Walk returns the record of this walk of Terraform's core. [Manage] fills it.
+func (c *connection) Walk() *session.Walk { return c.session().Walk() }
 
 // Notes returns what calls of this walk keep for later ones, see [session.Session.Notes].
-func (c *connection) Notes() *sync.Map {
-	if c.session == nil {
-		return &sync.Map{}
-	}
-	return c.session.Notes()
-}
+func (c *connection) Notes() *sync.Map { return c.session().Notes() }
 
-// Walk, Object and Conflict are those of package session.
-type (
-	Walk     = session.Walk
-	Object   = session.Object
-	Conflict = session.Conflict
-)
-
-// Caller is that of the client, requested once in a walk.
+// Caller returns who the provider is, as the API sees it. It is requested once in a walk.
 func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Caller, error) {
 	type noteKey struct{}
 	type result struct {
 		caller *api.Caller
 		err    error
 	}
-	r, _ := Once(ctx, c.Notes(), noteKey{}, func() result {
+	r := Once(c.Notes(), noteKey{}, func() result {
 		caller, err := from.Caller(ctx)
 		return result{caller, err}
 	})
@@ -129,7 +97,6 @@ func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Call
 // Ephemeral is the base of every ephemeral resource: it has the account's client.
 type Ephemeral struct{ connection }
 
-// Configure implements ephemeral.EphemeralResourceWithConfigure.
 func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
 	e.connect(req.ProviderData, &resp.Diagnostics)
 }
@@ -138,8 +105,8 @@ func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest,
 // RemoveCleanup is called with the id before. Terraform does not close ephemeral
 // resources after a run that failed or was interrupted.
 func (e *Ephemeral) AddCleanup(id string, cleanup func(context.Context) error) {
-	e.session.AddCleanup(id, cleanup)
+	e.session().AddCleanup(id, cleanup)
 }
 
 // RemoveCleanup removes what AddCleanup registered with the id.
-func (e *Ephemeral) RemoveCleanup(id string) { e.session.RemoveCleanup(id) }
+func (e *Ephemeral) RemoveCleanup(id string) { e.session().RemoveCleanup(id) }

@@ -33,22 +33,18 @@ type dataSource struct {
 	read func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse)
 }
 
-// Metadata implements datasource.DataSource.
 func (s *dataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + s.name
 }
 
-// Schema implements datasource.DataSource.
 func (s *dataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = s.schema
 }
 
-// Configure implements datasource.DataSourceWithConfigure.
 func (s *dataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
 	s.connect(req.ProviderData, &resp.Diagnostics)
 }
 
-// ConfigValidators implements datasource.DataSourceWithConfigValidators.
 func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {
 	if s.keys == nil {
 		return nil
@@ -56,11 +52,10 @@ func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValida
 	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(s.keys...)}
 }
 
-// Read implements datasource.DataSource.
 func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer reportDataSource(resp)
 	if c := s.Client(ctx, &resp.Diagnostics); c != nil {
-		s.read(s.session.ForDataSource(ctx), c, req, resp)
+		s.read(s.session().ForDataSource(ctx), c, req, resp)
 	}
 }
 
@@ -145,7 +140,7 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 			if resp.Diagnostics.Append(diags...); diags.HasError() {
 				return
 			}
-			domains, found := newDomainCache(c), []attr.Value{}
+			domains, found := &domainCache{list: c.ListDomains}, []attr.Value{}
 			for v, err := range l.List(ctx, c, by) {
 				if err != nil {
 					l.addListError(&resp.Diagnostics, err)
@@ -183,8 +178,7 @@ func (l Collection[T]) addListError(diags *diag.Diagnostics, err error) {
 	addLookupError(diags, err, "Can't list the "+l.Nouns, fields)
 }
 
-// addLookupError reports why objects could not be looked up. It distinguishes an API
-// without the operation from one that failed.
+// addLookupError reports why objects could not be looked up.
 func addLookupError(diags *diag.Diagnostics, err error, summary string, fields Fields) {
 	switch {
 	case client.IsUnsupported(err):
@@ -198,10 +192,9 @@ func addLookupError(diags *diag.Diagnostics, err error, summary string, fields F
 	}
 }
 
-// warnMissingDomain warns if nothing was found because the account has no such
-// domain: resources with a for_each over the result would all be deleted for a
-// misspelt name. It is no error, because a destroy must succeed after the domain is
-// gone.
+// warnMissingDomain warns if nothing was found because the account has no such domain:
+// resources with a for_each over the result would all be deleted for a misspelt name. It is no
+// error, because a destroy must succeed after the domain is gone.
 func warnMissingDomain(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
 	if domain == "" {
 		return

@@ -188,7 +188,6 @@ func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) it
 	}
 }
 
-// resourceAttributes returns the attributes of the resource.
 func (d *Definition[T, M]) resourceAttributes(ctx context.Context) map[string]schema.Attribute {
 	all := d.collection().Attributes()
 	if d.Settings != nil {
@@ -244,7 +243,6 @@ func (d *Definition[T, M]) SetModel(ctx context.Context, domains DomainReader, m
 	}
 }
 
-// model returns the model of an object.
 func (d *Definition[T, M]) model(ctx context.Context, domains DomainReader, v *T) (m M) {
 	d.SetModel(ctx, domains, &m, v)
 	return m

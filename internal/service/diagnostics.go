@@ -46,7 +46,6 @@ type advisedError struct {
 	advice string
 }
 
-// Unwrap returns the error without the advice.
 func (e advisedError) Unwrap() error { return e.error }
 
 // AddErrorWithAdvice is [AddError] with the caller's own text on what to do next.

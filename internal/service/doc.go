@@ -21,5 +21,5 @@
 // Objects without a resource (account, billing, ...) have packages too. This package
 // imports none of them, and they don't import each other. All may import the typed
 // client, customtype, validate, and of apiserver the contract, vocab and the syntax
-// packages, but not the service or the store. The packages below don't import session.
+// packages, but not the service or the store.
 package service

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -27,65 +28,32 @@ type DomainReader interface {
 	GetDomain(ctx context.Context, domain string) (*api.Domain, error)
 }
 
-// domainLister is the part of the client that [domainCache] needs.
-type domainLister interface {
-	DomainReader
-	ListDomains(ctx context.Context, req api.ListDomainsRequest) iter.Seq2[api.Domain, error]
-}
-
-// domainCache caches domains while a list is flattened, because most objects of a
-// list refer to the same few domains. It reads the first domain alone, and all
-// domains when a second one is needed. It caches errors too. It is not safe for
-// concurrent use.
+// domainCache has the account's domains while a list is flattened, because most objects of a list
+// refer to the same few. It is not safe for concurrent use.
 type domainCache struct {
-	api    domainLister
-	byID   map[string]api.Domain
-	listed bool
-	err    error
+	list func(ctx context.Context, req api.ListDomainsRequest) iter.Seq2[api.Domain, error]
+	byID map[string]*api.Domain // nil until the first call
+	err  error
 }
-
-func newDomainCache(c domainLister) DomainReader { return &domainCache{api: c} }
 
 // GetDomain implements DomainReader, by id only.
 func (m *domainCache) GetDomain(ctx context.Context, id string) (*api.Domain, error) {
-	id = strings.ToLower(id)
 	if m.byID == nil {
-		m.byID = map[string]api.Domain{}
-		d, err := m.api.GetDomain(ctx, id)
-		if err == nil {
-			m.byID[id] = *d
+		m.byID = map[string]*api.Domain{}
+		for d, err := range m.list(ctx, api.ListDomainsRequest{}) {
+			if m.err = err; err == nil {
+				m.byID[strings.ToLower(d.ID)] = &d
+			}
 		}
-		return d, err
 	}
-	if d, ok := m.byID[id]; ok {
-		return &d, nil
+	if d := m.byID[strings.ToLower(id)]; d != nil {
+		return d, nil
 	}
-	if !m.listed {
-		m.list(ctx)
-	}
-	if d, ok := m.byID[id]; ok {
-		return &d, nil
-	}
-	if m.err != nil {
-		return nil, m.err
-	}
-	return nil, fmt.Errorf("domain %s: %w", id, client.ErrNotFound)
+	return nil, cmp.Or(m.err, client.ErrNotFound)
 }
 
-func (m *domainCache) list(ctx context.Context) {
-	m.listed = true
-	for d, err := range m.api.ListDomains(ctx, api.ListDomainsRequest{}) {
-		if err != nil {
-			m.err = err
-			return
-		}
-		m.byID[strings.ToLower(d.ID)] = d
-	}
-}
-
-// InactiveDomainAdvice returns what to do next if nothing can be created in a domain
-// because it is not paid for or its registration failed. It is "" for any other
-// domain, and if the domain can't be read.
+// InactiveDomainAdvice returns what to do next if nothing can be created in a domain because it
+// is not paid for or its registration failed, and "" otherwise.
 func InactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) string {
 	d, err := c.GetDomain(ctx, ref)
 	switch {
@@ -117,11 +85,9 @@ func AddCreateError(ctx context.Context, c DomainReader, diags *diag.Diagnostics
 	AddErrorWithAdvice(diags, err, summary, fields, next)
 }
 
-// WarnMissingDomain warns in a plan that creates an object in a domain that the account does
-// not have and that no resource planned so far buys or adopts. It is no error, because
-// another resource may do that later in the plan, without a reference to it. It looks each
-// domain up once in a walk, and warns of it once. A plan that keeps the object in its domain
-// looks nothing up.
+// WarnMissingDomain warns once in a plan of objects in a domain that the account does not have
+// and that no resource planned so far buys or adopts. It is no error, because another resource
+// may still do that. A plan that keeps the object in its domain looks nothing up.
 func (c *connection) WarnMissingDomain(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	ref := attribute(resp.Plan.Raw, "domain")
 	if resp.Diagnostics.HasError() || ref == attribute(req.State.Raw, "domain") {
@@ -160,10 +126,10 @@ const lookupTimeout = 10 * time.Second
 // domainLookup returns the lookup of a domain, or nil if there is nothing to look up.
 func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup {
 	name, err := customtype.DomainRef.Normalize(ref)
-	if c.session == nil || ref == "" || err != nil || c.Walk().IsExpected(session.Named("mailhost_domain", name)) {
+	if ref == "" || err != nil || c.Walk().IsExpected(session.Named("mailhost_domain", name)) {
 		return nil
 	}
-	d, _ := Once(ctx, c.Notes(), lookedUp{name}, func() *domainLookup {
+	return Once(c.Notes(), lookedUp{name}, func() *domainLookup {
 		d := &domainLookup{}
 		account := c.ClientForWarning(ctx)
 		if account == nil {
@@ -171,13 +137,12 @@ func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup
 		}
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
-		_, err := account.GetDomain(c.session.ForPlan(ctx), name)
+		_, err := account.GetDomain(c.session().ForPlan(ctx), name)
 		if d.isMissing = client.IsNotFound(err); d.isMissing && uuid.Validate(name) != nil {
 			d.similar = c.similarDomain(ctx, account, name)
 		}
 		return d
 	})
-	return d
 }
 
 // similarDomain returns the domain of the account or of the plan whose name differs least,

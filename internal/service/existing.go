@@ -1,7 +1,6 @@
 package service
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"sync"
@@ -92,13 +91,11 @@ func WarnAdopted(diags *diag.Diagnostics, e Existing) {
 	diags.AddWarning(fmt.Sprintf("The %s was adopted", e.Label), detail)
 }
 
-// AddExisting adds the error of a create of an object that exists.
 func AddExisting(diags *diag.Diagnostics, e Existing) {
 	diags.AddError(fmt.Sprintf("The %s exists already", e.Label),
 		paragraphs(fmt.Sprintf("This resource would create it, but it exists, with the id %s. Nothing was bought, created or changed.", e.ID), ExistingAdvice(e.Type, e.ImportKey)))
 }
 
-// ExistingAdvice explains how to manage an object that exists.
 func ExistingAdvice(resourceType, importKey string) string {
 	return ImportAdvice(resourceType, importKey) +
 		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.\n\n" +
@@ -115,33 +112,18 @@ func Change(attribute string, from, to any) []string {
 	return []string{fmt.Sprintf("%s from %v to %v", attribute, from, to)}
 }
 
-// Once returns what fn returned for the first caller with a key in this walk, which notes
-// are of. Others wait for it; ok is false if ctx ends before.
-func Once[T any](ctx context.Context, notes *sync.Map, key any, fn func() T) (result T, ok bool) {
-	type call struct {
-		done   chan struct{}
-		result T
-	}
-	note, found := notes.LoadOrStore(key, &call{done: make(chan struct{})})
-	one := note.(*call)
-	if found {
-		select {
-		case <-one.done:
-			return one.result, true
-		case <-ctx.Done():
-			return result, false
-		}
-	}
-	defer close(one.done)
-	one.result = fn()
-	return one.result, true
+// Once returns what fn returned for the first caller with a key in this walk. Others wait for it.
+func Once[T any](notes *sync.Map, key any, fn func() T) T {
+	once, _ := notes.LoadOrStore(key, sync.OnceValue(fn))
+	return once.(func() T)()
 }
 
 // FindListed returns the first object of a list that matches, among the objects whose bucket
-// is key, or nil. The list is read once in a walk for all creates with the same list key. A
-// list that can't be read has no objects: the create reports why.
-func FindListed[T any](ctx context.Context, notes *sync.Map, listKey any, list iter.Seq2[T, error], bucket func(*T) string, key string, match func(*T) bool) *T {
-	buckets, _ := Once(ctx, notes, listKey, func() map[string][]T {
+// is key, or nil. name identifies the list among those of T: it is read once in a walk, for all
+// creates. A list that can't be read has no objects, and the create reports why.
+func FindListed[T any](notes *sync.Map, name string, list iter.Seq2[T, error], bucket func(*T) string, key string, match func(*T) bool) *T {
+	type listKey struct{ name string }
+	buckets := Once(notes, listKey{name}, func() map[string][]T {
 		all := map[string][]T{}
 		for v, err := range list {
 			if err != nil {
@@ -185,7 +167,6 @@ func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Con
 	diags.AddError(summary, paragraphs(fmt.Sprintf("This resource creates or has the %s, but %s. Nothing was changed for this resource.%s", label, other, id), conflictAdvice))
 }
 
-// Plural returns one if n is 1, and many otherwise.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one

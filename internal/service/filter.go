@@ -28,7 +28,6 @@ type Filter struct {
 	Bool bool
 }
 
-// NewFilter returns a string attribute that selects objects.
 func NewFilter(name, markdown string, validators ...validator.String) Filter {
 	return Filter{Name: name, MarkdownDescription: markdown, Validators: validators}
 }
@@ -49,13 +48,11 @@ func IDKey(noun, others string) Filter {
 		customtype.UUID.Validator())
 }
 
-// DomainFilter selects the objects of a domain.
 func DomainFilter(nouns string) Filter {
 	return NewFilter("domain", "Only the "+nouns+" of this domain, by name or UUID.",
 		customtype.DomainRef.Validator())
 }
 
-// WorkspaceFilter selects the objects of a workspace.
 func WorkspaceFilter(nouns string) Filter {
 	return NewFilter("workspace_id", "Only the "+nouns+" of the workspace with this UUID.",
 		customtype.UUID.Validator())

@@ -10,13 +10,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// ImportState implements resource.ResourceWithImportState: by id, by natural key, or
-// by identity.
+// ImportState imports by id, by natural key, or by identity.
 func (r *Resource[T, M]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.ImportFound(ctx, req, resp, r.findID)
 }
@@ -29,11 +27,10 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 	if c == nil {
 		return
 	}
-	canonical := r.CanonicalID
+	id, canonical := req.ID, r.CanonicalID
 	if canonical == nil {
 		canonical = canonicalUUID
 	}
-	id := req.ID
 	_, isID := canonical(id)
 	switch {
 	case id == "":
@@ -64,12 +61,7 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), id)...)
 }
 
-// ImportedID returns the id of an imported object.
-func ImportedID(ctx context.Context, resp *resource.ImportStateResponse) string {
-	var id types.String
-	resp.Diagnostics.Append(resp.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	return id.ValueString()
-}
+func ImportedID(resp *resource.ImportStateResponse) string { return attribute(resp.State.Raw, "id") }
 
 // identityID returns the id in the identity of an import.
 func identityID(ctx context.Context, value *tfsdk.ResourceIdentity, accountID string, diags *diag.Diagnostics) string {

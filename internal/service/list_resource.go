@@ -19,23 +19,18 @@ type listResource[T any, M fmt.Stringer] struct {
 	collection Collection[T]
 }
 
-// ListResource returns the list resource.
 func (d *Definition[T, M]) ListResource() list.ListResource {
 	return &listResource[T, M]{Definition: d, collection: d.collection()}
 }
 
-// Configure implements list.ListResourceWithConfigure.
 func (l *listResource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	l.connect(req.ProviderData, &resp.Diagnostics)
 }
 
-// Metadata implements list.ListResource: a list resource has the name of its
-// resource.
 func (l *listResource[T, M]) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + l.Name
 }
 
-// ListResourceConfigSchema implements list.ListResource.
 func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.collection.Filters {
@@ -44,8 +39,7 @@ func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.
 	resp.Schema = schema.Schema{MarkdownDescription: l.collection.description("Lists the", l.Listing.Note), Attributes: attributes}
 }
 
-// List implements list.ListResource. It reads a page when the one before it has been
-// consumed, and none after the limit.
+// List reads a page when the one before it has been consumed, and none after the limit.
 func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
 	by, diags := filterValues(ctx, req.Config, l.collection.Filters)
 	c := l.Client(ctx, &diags)
@@ -53,7 +47,7 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	domains := newDomainCache(c)
+	domains := &domainCache{list: c.ListDomains}
 	stream.Results = func(push func(list.ListResult) bool) {
 		left := req.Limit
 		for v, err := range l.collection.List(client.WithPageSize(ctx, req.Limit), c, by) {

@@ -20,8 +20,7 @@ import (
 )
 
 // Managed is a resource that embeds [Resource]. It may implement
-// resource.ResourceWithValidateConfig too; [Manage] hides every other optional
-// interface.
+// resource.ResourceWithValidateConfig too; [Manage] hides every other optional interface.
 type Managed interface {
 	resource.ResourceWithConfigure
 	resource.ResourceWithIdentity
@@ -33,46 +32,39 @@ type Managed interface {
 // embedsResource is what [Manage] needs of [Resource].
 type embedsResource interface {
 	base() *connection
-	typeName() string
+	managing() *Managing
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	object(raw tftypes.Value) session.Object
-	replacedBy() []string
 	known(of Attributes, accountID string) map[string]attr.Value
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
-	shared() bool
 }
 
 // Manage returns the resource with three checks around its calls:
 //
 //   - An object in the state is read, changed or deleted only through a connection to
 //     its own account, see [account]. In another account it would seem to be gone.
-//   - An object is used by one resource. Every call is recorded in the
-//     [session.Walk]. A plan or an apply in which two resources have the same object
-//     fails before one of them deletes it for the other.
-//   - An error that concerns the connection as a whole is reported in full once per
-//     walk. Reads and plans of other objects then return without an error of their
-//     own, and changes of other objects fail with a short one.
+//   - Every call is recorded in the [session.Walk], so that a plan or an apply fails in
+//     which two resources have the same object, before one deletes it for the other.
+//   - An error that concerns the connection as a whole is reported in full once per walk.
+//     Reads and plans of other objects then have no error, and changes a short one.
 func Manage(r Managed) resource.Resource { return &managed{r} }
 
 type managed struct{ Managed }
 
-// walk returns the record of the walk. Objects that several resources may have are in
-// none.
+// walk returns the record of the walk. Objects that several resources may have are in none.
 func (m *managed) walk() *session.Walk {
-	if m.shared() {
+	if m.managing().Shared {
 		return &session.Walk{}
 	}
 	return m.base().Walk()
 }
 
-// ValidateConfig implements resource.ResourceWithValidateConfig.
 func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	if r, ok := m.Managed.(resource.ResourceWithValidateConfig); ok {
 		r.ValidateConfig(ctx, req, resp)
 	}
 }
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case !req.State.Raw.IsNull():
@@ -96,8 +88,8 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
 }
 
-// planKnown plans the computed attributes of a new object that are known. Beside showing them,
-// that binds the plan to its account: core refuses an apply whose plan has other values.
+// planKnown plans the computed attributes of a new object that are known. That also binds the
+// plan to its account: core refuses an apply whose plan has other values.
 func (m *managed) planKnown(ctx context.Context, plan *tfsdk.Plan, diags *diag.Diagnostics) {
 	c := m.base().ClientForWarning(ctx)
 	if c == nil || diags.HasError() {
@@ -116,7 +108,7 @@ func (m *managed) recordChange(ctx context.Context, req resource.ModifyPlanReque
 	switch {
 	case req.Plan.Raw.IsNull():
 		plan = walk.PlanDestroy
-	case DestroysOrReplaces(req, resp, m.replacedBy()...):
+	case DestroysOrReplaces(req, resp, m.managing().ReplacedBy...):
 		plan = walk.PlanReplace
 	}
 	m.report(ctx, o, plan(o), req.State.Get, &resp.Diagnostics)
@@ -130,7 +122,6 @@ func (m *managed) report(ctx context.Context, o session.Object, conflict session
 	return conflict == session.NoConflict
 }
 
-// Create implements resource.Resource.
 func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	m.create(ctx, req, resp)
 	if !resp.State.Raw.IsNull() && resp.State.Raw.IsFullyKnown() {
@@ -156,10 +147,9 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 	}
 }
 
-// Read implements resource.Resource.
 func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.Managed.Read(m.base().forRefresh(ctx), req, resp)
+		m.Managed.Read(m.base().session().ForRefresh(ctx), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
 		case resp.State.Raw.IsNull():
@@ -173,9 +163,8 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	reportOnce(&resp.Diagnostics, true)
 }
 
-// keepIdentity sets the identity of the state after a read that failed: without it, the
-// read could not return without an error of its own. The account may be unknown, because
-// no CLI keeps the results of a walk in which a read has failed.
+// keepIdentity sets the identity after a failed read, which could otherwise not return without
+// an error of its own. The account may be unknown: no CLI keeps the results of such a walk.
 func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if resp.Identity == nil || !resp.Identity.Raw.IsFullyNull() {
 		return
@@ -184,7 +173,6 @@ func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute(req.State.Raw, "id"))...)
 }
 
-// Update implements resource.Resource.
 func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Update(ctx, req, resp)
@@ -193,7 +181,6 @@ func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 	reportOnce(&resp.Diagnostics, false)
 }
 
-// Delete implements resource.Resource.
 func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.delete(ctx, req, resp)
@@ -213,9 +200,8 @@ func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *
 	}
 }
 
-// ImportState implements resource.ResourceWithImportState.
 func (m *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	m.Managed.ImportState(m.base().forImport(ctx), req, resp)
+	m.Managed.ImportState(m.base().session().ForPlan(ctx), req, resp)
 	if !resp.Diagnostics.HasError() {
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
@@ -259,8 +245,8 @@ func accountOfSession(ctx context.Context, s *session.Session) (a account, ok bo
 	return account{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)}, true
 }
 
-// accountOf returns the account of an object in the state. Its id is "" if the state does
-// not have it, as that of version 0.1.0 in a CLI without identities.
+// accountOf returns the account of an object in the state, without an id if the state lacks it,
+// as one of version 0.1.0 does in a CLI without identities.
 func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a account) {
 	value, problems := private.GetKey(ctx, accountKey)
 	diags.Append(problems...)
@@ -277,13 +263,11 @@ func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private Pr
 	return a
 }
 
-// checkAccount adds an error and returns false if an object of the state is in
-// another account than the connection's. It returns true if either is unknown: a
-// connection that can't be opened has an error of its own.
+// checkAccount adds an error and returns false if an object of the state is in another account
+// than the connection's. It returns true if either is unknown.
 func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
-	s := m.base().session
-	expected := accountOf(ctx, identity, private, diags)
-	if s == nil || expected.ID == "" {
+	s, expected := m.base().session(), accountOf(ctx, identity, private, diags)
+	if expected.ID == "" {
 		return true
 	}
 	own, ok := accountOfSession(ctx, s)
@@ -301,10 +285,10 @@ func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIden
 	return false
 }
 
-// checkAccess adds an error and returns false if the account can't be used. A plan that only
-// creates refreshes nothing, and would otherwise find that out in the apply.
+// checkAccess adds an error and returns false if the account can't be used, because a plan that
+// only creates refreshes nothing, and would leave that to the apply.
 func (m *managed) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
-	s := m.base().session
+	s := m.base().session()
 	c := m.base().ClientForPlan(ctx, diags)
 	if c == nil || s.HasRefreshed() {
 		return !diags.HasError()
@@ -336,11 +320,7 @@ func (a account) mismatch(expected account) string {
 
 // keepAccount stores the connection's account in the private state.
 func (m *managed) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
-	s := m.base().session
-	if s == nil {
-		return
-	}
-	if own, ok := accountOfSession(ctx, s); ok {
+	if own, ok := accountOfSession(ctx, m.base().session()); ok {
 		diags.Append(SetPrivate(ctx, private, accountKey, own)...)
 	}
 }

@@ -16,24 +16,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// KeepEqual returns a plan modifier that keeps the prior spelling of an equal value,
-// such as one in another case. Put it before RequiresReplace. Semantic equality of a
-// custom type does not suffice: the framework compares responses with it and not
-// configurations, so that the plan of an imported object would not be empty.
+// KeepEqual returns a plan modifier that keeps the prior spelling of an equal value, such as one
+// in another case. Put it before RequiresReplace. Semantic equality of a custom type does not
+// suffice, because the framework compares responses with it and not configurations.
 func KeepEqual(equal func(a, b string) bool) planmodifier.String {
 	return KeepPrior(func(_ context.Context, _ planmodifier.StringRequest, a, b string) (bool, diag.Diagnostics) {
 		return equal(a, b), nil
 	})
 }
 
-// KeepDomainRef returns a plan modifier that keeps the prior reference to a domain if
-// the configuration refers to the same domain: by name instead of by id, or in
-// another spelling. The resource must have the attributes domain_id and domain_name.
-// Put it before RequiresReplace.
-func KeepDomainRef() planmodifier.String {
+// KeepDomainRef returns a plan modifier that keeps the prior reference to a domain if the
+// configuration refers to the same domain in another way. The domain's id is in the attribute
+// idAttribute, and its name in domain_name. Put it before RequiresReplace.
+func KeepDomainRef(idAttribute string) planmodifier.String {
 	return KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
 		var id, name types.String
-		diags := req.State.GetAttribute(ctx, path.Root("domain_id"), &id)
+		diags := req.State.GetAttribute(ctx, path.Root(idAttribute), &id)
 		diags.Append(req.State.GetAttribute(ctx, path.Root("domain_name"), &name)...)
 		return customtype.RefersTo(config, id.ValueString(), name.ValueString()), diags
 	})
@@ -43,15 +41,12 @@ func KeepDomainRef() planmodifier.String {
 // configured one.
 type KeepPrior func(ctx context.Context, req planmodifier.StringRequest, prior, config string) (same bool, diags diag.Diagnostics)
 
-// Description implements planmodifier.Describer.
 func (KeepPrior) Description(context.Context) string {
 	return "keeps the prior spelling of an equal value"
 }
 
-// MarkdownDescription implements planmodifier.Describer.
 func (k KeepPrior) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
 
-// PlanModifyString implements planmodifier.String.
 func (k KeepPrior) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
 	if req.StateValue.IsNull() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
@@ -63,10 +58,9 @@ func (k KeepPrior) PlanModifyString(ctx context.Context, req planmodifier.String
 	}
 }
 
-// DropEmptyUpdate drops an update in which only attributes differ that the framework
-// marked as unknown before the plan modifiers found that nothing changes. It drops
-// nothing if the configuration has an unknown value, which may differ. Call it last
-// in ModifyPlan.
+// DropEmptyUpdate drops an update in which only attributes differ that the framework marked as
+// unknown before the plan modifiers found that nothing changes. It drops nothing if the
+// configuration has an unknown value, which may differ.
 func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() || resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || !req.Config.Raw.IsFullyKnown() {
 		return
@@ -76,8 +70,7 @@ func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanRe
 	}
 }
 
-// equalWhereKnown reports whether two values of one type are equal except
-// for unknown parts of the first.
+// equalWhereKnown reports whether two values of one type are equal except for unknown parts of a.
 func equalWhereKnown(a, b tftypes.Value) bool {
 	if !a.IsKnown() || a.Equal(b) {
 		return true
@@ -137,9 +130,8 @@ func WarnDestroy(diags *diag.Diagnostics, object, consequence string) {
 			"To keep it and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead."))
 }
 
-// WarnReplace warns that a plan replaces an object. because describes the change that
-// causes it. unknown are the attributes that cause it because they are unknown, see
-// [UnknownChanges].
+// WarnReplace warns that a plan replaces an object, because of a change or of the attributes
+// unknown, see [UnknownChanges].
 func WarnReplace(diags *diag.Diagnostics, object, because, consequence string, unknown ...string) {
 	next := "Apply only if you intend that; to keep the object, undo the change. With lifecycle { destroy = false }, OpenTofu only forgets it, and Terraform deletes it all the same."
 	if len(unknown) > 0 {
@@ -150,8 +142,7 @@ func WarnReplace(diags *diag.Diagnostics, object, because, consequence string, u
 	diags.AddWarning(fmt.Sprintf("The plan replaces the %s", object), paragraphs(because, consequence, next))
 }
 
-// UnknownChanges returns the attributes that are unknown in a plan, or none if a known
-// one differs from the state.
+// UnknownChanges returns the attributes that are unknown in a plan, or none if a known one differs.
 func UnknownChanges(plan, state tftypes.Value, attributes ...string) []string {
 	var planned map[string]tftypes.Value
 	if plan.As(&planned) != nil {

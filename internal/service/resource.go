@@ -24,38 +24,45 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// Resource is the base of a resource. It implements everything but Create and
-// ModifyPlan. A kind of object that needs more in a Read, an Update, a Delete or an
-// import has a method of its own with the common part of ReadObject, Changed,
-// DeleteObject or ImportFound. Pass the resource that embeds it to [Manage].
+// Resource is the base of a resource, with everything but Create and ModifyPlan. A kind that
+// needs more in a Read, an Update, a Delete or an import has a method of its own, which calls
+// ReadObject, Changed, DeleteObject or ImportFound. Pass the resource that embeds it to [Manage].
 type Resource[T any, M fmt.Stringer] struct {
 	connection
 	*Definition[T, M]
 }
 
-// Metadata implements resource.Resource.
 func (r *Resource[T, M]) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + r.Name
 }
 
-// Schema implements resource.Resource.
 func (r *Resource[T, M]) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{MarkdownDescription: r.ResourceDescription, Attributes: r.resourceAttributes(ctx)}
 }
 
-// Configure implements resource.ResourceWithConfigure.
 func (r *Resource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.connect(req.ProviderData, &resp.Diagnostics)
 }
 
-// Planned returns the plan of a create and the account's client, which is nil after
-// an error.
+// Planned returns the plan of a create and the account's client, which is nil after an error.
 func (r *Resource[T, M]) Planned(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (plan M, c *client.Client) {
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if c = r.Client(ctx, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return plan, nil
 	}
 	return plan, c
+}
+
+// Models returns the plan and the state of a ModifyPlan; the one that is null has no values. ok is
+// false after an error.
+func (r *Resource[T, M]) Models(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) (plan, state M, ok bool) {
+	if !resp.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	}
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	return plan, state, !resp.Diagnostics.HasError()
 }
 
 // SetCreated puts a created object with its identity into the state.
@@ -76,7 +83,6 @@ func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id s
 	return true
 }
 
-// Read implements resource.Resource.
 func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *M) error {
 		v, err := r.Get(c, ctx, attribute(req.State.Raw, "id"))
@@ -87,8 +93,8 @@ func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, res
 	})
 }
 
-// ReadObject implements Read with get, which updates the state from the API. An
-// object that get does not find is dropped from the state.
+// ReadObject is a Read with get, which updates the state from the API. An object that get does
+// not find is dropped from the state.
 func (r *Resource[T, M]) ReadObject(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, get func(c *client.Client, state *M) error) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -107,16 +113,15 @@ func (r *Resource[T, M]) ReadObject(ctx context.Context, req resource.ReadReques
 	}
 }
 
-// Update implements resource.Resource for objects that the API can't change: it stores
-// the attributes that the API does not have.
+// Update is for objects that the API can't change: it stores the attributes that it does not have.
 func (r *Resource[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if plan, _, c := r.Changed(ctx, req, resp); c != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	}
 }
 
-// Changed returns the plan and the state of an update, and the account's client,
-// which is nil after an error. It has set the identity.
+// Changed returns the plan and the state of an update, and the account's client, which is nil
+// after an error. It sets the identity.
 func (r *Resource[T, M]) Changed(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) (plan, state M, c *client.Client) {
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -127,7 +132,6 @@ func (r *Resource[T, M]) Changed(ctx context.Context, req resource.UpdateRequest
 	return plan, state, c
 }
 
-// Delete implements resource.Resource.
 func (r *Resource[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	r.DeleteObject(ctx, req, resp, func(c *client.Client, _ M) error {
 		err := r.Definition.Delete(c, ctx, attribute(req.State.Raw, "id"))
@@ -138,9 +142,8 @@ func (r *Resource[T, M]) Delete(ctx context.Context, req resource.DeleteRequest,
 	})
 }
 
-// DeleteObject implements Delete with remove. An object that no longer exists is a
-// success. An object that the API can't delete is a warning, which is short if the
-// plan has announced it.
+// DeleteObject is a Delete with remove. If the API can't delete the object, it warns, in short if
+// the plan has announced that.
 func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(c *client.Client, state M) error) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -151,9 +154,9 @@ func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRe
 	switch err := remove(c, state); {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		o := r.orphan(ctx, req.State.Raw, state)
-		if !WarnOrphansAnnounced(ctx, req.Private, o.label, o.id, &resp.Diagnostics) {
-			o.warnDestroyed(&resp.Diagnostics)
+		if !WarnOrphansAnnounced(ctx, req.Private, state.String(), attribute(req.State.Raw, "id"), &resp.Diagnostics) {
+			r.warnOrphan(ctx, req.State.Raw, state, "The %s still exists",
+				"This API has no operation that deletes it, so it was only dropped from Terraform's state.", &resp.Diagnostics)
 		}
 	default:
 		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+state.String(), nil)
@@ -162,9 +165,7 @@ func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRe
 
 func (r *Resource[T, M]) base() *connection { return &r.connection }
 
-func (r *Resource[T, M]) shared() bool { return r.Shared }
-
-func (r *Resource[T, M]) replacedBy() []string { return r.ReplacedBy }
+func (r *Resource[T, M]) managing() *Managing { return &r.Managing }
 
 func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.Value {
 	switch {
@@ -178,11 +179,10 @@ func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.
 
 func (r *Resource[T, M]) typeName() string { return "mailhost_" + r.Name }
 
-// label names the object of a plan or a state. A value that can't be decoded is
-// reported elsewhere.
+// label names the object of a plan or a state.
 func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string {
 	var m M
-	get(ctx, &m)
+	get(ctx, &m) // an error is reported elsewhere
 	return m.String()
 }
 
@@ -252,7 +252,6 @@ type Identity struct {
 	ID        types.String `tfsdk:"id"`
 }
 
-// IdentitySchema implements resource.ResourceWithIdentity.
 func (r *Resource[T, M]) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = identityschema.Schema{
 		Attributes: map[string]identityschema.Attribute{
@@ -262,10 +261,9 @@ func (r *Resource[T, M]) IdentitySchema(_ context.Context, _ resource.IdentitySc
 	}
 }
 
-// setIdentity sets the identity of an object; accountID is "" if it is unknown. In a Read it must be called before
-// the object may turn out to be gone, because a Read without an identity fails the
-// whole plan. It writes a UUID in lower case, because Terraform refuses an identity
-// that changes.
+// setIdentity sets the identity of an object; accountID is "" if it is unknown. A Read calls it
+// before the object may turn out to be gone, because a Read without an identity fails the whole
+// plan. A UUID is in lower case, because Terraform refuses an identity that changes.
 func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountID, id string) diag.Diagnostics {
 	if identity == nil {
 		return nil // the CLI does not support identities
@@ -291,15 +289,19 @@ func createTimeout(ctx context.Context, standard time.Duration) schema.Attribute
 	return a
 }
 
-// withTimeout returns a context for a create, with the deadline of the attribute
-// timeouts.
+// withTimeout returns a context for a create, with the deadline of the attribute timeouts.
 func (d *Definition[T, M]) withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
 	if d.CreateTimeout == 0 {
 		return ctx, func() {}
 	}
 	var configured timeouts.Value
 	diags.Append(plan.GetAttribute(ctx, path.Root("timeouts"), &configured)...)
-	limit, problems := configured.Create(ctx, d.CreateTimeout)
+	return WithTimeout(ctx, configured.Create, d.CreateTimeout, diags)
+}
+
+// WithTimeout returns a context with the deadline of an operation, as configured returns it.
+func WithTimeout(ctx context.Context, configured func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), standard time.Duration, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+	limit, problems := configured(ctx, standard)
 	diags.Append(problems...)
 	return context.WithTimeout(ctx, limit)
 }
@@ -326,9 +328,8 @@ func CreateError(ctx context.Context, err error) error {
 	return WithAdvice(err, "Run apply again: it continues from here. If it always takes this long, raise create in the resource's timeouts.")
 }
 
-// WarnNotReady warns that an object was created but is not ready yet. It is no
-// error, because Terraform would destroy and create an object again that may have
-// been paid for.
+// WarnNotReady warns that an object was created but is not ready yet. After an error,
+// Terraform would destroy it and create another one, which may have to be paid for too.
 func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
 	reason := sentence(err.Error())
 	if ctx.Err() != nil {
@@ -339,28 +340,24 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
 }
 
-// orphan is an object that still exists after its resource was destroyed, because
-// the API has no operation that deletes it.
-type orphan struct {
-	label, id, consequence string
-	unreadable             bool
-}
-
-// orphanAnnouncedKey is set in the private state if the plan has announced the
-// orphan.
+// orphanAnnouncedKey is set in the private state if the plan has announced that the object
+// remains, because the API has no operation that deletes it.
 const orphanAnnouncedKey = "remains_announced"
 
-func (r *Resource[T, M]) orphan(ctx context.Context, raw tftypes.Value, state M) orphan {
-	return orphan{state.String(), attribute(raw, "id"), r.Orphaned(ctx, state), r.Unreadable}
+// warnOrphan warns that the API can't delete an object, in the plan of its destroy or after it.
+func (r *Resource[T, M]) warnOrphan(ctx context.Context, raw tftypes.Value, state M, summary, why string, diags *diag.Diagnostics) {
+	next := "; to manage it again, import it."
+	if r.Unreadable {
+		next = ". It can't be imported again, because this API can't read it either."
+	}
+	diags.AddWarning(fmt.Sprintf(summary, state), paragraphs(why+" Its id is "+attribute(raw, "id")+".", r.Orphaned(ctx, state),
+		"If you no longer need it, remove it in the service's own control panel"+next))
 }
 
-// WarnOrphaned warns in a plan that destroys or replaces the object, if the API
-// can't delete it, and reports whether it did. The object is replaced if one of the
-// attributes replacing changes: ModifyPlan can't see the result of the attributes'
-// plan modifiers. Call it at the end of ModifyPlan.
-//
-// It can't warn about a replacement by -replace: Terraform shows no warnings of the
-// second plan, and the first plan does not know about it.
+// WarnOrphaned warns in a plan that destroys or replaces the object, if the API can't delete
+// it, and reports whether it did. The attributes replacing are those whose plan modifiers
+// replace the object. Call it at the end of ModifyPlan. It can't warn about a replacement by
+// -replace: Terraform shows no warnings of the second plan, and the first one looks like a change.
 func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
 	var state M
 	if resp.Diagnostics.HasError() || !DestroysOrReplaces(req, resp, replacing...) {
@@ -370,13 +367,13 @@ func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPl
 	if c := r.ClientForWarning(ctx); resp.Diagnostics.HasError() || c == nil || c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id")) {
 		return false
 	}
-	r.orphan(ctx, req.State.Raw, state).warnPlanned(&resp.Diagnostics)
+	r.warnOrphan(ctx, req.State.Raw, state, "The %s will still exist",
+		"According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state.", &resp.Diagnostics)
 	resp.Diagnostics.Append(KeepOrphansAnnounced(ctx, resp.Private)...)
 	return true
 }
 
-// KeepOrphansAnnounced records in the private state that the plan has announced what
-// remains.
+// KeepOrphansAnnounced records that the plan has announced what remains.
 func KeepOrphansAnnounced(ctx context.Context, private PrivateState) diag.Diagnostics {
 	return private.SetKey(ctx, orphanAnnouncedKey, []byte("true"))
 }
@@ -392,24 +389,4 @@ func WarnOrphansAnnounced(ctx context.Context, private PrivateState, label, id s
 	diags.AddWarning(fmt.Sprintf("The %s still exists", label),
 		fmt.Sprintf("It was only dropped from Terraform's state, as the plan announced. Its id is %s.", id))
 	return true
-}
-
-// warnPlanned warns in the plan of a destroy.
-func (o orphan) warnPlanned(diags *diag.Diagnostics) {
-	diags.AddWarning(fmt.Sprintf("The %s will still exist", o.label),
-		paragraphs(fmt.Sprintf("According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state. Its id is %s.", o.id), o.consequence, o.advice()))
-}
-
-// warnDestroyed warns after a destroy that the plan could not announce.
-func (o orphan) warnDestroyed(diags *diag.Diagnostics) {
-	diags.AddWarning(fmt.Sprintf("The %s still exists", o.label),
-		paragraphs(fmt.Sprintf("This API has no operation that deletes it, so it was only dropped from Terraform's state. Its id is %s.", o.id), o.consequence, o.advice()))
-}
-
-func (o orphan) advice() string {
-	next := "If you no longer need it, remove it in the service's own control panel"
-	if o.unreadable {
-		return next + ". It can't be imported again, because this API can't read it either."
-	}
-	return next + "; to manage it again, import it."
 }

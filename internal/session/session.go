@@ -54,7 +54,6 @@ func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 	return s.client, nil
 }
 
-// Walk returns the record of the walk that the session serves.
 func (s *Session) Walk() *Walk { return &s.walk }
 
 // Notes returns what the resources of a kind keep for each other's calls, or for their own
@@ -134,7 +133,6 @@ type OpenError struct {
 	Summary, Reason, Next string
 }
 
-// Error implements error.
 func (e *OpenError) Error() string { return e.Reason }
 
 // cleanups are functions to run when the provider ends, by the ids of the objects

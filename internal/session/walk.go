@@ -346,6 +346,9 @@ func (w *Walk) IsInState(o Object) bool {
 	return object.isInState
 }
 
+// MayBeInState reports whether the state has the object with an id, as far as the walk knows.
+func (w *Walk) MayBeInState(o Object) bool { return w.disabled || w.IsInState(o) }
+
 // IsExpected reports whether the object with one of the keys does not exist yet, because the
 // walk creates it, or may do so.
 func (w *Walk) IsExpected(o Object) bool {

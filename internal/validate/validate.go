@@ -7,8 +7,7 @@
 // description completes "must be ...", in plain text or Markdown, for the schema's
 // documentation.
 //
-// The package may import the plugin framework and, of this module, apiserver/api and
-// apiserver/text.
+// The package may import the plugin framework and, of this module, apiserver/api and apiserver/text.
 package validate
 
 import (
@@ -89,26 +88,20 @@ func shortDuration(d time.Duration) string {
 }
 
 // Length returns a validator of the length limits, in characters, of the field name in
-// the request body T. It panics if the contract has no such limits.
+// the request body T. It panics if the contract has no upper limit.
 func Length[T any](name string) validator.String {
-	limits := api.LimitsOf[T](name)
-	low, high := limits.MinLength, limits.MaxLength
-	var plain string
-	switch {
-	case low == nil && high == nil:
+	limits, low := api.LimitsOf[T](name), 0
+	if limits.MaxLength == nil {
 		panic(noLimit[T]("length", name))
-	case high == nil:
-		plain = fmt.Sprintf("at least %s long", characters(*low))
-	case low == nil:
-		plain = fmt.Sprintf("at most %s long", characters(*high))
-	case *low == *high:
-		plain = fmt.Sprintf("exactly %s long", characters(*high))
-	default:
-		plain = fmt.Sprintf("%d to %s long", *low, characters(*high))
+	}
+	high := *limits.MaxLength
+	plain := fmt.Sprintf("at most %d characters long", high)
+	if limits.MinLength != nil {
+		low = *limits.MinLength
+		plain = fmt.Sprintf("%d to %d characters long", low, high)
 	}
 	return stringValidator{description{plain, plain}, func(s string) string {
-		n := utf8.RuneCountInString(s)
-		if low != nil && n < *low || high != nil && n > *high {
+		if n := utf8.RuneCountInString(s); n < low || n > high {
 			return fmt.Sprintf("must be %s; it has %d", plain, n)
 		}
 		if err := text.CheckName(s); limits.Name && err != nil {
@@ -116,13 +109,6 @@ func Length[T any](name string) validator.String {
 		}
 		return ""
 	}}
-}
-
-func characters(n int) string {
-	if n == 1 {
-		return "1 character"
-	}
-	return fmt.Sprintf("%d characters", n)
 }
 
 // OneOf returns a validator of the values that the contract allows for the field name
@@ -148,22 +134,14 @@ func OneOf[T any](name string) validator.String {
 }
 
 // Range returns a validator of the bounds of the number name in the request body T. It
-// panics if the contract has no such bounds.
+// panics if the contract does not have both.
 func Range[T any](name string) validator.Int64 {
 	limits := api.LimitsOf[T](name)
-	v := rangeValidator{low: limits.Minimum, high: limits.Maximum}
-	switch {
-	case v.low == nil && v.high == nil:
+	if limits.Minimum == nil || limits.Maximum == nil {
 		panic(noLimit[T]("range", name))
-	case v.high == nil:
-		v.plain = fmt.Sprintf("at least %d", *v.low)
-	case v.low == nil:
-		v.plain = fmt.Sprintf("at most %d", *v.high)
-	default:
-		v.plain = fmt.Sprintf("between %d and %d", *v.low, *v.high)
 	}
-	v.markdown = v.plain
-	return v
+	plain := fmt.Sprintf("between %d and %d", *limits.Minimum, *limits.Maximum)
+	return rangeValidator{description{plain, plain}, *limits.Minimum, *limits.Maximum}
 }
 
 func noLimit[T any](limit, name string) string {
@@ -173,10 +151,8 @@ func noLimit[T any](limit, name string) string {
 // description describes valid values. Both forms complete "must be ...".
 type description struct{ plain, markdown string }
 
-// Description implements validator.Describer.
 func (d description) Description(context.Context) string { return d.plain }
 
-// MarkdownDescription implements validator.Describer.
 func (d description) MarkdownDescription(context.Context) string { return d.markdown }
 
 // attributeError returns the error of an invalid value. It replaces problem, which may
@@ -221,14 +197,12 @@ func isSecret(ctx context.Context, config tfsdk.Config, at path.Path) bool {
 	return false
 }
 
-// stringValidator implements [validator.String].
 type stringValidator struct {
 	description
 	// check returns the problem of a value, which begins with "must", or "".
 	check func(string) string
 }
 
-// ValidateString implements validator.String.
 func (v stringValidator) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
@@ -238,19 +212,16 @@ func (v stringValidator) ValidateString(ctx context.Context, req validator.Strin
 	}
 }
 
-// rangeValidator implements [validator.Int64].
 type rangeValidator struct {
 	description
-	low, high *int64
+	low, high int64
 }
 
-// ValidateInt64 implements validator.Int64.
 func (v rangeValidator) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	n := req.ConfigValue.ValueInt64()
-	if v.low != nil && n < *v.low || v.high != nil && n > *v.high {
+	if n := req.ConfigValue.ValueInt64(); n < v.low || n > v.high {
 		resp.Diagnostics.Append(v.attributeError(ctx, req.Config, req.Path, fmt.Sprintf("must be %s, got %d", v.plain, n)))
 	}
 }

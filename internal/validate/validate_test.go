@@ -17,27 +17,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// limits has each bound separately, unlike the bodies of the contract.
+// limits has no lower bound.
 type limits struct {
-	Least   string `json:"least" minLength:"1"`
-	Most    string `json:"most" maxLength:"2"`
-	Exact   string `json:"exact" minLength:"2" maxLength:"2"`
-	From    int64  `json:"from" minimum:"-1"`
-	To      int64  `json:"to" maximum:"10"`
-	Without string `json:"without"`
+	Most string `json:"most" maxLength:"2"`
 }
 
 var (
-	least   = validate.Length[limits]("least")
 	most    = validate.Length[limits]("most")
-	exact   = validate.Length[limits]("exact")
 	name    = validate.Length[api.CreateMailboxBody]("first_name")
 	secret  = validate.Length[api.CreateMasterPasswordBody]("value")
 	typ     = validate.OneOf[api.CreateDNSRecordBody]("type")
 	ttl     = validate.Range[api.CreateDNSRecordBody]("ttl")
 	prio    = validate.Range[api.CreateDNSRecordBody]("prio")
-	from    = validate.Range[limits]("from")
-	to      = validate.Range[limits]("to")
 	address = validate.Rule("an e-mail address", oneAt)
 )
 
@@ -56,16 +47,12 @@ func TestDescriptions(t *testing.T) {
 		plain    string
 		markdown string // if it differs
 	}{
-		{v: least, plain: "at least 1 character long"},
 		{v: most, plain: "at most 2 characters long"},
-		{v: exact, plain: "exactly 2 characters long"},
 		{v: name, plain: "1 to 100 characters long"},
 		{v: secret, plain: "4 to 256 characters long"},
 		{v: typ, plain: "one of A, AAAA, CAA, CNAME, MX, NS, SRV, TXT", markdown: "one of `A`, `AAAA`, `CAA`, `CNAME`, `MX`, `NS`, `SRV`, `TXT`"},
 		{v: ttl, plain: "between 60 and 86400"},
 		{v: prio, plain: "between 0 and 65535"},
-		{v: from, plain: "at least -1"},
-		{v: to, plain: "at most 10"},
 		{v: address, plain: "an e-mail address"},
 		{v: validate.Phone(), plain: "a phone number with its country code, such as +4930123456 (E.164)"},
 		{v: validate.Country(), plain: "a two-letter country code of ISO 3166, such as DE"},
@@ -103,13 +90,11 @@ func TestStrings(t *testing.T) {
 		value types.String
 		want  string
 	}{
-		{least, types.StringValue(""), "thing must be at least 1 character long; it has 0."},
-		{least, types.StringValue("a"), ""},
 		{most, types.StringValue("äöü"), "thing must be at most 2 characters long; it has 3."},
 		{most, types.StringValue("äö"), ""},
 		{most, types.StringValue(""), ""},
-		{exact, types.StringValue("äö"), ""},
-		{exact, types.StringValue("a"), "thing must be exactly 2 characters long; it has 1."},
+		{name, types.StringValue(""), "thing must be 1 to 100 characters long; it has 0."},
+		{name, types.StringValue("a"), ""},
 		{name, types.StringValue(strings.Repeat("ü", 100)), ""},
 		{name, types.StringValue(strings.Repeat("a", 101)), "thing must be 1 to 100 characters long; it has 101."},
 		{typ, types.StringValue("TXT"), ""},
@@ -143,10 +128,6 @@ func TestRange(t *testing.T) {
 		{ttl, 86401, "thing must be between 60 and 86400, got 86401."},
 		{prio, 0, ""},
 		{prio, -1, "thing must be between 0 and 65535, got -1."},
-		{from, -1, ""},
-		{from, -2, "thing must be at least -1, got -2."},
-		{to, 10, ""},
-		{to, 11, "thing must be at most 10, got 11."},
 	} {
 		resp := validator.Int64Response{}
 		tt.v.ValidateInt64(t.Context(), validator.Int64Request{Path: path.Root("thing"), ConfigValue: types.Int64Value(tt.value)}, &resp)

@@ -29,7 +29,6 @@ type workspaceModel struct {
 	Name types.String `tfsdk:"name"`
 }
 
-// NewDataSource returns data.mailhost_account.
 func NewDataSource() datasource.DataSource {
 	return service.NewDataSource("account", schema.Schema{
 		MarkdownDescription: "The account that the provider manages, with its workspaces. An API with the published operations only can't read the account: " +
@@ -74,7 +73,6 @@ func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
-// readWorkspaces sets the account's workspaces.
 func (m *model) readWorkspaces(ctx context.Context, c *client.Client) error {
 	m.Workspaces = []workspaceModel{}
 	for w, err := range c.ListWorkspaces(ctx) {

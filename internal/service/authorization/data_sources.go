@@ -11,7 +11,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// NewDataSources returns data.mailhost_authorizations.
 func NewDataSources() datasource.DataSource {
 	return service.Collection[api.Authorization]{
 		Names: "authorizations", Nouns: "authorizations",

@@ -22,7 +22,6 @@ type cancellation struct {
 	CancelImmediately types.Bool   `tfsdk:"cancel_immediately"`
 }
 
-// NewCancelPlan returns the action mailhost_cancel_plan.
 func NewCancelPlan() action.Action {
 	return newAction("cancel_plan", schema.Schema{
 		MarkdownDescription: "Cancels the plan of the account, at the end of the billing period or at once. " +
@@ -42,7 +41,6 @@ func NewCancelPlan() action.Action {
 	}, cancellation.check, nil)
 }
 
-// check checks the combination of the flags.
 func (c cancellation) check(diags *diag.Diagnostics) {
 	if c.CancelAtPeriodEnd.IsUnknown() || c.CancelImmediately.IsUnknown() {
 		return

@@ -24,7 +24,6 @@ type change struct {
 	EffectiveDate    types.String `tfsdk:"effective_date"`
 }
 
-// NewChangePlan returns the action mailhost_change_plan.
 func NewChangePlan() action.Action { return newChangePlan(time.Now) }
 
 func newChangePlan(now func() time.Time) action.Action {
@@ -48,7 +47,6 @@ func newChangePlan(now func() time.Time) action.Action {
 	}, nil, func(c change, diags *diag.Diagnostics) { c.checkDate(diags, now()) })
 }
 
-// checkDate refuses a date in the past.
 func (c change) checkDate(diags *diag.Diagnostics, now time.Time) {
 	if (&api.ChangePlanRequest{Body: c.expand()}).Timely(now) != nil {
 		diags.AddAttributeError(path.Root("effective_date"), "Invalid effective_date",

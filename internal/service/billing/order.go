@@ -74,7 +74,6 @@ type order struct {
 	rejection func(*api.BillingResult) string
 }
 
-// announce warns in a plan about the change.
 func (o order) announce(diags *diag.Diagnostics, c *client.Client, a *api.Account) {
 	diags.AddWarning(fmt.Sprintf("The action will %s the plan of the account %s", o.verb, c.AccountID()),
 		fmt.Sprintf("%s When the action runs, %s. What the account pays changes with it.", describe(a), o.effect))
@@ -152,7 +151,6 @@ func (o order) checkLost(ctx context.Context, c *client.Client, resp *action.Inv
 // refused reports whether the API changed nothing.
 func refused(r *api.BillingResult) bool { return r.Eligible != nil && !*r.Eligible }
 
-// summarize describes a response.
 func summarize(r *api.BillingResult) string {
 	var parts []string
 	add := func(format string, value *string) {
@@ -185,7 +183,6 @@ func value(s *string) string {
 
 const confirmation = "confirm_account_id"
 
-// confirmationAttribute is the attribute that confirms the account of an action.
 func confirmationAttribute() schema.Attribute {
 	return schema.StringAttribute{
 		Required:   true,

@@ -18,7 +18,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Definition describes dedicated IPs.
 var Definition = &service.Definition[api.DedicatedIP, model]{
 	Name: "dedicated_ip",
 	Collection: service.Collection[api.DedicatedIP]{
@@ -77,7 +76,6 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	},
 }
 
-// checkIP returns an IP address in its canonical form.
 func checkIP(s string) (string, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil {

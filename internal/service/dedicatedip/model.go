@@ -24,7 +24,6 @@ type model struct {
 	Timeouts timeouts.Value    `tfsdk:"timeouts"`
 }
 
-// String names the dedicated IP in messages.
 func (m model) String() string {
 	return "dedicated IP " + cmp.Or(m.Name.ValueString(), m.ID.ValueString())
 }

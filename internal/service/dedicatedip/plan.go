@@ -12,24 +12,33 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // releaseConsequence describes the loss of a released address.
 const releaseConsequence = "The address is released together with the reputation that it has earned, and can't be claimed again; mail is then sent from other addresses."
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.State.Raw.IsNull() {
+	plan, state, ok := r.Models(ctx, req, resp)
+	switch {
+	case !ok:
+	case req.State.Raw.IsNull():
 		r.requireOption(ctx, req, resp)
-		r.warnClaim(ctx, resp)
-	} else {
-		r.warnRelease(ctx, req, resp)
+		r.warnClaim(ctx, plan, &resp.Diagnostics)
+	case req.Plan.Raw.IsNull():
+		if !r.WarnOrphaned(ctx, req, resp) {
+			service.WarnDestroy(&resp.Diagnostics, state.String(), releaseConsequence)
+		}
+	case !state.OptionID.IsNull() && !plan.OptionID.Equal(state.OptionID): // null after an import
+		service.WarnReplace(&resp.Diagnostics, state.String(), "Another option_id claims another address and releases this one.", releaseConsequence,
+			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "option_id")...)
+		r.WarnOrphaned(ctx, req, resp, "option_id")
 	}
 	service.DropEmptyUpdate(req, resp)
 }
 
-// requireOption adds an error to the plan of a create without an option. Create checks
-// an option that is unknown in the plan.
+// requireOption adds an error to the plan of a create without an option. Create checks one that is
+// unknown in the plan.
 func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var optionID customtype.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("option_id"), &optionID)...)
@@ -41,14 +50,9 @@ func (r *Resource) requireOption(ctx context.Context, req resource.ModifyPlanReq
 	}
 }
 
-// listed is the key of the account's list in the walk's notes.
-type listed struct{}
-
 // warnClaim warns in the plan of a claim, which costs money.
-func (r *Resource) warnClaim(ctx context.Context, resp *resource.ModifyPlanResponse) {
-	var plan model
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
+func (r *Resource) warnClaim(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	if diags.HasError() {
 		return
 	}
 	option := "the option " + plan.OptionID.ValueString()
@@ -62,11 +66,11 @@ func (r *Resource) warnClaim(ctx context.Context, resp *resource.ModifyPlanRespo
 				option, country = "the option "+o.Name, o.CountryCode
 			}
 		}
-		if r.warnUnassigned(ctx, c, country, &resp.Diagnostics) {
+		if r.warnUnassigned(ctx, c, country, diags) {
 			return
 		}
 	}
-	resp.Diagnostics.AddAttributeWarning(path.Root("option_id"), "The plan claims and pays for a dedicated IP of "+option,
+	diags.AddAttributeWarning(path.Root("option_id"), "The plan claims and pays for a dedicated IP of "+option,
 		"The API does not return the price before the claim. If the address is released later, it can't be claimed again.")
 }
 
@@ -83,10 +87,10 @@ func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country
 			isAssigned[*d.DedicatedIPID] = true
 		}
 	}
-	found := service.FindListed(ctx, r.Notes(), listed{}, c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}),
+	found := service.FindListed(r.Notes(), "", c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}),
 		func(*api.DedicatedIP) string { return "" }, "", func(ip *api.DedicatedIP) bool {
 			return !isAssigned[ip.ID] && ip.Status != vocab.DedicatedIPReleasing && (country == "" || ip.CountryCode == nil || *ip.CountryCode == country) &&
-				!r.Walk().IsInState(service.Object{Type: "mailhost_dedicated_ip", ID: ip.ID})
+				!r.Walk().IsInState(session.Object{Type: "mailhost_dedicated_ip", ID: ip.ID})
 		})
 	if found != nil {
 		diags.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state does not have",
@@ -94,23 +98,4 @@ func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country
 				service.ImportAdvice("mailhost_dedicated_ip", found.ID))
 	}
 	return found != nil
-}
-
-// warnRelease warns in a plan that destroys or replaces the address. A change of an
-// option_id that is null in the state, after an import, replaces nothing.
-func (r *Resource) warnRelease(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if req.Plan.Raw.IsNull() {
-		if !r.WarnOrphaned(ctx, req, resp) {
-			service.WarnDestroy(&resp.Diagnostics, state.String(), releaseConsequence)
-		}
-		return
-	}
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if !state.OptionID.IsNull() && !plan.OptionID.Equal(state.OptionID) {
-		service.WarnReplace(&resp.Diagnostics, state.String(), "Another option_id claims another address and releases this one.", releaseConsequence,
-			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "option_id")...)
-		r.WarnOrphaned(ctx, req, resp, "option_id")
-	}
 }

@@ -16,17 +16,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resource is mailhost_dedicated_ip.
 type Resource struct {
 	service.Resource[api.DedicatedIP, model]
 }
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.DedicatedIP, model]{Definition: Definition}})
 }
 
-// Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -52,10 +49,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// maxOptions limits the options in a message.
 const maxOptions = 10
 
-// addClaimError reports why no address was claimed, or that the outcome is unknown.
 func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, optionID string) {
 	summary := "Can't claim a dedicated IP from the option " + optionID
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
@@ -76,7 +71,6 @@ func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostic
 	}
 }
 
-// addOptionMissing adds the error of a claim without an option.
 func addOptionMissing(ctx context.Context, c *client.Client, diags *diag.Diagnostics) {
 	diags.AddAttributeError(path.Root("option_id"), "option_id is missing to claim a dedicated IP",
 		"No address is in the state, so this resource has to claim one, and a claim needs an option.\n\n"+

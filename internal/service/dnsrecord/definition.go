@@ -18,9 +18,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
+const typeName = "mailhost_dns_record"
+
 var withoutID = stringvalidator.ConflictsWith(path.MatchRoot("id"))
 
-// Definition describes DNS records.
 var Definition = &service.Definition[located, model]{
 	Name: "dns_record",
 	Collection: service.Collection[located]{

@@ -12,9 +12,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -130,7 +128,6 @@ func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (z
 	return zone{}, errors.New("can't find its domain: none of the domains that the credential may see has the record")
 }
 
-// readByID reads a record by its id in decimal.
 func readByID(ctx context.Context, c *client.Client, id string) (*api.DNSRecord, error) {
 	number, err := parseID(id)
 	if err != nil {
@@ -139,7 +136,6 @@ func readByID(ctx context.Context, c *client.Client, id string) (*api.DNSRecord,
 	return c.GetDNSRecord(ctx, number)
 }
 
-// getLocated reads a record with its domain.
 func getLocated(ctx context.Context, c *client.Client, id string) (*located, error) {
 	record, err := readByID(ctx, c, id)
 	if err != nil {
@@ -174,7 +170,6 @@ func (k recordKey) String() string {
 	return s
 }
 
-// records returns the records with the key and their domain.
 func (k recordKey) records(ctx context.Context, c *client.Client) (found []api.DNSRecord, in zone, err error) {
 	if in, err = zoneOf(ctx, c, k.domain); err != nil {
 		return nil, zone{}, err
@@ -183,12 +178,10 @@ func (k recordKey) records(ctx context.Context, c *client.Client) (found []api.D
 	return found, in, err
 }
 
-// recordsIn returns the records with the key in a domain.
 func (k recordKey) recordsIn(ctx context.Context, c *client.Client, in zone) ([]api.DNSRecord, error) {
 	return c.FindDNSRecords(ctx, cmp.Or(in.name, k.domain), k.recordType, k.name, k.value)
 }
 
-// one returns the only record with the key.
 func (k recordKey) one(found []api.DNSRecord) (*api.DNSRecord, error) {
 	switch len(found) {
 	case 0:
@@ -199,7 +192,6 @@ func (k recordKey) one(found []api.DNSRecord) (*api.DNSRecord, error) {
 	return nil, fmt.Errorf("there is more than one %s: %s; add the value, or refer to it by its id", k, describe(found))
 }
 
-// describe lists records by id, value and priority.
 func describe(records []api.DNSRecord) string {
 	names := make([]string, len(records))
 	for i, r := range records {
@@ -211,7 +203,6 @@ func describe(records []api.DNSRecord) string {
 	return strings.Join(names, ", ")
 }
 
-// parseID parses an id in decimal.
 func parseID(s string) (int64, error) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || id <= 0 {
@@ -230,25 +221,22 @@ const keyForms = "<domain>/<type>/<name>/<value>, such as example.com/TXT/@/v=sp
 
 var errCantRead = errors.New("this API has no operation that reads a DNS record, so no record can be imported; create records with Terraform from the start, or manage them without it")
 
-// ImportState implements resource.ResourceWithImportState: by id, by domain,
-// type, name and value, or by identity. It sets the domain, which a Read can't.
+// ImportState imports by id, by domain, type, name and value, or by identity. It sets the domain,
+// which a Read can't.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var in zone
 	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (id string, err error) {
 		id, in, err = findByKey(ctx, c, key)
 		return id, err
 	})
-	var id types.String
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.GetAttribute(ctx, path.Root("id"), &id)...)
-	}
 	c := r.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	m, err := imported(ctx, c, id.ValueString(), in)
+	id := service.ImportedID(resp)
+	m, err := imported(ctx, c, id, in)
 	if err != nil {
-		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't import the DNS record "+id.ValueString(), nil, importAdvice(err))
+		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't import the DNS record "+id, nil, importAdvice(err))
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
@@ -286,7 +274,6 @@ func imported(ctx context.Context, c *client.Client, id string, in zone) (*model
 	return m, nil
 }
 
-// parseKey parses an import key.
 func parseKey(s string) (recordKey, error) {
 	parts := strings.SplitN(s, "/", 4)
 	if len(parts) < 3 {

@@ -34,7 +34,6 @@ type model struct {
 	OnExisting      types.String      `tfsdk:"on_existing"`
 }
 
-// String names the record in messages.
 func (m model) String() string {
 	if m.Type.ValueString() == "" { // an import found no record
 		return "DNS record " + m.ID.ValueString()
@@ -63,7 +62,6 @@ func naturalKeys(of service.Attributes) []string {
 	return service.DomainKeys(of.Text, name+" "+recordType+" "+value+" ")
 }
 
-// importID returns the natural key as an import id.
 func (m model) importID() string {
 	k := m.naturalKey()
 	return strings.Join([]string{k.domain, k.recordType, k.name, k.value}, "/")
@@ -77,7 +75,6 @@ func (m model) sameValue(a, b string) bool {
 	return customtype.EqualFor(m.Type.ValueString(), a, b)
 }
 
-// setZone sets the attributes of the record's domain.
 func (m *model) setZone(z zone) {
 	m.Domain = customtype.KeepDomainRef(m.Domain, z.id, z.name)
 	m.DomainID = types.StringNull()
@@ -100,7 +97,6 @@ func (m *model) flatten(r *api.DNSRecord) {
 	m.FQDN = types.StringValue(fqdn(r.Name, zone))
 }
 
-// fqdn returns the full name of a record.
 func fqdn(name, zone string) string {
 	relative, err := dnsdata.NormalizeName(name, zone)
 	switch {
@@ -112,8 +108,7 @@ func fqdn(name, zone string) string {
 	return relative + "." + zone
 }
 
-// ValidateConfig implements resource.ResourceWithValidateConfig: it checks
-// attributes that depend on each other, if both are known.
+// ValidateConfig checks attributes that depend on each other, if both are known.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)

@@ -3,6 +3,7 @@ package dnsrecord
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,30 +21,39 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.DropEmptyUpdate(req, resp)
 	r.WarnMissingDomain(ctx, req, resp)
-	r.checkZone(ctx, req, resp)
-	r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...)
-	r.checkSecondPolicy(ctx, req, resp)
-	r.planExisting(ctx, req, resp)
-	r.warnNoUpdate(ctx, req, resp)
-}
-
-// listed is the key of a domain's list in the walk's notes.
-type listed struct{ domain string }
-
-// planExisting reports in the plan of a new record that an identical one exists.
-func (r *Resource) planExisting(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan model
-	if !req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
+	plan, state, ok := r.Models(ctx, req, resp)
+	if !ok {
 		return
 	}
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	if req.Plan.Raw.IsNull() {
+		r.checkZone(state, true, &resp.Diagnostics)
+		r.WarnOrphaned(ctx, req, resp)
+		return
+	}
+	r.checkZone(plan, false, &resp.Diagnostics)
+	r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...)
+	isReplaced := !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type)
+	switch isCreate := req.State.Raw.IsNull(); {
+	case resp.Diagnostics.HasError(), !isCreate && isReplaced: // a replacement is planned again as a create
+	case isCreate:
+		r.checkSecondPolicy(ctx, plan, &resp.Diagnostics)
+		r.planExisting(ctx, plan, &resp.Diagnostics)
+	default:
+		if !plan.Value.Equal(state.Value) {
+			r.checkSecondPolicy(ctx, plan, &resp.Diagnostics)
+		}
+		r.warnNoUpdate(ctx, plan, state, &resp.Diagnostics)
+	}
+}
+
+// planExisting reports in the plan of a new record that an identical one exists.
+func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()
 	c := r.ClientForWarning(ctx)
-	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || plan.Type.IsUnknown() || plan.Value.IsUnknown() || r.CreatesDomain(domain) {
+	if c == nil || diags.HasError() || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || plan.Type.IsUnknown() || plan.Value.IsUnknown() || r.CreatesDomain(domain) {
 		return
 	}
 	key := func(name, recordType string) string {
@@ -52,36 +62,27 @@ func (r *Resource) planExisting(ctx context.Context, req resource.ModifyPlanRequ
 		}
 		return name + " " + recordType
 	}
-	found := service.FindListed(ctx, r.Notes(), listed{domain}, c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: domain}),
+	found := service.FindListed(r.Notes(), domain, c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: domain}),
 		func(found *api.DNSRecord) string { return key(found.Name, found.Type) }, key(plan.Name.ValueString(), plan.Type.ValueString()), plan.isSame)
 	if found == nil {
 		return
 	}
-	e := service.Existing{Label: plan.String(), Type: "mailhost_dns_record", ID: strconv.FormatInt(found.ID, 10), ImportKey: plan.importID()}
+	e := service.Existing{Label: plan.String(), Type: typeName, ID: strconv.FormatInt(found.ID, 10), ImportKey: plan.importID()}
 	if !plan.TTL.IsUnknown() {
 		e.Changes = service.Change("ttl", found.TTL, plan.TTL.ValueInt64())
 	}
-	r.PlanExisting(&resp.Diagnostics, plan.OnExisting, e)
+	r.PlanExisting(diags, plan.OnExisting, e)
 }
 
 // warnNoUpdate warns in a plan that changes the record, if the API can't. It is no
 // error, because the plan that replaces the record starts as a change too.
-func (r *Resource) warnNoUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	if req.State.Raw.IsNull() || resp.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	replaced := !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type)
-	if replaced || expandUpdate(plan, state) == (api.UpdateDNSRecordBody{}) {
-		return
-	}
+func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *diag.Diagnostics) {
 	c := r.ClientForWarning(ctx)
-	if c != nil && !c.Supports(ctx, api.UpdateDNSRecord.Spec, state.ID.ValueString()) {
-		resp.Diagnostics.AddWarning("The "+state.String()+" can't be changed in place",
-			"According to its responses, this API has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail with the steps that lead to the configured record.")
+	if c == nil || diags.HasError() || expandUpdate(plan, state) == (api.UpdateDNSRecordBody{}) || c.Supports(ctx, api.UpdateDNSRecord.Spec, state.ID.ValueString()) {
+		return
 	}
+	diags.AddWarning("The "+state.String()+" can't be changed in place",
+		"According to its responses, this API has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail with the steps that lead to the configured record.")
 }
 
 // keepEqual is a plan modifier that keeps the prior spelling of a value that is the
@@ -113,18 +114,8 @@ const ZoneAdvice = "A mailhost_dns_zone has all records of its domain except tho
 	"- To keep the mailhost_dns_record, add the record's name and type to the zone's ignore."
 
 // checkZone adds an error if the same plan has a mailhost_dns_zone for the record.
-func (r *Resource) checkZone(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	var m model
-	isDestroyed := req.Plan.Raw.IsNull()
-	if isDestroyed {
-		resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	} else {
-		resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	}
-	if resp.Diagnostics.HasError() || m.Domain.IsUnknown() || m.Name.IsUnknown() || m.Type.IsUnknown() {
+func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics) {
+	if diags.HasError() || m.Domain.IsUnknown() || m.Name.IsUnknown() || m.Type.IsUnknown() {
 		return
 	}
 	in := session.Domain{ID: m.DomainID.ValueString(), Name: m.DomainName.ValueString()}
@@ -135,7 +126,7 @@ func (r *Resource) checkZone(ctx context.Context, req resource.ModifyPlanRequest
 		}
 	}
 	if r.Walk().PlanRecord(session.PlannedRecord{Domain: in, Name: m.Name.ValueString(), Type: m.Type.ValueString(), IsDestroyed: isDestroyed}) {
-		resp.Diagnostics.AddError("A DNS zone has the "+m.String()+" too",
+		diags.AddError("A DNS zone has the "+m.String()+" too",
 			fmt.Sprintf("A mailhost_dns_zone of the same configuration manages the DNS records of %s. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.\n\n%s", m.Domain.ValueString(), ZoneAdvice))
 	}
 }
@@ -150,37 +141,22 @@ type policy struct {
 	effect string
 }
 
-var policies = []policy{
+var policies = []*policy{
 	{"v=spf1", "SPF", "the check ends in permerror (RFC 7208, section 4.5), and mail may be refused"},
 	{"v=DMARC1", "DMARC", "mail is treated as if there were none (RFC 9989)"},
 	{"v=STSv1", "MTA-STS", "mail is sent as if there were no policy (RFC 8461, section 3.1)"},
 	{"v=TLSRPTv1", "TLS-RPT", "nobody reports (RFC 8460, section 3)"},
 }
 
-// checkSecondPolicy reports in a plan that the name has a policy of the kind already.
-// It is an error, because the API will refuse the second one, except for a
-// system-managed policy, which the new one replaces. It is only a warning if Terraform
-// has refreshed the other record, because the same plan may replace or delete it.
-// Nothing is reported if the API can't list records.
-func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	if resp.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-		if plan.Value.Equal(state.Value) || !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type) {
-			return // no change, or a replacement, which is planned again as a create
-		}
-	}
+// checkSecondPolicy reports in a plan that the name has a policy of the kind already. It is an
+// error, because the API will refuse the second one, but only a warning if the state has the other
+// record, because the same plan may replace or delete it. A system-managed policy yields to the
+// new one. Nothing is reported if the API can't list records.
+func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString())
 	isKey := plan.Type.ValueString() == dnsdata.TypeTXT && strings.Contains(strings.ToLower(plan.Name.ValueString()), "._domainkey")
-	if plan.Domain.IsUnknown() || plan.Name.IsUnknown() || kind == nil && !isKey {
-		return
-	}
 	c := r.ClientForWarning(ctx)
-	if c == nil {
+	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || kind == nil && !isKey {
 		return
 	}
 	key := plan.naturalKey()
@@ -190,24 +166,24 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, req resource.ModifyPla
 	}
 	for _, other := range found {
 		if isKey && other.IsSystemManaged && !plan.sameValue(other.Value, key.value) {
-			resp.Diagnostics.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", plan.Name.ValueString(), plan.Domain.ValueString()),
+			diags.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", plan.Name.ValueString(), plan.Domain.ValueString()),
 				"The domain has a system-managed DKIM record there, which stays: with two keys at one selector, verifiers may take the wrong one. Choose another selector.")
 			return
 		}
-		// An identical record is this one, which is replaced, or a conflict that the create
-		// reports.
-		if kind != nil && !other.IsSystemManaged && policyOf(other.Type, other.Value) == kind && strconv.FormatInt(other.ID, 10) != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
-			kind.addSecond(&resp.Diagnostics, plan, other, c.RefreshedDNSRecord(other.ID))
+		// An identical record is this one, which is replaced, or a conflict that the create reports.
+		id := strconv.FormatInt(other.ID, 10)
+		if kind != nil && !other.IsSystemManaged && policyOf(other.Type, other.Value) == kind && id != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
+			kind.addSecond(diags, plan, other, r.Walk().MayBeInState(session.Object{Type: typeName, ID: id}))
 			return
 		}
 	}
 }
 
 // addSecond reports a second policy; other is the first.
-func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRecord, refreshed bool) {
+func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRecord, isInState bool) {
 	summary := fmt.Sprintf("A second %s record at %s of %s", p.noun, plan.Name.ValueString(), plan.Domain.ValueString())
 	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Of two, receivers take neither: %s.\n\n", other.ID, other.Value, p.effect)
-	if single := dnsdata.PurposeOf(other.Type, other.Value).Single() && dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()).Single(); single && !refreshed {
+	if single := dnsdata.PurposeOf(other.Type, other.Value).Single() && dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()).Single(); single && !isInState {
 		diags.AddAttributeError(path.Root("value"), summary, detail+
 			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first, in an apply of its own.", other.ID))
 		return
@@ -216,21 +192,16 @@ func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRec
 		"Put all into one record, unless that is the one which this plan replaces. To replace it, change the value of its resource in place, or write a moved block if the resource has another name now.")
 }
 
-// policyOf returns the kind of policy of a record, or nil. The first tag ends with a
-// blank or a semicolon.
+// policyOf returns the kind of policy of a record, or nil.
 func policyOf(recordType, value string) *policy {
 	text, err := dnsdata.Text(value)
 	if recordType != dnsdata.TypeTXT || err != nil {
 		return nil
 	}
-	version := text
-	if end := strings.IndexAny(text, " ;"); end >= 0 {
-		version = text[:end]
+	version, _, _ := strings.Cut(strings.ReplaceAll(text, ";", " "), " ")
+	i := slices.IndexFunc(policies, func(p *policy) bool { return strings.EqualFold(version, p.version) })
+	if i < 0 {
+		return nil
 	}
-	for i := range policies {
-		if strings.EqualFold(version, policies[i].version) {
-			return &policies[i]
-		}
-	}
-	return nil
+	return policies[i]
 }

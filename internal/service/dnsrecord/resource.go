@@ -18,7 +18,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resource is mailhost_dns_record.
 type Resource struct {
 	service.Resource[located, model]
 }
@@ -28,12 +27,10 @@ var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 // fields maps the request's fields to attributes of other names.
 var fields = service.Fields{"prio": "priority"}
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[located, model]{Definition: Definition}})
 }
 
-// Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -74,15 +71,13 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// Read implements resource.Resource. An API that can't read records leaves the state
-// as it is.
+// Read leaves the state as it is if the API can't read records.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		id, err := parseID(state.ID.ValueString())
 		if err != nil {
 			return err
 		}
-		c.NoteRefreshedDNSRecord(id)
 		record, err := c.GetDNSRecord(ctx, id)
 		switch {
 		case errors.Is(err, client.ErrReadUnsupported):
@@ -94,7 +89,6 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	})
 }
 
-// Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {
@@ -121,7 +115,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// expandUpdate returns the changes from the state to the plan.
 func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
 	number := func(plan, state types.Int64) *int64 {
 		if plan.Equal(state) {
@@ -193,7 +186,6 @@ func ExistingID(err error) int64 {
 	return id
 }
 
-// errSystemManaged is the error of managing a record that was created with its domain.
 var errSystemManaged = errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain")
 
 const systemManagedAdvice = "It needs no resource and can't have one. Remove the resource from the configuration."
@@ -213,7 +205,7 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) 
 		if record.IsSystemManaged {
 			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and exists as long as the domain. %s", record.ID, systemManagedAdvice)
 		}
-		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ExistingAdvice("mailhost_dns_record", plan.importID())
+		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ExistingAdvice(typeName, plan.importID())
 	}
 	if kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString()); kind != nil {
 		return fmt.Sprintf("Merge the values into one %s record: import the existing one and change its value, or remove it first.", kind.noun)
@@ -221,7 +213,6 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) 
 	return "Change the name or the type, or remove the other record first."
 }
 
-// addUpdateError reports why a record could not be changed.
 func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 	summary := "Can't change the " + state.String()
 	switch {

@@ -35,7 +35,7 @@ func attributes() map[string]schema.Attribute {
 		"domain": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
+			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("domain_id"), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the record.",
 		},
 		"name": schema.StringAttribute{

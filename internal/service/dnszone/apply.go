@@ -40,11 +40,13 @@ type run struct {
 	// isStopped means that an error concerns all further steps too. skipped counts them.
 	isStopped bool
 	skipped   int
+	// adopted are existing records that only a conflict has named.
+	adopted []record
 }
 
 // apply changes the domain's records to the goal. It returns the records that the zone has
-// afterwards, and those that were removed. Every failure is an error at its own value; the other changes are made,
-// except deletes, which need the success of everything else.
+// afterwards, and the ones that were removed. Every failure is an error at its own value. The other
+// changes are made all the same, except deletes, which need the success of everything else.
 func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actual map[record]int64, removed []record) {
 	has, err := z.read(ctx)
 	if err != nil {
@@ -88,7 +90,6 @@ func (z zone) newRun(g goal, actual map[record]int64) *run {
 	return r
 }
 
-// all makes the changes.
 func (r *run) all(ctx context.Context, c changes) {
 	client.Parallel(r.client, c.byName, func(steps []step) {
 		isBlocked, isServed := false, false
@@ -113,7 +114,7 @@ func (r *run) all(ctx context.Context, c changes) {
 	if r.diags.HasError() {
 		if len(c.deletes) > 0 {
 			r.diags.AddWarning("Nothing else was removed from "+r.name,
-				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", service.FirstBullets(lines(recordsOf(c.deletes)))))
+				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", service.FirstBullets(lines(c.deletes))))
 		}
 	} else {
 		client.Parallel(r.client, c.deletes, func(s step) { r.do(ctx, s) })
@@ -146,14 +147,6 @@ func (r *run) putBack(ctx context.Context, deleted []step) {
 		}
 		r.mu.Unlock()
 	}
-}
-
-func recordsOf(steps []step) []record {
-	all := make([]record, len(steps))
-	for i, s := range steps {
-		all[i] = s.record
-	}
-	return all
 }
 
 // do makes one change, and reports whether it succeeded.
@@ -218,7 +211,6 @@ func (r *run) fail(ctx context.Context, err error, summary string, s step) {
 	}
 }
 
-// update returns the request that changes the record before to the step's.
 func (s step) update() (body api.UpdateDNSRecordBody) {
 	body.TTL = &s.ttl
 	if s.rdata != s.before.rdata {
@@ -230,16 +222,18 @@ func (s step) update() (body api.UpdateDNSRecordBody) {
 	return body
 }
 
-// create creates the record of a step. An identical record that somebody else has created
-// since the list was read is the record.
+// create creates the record of a step, or takes an identical one that others have created.
 func (r *run) create(ctx context.Context, s step) error {
-	_, err := r.client.CreateDNSRecord(ctx, r.body(s))
+	_, err := r.client.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: r.id, Name: s.name, Type: s.recordType, Value: s.rdata, TTL: &s.ttl, Prio: s.prio()})
 	if !client.IsConflict(err) {
 		return err
 	}
 	found, lookup := r.client.FindDNSRecords(ctx, r.id, s.recordType, s.name, s.rdata)
-	if lookup != nil {
-		return err
+	if errors.Is(lookup, client.ErrReadUnsupported) && dnsrecord.ExistingID(err) != 0 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.adopted = append(r.adopted, s.record)
+		return nil
 	}
 	for _, other := range found {
 		if other.IsSystemManaged || recordOf(&other, r.name) != s.record {
@@ -252,10 +246,6 @@ func (r *run) create(ctx context.Context, s step) error {
 		return nil
 	}
 	return err
-}
-
-func (r *run) body(s step) api.CreateDNSRecordBody {
-	return api.CreateDNSRecordBody{Domain: r.id, Name: s.name, Type: s.recordType, Value: s.rdata, TTL: &s.ttl, Prio: s.prio()}
 }
 
 // applyBlindly is apply for an API that can only create records: it trusts the state. A
@@ -281,30 +271,9 @@ func (z zone) applyBlindly(ctx context.Context, g goal, want map[record]int64, d
 			addCantChange(diags, run.at[r], r, z.name)
 		}
 	}
-	var mu sync.Mutex
-	var adopted []record
-	client.Parallel(z.client, c.byName, func(steps []step) {
-		s := steps[0]
-		if run.skip() {
-			return
-		}
-		_, err := z.client.CreateDNSRecord(ctx, run.body(s))
-		exists := dnsrecord.ExistingID(err) != 0
-		mu.Lock()
-		if exists {
-			adopted = append(adopted, s.record)
-		}
-		mu.Unlock()
-		run.mu.Lock()
-		defer run.mu.Unlock()
-		if err != nil && !exists {
-			run.fail(ctx, err, fmt.Sprintf("Can't create the record %s of %s", shortened(s.String()), z.name), s)
-			return
-		}
-		run.actual[s.record] = s.ttl
-	})
+	run.all(ctx, c)
 	diags.Append(run.diags...)
-	warnBlindlyAdopted(diags, z.name, adopted)
+	warnBlindlyAdopted(diags, z.name, run.adopted)
 	warnRemaining(diags, z, remaining)
 	return actual
 }

@@ -1,20 +1,17 @@
 // Package dnszone has the resource mailhost_dns_zone: all DNS records of a domain.
 //
-// The state's records are those that the domain has, except the system-managed ones and
-// those that ignore matches, so that a record which others have added is a difference in
-// the plan. An update removes only what its plan has named: records of the prior state, and
-// those in purged if ignore has changed. Everything else that the domain has by then is left
-// alone. The private state lists the records that others have added since the last apply,
-// which a destroy leaves too, and those that ignore matches.
+// The state has all records of the domain, except the system-managed ones and the ones that
+// ignore matches, so that a record which others have added is a difference in the plan. An
+// update removes only what its plan has named: records of the prior state, and of purged if
+// ignore has changed. The private state lists the records that others have added since the
+// last apply, which a destroy leaves, and the ones that ignore matches.
 //
 // A create removes whatever the domain has at the apply. Its plan names what the domain has
-// by then, but can't bind the apply to it: nothing of a plan reaches the apply of a create,
-// except that core compares known values, and reports a difference as a bug. Whoever wants a
-// binding plan imports the zone.
+// by then, but can't bind the apply to it: core only compares known values, and reports a
+// difference as a bug. The plan of an imported zone is binding.
 //
-// A create that fails returns no state, because Terraform would replace a zone that is
-// tainted: it would delete all records and create them again. The next create keeps what
-// the failed one has done.
+// A create that fails returns no state, because Terraform would replace a tainted zone, with
+// all its records. The next create keeps what the failed one has done.
 package dnszone
 
 import (
@@ -30,7 +27,6 @@ import (
 
 const typeName = "mailhost_dns_zone"
 
-// NewListResource returns the list resource.
 func NewListResource() list.ListResource { return definition.ListResource() }
 
 // definition describes the resource. It has no data sources: those of DNS records list
@@ -59,7 +55,7 @@ var definition = &service.Definition[api.Domain, model]{
 		Note:        "Each domain is one zone, with all records but the system-managed ones.",
 		DisplayName: func(d *api.Domain) string { return d.Name },
 		Imported: func(ctx context.Context, c *client.Client, m *model) error {
-			has, err := zone{client: c, id: m.ID.ValueString(), name: m.DomainName.ValueString()}.read(ctx)
+			has, err := m.zone(c).read(ctx)
 			if err == nil && has.isUnreadable {
 				err = errUnreadable
 			}

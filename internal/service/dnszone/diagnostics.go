@@ -36,7 +36,6 @@ func warnPurged(diags *diag.Diagnostics, domain string, removed []record) {
 	}
 }
 
-// mailNote describes the effect of removed MX records on mail, or is "".
 func mailNote(removed []record) string {
 	if slices.ContainsFunc(removed, func(r record) bool { return r.recordType == dnsdata.TypeMX }) {
 		return "\n\nMX records are among them: mail for these names is no longer delivered to their hosts. Without MX records of your own, mail for the domain itself is delivered to the service's own hosts again."

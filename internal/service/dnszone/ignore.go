@@ -29,7 +29,6 @@ type patterns []pattern
 
 func (all patterns) match(k recordKey) bool { return all.index(k) >= 0 }
 
-// index returns the index of the first pattern that matches, or -1.
 func (all patterns) index(k recordKey) int {
 	for i, p := range all {
 		if p.matches(k) {
@@ -68,8 +67,7 @@ func parsePattern(s, domain string) (pattern, error) {
 	return p, nil
 }
 
-// patternName returns the name of a pattern relative to the domain, in ASCII and lower
-// case.
+// patternName returns the name of a pattern relative to the domain, in ASCII and lower case.
 func patternName(s, domain string) (string, error) {
 	if s == "@" {
 		return s, nil
@@ -112,26 +110,11 @@ func patternExpression(name string) string {
 	if name == "**" {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("^")
-	for rest := name; rest != ""; {
-		switch {
-		case strings.HasPrefix(rest, "**"):
-			b.WriteString("[^@]*")
-			rest = rest[2:]
-		case rest[0] == '*':
-			b.WriteString("[^.@]*")
-			rest = rest[1:]
-		case rest[0] == '?':
-			b.WriteString("[^.@]")
-			rest = rest[1:]
-		default:
-			b.WriteString(regexp.QuoteMeta(rest[:1]))
-			rest = rest[1:]
-		}
-	}
-	return b.String() + "$"
+	return "^" + wildcards.Replace(regexp.QuoteMeta(name)) + "$"
 }
+
+// wildcards replaces quoted wildcards. Strings that begin at one place are tried in this order.
+var wildcards = strings.NewReplacer(`\*\*`, "[^@]*", `\*`, "[^.@]*", `\?`, "[^.@]")
 
 // patternsOf reads the list ignore. It leaves out invalid and unknown elements, which the
 // validation reports or which only the apply knows; isKnown is false for the latter.

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
@@ -29,7 +30,6 @@ type model struct {
 	Timeouts   timeouts.Value    `tfsdk:"timeouts"`
 }
 
-// String names the zone in messages.
 func (m model) String() string {
 	return "DNS zone of " + cmp.Or(m.Domain.ValueString(), m.ID.ValueString())
 }
@@ -48,19 +48,20 @@ func (m model) entries() []entry {
 	return all
 }
 
-// ignored returns the known patterns of ignore.
 func (m model) ignored() patterns {
 	all, _ := patternsOf(m.Ignore, m.DomainName.ValueString())
 	return all
 }
 
-// setDomain sets the attributes of the domain.
+func (m model) zone(c *client.Client) zone {
+	return zone{client: c, id: m.ID.ValueString(), name: m.DomainName.ValueString()}
+}
+
 func (m *model) setDomain(id, name string) {
 	m.ID, m.DomainID, m.DomainName = types.StringValue(id), types.StringValue(id), types.StringValue(name)
 	m.Domain = customtype.KeepDomainRef(m.Domain, id, name)
 }
 
-// ValidateConfig implements resource.ResourceWithValidateConfig.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -72,7 +73,6 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 
 var recordsPath = path.Root("records")
 
-// at returns the path of a value.
 func (e entry) at(i int) path.Path {
 	return recordsPath.AtMapKey(e.spelled).AtName("values").AtListIndex(i)
 }

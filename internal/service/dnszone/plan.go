@@ -19,22 +19,17 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var config, plan, state model
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	var config model
+	if !req.Config.Raw.IsNull() {
+		resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	}
-	if req.Plan.Raw.IsNull() {
-		if !resp.Diagnostics.HasError() {
-			r.planDestroy(ctx, req, resp, state)
-		}
-		return
-	}
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	plan, state, ok := r.Models(ctx, req, resp)
 	switch {
-	case resp.Diagnostics.HasError():
+	case !ok:
+		return
+	case req.Plan.Raw.IsNull():
+		r.planDestroy(ctx, req, resp, state)
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, config, &plan, r.isFirst, &resp.Diagnostics)
@@ -103,11 +98,10 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	}
 }
 
-// wasUnknown reports whether this apply has just created or adopted the domain, and the
-// configuration refers to it by its id: the plan did not know the domain then, so that it
-// has not named any record, and none is removed.
+// wasUnknown reports whether the first plan did not know the domain, and so has not named any
+// record: this apply has just created or adopted it, and the configuration refers to its id.
 func (r *Resource) wasUnknown(ref string, z zone) bool {
-	return uuid.Validate(ref) == nil && r.Walk().IsAcquired(service.Object{Type: "mailhost_domain", ID: z.id})
+	return uuid.Validate(ref) == nil && r.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id})
 }
 
 // isFirst reports whether no other resource of the walk has the zone, and adds an error if
@@ -125,18 +119,14 @@ func (r *Resource) isFirst(z zone, diags *diag.Diagnostics) bool {
 // others that it removes.
 func (r *Resource) checkResources(z zone, entries []entry, ignore types.List, diags *diag.Diagnostics) {
 	ignored, isKnown := patternsOf(ignore, z.name)
-	keys := map[recordKey]bool{}
-	for _, e := range entries {
-		keys[e.key] = true
-	}
 	addContradicting(diags, z.name, r.Walk().PlanZone(session.PlannedZone{
 		Domain:  z.domain(),
-		Keeps:   z.matching(func(k recordKey) bool { return keys[k] }),
+		Keeps:   z.matching(func(k recordKey) bool { return slices.ContainsFunc(entries, func(e entry) bool { return e.key == k }) }),
 		Removes: z.matching(func(k recordKey) bool { return isKnown && !ignored.match(k) }), // unknown patterns may match any record
 	}))
 }
 
-// matching returns a function for names as configured, in full or relative to the domain.
+// matching returns match for names as configured, in full or relative to the domain.
 func (z zone) matching(match func(recordKey) bool) func(name, recordType string) bool {
 	return func(name, recordType string) bool {
 		name, err := dnsdata.NormalizeName(name, z.name)
@@ -159,7 +149,7 @@ func purgedList(removed []record) types.List {
 // planUpdate completes the plan of an existing zone.
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, config model, plan *model, state model, diags *diag.Diagnostics) {
 	name := state.DomainName.ValueString()
-	z := zone{client: r.ClientForWarning(ctx), id: state.ID.ValueString(), name: name}
+	z := state.zone(r.ClientForWarning(ctx))
 	entries, prior := entriesOf(config.Records, name), state.entries()
 	check(entries, config.Ignore, name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)
@@ -186,9 +176,8 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	warnRemoval(diags, name, append(removed, purged...), "")
 }
 
-// removedFrom returns the records of the state that the configuration does not have: those
-// that an apply removes, and those that it leaves to others. A record of a key with unknown
-// values may be one of the first.
+// removedFrom returns the records of the state that the configuration does not have: the ones
+// that an apply removes (or may, if values of their key are unknown), and leaves to others.
 func removedFrom(before map[record]int64, entries []entry, ignore types.List, domain string) (removed, released []record) {
 	want := contents(entries)
 	ignored, _ := patternsOf(ignore, domain)
@@ -207,15 +196,13 @@ func removedFrom(before map[record]int64, entries []entry, ignore types.List, do
 // planDestroy warns of what a destroy deletes, and of what it leaves.
 func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model) {
 	deleted, staying := destroyed(state, originOf(ctx, req.Private, &resp.Diagnostics))
-	z := zone{client: r.ClientForWarning(ctx), id: state.ID.ValueString(), name: state.DomainName.ValueString()}
-	keys := map[recordKey]bool{}
-	for _, d := range deleted {
-		keys[d.recordKey] = true
-	}
+	z := state.zone(r.ClientForWarning(ctx))
 	addContradicting(&resp.Diagnostics, z.name, r.Walk().PlanZone(session.PlannedZone{
-		Domain:  z.domain(),
-		Keeps:   func(string, string) bool { return false },
-		Removes: z.matching(func(k recordKey) bool { return keys[k] }),
+		Domain: z.domain(),
+		Keeps:  func(string, string) bool { return false },
+		Removes: z.matching(func(k recordKey) bool {
+			return slices.ContainsFunc(deleted, func(d record) bool { return d.recordKey == k })
+		}),
 	}))
 	switch {
 	case resp.Diagnostics.HasError():

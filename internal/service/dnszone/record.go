@@ -52,7 +52,6 @@ func (r record) compare(other record) int {
 	return cmp.Or(r.recordKey.compare(other.recordKey), cmp.Compare(r.priority, other.priority), cmp.Compare(r.rdata, other.rdata))
 }
 
-// prio returns the priority for a request.
 func (r record) prio() *int64 {
 	if r.priority < 0 {
 		return nil
@@ -120,7 +119,6 @@ func parseValue(k recordKey, s string) (record, error) {
 
 var exampleOf = map[string]string{dnsdata.TypeMX: "10 mail.example.com.", dnsdata.TypeSRV: "0 5 443 sip.example.com."}
 
-// sorted returns the records in order.
 func sorted[V any](records map[record]V) []record {
 	all := make([]record, 0, len(records))
 	for r := range records {
@@ -131,7 +129,7 @@ func sorted[V any](records map[record]V) []record {
 }
 
 // lines describes records for a list in a message.
-func lines(records []record) []string {
+func lines[R fmt.Stringer](records []R) []string {
 	all := make([]string, len(records))
 	for i, r := range records {
 		all[i] = shortened(r.String())
@@ -139,7 +137,6 @@ func lines(records []record) []string {
 	return all
 }
 
-// shortened returns the beginning of a long text.
 func shortened(s string) string {
 	const most = 160
 	if runes := []rune(s); len(runes) > most {
@@ -244,9 +241,8 @@ func entryObject(ttl types.Int64, values attr.Value) attr.Value {
 	return types.ObjectValueMust(entryType.AttrTypes, map[string]attr.Value{"ttl": ttl, "values": values})
 }
 
-// flatten returns the map records for the records that a domain has, with their TTLs. It
-// keeps the spelling and the order of the entries that it is given; of two entries for
-// one key, the first counts.
+// flatten returns the map records for the records that a domain has, with their TTLs, in the
+// spelling and the order of the entries. Of two entries for one key, the first counts.
 func flatten(actual map[record]int64, spellings ...entry) types.Map {
 	byKey := map[recordKey][]record{}
 	for _, r := range sorted(actual) {
@@ -269,9 +265,8 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 	return types.MapValueMust(entryType, elements)
 }
 
-// ttlOf returns the TTL of a key's records. If one of them differs from the entry's, it is
-// that one, so that a plan shows the difference. Without one in the entry, as after an import,
-// different TTLs are null.
+// ttlOf returns the TTL of a key's records: the first that differs from the entry's, so that a
+// plan shows the difference. Without one in the entry, as after an import, different TTLs are null.
 func ttlOf(records []record, actual map[record]int64, e entry) types.Int64 {
 	expected := e.ttl.ValueInt64()
 	isExpected := !e.ttl.IsNull() && expected != mixedTTL
@@ -309,9 +304,8 @@ func spelledValues(records []record, e entry) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
-// keepSpelling returns the configured map with the default TTLs and, for each key that the
-// state has in the same spelling, the state's spelling of equal values. If the two mean
-// the same, it returns the state's map.
+// keepSpelling returns the configured map with the default TTLs and the state's spelling of equal
+// values. If the two mean the same, it returns the state's map.
 func keepSpelling(config types.Map, configured []entry, state types.Map, prior []entry) types.Map {
 	if config.IsNull() || config.IsUnknown() {
 		return config

@@ -12,28 +12,23 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resource is mailhost_dns_zone.
 type Resource struct {
 	service.Resource[api.Domain, model]
 }
 
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: definition}})
 }
 
-// Create implements resource.Resource. After an error it returns no state, see the package
-// comment.
+// Create returns no state after an error, see the package comment.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
 		return
 	}
-	limit, diags := plan.Timeouts.Create(ctx, defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := service.WithTimeout(ctx, plan.Timeouts.Create, defaultTimeout, &resp.Diagnostics)
 	defer cancel()
 	z, err := lookUp(ctx, c, plan.Domain.ValueString())
 	if client.IsNotFound(err) {
@@ -63,19 +58,12 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// isPurged reports whether a record is in the attribute purged.
-func isPurged(plan model) func(record) bool {
-	purged := map[string]bool{}
-	for _, v := range plan.Purged.Elements() {
-		if s, ok := v.(types.String); ok {
-			purged[s.ValueString()] = true
-		}
-	}
-	return func(r record) bool { return purged[r.String()] }
+func (m model) isPurged(r record) bool {
+	line := types.StringValue(r.String())
+	return slices.ContainsFunc(m.Purged.Elements(), line.Equal)
 }
 
-// Read implements resource.Resource. An API that can't list records leaves the state as it
-// is.
+// Read leaves the state as it is if the API can't list records.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		z, err := lookUp(ctx, c, state.ID.ValueString())
@@ -117,25 +105,22 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	})
 }
 
-// Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {
 		return
 	}
-	limit, diags := plan.Timeouts.Update(ctx, defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := service.WithTimeout(ctx, plan.Timeouts.Update, defaultTimeout, &resp.Diagnostics)
 	defer cancel()
-	z := zone{client: c, id: state.ID.ValueString(), name: state.DomainName.ValueString()}
+	z := state.zone(c)
 	entries, prior := plan.entries(), contents(state.entries())
 	if check(entries, plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	g := goal{want: entries, ignored: plan.ignored(), prior: prior, isRemovable: func(r record) bool { _, ok := prior[r]; return ok }}
 	if !plan.Ignore.Equal(state.Ignore) {
-		inState, purged := g.isRemovable, isPurged(plan)
-		g.isRemovable = func(r record) bool { return inState(r) || purged(r) }
+		inState := g.isRemovable
+		g.isRemovable = func(r record) bool { return inState(r) || plan.isPurged(r) }
 	}
 	actual, _ := z.apply(ctx, g, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
@@ -148,7 +133,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// Delete implements resource.Resource.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -156,16 +140,10 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	limit, diags := state.Timeouts.Delete(ctx, defaultTimeout)
-	resp.Diagnostics.Append(diags...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := service.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
 	defer cancel()
-	z := zone{client: c, id: state.ID.ValueString(), name: state.DomainName.ValueString()}
+	z := state.zone(c)
 	deleted, _ := destroyed(state, originOf(ctx, req.Private, &resp.Diagnostics))
-	named := map[record]int64{}
-	for _, d := range deleted {
-		named[d] = 0
-	}
 	has, err := z.read(ctx)
 	switch {
 	case err != nil:
@@ -178,7 +156,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		return
 	}
 	run := z.newRun(goal{}, has.ttls(state.ignored()))
-	run.all(ctx, changesOf(has.records, nil, func(r record) bool { _, ok := named[r]; return ok }))
+	run.all(ctx, changesOf(has.records, nil, func(r record) bool { return slices.Contains(deleted, r) }))
 	resp.Diagnostics.Append(run.diags...)
 	if resp.Diagnostics.HasError() {
 		state.Records = flatten(run.actual, state.entries()...)
@@ -186,8 +164,8 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 }
 
-// ImportState implements resource.ResourceWithImportState: by the domain's name, its UUID,
-// or identity. The read that follows sets the records.
+// ImportState imports by the domain's name, its UUID, or identity. The read that follows sets the
+// records.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (string, error) {
 		z, err := lookUp(ctx, c, key)

@@ -118,7 +118,6 @@ func TestFailedCreateIsNotTainted(t *testing.T) {
 // outside is a change by others between a plan and its apply.
 type outside func()
 
-// CheckPlan implements plancheck.PlanCheck.
 func (change outside) CheckPlan(context.Context, plancheck.CheckPlanRequest, *plancheck.CheckPlanResponse) {
 	change()
 }

@@ -36,7 +36,7 @@ func attributes() map[string]schema.Attribute {
 		"domain": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
+			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("domain_id"), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain whose records these are, by name or UUID, for instance `mailhost_domain.main.name`. Changing it deletes the records from the old domain and takes the new one over.",
 		},
 		"records": schema.MapAttribute{
@@ -81,7 +81,6 @@ func RecordFields() map[string]schema.Attribute {
 	}
 }
 
-// settings returns the attributes that the API does not return.
 func settings() map[string]schema.Attribute {
 	limit := func(operation string) string {
 		return fmt.Sprintf("How long %s may take in all, such as `90s` or `1h`. Default: `%dm`. What is not done by then is an error, and the next apply continues.", operation, int(defaultTimeout.Minutes()))

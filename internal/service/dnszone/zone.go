@@ -24,7 +24,6 @@ type zone struct {
 
 func (z zone) domain() session.Domain { return session.Domain{ID: z.id, Name: z.name} }
 
-// lookUp returns the zone of a domain by name or UUID.
 func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	d, err := c.GetDomain(ctx, ref)
 	if err != nil {
@@ -57,7 +56,6 @@ func (c content) ttls(ignored patterns) map[record]int64 {
 	return all
 }
 
-// read lists the domain's records.
 func (z zone) read(ctx context.Context) (content, error) {
 	c := content{records: map[record]served{}, system: map[record]bool{}}
 	for r, err := range z.client.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: z.id}) {

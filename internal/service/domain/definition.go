@@ -14,7 +14,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Definition describes domains.
 var Definition = &service.Definition[api.Domain, model]{
 	Name: "domain",
 	Collection: service.Collection[api.Domain]{

@@ -18,12 +18,10 @@ import (
 // purchaseFields maps the fields of a purchase to attributes.
 var purchaseFields = service.Fields{"domains": "name", "domains.0": "name"}
 
-// display names the domain in messages.
 func (m model) display() string {
 	return cmp.Or(m.Name.ValueString(), m.ID.ValueString())
 }
 
-// addContactMissing adds the error of a purchase without a registrant.
 func addContactMissing(diags *diag.Diagnostics, plan model) {
 	diags.AddAttributeError(path.Root("contact_info"), "contact_info is missing to buy the "+plan.String(),
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, and a purchase needs the registrant.\n\n"+
@@ -32,10 +30,8 @@ func addContactMissing(diags *diag.Diagnostics, plan model) {
 			"A domain that you hold at another registrar can't be bought: ask your mail host to add it to the account, and import it or set on_existing = \"adopt\".", plan.display()))
 }
 
-// nameAdvice explains which names can be bought.
 const nameAdvice = "Write the name as it is registered, such as example.com: one label before the top-level domain, without www or another host in front."
 
-// addNotRegistrable adds the error of a plan to buy a name that nobody sells.
 func addNotRegistrable(diags *diag.Diagnostics, plan model, err error) {
 	diags.AddAttributeError(path.Root("name"), "Can't buy the "+plan.String(),
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but it is %s.\n\n%s "+
@@ -51,7 +47,6 @@ func addProbablyNotSold(diags *diag.Diagnostics, plan model, err error) {
 			"Check the spelling. If the registry is new, apply: the API decides, and a refused purchase costs nothing.", plan.display(), err))
 }
 
-// addPurchaseError reports why a domain was not bought, or that the outcome is unknown.
 func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't buy the domain " + plan.display()
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
@@ -83,7 +78,6 @@ func addDefaultUnknown(diags *diag.Diagnostics, err error, summary string) {
 	}
 }
 
-// purchaseAdvice returns what to do about the error code of a purchase.
 func purchaseAdvice(code string) string {
 	var next string
 	switch code {
@@ -105,20 +99,17 @@ func purchaseAdvice(code string) string {
 	return fmt.Sprintf("Error code %s. %s", code, next)
 }
 
-// addNotListed adds the error of a bought domain whose id is unknown.
 func addNotListed(diags *diag.Diagnostics, plan model, err error) {
 	service.AddErrorWithAdvice(diags, err, "The "+plan.String()+" was bought, but can't be found yet", nil,
 		"The API accepted the purchase without returning the domain's id. Set on_existing = \"adopt\" and run apply again later: the domain is adopted, and not bought a second time.")
 }
 
-// warnUnset warns that a bought domain lacks its settings.
 func warnUnset(diags *diag.Diagnostics, plan model, err error) {
 	diags.AddWarning("The "+plan.String()+" was bought, but its settings are not set",
 		fmt.Sprintf("auto_renew and redirect_url are set after a purchase, and that failed: %s\n\n"+
 			"The domain is in the state. Run apply again to set them.", err))
 }
 
-// warnPayment warns that a domain is not paid for.
 func warnPayment(diags *diag.Diagnostics, plan model, url string) {
 	where := "in the service's own control panel"
 	if url != "" {
@@ -207,7 +198,6 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 			because, plan.display(), price))
 }
 
-// priceOf returns the price of a domain for people.
 func priceOf(offer *api.DomainAvailability) string {
 	return *offer.Price + " " + orNull(offer.Currency)
 }
@@ -249,7 +239,6 @@ func warnNotLookedUp(diags *diag.Diagnostics, plan model, err error) {
 			"Remove the cause and plan again.", plan.display(), err))
 }
 
-// addNotForSale adds the error of a plan whose purchase the API would refuse.
 func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailability) {
 	code := value(offer.ErrorCode)
 	diags.AddAttributeError(path.Root("name"), "Can't buy the "+plan.String(),
@@ -274,7 +263,6 @@ func addNoLongerOwned(diags *diag.Diagnostics, plan model) {
 		"The plan was to adopt it, but the account no longer has it. Nothing was bought. Plan again: if the domain is still in the configuration, the new plan buys it and shows the price.")
 }
 
-// value returns *p, or "".
 func value(p *string) string {
 	if p == nil {
 		return ""

@@ -36,10 +36,8 @@ type model struct {
 	Timeouts      timeouts.Value `tfsdk:"timeouts"`
 }
 
-// String names the domain in messages.
 func (m model) String() string { return "domain " + m.display() }
 
-// canonicalName returns the name in the API's spelling.
 func (m model) canonicalName() string { return canonical(m.Name.ValueString()) }
 
 // canonical returns a domain's name in the API's spelling.
@@ -71,7 +69,6 @@ func (m *model) flatten(d *api.Domain) {
 	m.UpdatedAt = types.StringPointerValue(nonEmpty(&d.UpdatedAt))
 }
 
-// nonEmpty returns p, or nil if it points to "".
 func nonEmpty(p *string) *string {
 	if p == nil || *p == "" {
 		return nil

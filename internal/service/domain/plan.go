@@ -24,17 +24,10 @@ import (
 // deleteConsequence describes the loss of a deleted domain.
 const deleteConsequence = "The domain is deleted with its DNS records, its mail stops, and there is no refund. After the registration has ended, somebody else can register the name."
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	if !req.Plan.Raw.IsNull() {
-		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	}
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
+	plan, state, ok := r.Models(ctx, req, resp)
 	switch {
-	case resp.Diagnostics.HasError():
+	case !ok:
 	case req.Plan.Raw.IsNull():
 		if !r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))
@@ -115,7 +108,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		return unknown
 	}
 	isReplacement := !req.State.Raw.IsNull() // the second plan of a replacement comes without a state
-	switch isInState := r.Walk().IsInState(service.Object{Type: typeName, ID: owned.ID}); {
+	switch isInState := r.Walk().IsInState(session.Object{Type: typeName, ID: owned.ID}); {
 	case isInState && owned.Status == vocab.DomainFailed && !isReplacement:
 		offer, err := r.offer(ctx, c, plan)
 		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
@@ -213,7 +206,6 @@ func mayPass(err error) bool {
 	return status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 }
 
-// planUpdate plans the attributes that the API changes in an update.
 func planUpdate(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
 	if !plan.sameSettings(state) {
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)

@@ -20,20 +20,17 @@ const (
 	acquisitionAdopt    = "adopt"
 )
 
-// typeName is the name of the resource type.
 const typeName = "mailhost_domain"
 
-// Resource is mailhost_domain.
 type Resource struct {
 	service.Resource[api.Domain, model]
 }
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
 }
 
-// Create implements resource.Resource: it buys the domain or adopts it.
+// Create buys the domain or adopts it.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -56,7 +53,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &created)
 }
 
-// Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {
@@ -90,8 +86,7 @@ func (m *model) readSideEffects(ctx context.Context, c *client.Client, before mo
 	}
 }
 
-// ImportState implements resource.ResourceWithImportState: by UUID, by name, or
-// by identity.
+// ImportState imports by UUID, by name, or by identity. An imported domain counts as adopted.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
 	if !resp.Diagnostics.HasError() {

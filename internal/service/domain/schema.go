@@ -26,7 +26,6 @@ const description = "A domain of the account. Creating it **buys** the domain. I
 	"If you rename the resource, add a `moved` block. " +
 	"If you apply a saved plan after the domain was added to or removed from the account, the apply stops before it buys anything: plan again."
 
-// settings returns the attributes that the API does not return.
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"contact_info": contactAttribute(),
@@ -105,7 +104,6 @@ type contact struct {
 	Zip          string `tfsdk:"zip"`
 }
 
-// expandContact returns contact_info for a request.
 func expandContact(ctx context.Context, o types.Object, diags *diag.Diagnostics) api.ContactInfo {
 	var c contact
 	diags.Append(o.As(ctx, &c, basetypes.ObjectAsOptions{})...)

@@ -26,7 +26,6 @@ type feedback struct {
 	PaidProductFeature types.Bool   `tfsdk:"paid_product_feature"`
 }
 
-// NewSubmitFeedback returns the action mailhost_submit_feedback.
 func NewSubmitFeedback() action.Action {
 	ctx := context.Background()
 	title := validate.Length[api.SubmitFeedbackBody]("title")
@@ -59,7 +58,6 @@ func NewSubmitFeedback() action.Action {
 	}}
 }
 
-// checkObject checks that a text is a JSON object.
 func checkObject(s string) (string, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(s), &object); err != nil {

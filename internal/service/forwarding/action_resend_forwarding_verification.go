@@ -26,7 +26,6 @@ type resendConfig struct {
 	ForwardingID types.String `tfsdk:"forwarding_id"`
 }
 
-// NewResend returns the action mailhost_resend_forwarding_verification.
 func NewResend() action.Action {
 	return &service.Action[resendConfig]{
 		Name: "resend_forwarding_verification",
@@ -65,7 +64,6 @@ func resend(ctx context.Context, c *client.Client, config resendConfig, resp *ac
 	service.Progress(resp, "Done: %s.", verificationStatus(f))
 }
 
-// verificationStatus describes the state of a rule's verification.
 func verificationStatus(f *api.Forwarding) string {
 	switch f.VerificationState {
 	case vocab.VerificationInternal:

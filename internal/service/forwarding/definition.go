@@ -15,7 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Definition describes forwarding rules.
 var Definition = &service.Definition[api.Forwarding, model]{
 	Name: "forwarding",
 	Collection: service.Collection[api.Forwarding]{

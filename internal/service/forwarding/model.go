@@ -26,7 +26,6 @@ type model struct {
 	OnExisting             types.String      `tfsdk:"on_existing"`
 }
 
-// String names the rule in messages.
 func (m model) String() string {
 	if m.TargetEmail.ValueString() == "" { // an import found no rule
 		return "forwarding rule " + m.ID.ValueString()

@@ -14,38 +14,35 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
+	isUpdate := !req.State.Raw.IsNull() && !req.Plan.Raw.IsNull()
+	if isUpdate {
 		r.PlanScope(ctx, req, resp)
 	}
 	r.WarnMissingDomain(ctx, req, resp)
 	r.WarnOrphaned(ctx, req, resp)
-	r.planExisting(ctx, req, resp)
-	warnWhole(ctx, req, resp)
-	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
+	plan, state, ok := r.Models(ctx, req, resp)
+	if !ok || req.Plan.Raw.IsNull() {
 		return
 	}
-	r.planUpdate(ctx, req, resp)
+	if req.State.Raw.IsNull() {
+		r.planExisting(ctx, plan, &resp.Diagnostics)
+	}
+	warnWhole(plan, state, resp)
+	if isUpdate && !resp.Diagnostics.HasError() && len(resp.RequiresReplace) == 0 {
+		r.planUpdate(ctx, req, plan, state, resp)
+	}
 }
 
-// listed is the key of the account's list of rules in the walk's notes.
-type listed struct{}
-
 // planExisting reports in the plan of a new rule that its scope has one for the target.
-func (r *Resource) planExisting(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan model
-	if !req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.TargetEmail.IsUnknown() || plan.Domain.IsUnknown() || plan.WorkspaceID.IsUnknown() || r.CreatesDomain(plan.Domain.ValueString()) {
 		return
 	}
 	address := func(s string) string { canonical, _ := customtype.EmailAddress.Normalize(s); return canonical }
 	target := plan.TargetEmail.ValueString()
-	if service.FindListed(ctx, r.Notes(), listed{}, c.ListForwarding(ctx, api.ListForwardingRequest{}),
+	if service.FindListed(r.Notes(), "", c.ListForwarding(ctx, api.ListForwardingRequest{}),
 		func(f *api.Forwarding) string { return address(f.TargetEmail) }, address(target), func(*api.Forwarding) bool { return true }) == nil {
 		return
 	}
@@ -57,20 +54,12 @@ func (r *Resource) planExisting(ctx context.Context, req resource.ModifyPlanRequ
 	if !plan.Active.IsUnknown() && confirmed(found.VerificationState) {
 		e.Changes = service.Change("active", found.Active, plan.Active.ValueBool())
 	}
-	r.PlanExisting(&resp.Diagnostics, plan.OnExisting, e)
+	r.PlanExisting(diags, plan.OnExisting, e)
 }
 
 // warnWhole warns about a plan that gives an address the mail of a whole scope. People expect
 // a rule of one address.
-func warnWhole(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() || resp.Diagnostics.HasError() {
-		return
-	}
-	var plan, state model
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
+func warnWhole(plan, state model, resp *resource.ModifyPlanResponse) {
 	if resp.Diagnostics.HasError() || isFalse(plan.Active) || len(resp.RequiresReplace) == 0 && plan.TargetEmail.Equal(state.TargetEmail) {
 		return
 	}
@@ -93,11 +82,8 @@ func warnWhole(ctx context.Context, req resource.ModifyPlanRequest, resp *resour
 }
 
 // planUpdate plans the change of a rule that is not replaced.
-func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
+func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan, state model, resp *resource.ModifyPlanResponse) {
 	var active types.Bool
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
 	known := readSwitchState(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -141,14 +127,12 @@ func warnReleased(diags *diag.Diagnostics, state model) {
 			"An address of the account then receives mail at once; any other address gets a verification message. Otherwise change target_email or remove the rule.")
 }
 
-// warnUnknownSwitch warns about active = false for an imported pending rule.
 func warnUnknownSwitch(diags *diag.Diagnostics, state model) {
 	diags.AddAttributeWarning(path.Root("active"), "The "+state.String()+" is not switched off yet",
 		"It was imported while its verification is pending, and the API does not return whether a pending rule is switched off. After the recipient has confirmed, the next apply switches it off.\n\n"+
 			"If active = false comes from a generated configuration, remove it: without it, the rule is on as soon as the recipient has confirmed.")
 }
 
-// warnNoSwitch warns in a plan that switches a rule on or off, if the API can't.
 func (r *Resource) warnNoSwitch(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {
 	if c := r.ClientForWarning(ctx); c != nil && !c.Supports(ctx, api.SetForwardingActive.Spec, state.ID.ValueString()) {
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+state.String()+" can't be switched on or off",

@@ -16,17 +16,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resource is mailhost_forwarding.
 type Resource struct {
 	service.Resource[api.Forwarding, model]
 }
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Forwarding, model]{Definition: Definition}})
 }
 
-// Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -69,7 +66,6 @@ func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*a
 	})
 }
 
-// conflictAdvice returns what to do about the rule that exists.
 func (m model) conflictAdvice() string {
 	return "A scope has one rule for a target. " + service.ExistingAdvice("mailhost_forwarding", m.ImportKey(m.TargetEmail.ValueString())) +
 		" For another rule, change target_email, domain or workspace_id."
@@ -113,7 +109,6 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 	resp.Diagnostics.Append(switchState{Off: true}.store(ctx, resp.Private)...)
 }
 
-// Read implements resource.Resource.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	known := readSwitchState(ctx, req.Private, &resp.Diagnostics)
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
@@ -129,8 +124,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	})
 }
 
-// ImportState implements resource.ResourceWithImportState: by UUID, by scope and
-// target, or by identity.
+// ImportState imports by UUID, by scope and target, or by identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
 	if !resp.Diagnostics.HasError() {
@@ -152,10 +146,6 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 // switchKey is the key of switchState in the private state.
 const switchKey = "switch"
 
-// switchedOffKey is the key of switchState.Off, as true or false, in the first builds of
-// the provider. It is only read.
-const switchedOffKey = "switched_off"
-
 // switchState is what Terraform knows about a rule's switch beyond the response.
 type switchState struct {
 	// Off means that Terraform has switched the rule off. It need not do so again while
@@ -173,10 +163,9 @@ func readSwitchState(ctx context.Context, p service.PrivateState, diags *diag.Di
 	value, d := p.GetKey(ctx, switchKey)
 	diags.Append(d...)
 	if len(value) == 0 {
-		old, d := p.GetKey(ctx, switchedOffKey)
-		diags.Append(d...)
-		s.Off = string(old) == "true"
-	} else if err := json.Unmarshal(value, &s); err != nil {
+		return s
+	}
+	if err := json.Unmarshal(value, &s); err != nil {
 		diags.AddError("Broken private state", "The private state of the forwarding rule's switch can't be read: "+err.Error()+". Remove the rule from the state and import it.")
 	}
 	return s
@@ -207,7 +196,6 @@ func noSwitchAdvice(verb string) string {
 	return "This API has no operation that switches a rule " + verb + ". Remove active from the configuration; " + other
 }
 
-// Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var active types.Bool
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)

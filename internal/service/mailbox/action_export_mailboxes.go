@@ -27,7 +27,6 @@ type exportConfig struct {
 	Overwrite types.Bool   `tfsdk:"overwrite"`
 }
 
-// NewExportAction returns the action mailhost_export_mailboxes.
 func NewExportAction() action.Action {
 	return &service.Action[exportConfig]{
 		Name: "export_mailboxes",
@@ -105,8 +104,8 @@ func download(ctx context.Context, c *client.Client, body api.ExportMailboxesBod
 		return nil, false
 	}
 	defer csv.Close()
-	rows := &rowCounter{interval: progressInterval, report: func(r *rowCounter) {
-		service.Progress(resp, "%s so far (%d bytes).", mailboxes(r.mailboxes()), r.bytes)
+	rows := &rowCounter{interval: progressInterval, report: func(n, bytes int) {
+		service.Progress(resp, "%s so far (%d bytes).", mailboxes(n), bytes)
 	}}
 	_, err = io.Copy(io.MultiWriter(file, rows), csv)
 	_, ours := errors.AsType[*fileError](err)
@@ -134,13 +133,9 @@ func selected(body api.ExportMailboxesBody) string {
 }
 
 func mailboxes(n int) string {
-	if n == 1 {
-		return "1 mailbox"
-	}
-	return fmt.Sprintf("%d mailboxes", n)
+	return fmt.Sprintf("%d %s", n, service.Plural(n, "mailbox", "mailboxes"))
 }
 
-// addFileError reports why the file can't be written.
 func addFileError(diags *diag.Diagnostics, err error) {
 	next := "Check that its directory exists and that you may write there, or choose another path."
 	switch {

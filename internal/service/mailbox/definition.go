@@ -14,7 +14,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Definition describes mailboxes.
 var Definition = &service.Definition[api.Mailbox, model]{
 	Name: "mailbox",
 	Collection: service.Collection[api.Mailbox]{

@@ -1,6 +1,8 @@
 package mailbox
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,13 +66,11 @@ func (s selection) expand(ctx context.Context) (api.ExportMailboxesBody, diag.Di
 	return body, s.Mailboxes.ElementsAs(ctx, &body.Mailboxes, false)
 }
 
-// addExportError reports why the export failed, at the mailbox or the domain that caused
-// it.
+// addExportError reports why the export failed, at the mailbox or the domain that caused it.
 func addExportError(diags *diag.Diagnostics, err error) {
 	service.AddError(diags, err, "Can't export the mailboxes", service.Fields{})
 }
 
-// addIncomplete reports that the response of an export ended early.
 func addIncomplete(diags *diag.Diagnostics, err error) {
 	diags.AddError("Can't export the mailboxes", fmt.Sprintf("The API's response is incomplete: %s. The received part was discarded. Run the command again.", err))
 }
@@ -89,10 +89,8 @@ type fileError struct {
 	err  error
 }
 
-// Error implements error.
 func (e *fileError) Error() string { return fmt.Sprintf("%s can't be written: %s", e.path, e.err) }
 
-// Unwrap returns the cause.
 func (e *fileError) Unwrap() error { return e.err }
 
 // failure returns an error with the path of the file in place of the temporary one.
@@ -159,7 +157,6 @@ func newFile(path string, overwrite bool) (*file, error) {
 	return &file{path: path, overwrite: overwrite, temporary: temporary}, nil
 }
 
-// Write implements io.Writer.
 func (f *file) Write(p []byte) (int, error) {
 	n, err := f.temporary.Write(p)
 	if err != nil {
@@ -168,14 +165,16 @@ func (f *file) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// commit completes the file and renames it to its path.
+// commit completes the file and renames it to its path. Without overwrite it creates a hard link,
+// which fails if the path exists.
 func (f *file) commit() error {
-	err := f.temporary.Sync()
-	if closeErr := f.temporary.Close(); err == nil {
-		err = closeErr
+	place := os.Link
+	if f.overwrite {
+		place = os.Rename
 	}
+	err := cmp.Or(f.temporary.Sync(), f.temporary.Close())
 	if err == nil {
-		err = f.place()
+		err = place(f.temporary.Name(), f.path)
 	}
 	if err != nil {
 		return failure(f.path, err)
@@ -183,62 +182,32 @@ func (f *file) commit() error {
 	return nil
 }
 
-// place renames the file. Without overwrite it creates a hard link, which fails if the
-// path exists.
-func (f *file) place() error {
-	if f.overwrite {
-		return os.Rename(f.temporary.Name(), f.path)
-	}
-	return os.Link(f.temporary.Name(), f.path)
-}
-
-// discard removes the temporary file.
 func (f *file) discard() {
 	_ = f.temporary.Close()
 	_ = os.Remove(f.temporary.Name())
 }
 
-// rowCounter is a writer that counts bytes and the rows of a CSV text, which end at line
-// breaks outside quotes (RFC 4180). Unlike a CSV reader it keeps nothing in memory.
+// rowCounter is a writer that counts the bytes and the rows of an export: no field has a line break.
 type rowCounter struct {
-	// report is called after each interval of mailboxes.
+	// report is called once for each interval of mailboxes.
 	interval int
-	report   func(*rowCounter)
+	report   func(mailboxes, bytes int)
 
 	rows, bytes int
-	// quoted reports whether the text is within quotes, begun whether it is within a row.
-	quoted, begun bool
 }
 
-// Write implements io.Writer.
 func (c *rowCounter) Write(p []byte) (int, error) {
-	for _, b := range p {
-		c.bytes++
-		if b == '"' {
-			c.quoted = !c.quoted
-		}
-		c.begun = b != '\n' || c.quoted
-		if !c.begun {
-			c.end()
-		}
+	before := c.mailboxes() / c.interval
+	c.bytes += len(p)
+	c.rows += bytes.Count(p, []byte("\n"))
+	if n := c.mailboxes() / c.interval; n > before {
+		c.report(n*c.interval, c.bytes)
 	}
 	return len(p), nil
 }
 
-func (c *rowCounter) end() {
-	c.rows++
-	if n := c.mailboxes(); n > 0 && n%c.interval == 0 {
-		c.report(c)
-	}
-}
-
 // mailboxes returns the number of rows without the header.
-func (c *rowCounter) mailboxes() int {
-	if c.begun { // the last row needs no line break
-		return c.rows
-	}
-	return max(c.rows-1, 0)
-}
+func (c *rowCounter) mailboxes() int { return max(c.rows-1, 0) }
 
 // maxExport limits the size of the text, which is in memory and in the state: about
 // 50,000 mailboxes.
@@ -250,7 +219,6 @@ type exportModel struct {
 	CSV types.String `tfsdk:"csv"`
 }
 
-// NewExport returns data.mailhost_mailbox_export.
 func NewExport() datasource.DataSource {
 	return service.NewDataSource("mailbox_export", schema.Schema{
 		MarkdownDescription: "Mailboxes as CSV text, as the API exports them: for `csvdecode`, or for a file that is part of the configuration. " +

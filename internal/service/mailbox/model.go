@@ -29,7 +29,6 @@ type model struct {
 	Timeouts      timeouts.Value    `tfsdk:"timeouts"`
 }
 
-// String names the mailbox in messages.
 func (m model) String() string { return "mailbox " + m.address() }
 
 func (m model) address() string {
@@ -52,7 +51,6 @@ func (m model) expandCreate() api.CreateMailboxBody {
 	}
 }
 
-// expandUpdate returns the changes from a state to the model.
 func (m model) expandUpdate(state model) api.UpdateMailboxBody {
 	return api.UpdateMailboxBody{
 		FirstName: service.Changed(m.FirstName, state.FirstName),

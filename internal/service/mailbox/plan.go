@@ -4,55 +4,51 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	service.DropEmptyUpdate(req, resp)
 	r.WarnMissingDomain(ctx, req, resp)
+	plan, state, ok := r.Models(ctx, req, resp)
 	switch {
+	case !ok:
 	case req.State.Raw.IsNull():
-		r.planCreate(ctx, resp)
+		r.planCreate(ctx, plan, &resp.Diagnostics)
 	case r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...):
 	case resp.Plan.Raw.IsNull():
-		warnDestroy(ctx, req, resp)
-	default:
-		warnReplace(ctx, req, resp)
+		// The summary has the address, because the CLI shows one of several warnings with the same summary.
+		resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
+			"Its mail is lost, and somebody else in the account can use its address. "+
+				"To keep the mailbox and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead.")
+	case !plan.Domain.Equal(state.Domain) || !plan.LocalPart.Equal(state.LocalPart):
+		service.WarnReplace(&resp.Diagnostics, state.String(),
+			"An address can't be changed: another domain or local_part creates a new mailbox and deletes this one.",
+			"The mail in it is lost.", service.UnknownChanges(resp.Plan.Raw, req.State.Raw, r.ReplacedBy...)...)
 	}
 }
 
-// planCreate reports in the plan of a new mailbox that its address has one.
-func (r *Resource) planCreate(ctx context.Context, resp *resource.ModifyPlanResponse) {
-	var plan model
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() || plan.Domain.IsUnknown() || plan.LocalPart.IsUnknown() || r.CreatesDomain(plan.Domain.ValueString()) {
+// planCreate reports in the plan of a new mailbox that its address has one. All mailboxes that a
+// plan creates in a domain share one list.
+func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagnostics) {
+	domain := plan.Domain.ValueString()
+	c := r.ClientForWarning(ctx)
+	if c == nil || plan.Domain.IsUnknown() || plan.LocalPart.IsUnknown() || r.CreatesDomain(domain) {
 		return
 	}
-	if c := r.ClientForWarning(ctx); c != nil {
-		if found := r.find(ctx, c, plan); found != nil {
-			r.PlanExisting(&resp.Diagnostics, plan.OnExisting, plan.existing(found))
-		}
-	}
-}
-
-// listed is the key of a domain's list in the walk's notes.
-type listed struct{ domain string }
-
-// find returns the mailbox with the planned address, or nil. All mailboxes that a plan
-// creates in a domain share one list.
-func (r *Resource) find(ctx context.Context, c *client.Client, plan model) *api.Mailbox {
-	domain := plan.Domain.ValueString()
 	localPart := func(s string) string { part, _ := customtype.LocalPart.Normalize(s); return part }
-	return service.FindListed(ctx, r.Notes(), listed{domain}, c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: domain}),
+	found := service.FindListed(r.Notes(), domain, c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: domain}),
 		func(m *api.Mailbox) string { return localPart(m.LocalPart) }, localPart(plan.LocalPart.ValueString()),
 		func(m *api.Mailbox) bool { return customtype.RefersTo(domain, m.DomainID, m.DomainName) }) // an API may ignore the filter
+	if found != nil {
+		r.PlanExisting(diags, plan.OnExisting, plan.existing(found))
+	}
 }
 
 // existing describes the mailbox that has the planned address.
@@ -68,29 +64,6 @@ func change(attribute, from string, to types.String) []string {
 		return []string{attribute + " to a value that is known after the apply"}
 	}
 	return service.Change(attribute, from, to.ValueString())
-}
-
-// warnDestroy warns in a plan that destroys the mailbox. The summary has the address, because
-// the CLI shows one of several warnings with the same summary.
-func warnDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
-		"Its mail is lost, and somebody else in the account can use its address. "+
-			"To keep the mailbox and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead.")
-}
-
-// warnReplace warns in a plan that deletes the mailbox and creates another one.
-func warnReplace(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if plan.Domain.Equal(state.Domain) && plan.LocalPart.Equal(state.LocalPart) {
-		return
-	}
-	service.WarnReplace(&resp.Diagnostics, state.String(),
-		"An address can't be changed: another domain or local_part creates a new mailbox and deletes this one.",
-		"The mail in it is lost.", service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "domain", "local_part")...)
 }
 
 // known returns the address of a new mailbox.

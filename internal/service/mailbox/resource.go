@@ -11,17 +11,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resource is mailhost_mailbox.
 type Resource struct {
 	service.Resource[api.Mailbox, model]
 }
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Mailbox, model]{Definition: Definition}})
 }
 
-// Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -74,7 +71,6 @@ func findIn(ctx context.Context, c *client.Client, plan model) (*api.Mailbox, er
 	return c.FindMailbox(ctx, plan.LocalPart.ValueString()+"@"+d.Name)
 }
 
-// Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {

@@ -18,7 +18,7 @@ func attributes() map[string]schema.Attribute {
 		"domain": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{service.KeepDomainRef(), stringplanmodifier.RequiresReplace()},
+			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("domain_id"), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the mailbox, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the mailbox.",
 		},
 		"local_part": schema.StringAttribute{
@@ -64,7 +64,6 @@ func attributes() map[string]schema.Attribute {
 	}
 }
 
-// settings returns the attributes that the API does not have.
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{"on_existing": service.OnExisting("a mailbox with this address", "sets its names")}
 }

@@ -30,7 +30,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// NewListResource returns the list resource.
 func NewListResource() frameworklist.ListResource { return definition.ListResource() }
 
 // definition describes a set. Its object in the API is the domain.

@@ -11,18 +11,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 var mailboxesPath = path.Root("mailboxes")
 
-// mailboxes returns a number of mailboxes in words.
 func mailboxes(n int) string {
 	return fmt.Sprintf("%d %s", n, service.Plural(n, "mailbox", "mailboxes"))
 }
 
-// warnDeletions warns in a plan that deletes mailboxes. others means that the plan also
-// creates some.
+// warnDeletions warns in a plan that deletes mailboxes, and with others creates some too.
 func warnDeletions(diags *diag.Diagnostics, set model, addresses []string, others bool) {
 	detail := "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:" + service.Bullets(addresses)
 	detail += "\n\nForwarding rules that have one of them as their target stop forwarding."
@@ -82,7 +79,6 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 
-// addExisting refuses a plan whose new entries exist.
 func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
 	var lines []string
 	for _, key := range sortedKeys(existing) {
@@ -95,8 +91,7 @@ func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
 			"If the state has them already, do none of that: run terraform untaint if the set is tainted, or add a moved block if it was renamed.")
 }
 
-// addInState refuses a plan that would create or adopt mailboxes that the state has.
-func (r *Resource) addInState(diags *diag.Diagnostics, keys []string) {
+func addInState(diags *diag.Diagnostics, keys []string) {
 	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(keys)), service.Plural(len(keys), "is", "are")),
 		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(keys)+
 			"\n\nNothing was changed.\n\n"+
@@ -107,30 +102,23 @@ func (r *Resource) addInState(diags *diag.Diagnostics, keys []string) {
 			"- Otherwise remove the entries here.")
 }
 
-// addCreatedTwice refuses a plan whose mailboxes another resource creates too.
 func addCreatedTwice(diags *diag.Diagnostics, keys []string) {
 	diags.AddAttributeError(mailboxesPath, "Another resource creates "+mailboxes(len(keys))+" of the set",
 		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+service.FirstBullets(keys)+
 			"\n\nNothing was changed. Remove them from one of the two.")
 }
 
-// addConflicts refuses a plan in which another resource creates or loses mailboxes of the set.
-func (r *Resource) addConflicts(diags *diag.Diagnostics, c *contents, conflicts map[string]session.Conflict) {
-	if len(conflicts) == 0 {
-		return
-	}
-	keys := sortedKeys(conflicts)
-	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(keys))+" of the set",
-		"The same plan creates or adopts them for other resources, or destroys them there although the set keeps them:"+service.FirstBullets(c.addressList(keys))+
+func addConflicts(diags *diag.Diagnostics, addresses []string) {
+	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(addresses))+" of the set",
+		"The same plan creates or adopts them for other resources, or destroys them there although the set keeps them:"+service.FirstBullets(addresses)+
 			"\n\nNothing was changed.\n\n"+
 			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
 			"- To keep them in the set, remove the other resources from the state with removed blocks with lifecycle { destroy = false }:\n\n"+
 			"removed {\n  from = mailhost_mailbox.NAME\n\n  lifecycle {\n    destroy = false\n  }\n}")
 }
 
-// warnAdoption warns in a plan that adopts mailboxes. Those that it changes come first,
-// because the list can be long. It has no names: the map may be sensitive, which a provider can't
-// see.
+// warnAdoption warns in a plan that adopts mailboxes, first of those that it changes. It has no
+// names: the map may be sensitive, which a provider can't see.
 func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.Mailbox) {
 	var ignored diag.Diagnostics
 	entries := plan.contents(&ignored).entries
@@ -152,14 +140,13 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.
 type failure struct {
 	key, summary string
 	err          error
-	next         string // what to do; "" for the usual advice
 }
 
 // maxFailures limits the diagnostics of one apply. What is left is one more.
 const maxFailures = 100
 
-// addFailures reports why entries were not applied, each at its own key. Entries with the
-// same cause share a diagnostic. asWarnings is for a create that has succeeded in part.
+// addFailures reports why entries were not applied, each at its own key. Entries with the same
+// error share a diagnostic. asWarnings is for a create that has succeeded in part.
 func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 	add := func(at path.Path, summary, detail string) {
 		if asWarnings {
@@ -186,11 +173,7 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 		}
 		shared[f.err] = nil
 		var own diag.Diagnostics
-		if f.next != "" {
-			service.AddErrorWithAdvice(&own, f.err, f.summary, nil, f.next)
-		} else {
-			service.AddError(&own, f.err, f.summary, nil)
-		}
+		service.AddError(&own, f.err, f.summary, nil)
 		if client.IncidentOf(f.err) != nil && !asWarnings {
 			diags.Append(own...) // reported in full once per walk
 			continue
@@ -208,7 +191,6 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 	}
 }
 
-// warnIncomplete warns that a create has left entries out.
 func warnIncomplete(diags *diag.Diagnostics, set model, failed, all int) {
 	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("%d of %s of %s were not created", failed, mailboxes(all), set.domain()),
 		"The others were created and are in the state. Run apply again for the rest, after you have corrected what the following warnings say.\n\n"+

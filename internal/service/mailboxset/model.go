@@ -23,7 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 type model struct {
@@ -40,18 +40,15 @@ type model struct {
 	Timeouts     timeouts.Value    `tfsdk:"timeouts"`
 }
 
-// setDomain sets the attributes of the domain.
 func (m *model) setDomain(d *api.Domain) {
 	m.ID, m.DomainName = types.StringValue(d.ID), types.StringValue(d.Name)
 	m.Domain = customtype.KeepDomainRef(m.Domain, d.ID, d.Name)
 }
 
-// String names the set in messages.
 func (m model) String() string {
 	return "mailbox set of " + m.domain()
 }
 
-// domain returns the domain for messages.
 func (m model) domain() string {
 	return cmp.Or(m.DomainName.ValueString(), m.Domain.ValueString(), m.ID.ValueString())
 }
@@ -62,8 +59,7 @@ const (
 	retiredKeep   = "keep"
 )
 
-// retirement divides keys that leave the map into those whose mailboxes are deleted, and those
-// whose mailboxes are kept without the set.
+// retirement divides keys that leave the map by whether their mailboxes are deleted or kept.
 func (m model) retirement(keys []string) (deleted, kept []string) {
 	how := m.retiredAs()
 	for _, key := range keys {
@@ -114,7 +110,6 @@ type entry struct {
 	configured json.RawMessage
 }
 
-// UnmarshalJSON implements json.Unmarshaler. The names of an unknown entry are unknown.
 func (e *entry) UnmarshalJSON(data []byte) error {
 	*e = entry{FirstName: compact.Text{Null: true}, LastName: compact.Text{Null: true}, configured: bytes.Clone(data)}
 	if compact.IsUnknown(data) {
@@ -125,7 +120,6 @@ func (e *entry) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(e))
 }
 
-// MarshalJSON implements json.Marshaler.
 func (e entry) MarshalJSON() ([]byte, error) {
 	if e.configured != nil {
 		return e.configured, nil
@@ -203,7 +197,6 @@ func (c *contents) keep(key string, e entry, other *contents, otherKey string) {
 	c.put(key, e, other.addresses[otherKey].Value, other.ids[otherKey].Value)
 }
 
-// set sets the model's values.
 func (m *model) set(c *contents) {
 	m.Mailboxes, m.Addresses, m.IDs = compact.Encode(c.entries), compact.Encode(c.addresses), compact.Encode(c.ids)
 	m.setUnmanaged(c.unmanaged)
@@ -264,7 +257,6 @@ type listing struct {
 	byLocalPart map[string]*api.Mailbox
 }
 
-// list reads the mailboxes of a domain, by name or id.
 func list(ctx context.Context, c *client.Client, domain string) (*listing, error) {
 	l := &listing{byID: map[string]*api.Mailbox{}, byLocalPart: map[string]*api.Mailbox{}}
 	for m, err := range c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: domain}) {
@@ -287,7 +279,6 @@ func (l *listing) contents() *contents {
 	return c
 }
 
-// any returns a mailbox of the list, or nil.
 func (l *listing) any() *api.Mailbox {
 	for _, m := range l.byID {
 		return m
@@ -295,8 +286,7 @@ func (l *listing) any() *api.Mailbox {
 	return nil
 }
 
-// of returns the mailbox of an entry: the one with its id, if that still has the address
-// of its key.
+// of returns the mailbox with the id of an entry, if it still has the address of the key.
 func (l *listing) of(c *contents, key string) *api.Mailbox {
 	if m := l.byID[strings.ToLower(c.ids[key].Value)]; m != nil && localPart(m.LocalPart) == localPart(key) {
 		return m
@@ -333,9 +323,8 @@ func (l *listing) existing(keys []string) map[string]*api.Mailbox {
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// refreshed is the key of the listing of a refresh in the walk's notes, which the plan of
-// the same walk uses. planned is that of the plan of a new set, which its create uses: the
-// two calls follow one another.
+// refreshed is the key of the listing of a refresh in the walk's notes, for the plan that
+// follows. planned is that of the plan of a new set, for its create.
 type (
 	refreshed struct{ domainID string }
 	planned   struct{ domain string }
@@ -348,16 +337,15 @@ func canonicalDomain(ref string) string {
 	return ref
 }
 
-// object identifies the mailbox of an entry in the walk, as the resource mailhost_mailbox
-// does.
-func object(id string) service.Object {
-	return service.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true, MayBeReleased: true}
+// object identifies a mailbox in the walk, as the resource mailhost_mailbox does.
+func object(id string) session.Object {
+	return session.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true, MayBeReleased: true}
 }
 
 func at(key string) path.Path { return path.Root("mailboxes").AtMapKey(key) }
 
-// ValidateConfig implements resource.ResourceWithValidateConfig: it reports every invalid
-// entry of mailboxes. It also checks the type, because to Terraform mailboxes has none.
+// ValidateConfig reports every invalid entry of mailboxes, and the wrong type, because to
+// Terraform mailboxes has none.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var mailboxes types.String
 	diags := &resp.Diagnostics

@@ -7,54 +7,43 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
-
-// keepDomain keeps the prior reference to a domain if the configuration refers to the same
-// one in another way.
-var keepDomain = service.KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
-	var id, name types.String
-	diags := req.State.GetAttribute(ctx, path.Root("id"), &id)
-	diags.Append(req.State.GetAttribute(ctx, path.Root("domain_name"), &name)...)
-	return customtype.RefersTo(config, id.ValueString(), name.ValueString()), diags
-})
 
 // importedKey is the key of the private state that is set from an import until the first
 // update. Entries of the state that the configuration lacks were never this
 // configuration's until then.
 const importedKey = "imported"
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	if !req.Plan.Raw.IsNull() {
-		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	}
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
-	if resp.Diagnostics.HasError() {
+	plan, state, ok := r.Models(ctx, req, resp)
+	if !ok {
 		return
 	}
 	switch {
 	case req.Plan.Raw.IsNull():
-		r.planDestroy(ctx, state, resp)
+		r.planDestroy(ctx, state, state, false, destroyRefused, &resp.Diagnostics)
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, &plan, &resp.Diagnostics)
 	case !plan.Domain.Equal(state.Domain):
-		r.planReplacement(ctx, plan, state, resp)
-		plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
+		r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
+		next := replacementRefused
+		if plan.Domain.IsUnknown() {
+			next = unknownDomainRefused
+		}
+		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
+		limits := state
+		limits.MaxDeletions = types.Int64Value(min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()))
+		r.planDestroy(ctx, state, limits, true, next, &resp.Diagnostics)
+		plan.forget()
 	default:
 		r.planUpdate(ctx, req, &plan, state, resp)
 	}
@@ -69,9 +58,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 // its first apply beyond the 12 requests that make bench allows.
 const mostLookedUp = 8 * api.MaxBulkItems
 
-// planCreate plans a new set.
+// forget makes the computed values unknown.
+func (m *model) forget() {
+	m.Addresses, m.IDs, m.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
+}
+
 func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diagnostics) {
-	plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
+	plan.forget()
 	if plan.Mailboxes.IsUnknown() {
 		return
 	}
@@ -114,11 +107,11 @@ func address(key, domainName string) compact.Text {
 }
 
 // objects returns the mailboxes of the entries in the walk, by key.
-func (m model) objects(c *contents) map[string]service.Object {
+func (m model) objects(c *contents) map[string]session.Object {
 	domains := service.DomainKeys(func(name string) string {
 		return map[string]string{"domain_name": m.DomainName.ValueString(), "domain_id": m.ID.ValueString(), "domain": m.Domain.ValueString()}[name]
 	}, "@")
-	all := make(map[string]service.Object, len(c.entries))
+	all := make(map[string]session.Object, len(c.entries))
 	for key := range c.entries {
 		o := object(c.ids[key].Value)
 		for _, domain := range domains {
@@ -131,7 +124,7 @@ func (m model) objects(c *contents) map[string]service.Object {
 
 // recordCreates records the creates of mailboxes in the walk. It adds an error and returns
 // false if other resources have some, or the set itself that the plan replaces.
-func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[string]service.Object, diags *diag.Diagnostics) bool {
+func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[string]session.Object, diags *diag.Diagnostics) bool {
 	if service.Adopts(plan.OnExisting) {
 		r.Walk().AwaitOwners(ctx, slices.Collect(maps.Values(objects))...)
 	}
@@ -146,7 +139,7 @@ func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[st
 		}
 	}
 	if len(inState) > 0 {
-		r.addInState(diags, inState)
+		addInState(diags, inState)
 	}
 	if len(created) > 0 {
 		addCreatedTwice(diags, created)
@@ -155,7 +148,7 @@ func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[st
 }
 
 // checkExisting adds an error to a plan whose new keys have mailboxes already, or a
-// warning if the set adopts them.
+// warning if the set adopts them, and they are in no other resource.
 func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, diags *diag.Diagnostics) {
 	if len(existing) == 0 {
 		return
@@ -164,14 +157,6 @@ func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, d
 		addExisting(diags, existing)
 		return
 	}
-	if r.planAdoption(existing, diags) {
-		warnAdoption(diags, plan, existing)
-	}
-}
-
-// planAdoption records the adoption of mailboxes in the walk. It adds an error and returns
-// false if other resources have some.
-func (r *Resource) planAdoption(existing map[string]*api.Mailbox, diags *diag.Diagnostics) bool {
 	var managed []string
 	for _, key := range sortedKeys(existing) {
 		if r.Walk().PlanAdoption(object(existing[key].ID)) != session.NoConflict {
@@ -179,18 +164,18 @@ func (r *Resource) planAdoption(existing map[string]*api.Mailbox, diags *diag.Di
 		}
 	}
 	if len(managed) > 0 {
-		r.addInState(diags, managed)
+		addInState(diags, managed)
+		return
 	}
-	return len(managed) == 0
+	warnAdoption(diags, plan, existing)
 }
 
-// planUpdate plans changes of the set.
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan *model, state model, resp *resource.ModifyPlanResponse) {
 	diags := &resp.Diagnostics
 	prior := state.contents(diags)
 	imported := isImported(ctx, req.Private)
 	if plan.Mailboxes.IsUnknown() {
-		plan.Addresses, plan.IDs, plan.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
+		plan.forget()
 		if len(prior.entries) > 0 && plan.MaxDeletions.ValueInt64() > 0 && !imported {
 			addUnknownMap(diags)
 		}
@@ -214,7 +199,10 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	if len(ch.removed) > 0 && plan.hasUnknownRetired() {
 		plan.Unmanaged = types.StringUnknown()
 	}
-	if diags.HasError() || !r.recordUpdate(ctx, state, prior, *plan, c, ch, deleted, kept, diags) {
+	isFree := r.record(state, prior, slices.Collect(maps.Values(ch.kept)), deleted, kept, diags)
+	added := plan.objects(c)
+	maps.DeleteFunc(added, func(key string, _ session.Object) bool { return ch.kept[key] != "" })
+	if !r.recordCreates(ctx, *plan, added, diags) || !isFree || diags.HasError() {
 		return
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
@@ -241,36 +229,33 @@ func plannedUnmanaged(prior, plan *contents, ch changes, kept []string) []string
 	return all
 }
 
-// recordUpdate records in the walk what a plan does with each mailbox. It adds an error and
-// returns false if another resource has one.
-func (r *Resource) recordUpdate(ctx context.Context, state model, prior *contents, plan model, c *contents, ch changes, deleted, kept []string, diags *diag.Diagnostics) bool {
-	walk, had, has := r.Walk(), state.objects(prior), plan.objects(c)
-	conflicts := map[string]session.Conflict{}
-	note := func(key string, conflict session.Conflict) {
-		if conflict != session.NoConflict {
-			conflicts[key] = conflict
+// record records in the walk what a plan does with the mailboxes of the state. It adds an error
+// and returns false if other resources create some, or lose them.
+func (r *Resource) record(state model, prior *contents, staying, deleted, released []string, diags *diag.Diagnostics) bool {
+	var conflicts []string
+	objects := state.objects(prior)
+	for _, key := range staying {
+		if r.Walk().PlanKeep(objects[key]) != session.NoConflict {
+			conflicts = append(conflicts, key)
 		}
 	}
-	for _, before := range ch.kept {
-		note(before, walk.PlanKeep(had[before]))
-	}
 	for _, key := range deleted {
-		note(key, walk.PlanDestroy(had[key]))
+		if r.Walk().PlanDestroy(objects[key]) != session.NoConflict {
+			conflicts = append(conflicts, key)
+		}
 	}
-	for _, key := range kept {
-		walk.PlanRelease(had[key])
+	for _, key := range released {
+		r.Walk().PlanRelease(objects[key])
 	}
-	r.addConflicts(diags, prior, conflicts)
-	added := map[string]service.Object{}
-	for _, key := range ch.added {
-		added[key] = has[key]
+	if len(conflicts) > 0 {
+		slices.Sort(conflicts)
+		addConflicts(diags, prior.addressList(conflicts))
 	}
-	return r.recordCreates(ctx, plan, added, diags) && len(conflicts) == 0
+	return len(conflicts) == 0
 }
 
-// checkDeletions adds an error to a plan that deletes more mailboxes than limits allows, and
-// otherwise a warning that names them. others means that the plan also creates some, next is what
-// to do about the error.
+// checkDeletions adds an error to a plan that deletes more mailboxes than limits allows, with what
+// to do next, and otherwise a warning that names them. others means that the plan also creates some.
 func (r *Resource) checkDeletions(ctx context.Context, limits, state model, prior *contents, deleted []string, others bool, next string, diags *diag.Diagnostics) {
 	unnamed, allowed := limits.unnamed(deleted), limits.MaxDeletions.ValueInt64()
 	switch {
@@ -290,52 +275,15 @@ func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool
 	return api == nil || len(keys) == 0 || api.Supports(ctx, deleteMailbox, c.ids[keys[0]].Value)
 }
 
-// planDestroy plans the destruction of the set.
-func (r *Resource) planDestroy(ctx context.Context, state model, resp *resource.ModifyPlanResponse) {
-	c := state.contents(&resp.Diagnostics)
-	if !r.recordDestroys(state, c, &resp.Diagnostics) {
+// planDestroy plans the destruction of the set, within limits. With others, a new set replaces it.
+func (r *Resource) planDestroy(ctx context.Context, state, limits model, others bool, next string, diags *diag.Diagnostics) {
+	c := state.contents(diags)
+	deleted, kept := state.retirement(c.keys())
+	if !r.record(state, c, nil, deleted, kept, diags) {
 		return
 	}
-	deleted, kept := state.retirement(c.keys())
-	warnReleased(&resp.Diagnostics, state, c.addressList(kept), false)
-	r.checkDeletions(ctx, state, state, c, deleted, false, destroyRefused, &resp.Diagnostics)
-}
-
-// recordDestroys records in the walk that a plan destroys the set, with all mailboxes that it does
-// not keep. It adds an error and returns false if another resource has one.
-func (r *Resource) recordDestroys(state model, c *contents, diags *diag.Diagnostics) bool {
-	conflicts := map[string]session.Conflict{}
-	objects := state.objects(c)
-	deleted, kept := state.retirement(c.keys())
-	for _, key := range kept {
-		r.Walk().PlanRelease(objects[key])
-	}
-	for _, key := range deleted {
-		if conflict := r.Walk().PlanDestroy(objects[key]); conflict != session.NoConflict {
-			conflicts[key] = conflict
-		}
-	}
-	r.addConflicts(diags, c, conflicts)
-	return len(conflicts) == 0
-}
-
-// planReplacement is the first plan of a replacement that a change of the domain causes. The
-// value in the state counts too: with create_before_destroy, core plans the delete once more
-// in the apply, without this plan.
-func (r *Resource) planReplacement(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
-	c := state.contents(&resp.Diagnostics)
-	if !r.recordDestroys(state, c, &resp.Diagnostics) {
-		return
-	}
-	r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
-	reason, limits := replacementRefused, state
-	if plan.Domain.IsUnknown() {
-		reason = unknownDomainRefused
-	}
-	limits.MaxDeletions = types.Int64Value(min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()))
-	deleted, kept := state.retirement(c.keys())
-	warnReleased(&resp.Diagnostics, state, c.addressList(kept), false)
-	r.checkDeletions(ctx, limits, state, c, deleted, true, reason, &resp.Diagnostics)
+	warnReleased(diags, state, c.addressList(kept), false)
+	r.checkDeletions(ctx, limits, state, c, deleted, others, next, diags)
 }
 
 func isImported(ctx context.Context, private service.PrivateState) bool {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -18,17 +18,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// Resource is mailhost_mailbox_set.
 type Resource struct {
 	service.Resource[api.Domain, model]
 }
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: definition}})
 }
 
-// ImportState implements resource.ResourceWithImportState: by the domain's name or id.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
 	if !resp.Diagnostics.HasError() {
@@ -36,8 +33,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	}
 }
 
-// Read implements resource.Resource. It reads the domain's list, and the domain only if
-// that is empty.
+// Read reads the domain's list, and the domain only if that is empty.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		id := state.ID.ValueString()
@@ -82,8 +78,7 @@ func (r *Resource) refresh(state *model, l *listing, diags *diag.Diagnostics) *c
 	return now
 }
 
-// Create implements resource.Resource. A create that fails in part is no error, see
-// [compact.Type].
+// Create has warnings in place of errors if only a part fails, see [compact.Type].
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -146,8 +141,8 @@ func without[T any](keys []string, m map[string]T) []string {
 	return left
 }
 
-// Update implements resource.Resource. It deletes only what the state has and the plan
-// lacks. What fails stays in the state as it was, so that the next plan has it again.
+// Update deletes only what the state has and the plan lacks. What fails stays in the state as it
+// was, so that the next plan has it again.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {
@@ -180,7 +175,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 			a.adopt(ctx, want, existing)
 		} else {
 			for key, m := range existing {
-				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice)
+				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, service.WithAdvice(fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice))
 			}
 		}
 		a.create(ctx, want, without(ch.added, existing))
@@ -199,7 +194,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 }
 
-// Delete implements resource.Resource.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var partial *model
 	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
@@ -232,13 +226,12 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 }
 
-// adoptAdvice is what to do about a mailbox that exists.
 const adoptAdvice = `To manage it with this set, set on_existing = "adopt". Otherwise remove its entry, or choose another key.`
 
 // apply is one create, update or delete of a set.
 type apply struct {
 	client *client.Client
-	walk   *service.Walk
+	walk   *session.Walk
 	domain string
 
 	mu        sync.Mutex // guards what follows
@@ -249,20 +242,31 @@ type apply struct {
 	known     *api.Mailbox
 }
 
-func (a *apply) fail(key, summary string, err error, next string) {
+func (a *apply) locked(change func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.failures = append(a.failures, failure{key, summary, err, next})
+	change()
+}
+
+func (a *apply) fail(key, summary string, err error) {
+	a.locked(func() { a.failures = append(a.failures, failure{key, summary, err}) })
 }
 
 func (a *apply) put(key string, e entry, m *api.Mailbox) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.known = m
-	a.result.put(key, e, m.PrimaryEmail, m.ID)
+	a.locked(func() {
+		a.known = m
+		a.result.put(key, e, m.PrimaryEmail, m.ID)
+	})
 }
 
-// create creates mailboxes in bulk.
+// acquire records in the walk that the set has a mailbox, unless another resource has it.
+func (a *apply) acquire(id string) error {
+	if a.walk.Acquire(object(id)) == session.NoConflict {
+		return nil
+	}
+	return service.WithAdvice(errors.New("another resource of this run manages it, id "+id), "Remove one of the two.")
+}
+
 func (a *apply) create(ctx context.Context, want *contents, keys []string) {
 	if len(keys) == 0 {
 		return
@@ -280,12 +284,15 @@ func (a *apply) create(ctx context.Context, want *contents, keys []string) {
 		}
 		switch {
 		case client.IsConflict(outcome.Err) && isExisting(outcome.Err):
-			a.fail(key, summary, outcome.Err, adoptAdvice)
+			a.fail(key, summary, service.WithAdvice(outcome.Err, adoptAdvice))
+			continue
 		case outcome.Err != nil:
-			a.fail(key, summary, service.CreateError(ctx, outcome.Err), "")
-		case a.walk.Acquire(object(outcome.Mailbox.ID)) != session.NoConflict:
-			a.fail(key, summary, errors.New("another resource of this run manages it, id "+outcome.Mailbox.ID), "Remove one of the two.")
-		default:
+			a.fail(key, summary, service.CreateError(ctx, outcome.Err))
+			continue
+		}
+		if err := a.acquire(outcome.Mailbox.ID); err != nil {
+			a.fail(key, summary, err)
+		} else {
 			a.put(key, want.entries[key], outcome.Mailbox)
 		}
 	}
@@ -296,18 +303,17 @@ func isExisting(err error) bool {
 	return ok && len(refused.Problems) > 0 && refused.Problems[0].Type == api.BulkAlreadyExists
 }
 
-// adopt takes existing mailboxes over and gives them their names.
 func (a *apply) adopt(ctx context.Context, want *contents, existing map[string]*api.Mailbox) {
 	client.Parallel(a.client, sortedKeys(existing), func(key string) {
 		m, e := existing[key], want.entries[key]
-		if a.walk.Acquire(object(m.ID)) != session.NoConflict {
-			a.fail(key, "Can't adopt the mailbox "+m.PrimaryEmail, errors.New("another resource of this run manages it, id "+m.ID), "Remove one of the two.")
+		if err := a.acquire(m.ID); err != nil {
+			a.fail(key, "Can't adopt the mailbox "+m.PrimaryEmail, err)
 			return
 		}
 		renamed, err := a.setNames(ctx, m.ID, e, entryOf(m))
 		if err != nil {
 			// It is the set's from now on, and the next plan has its names.
-			a.fail(key, "Can't set the names of the mailbox "+m.PrimaryEmail, err, "")
+			a.fail(key, "Can't set the names of the mailbox "+m.PrimaryEmail, err)
 			e = entryOf(m)
 		}
 		if renamed != nil {
@@ -338,10 +344,8 @@ func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
 	client.Parallel(a.client, ch.renamed, func(key string) {
 		before := ch.kept[key]
 		if _, err := a.setNames(ctx, prior.ids[before].Value, want.entries[key], prior.entries[before]); err != nil {
-			a.fail(key, "Can't update the mailbox "+prior.addresses[before].Value, err, "")
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.result.keep(key, prior.entries[before], prior, before)
+			a.fail(key, "Can't update the mailbox "+prior.addresses[before].Value, err)
+			a.locked(func() { a.result.keep(key, prior.entries[before], prior, before) })
 		}
 	})
 }
@@ -353,9 +357,7 @@ func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *l
 		id, address := prior.ids[key].Value, prior.addresses[key].Value
 		switch m := l.of(prior, key); {
 		case m == nil && l.byID[strings.ToLower(id)] != nil:
-			a.mu.Lock()
-			a.reused = append(a.reused, address)
-			a.mu.Unlock()
+			a.locked(func() { a.reused = append(a.reused, address) })
 			return
 		case m == nil:
 			return // it is gone
@@ -370,19 +372,14 @@ func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *l
 		case err == nil || client.IsNotFound(err):
 			a.walk.Gone(object(id))
 		case errors.Is(err, client.ErrDeleteUnsupported):
-			a.mu.Lock()
-			a.remaining = append(a.remaining, address)
-			a.mu.Unlock()
+			a.locked(func() { a.remaining = append(a.remaining, address) })
 		default:
-			a.fail(key, "Can't delete the mailbox "+address, err, "")
-			a.mu.Lock()
-			a.result.keep(key, prior.entries[key], prior, key)
-			a.mu.Unlock()
+			a.fail(key, "Can't delete the mailbox "+address, err)
+			a.locked(func() { a.result.keep(key, prior.entries[key], prior, key) })
 		}
 	})
 }
 
-// domainOf returns the id and the name of the domain.
 func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
 	if m := a.known; m != nil && m.DomainID != "" && m.DomainName != "" {
 		return &api.Domain{ID: m.DomainID, Name: m.DomainName}, nil
@@ -393,20 +390,12 @@ func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
 // report warns about what an apply has found that its plan could not know.
 func (a *apply) report(set model, diags *diag.Diagnostics) {
 	if len(a.remaining) > 0 {
-		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.remaining))+" of "+set.domain()+" still "+service.Plural(len(a.remaining), "exists", "exist"),
-			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+service.Bullets(sorted(a.remaining))+
+		diags.AddAttributeWarning(mailboxesPath, mailboxes(len(a.remaining))+" of "+set.domain()+" still "+service.Plural(len(a.remaining), "exists", "exist"),
+			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+service.Bullets(slices.Sorted(slices.Values(a.remaining)))+
 				"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 	}
 	if len(a.reused) > 0 {
-		diags.AddAttributeWarning(path.Root("mailboxes"), mailboxes(len(a.reused))+" of "+set.domain()+" not deleted",
-			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+service.Bullets(sorted(a.reused)))
+		diags.AddAttributeWarning(mailboxesPath, mailboxes(len(a.reused))+" of "+set.domain()+" not deleted",
+			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+service.Bullets(slices.Sorted(slices.Values(a.reused))))
 	}
-}
-
-func sorted(list []string) []string {
-	set := map[string]bool{}
-	for _, each := range list {
-		set[each] = true
-	}
-	return sortedKeys(set)
 }

@@ -27,7 +27,7 @@ func attributes() map[string]schema.Attribute {
 		"domain": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{keepDomain, stringplanmodifier.RequiresReplace()},
+			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("id"), stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Domain of the mailboxes, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain.",
 		},
 		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
@@ -52,7 +52,6 @@ func attributes() map[string]schema.Attribute {
 	}
 }
 
-// settings returns the attributes that the API does not have.
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"max_deletions": schema.Int64Attribute{

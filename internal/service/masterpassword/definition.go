@@ -33,7 +33,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Definition describes master passwords.
 var Definition = &service.Definition[api.MasterPassword, model]{
 	Name: "master_password",
 	Collection: service.Collection[api.MasterPassword]{

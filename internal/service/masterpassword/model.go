@@ -23,7 +23,6 @@ type model struct {
 	GeneratedSecret types.String `tfsdk:"generated_secret"`
 }
 
-// String names the master password in messages.
 func (m model) String() string {
 	if m.Name.IsNull() {
 		return "master password " + m.ID.ValueString()
@@ -94,7 +93,6 @@ func (s secret) absent() bool {
 	return s.Value.IsNull() && s.ValueWO.IsNull() && !s.Generate.IsUnknown() && !s.Generate.ValueBool()
 }
 
-// checkCreate checks a configuration that creates a master password.
 func (s secret) checkCreate() (diags diag.Diagnostics) {
 	if s.absent() {
 		diags.AddError("A master password without a secret",
@@ -103,7 +101,6 @@ func (s secret) checkCreate() (diags diag.Diagnostics) {
 	return diags
 }
 
-// check checks the known values of a configuration.
 func (s secret) check() (diags diag.Diagnostics) {
 	var ways []string
 	for _, v := range []struct {
@@ -180,7 +177,6 @@ func readImportStage(ctx context.Context, p service.PrivateState, diags *diag.Di
 	return notImported
 }
 
-// store writes the stage to the private state.
 func (s importStage) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
 	return service.SetPrivate(ctx, p, importStageKey, s)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -21,35 +20,36 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	}
 }
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case req.Plan.Raw.IsNull():
+	if req.Plan.Raw.IsNull() {
 		r.WarnOrphaned(ctx, req, resp)
 		return
-	case req.State.Raw.IsNull():
-		planCreate(ctx, req, resp)
+	}
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	plan, state, ok := r.Models(ctx, req, resp)
+	if !ok {
+		return
+	}
+	if req.State.Raw.IsNull() {
+		planCreate(ctx, config, plan, resp)
 		r.WarnMissingDomain(ctx, req, resp)
 		return
 	}
 	r.PlanScope(ctx, req, resp)
 	r.WarnMissingDomain(ctx, req, resp)
-	planSecret(ctx, req, resp)
+	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
+	planSecret(ctx, req, config, plan, state, resp)
 	service.DropEmptyUpdate(req, resp)
-	if r.WarnOrphaned(ctx, req, resp) {
-		checkOrphanedName(ctx, req, resp)
+	if r.WarnOrphaned(ctx, req, resp) && plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
+		resp.Diagnostics.AddAttributeError(path.Root("name"), "Another secret needs another name here",
+			fmt.Sprintf("The %s can't be deleted, and keeps its name; one with the new secret can't have the same name in the same scope. Set another name together with the new secret, and remove the old master password in the service's own control panel.", state.String()))
 	}
 }
 
 // planCreate requires a secret, and plans generated_secret. Terraform also plans a
 // replacement with it, after planSecret.
-func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var config, plan model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
+func planCreate(ctx context.Context, config, plan model, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(config.checkCreate()...)
 	config.warnShort(&resp.Diagnostics)
 	if !plan.Generate.IsUnknown() && !plan.Generate.ValueBool() {
@@ -60,7 +60,6 @@ func planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 // shortest is the length of a secret that is no easy guess. The API accepts less.
 const shortest = 12
 
-// warnShort warns about a short secret.
 func (m model) warnShort(diags *diag.Diagnostics) {
 	if value := m.secret.expand(); value != nil && len([]rune(*value)) < shortest {
 		diags.AddAttributeWarning(path.Root(m.secret.attribute()), "The secret of the "+m.String()+" is short",
@@ -71,11 +70,7 @@ func (m model) warnShort(diags *diag.Diagnostics) {
 // planSecret plans a replacement if the secret changes, because the API has no operation
 // that changes it. Otherwise the state records the configuration of the secret. The
 // package comment has the table.
-func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var config, plan, state model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+func planSecret(ctx context.Context, req resource.ModifyPlanRequest, config, plan, state model, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(config.checkVersion(state.secret)...)
 	stage := readImportStage(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -109,7 +104,6 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// addForgotten warns that the configuration no longer sets the secret.
 func warnForgotten(diags *diag.Diagnostics, state model) {
 	last := "Only value_wo_version is removed from the state."
 	if !state.GeneratedSecret.IsNull() {
@@ -122,8 +116,6 @@ func warnForgotten(diags *diag.Diagnostics, state model) {
 			"\n\nA secret that you set later replaces the master password, even if it is the same secret.")
 }
 
-// addReplaced warns that a secret was added to a master password whose secret is not
-// known.
 func warnReplaced(diags *diag.Diagnostics, state model, at path.Path) {
 	service.WarnReplace(diags, state.String(),
 		fmt.Sprintf("Terraform does not know its secret, so the value of %s counts as a new one, and the API can't change a secret.", at),
@@ -139,16 +131,4 @@ func addUncertain(diags *diag.Diagnostics, state model, at path.Path) {
 			"For a new secret, run terraform taint with the address of this resource: the next apply replaces the master password, and the old secret stops working. "+
 			"If it is the one in use, remove the master password from the state with terraform state rm, and import it again with an import block: that plan records the secret without sending it. "+
 			"To leave the secret as it is, remove it from the configuration.", at))
-}
-
-// checkOrphanedName adds an error to a replacement with the same name and scope, if the
-// API can't delete the master password: its name stays taken.
-func checkOrphanedName(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var plan, state model
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
-		resp.Diagnostics.AddAttributeError(path.Root("name"), "Another secret needs another name here",
-			fmt.Sprintf("The %s can't be deleted, and keeps its name; one with the new secret can't have the same name in the same scope. Set another name together with the new secret, and remove the old master password in the service's own control panel.", state.String()))
-	}
 }

@@ -13,19 +13,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resource is mailhost_master_password.
 type Resource struct {
 	service.Resource[api.MasterPassword, model]
 }
 
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
-// NewResource returns the resource.
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.MasterPassword, model]{Definition: Definition}})
 }
 
-// Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -57,14 +54,12 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// conflictAdvice returns what to do about the master password that has the name.
 func (m model) conflictAdvice() string {
 	return "To use this secret, choose another name. If the existing master password is the one you want, import it: that does not change its secret. " +
 		service.ImportAdvice("mailhost_master_password", m.ImportKey(m.Name.ValueString())) +
 		"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use."
 }
 
-// Read implements resource.Resource.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		p, err := c.GetMasterPassword(ctx, state.ID.ValueString())
@@ -80,7 +75,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	})
 }
 
-// Update implements resource.Resource. The API can change only the name.
+// Update changes the name, which is all that the API can change.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {
@@ -98,15 +93,14 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(notImported.store(ctx, resp.Private)...)
 }
 
-// ImportState implements resource.ResourceWithImportState: by UUID, by scope and
-// name, or by identity.
+// ImportState imports by UUID, by scope and name, or by identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	resp.Diagnostics.Append(importing.store(ctx, resp.Private)...)
-	resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %s is not known", service.ImportedID(ctx, resp)),
+	resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %s is not known", service.ImportedID(resp)),
 		"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
 			"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")
 }

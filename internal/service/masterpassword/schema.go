@@ -42,7 +42,6 @@ func attributes() map[string]schema.Attribute {
 	}
 }
 
-// secretAttributes returns the attributes of secret, and generated_secret.
 func secretAttributes() map[string]schema.Attribute {
 	length := validate.Length[api.CreateMasterPasswordBody]("value")
 	return map[string]schema.Attribute{

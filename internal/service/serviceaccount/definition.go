@@ -16,7 +16,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Definition describes service accounts.
 var Definition = &service.Definition[api.ServiceAccount, model]{
 	Name: "service_account",
 	Collection: service.Collection[api.ServiceAccount]{

@@ -43,7 +43,6 @@ var (
 	_ ephemeral.EphemeralResourceWithConfigure = (*Token)(nil)
 )
 
-// NewEphemeralResource returns the ephemeral resource.
 func NewEphemeralResource() ephemeral.EphemeralResource { return &Token{now: time.Now} }
 
 // tokenModel is the model of the ephemeral resource.
@@ -68,7 +67,6 @@ type opened struct {
 
 func (o opened) String() string { return fmt.Sprintf("service account %q", o.Name) }
 
-// Metadata implements ephemeral.EphemeralResource.
 func (t *Token) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_service_account_token"
 }
@@ -84,7 +82,6 @@ It belongs to a service account of its own, which is created when Terraform open
 * Open it with a provider configuration whose own credential is permanent. If that credential comes from another ` + "`mailhost_service_account_token`" + `, the CLI may close the two in any order, and the inner one can no longer be revoked.
 * It requires Terraform 1.10 or OpenTofu 1.11.`
 
-// Schema implements ephemeral.EphemeralResource.
 func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: tokenDescription,
@@ -119,7 +116,6 @@ func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 	}
 }
 
-// Open implements ephemeral.EphemeralResource.
 func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m tokenModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -240,8 +236,6 @@ func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) 
 	return revoked, failures
 }
 
-// Close implements ephemeral.EphemeralResourceWithClose: it revokes the service
-// account.
 func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
 	private, diags := req.Private.GetKey(ctx, openedKey)
 	resp.Diagnostics.Append(diags...)

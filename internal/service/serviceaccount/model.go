@@ -31,7 +31,6 @@ type model struct {
 	Token            types.String `tfsdk:"token"`
 }
 
-// String names the service account in messages.
 func (m model) String() string {
 	if m.Name.ValueString() != "" {
 		return "service account " + strconv.Quote(m.Name.ValueString())

@@ -50,7 +50,6 @@ func permissionsIn(ctx context.Context, set types.Set) (all []permission, diags 
 	return all, diags
 }
 
-// checkPermissions checks the configured permissions that are known.
 func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostics) {
 	if set.IsUnknown() {
 		return
@@ -105,7 +104,6 @@ func addNoGrants(diags *diag.Diagnostics, object string) {
 			"Remove permissions, and create it with a credential that has no more than it should have.")
 }
 
-// authorizations returns the grants of a service account.
 func authorizations(ctx context.Context, c *client.Client, id string) (all []api.Authorization, err error) {
 	for g, err := range c.ListAuthorizations(ctx, api.ListAuthorizationsRequest{
 		SubjectType: vocab.SubjectServiceAccount, SubjectID: id,

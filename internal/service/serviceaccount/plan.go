@@ -18,19 +18,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// ModifyPlan implements resource.ResourceWithModifyPlan.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	planExpiry(ctx, req, resp, func() time.Time { return r.serverNow(ctx) })
 	service.DropEmptyUpdate(req, resp)
-	var plan, state model
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
-	if !resp.Plan.Raw.IsNull() {
-		resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	}
+	plan, state, _ := r.Models(ctx, req, resp)
 	replacing := state.replacedBy(plan)
 	r.refuseOwn(ctx, req, resp, state, replacing)
 	if !r.WarnOrphaned(ctx, req, resp, replacing...) && !resp.Diagnostics.HasError() {
@@ -50,9 +44,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// listed is the key of the account's list in the walk's notes.
-type listed struct{}
-
 // warnSameName warns in the plan of a new service account that an active one of its name
 // exists and is not in the state, for instance after an apply that was killed: names are not
 // unique, so that nothing else shows that its token is left over.
@@ -61,9 +52,9 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 	if c == nil || plan.Name.IsUnknown() {
 		return
 	}
-	found := service.FindListed(ctx, r.Notes(), listed{}, c.ListServiceAccounts(ctx),
+	found := service.FindListed(r.Notes(), "", c.ListServiceAccounts(ctx),
 		func(a *api.ServiceAccount) string { return a.Name }, plan.Name.ValueString(), func(a *api.ServiceAccount) bool {
-			return a.RevokedAt == nil && !r.Walk().IsInState(service.Object{Type: "mailhost_service_account", ID: a.ID})
+			return a.RevokedAt == nil && !r.Walk().IsInState(session.Object{Type: "mailhost_service_account", ID: a.ID})
 		})
 	if found != nil {
 		diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("An active %s exists that the state does not have", plan.String()),
@@ -110,7 +101,6 @@ func (r *Resource) refuseOwn(ctx context.Context, req resource.ModifyPlanRequest
 	}
 }
 
-// authenticates reports whether the client uses the service account's token.
 func (m model) authenticates(c *client.Client) bool {
 	return c.UsesServiceAccount(m.TokenPrefix.ValueString(), m.TokenPublicID.ValueString())
 }
@@ -128,8 +118,6 @@ const (
 	replaces    = "A change replaces the service account."
 )
 
-// ValidateConfig implements resource.ResourceWithValidateConfig: it checks
-// the attributes that limit a token's lifetime, if they are known.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)

@@ -16,7 +16,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-// Resource is mailhost_service_account.
 type Resource struct {
 	service.Resource[api.ServiceAccount, model]
 
@@ -25,7 +24,6 @@ type Resource struct {
 
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
-// NewResource returns the resource.
 func NewResource() resource.Resource { return newResource(time.Now) }
 
 func newResource(now func() time.Time) resource.Resource {
@@ -44,7 +42,6 @@ func (r *Resource) serverNow(ctx context.Context) time.Time {
 	return r.now()
 }
 
-// Create implements resource.Resource.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, c := r.Planned(ctx, req, resp)
 	if c == nil {
@@ -83,7 +80,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// Update implements resource.Resource. The API can change only the permissions.
+// Update changes the permissions, which is all that the API can change.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {
@@ -99,8 +96,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// Read implements resource.Resource. An API that can't read service accounts leaves the
-// state as it is.
+// Read leaves the state as it is if the API can't read service accounts.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		a, err := c.GetServiceAccount(ctx, state.ID.ValueString())
@@ -138,7 +134,6 @@ func warnExpired(diags *diag.Diagnostics, state model, now time.Time) {
 		fmt.Sprintf("Its token stopped working at %s. %s; if you no longer need it, remove the resource.", state.ExpiresAt.ValueString(), next))
 }
 
-// Delete implements resource.Resource: it revokes the service account.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
 		if state.authenticates(c) {
@@ -149,8 +144,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	})
 }
 
-// ImportState implements resource.ResourceWithImportState: by UUID, by name, or
-// by identity.
+// ImportState imports by UUID, by name, or by identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	unsupported := false
 	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, name string) (string, error) {
@@ -168,12 +162,11 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		resp.Diagnostics = nil
 		addNoImport(&resp.Diagnostics, req.ID)
 	case !resp.Diagnostics.HasError():
-		resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %s is not known", service.ImportedID(ctx, resp)),
+		resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %s is not known", service.ImportedID(resp)),
 			"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace.")
 	}
 }
 
-// addNoImport adds the error of an import from an API that can't read service accounts.
 func addNoImport(diags *diag.Diagnostics, key string) {
 	diags.AddError(fmt.Sprintf("Can't import the service account %q", key),
 		"This API has no operation that reads or lists service accounts, so none can be imported. Create a new one with Terraform, give its token to the users of the old one, and revoke the old one in the service's own control panel.")

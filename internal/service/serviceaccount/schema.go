@@ -69,7 +69,6 @@ func attributes() map[string]schema.Attribute {
 	}
 }
 
-// settings returns the attributes that the API does not return with a service account.
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"valid_for": schema.StringAttribute{
