@@ -148,26 +148,35 @@ func writeArray(b *bytes.Buffer, dec *msgpack.Decoder) error {
 	return nil
 }
 
-// writeMap appends a map or an object. Its keys are in alphabetical order, as Terraform sends them.
+// writeMap appends a map or an object with its keys in alphabetical order. That is the
+// order of Terraform, but the protocol does not promise it.
 func writeMap(b *bytes.Buffer, dec *msgpack.Decoder) error {
 	n, err := dec.DecodeMapLen()
 	if err != nil {
 		return err
 	}
-	b.WriteByte('{')
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		key, err := dec.DecodeString()
-		if err != nil {
+	written := make(map[string]string, n)
+	keys := make([]string, n)
+	start := b.Len()
+	for i := range keys {
+		if keys[i], err = dec.DecodeString(); err != nil {
 			return err
 		}
-		writeString(b, key)
-		b.WriteByte(':')
 		if err := writeJSON(b, dec); err != nil {
 			return err
 		}
+		written[keys[i]] = string(b.Bytes()[start:])
+		b.Truncate(start)
+	}
+	slices.Sort(keys)
+	b.WriteByte('{')
+	for i, key := range keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		writeString(b, key)
+		b.WriteByte(':')
+		b.WriteString(written[key])
 	}
 	b.WriteByte('}')
 	return nil

@@ -23,10 +23,9 @@ type DMARC struct {
 	PSD string
 	// FO lists the failures to report: 0, 1, d, s.
 	FO []string
-	// RI, RF and Pct are tags of RFC 7489 that RFC 9989 has removed: receivers ignore
-	// them. They are accepted until 1.0. RI is the interval between aggregate reports in
-	// seconds, RF are the formats of failure reports (afrf), and Pct is the share of mail
-	// to which the policy applies, in percent.
+	// RI, RF and Pct are tags of RFC 7489 that RFC 9989 has removed, and accepted until 1.0:
+	// the interval between aggregate reports in seconds, the formats of failure reports (afrf),
+	// and the share of mail to which the policy applies, in percent.
 	RI  *int64
 	RF  []string
 	Pct *int64
@@ -47,18 +46,13 @@ func (d DMARC) Record() (string, error) {
 	ps.inRange("pct", d.Pct, 0, 100)
 
 	tags := tagList{"v=DMARC1"}
-	tags.add("p", d.P)
-	tags.add("sp", d.SP)
-	tags.add("np", d.NP)
-	tags.add("rua", ps.uris("rua", d.RUA, sizedMailtoURI))
-	tags.add("ruf", ps.uris("ruf", d.RUF, sizedMailtoURI))
-	tags.add("adkim", d.ADKIM)
-	tags.add("aspf", d.ASPF)
-	tags.add("t", d.T)
-	tags.add("psd", d.PSD)
-	tags.add("ri", decimal(d.RI))
-	tags.add("fo", ps.words("fo", d.FO, "0", "1", "d", "s"))
-	tags.add("rf", ps.words("rf", d.RF, "afrf"))
-	tags.add("pct", decimal(d.Pct))
+	for _, tag := range [][2]string{
+		{"p", d.P}, {"sp", d.SP}, {"np", d.NP},
+		{"rua", ps.uris("rua", d.RUA, sizedMailtoURI)}, {"ruf", ps.uris("ruf", d.RUF, sizedMailtoURI)},
+		{"adkim", d.ADKIM}, {"aspf", d.ASPF}, {"t", d.T}, {"psd", d.PSD}, {"ri", decimal(d.RI)},
+		{"fo", ps.words("fo", d.FO, "0", "1", "d", "s")}, {"rf", ps.words("rf", d.RF, "afrf")}, {"pct", decimal(d.Pct)},
+	} {
+		tags.add(tag[0], tag[1])
+	}
 	return ps.finish("rua", tags.String())
 }

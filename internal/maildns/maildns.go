@@ -3,15 +3,13 @@
 //
 // Each kind of record is a struct with a method Record that checks all fields against
 // the kind's RFC and returns the text of the record. The package also refuses what an
-// RFC only advises against if nobody can want it, for instance ptr in SPF. It makes no
-// DNS lookups, so it can't check the lookups of an included policy.
+// RFC only advises against if nobody can want it, for instance ptr in SPF.
 //
-// It is pure: no I/O, no state, nothing of Terraform. It may import the standard
-// library and the syntax packages of apiserver: domainname, emailaddr and dnsdata.
+// It has no I/O, no state and nothing of Terraform. It may import the standard library
+// and the syntax packages of apiserver: domainname, emailaddr and dnsdata.
 //
-// An error is [Problems], which contains every problem of a record. Messages say what
-// is wrong and what is expected. They quote at most a short, escaped part of the
-// input, and nothing at all of a key.
+// An error is [Problems], with every problem of a record. Messages quote at most a short,
+// escaped part of the input, and nothing at all of a key.
 package maildns
 
 import (
@@ -149,7 +147,7 @@ func shorten(s string) string {
 	return strconv.Quote(s)
 }
 
-// tagList is a record of tag=value pairs, in order.
+// tagList is a record of tag=value pairs, in order (RFC 6376, section 3.2; RFC 7489, section 6.4).
 type tagList []string
 
 func (l *tagList) add(name, value string) {

@@ -34,13 +34,11 @@ const (
 // of RFC 5952, without bits after their prefix.
 //
 // It checks the syntax of each term, that at most 10 terms need a lookup, and that the
-// record fits a TXT record. It can't count the lookups of included policies. It also
-// can't check that the DNS response fits a UDP packet (section 3.4 advises 450 octets
-// for all TXT records of a name).
+// record fits a TXT record. It can't count the lookups of included policies, nor check that
+// the DNS response fits a UDP packet (section 3.4).
 func (s SPF) Record() (string, error) {
 	var ps Problems
-	var mechanisms, modifiers []string
-	var lookups []string
+	var mechanisms, modifiers, lookups []string
 	seen := map[string]int{}
 	for i, term := range s.Terms {
 		t, err := parseSPFTerm(term)

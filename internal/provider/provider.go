@@ -44,8 +44,7 @@ func New(version string) func() provider.Provider {
 	return newIn(&process{}, version)
 }
 
-// Replacements replace the provider's environment, so that a test can run it
-// deterministically. The zero value replaces nothing.
+// Replacements replace the provider's environment for a test. The zero value replaces nothing.
 type Replacements struct {
 	// Transport sends the requests to a remote API.
 	Transport http.RoundTripper
@@ -178,10 +177,9 @@ func (p *mailhost) ValidateConfig(context.Context, provider.ValidateConfigReques
 	p.validated.Add(1)
 }
 
-// servesOneWalk reports whether the configuration is for a single walk. Core validates
-// and configures the provider for each. `terraform test` configures the provider of a
-// test file itself, without validating it, and uses it for every plan, apply and
-// destroy of the file.
+// servesOneWalk reports whether the configuration is for a single walk, for which core validates
+// and configures the provider. `terraform test` configures the provider of a test file without
+// validating it, and uses it for every plan, apply and destroy of the file.
 func (p *mailhost) servesOneWalk() bool {
 	for n := p.validated.Load(); n > 0; n = p.validated.Load() {
 		if p.validated.CompareAndSwap(n, n-1) {

@@ -30,15 +30,7 @@ func (c config) resolveRemote(ctx context.Context, s *settings, getenv func(stri
 		diags.AddAttributeError(path.Root("account_id"), "Missing account_id",
 			"A remote API needs the account to manage. Set account_id in the provider block, or "+envAccountID+". `mailhostd init` prints it for a standalone server.")
 	}
-	var chosen []string
-	for _, way := range []struct {
-		name string
-		set  bool
-	}{{"token", c.Token.ValueString() != ""}, {"oauth2", !c.OAuth2.IsNull()}, {"workload_identity", !c.WorkloadIdentity.IsNull()}} {
-		if way.set {
-			chosen = append(chosen, way.name)
-		}
-	}
+	chosen := c.credentials()
 	switch { // the block takes precedence over the environment
 	case len(chosen) > 1:
 		diags.AddAttributeError(path.Root(chosen[0]), "Conflicting provider settings", strings.Join(chosen, " and ")+" are different ways to authenticate. Keep one of them.")

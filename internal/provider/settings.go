@@ -122,17 +122,30 @@ func (c config) resolve(ctx context.Context, lookup environment) (s settings, di
 	return s, diags
 }
 
+// credentials returns the names of the settings that are a credential and set.
+func (c config) credentials() (names []string) {
+	if c.Token.ValueString() != "" {
+		names = append(names, "token")
+	}
+	if !c.OAuth2.IsNull() {
+		names = append(names, "oauth2")
+	}
+	if !c.WorkloadIdentity.IsNull() {
+		names = append(names, "workload_identity")
+	}
+	return names
+}
+
 // resolveEmbedded reads an explicit embedded block. It takes precedence over the
 // environment's settings for a remote API.
 func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
-	for _, remote := range []struct {
-		name string
-		set  bool
-	}{{"base_url", c.BaseURL.ValueString() != ""}, {"token", c.Token.ValueString() != ""}, {"oauth2", !c.OAuth2.IsNull()}, {"workload_identity", !c.WorkloadIdentity.IsNull()}} {
-		if remote.set {
-			diags.AddAttributeError(path.Root(remote.name), "Conflicting provider settings",
-				remote.name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
-		}
+	remote := c.credentials()
+	if c.BaseURL.ValueString() != "" {
+		remote = append(remote, "base_url")
+	}
+	for _, name := range remote {
+		diags.AddAttributeError(path.Root(name), "Conflicting provider settings",
+			name+" is for a remote API, embedded is for an account in a local file. Remove one of the two from the provider block.")
 	}
 	var e embeddedConfig
 	diags.Append(c.Embedded.As(ctx, &e, basetypes.ObjectAsOptions{})...)
@@ -165,10 +178,9 @@ func (c config) resolveImplicit(s *settings, lookup environment) (diags diag.Dia
 				"Set it to the URL of the API. For an embedded account, which is a local file, unset it or set embedded = {} in the provider block.")
 	case s.token != "":
 		diags.AddAttributeError(path.Root("token"), "A token without a base_url", instead)
-	case !c.OAuth2.IsNull():
-		diags.AddAttributeError(path.Root("oauth2"), "oauth2 without a base_url", instead)
-	case !c.WorkloadIdentity.IsNull():
-		diags.AddAttributeError(path.Root("workload_identity"), "workload_identity without a base_url", instead)
+	case len(c.credentials()) > 0:
+		name := c.credentials()[0]
+		diags.AddAttributeError(path.Root(name), name+" without a base_url", instead)
 	case lookup.get(envAudience) != "":
 		diags.AddAttributeError(path.Root("workload_identity"), envAudience+" without a base_url", instead)
 	case s.accountID != "":

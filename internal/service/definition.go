@@ -15,17 +15,44 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
-// Definition describes a kind of object: T is the API's type of an object, and M the
-// resource's model, whose String names the object in messages, as in "mailbox
-// jane@example.com". Each part is for one use of the kind; a resource without data sources
-// has no Single and no Listing.
+// Definition describes a kind of object: T is the API's type of an object, and M the resource's
+// model, whose String names the object in messages, as in "mailbox jane@example.com". A resource
+// without data sources has no Single.
 type Definition[T any, M fmt.Stringer] struct {
 	// Name is the type without the provider's name, such as "mailbox".
 	Name string
 	Collection[T]
-	Lookup[T, M]
+
+	// ID returns an object's id.
+	ID func(*T) string
+	// CanonicalID returns an id in the API's spelling, and false for anything else.
+	// The default accepts UUIDs.
+	CanonicalID func(string) (id string, ok bool)
+	// Get reads the object with an id, see [client.IsNotFound].
+	Get func(c *client.Client, ctx context.Context, id string) (*T, error)
+	// Flatten sets a model from a response. The default is [Flatten].
+	Flatten func(m *M, v *T)
+	// Find finds the object with a natural key, for an import and for a data source.
+	Find Finder[T]
+	// ImportBy lists the import ids for an import that finds nothing.
+	ImportBy string
+
 	Managing
-	Deletion[M]
+
+	// Delete deletes the object with an id, see [client.IsNotFound]. It is nil for a resource with
+	// a Delete of its own. DeleteOperation is the API's operation.
+	Delete          func(c *client.Client, ctx context.Context, id string) error
+	DeleteOperation api.Spec
+	// DeleteVerb is the verb for it in messages; the default is "delete".
+	DeleteVerb string
+	// DeleteConflict, if set, explains what to do if the API refuses it with a conflict.
+	DeleteConflict string
+	// Orphaned describes the consequence of an object that the API can't delete.
+	Orphaned func(context.Context, M) string
+	// Unreadable means that an API which can't delete an object can't read it either,
+	// so that it can't be imported again.
+	Unreadable bool
+
 	Single  Single[T]
 	Listing Listing[T, M]
 }
@@ -48,24 +75,6 @@ type Collection[T any] struct {
 	Filters []Filter
 	// List iterates over the objects that match the filters, page by page.
 	List func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error]
-}
-
-// Lookup is how one object is read and found.
-type Lookup[T any, M fmt.Stringer] struct {
-	// ID returns an object's id.
-	ID func(*T) string
-	// CanonicalID returns an id in the API's spelling, and false for anything else.
-	// The default accepts UUIDs.
-	CanonicalID func(string) (id string, ok bool)
-	// Get reads the object with an id. Without such an object it returns an error for which
-	// client.IsNotFound is true.
-	Get func(c *client.Client, ctx context.Context, id string) (*T, error)
-	// Flatten sets a model from a response. The default is [Flatten].
-	Flatten func(m *M, v *T)
-	// Find finds the object with a natural key, for an import and for a data source.
-	Find Finder[T]
-	// ImportBy lists the import ids for an import that finds nothing.
-	ImportBy string
 }
 
 // Finder finds an object by its natural key: [ByKey], [InScope] or [ByArguments].
@@ -124,24 +133,6 @@ type Managing struct {
 	// IsValuable means that an object holds mail or money: no plan deletes it for a new
 	// object with the same key.
 	IsValuable bool
-}
-
-// Deletion is what a destroy does. Resources with a Delete of their own have none.
-type Deletion[M fmt.Stringer] struct {
-	// Delete deletes the object with an id. Without such an object it returns an error for
-	// which client.IsNotFound is true.
-	Delete func(c *client.Client, ctx context.Context, id string) error
-	// DeleteOperation is the API's operation of Delete.
-	DeleteOperation api.Spec
-	// DeleteVerb is the verb for it in messages; the default is "delete".
-	DeleteVerb string
-	// DeleteConflict, if set, explains what to do if the API refuses it with a conflict.
-	DeleteConflict string
-	// Orphaned describes the consequence of an object that the API can't delete.
-	Orphaned func(context.Context, M) string
-	// Unreadable means that an API which can't delete an object can't read it either,
-	// so that it can't be imported again.
-	Unreadable bool
 }
 
 // Single is the data source of one object.

@@ -81,17 +81,15 @@ func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fiel
 // addConnectionError reports a failure of the connection as a whole, with general
 // advice in place of the caller's.
 func addConnectionError(diags *diag.Diagnostics, incident *client.Incident, err error, summary string) {
-	refused, ok := err.(*client.Error)
-	if !ok {
-		diags.Append(newConnectionError(incident, summary, sentence(err.Error()), advice(err)))
-		return
+	reason, from := err.Error(), ""
+	if refused, ok := err.(*client.Error); ok {
+		reason, from = refused.Reason(), source(refused)
 	}
-	diags.Append(newConnectionError(incident, summary, sentence(refused.Reason()), source(refused), advice(err)))
+	diags.Append(newConnectionError(incident, summary, sentence(reason), from, advice(err)))
 }
 
-// ReasonAt returns the API's message about an attribute. It begins with the path of a
-// nested attribute, because OpenTofu and Terraform 1.11 show the first line of the
-// resource instead of the attribute's line.
+// ReasonAt returns the API's message about an attribute. It begins with a nested attribute's path,
+// because OpenTofu and Terraform 1.11 show the resource's first line instead of the attribute's.
 func ReasonAt(at path.Path, msg string) string {
 	if len(at.Steps()) < 2 {
 		return sentence(msg)
@@ -270,13 +268,7 @@ func FirstBullets(lines []string) string {
 
 // paragraphs joins the parts that are not empty.
 func paragraphs(parts ...string) string {
-	var full []string
-	for _, p := range parts {
-		if p != "" {
-			full = append(full, p)
-		}
-	}
-	return strings.Join(full, "\n\n")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
 }
 
 // sentence makes a message begin with a capital and end with a full stop.
@@ -318,9 +310,8 @@ func (e connectionError) report() diag.Diagnostic {
 	return diag.NewErrorDiagnostic(e.Summary(), e.reason+" See the full error in this output for what to do.")
 }
 
-// reportOnce shortens the connection errors of a resource that are reported already.
-// If silent, it drops those of an incident that made another resource fail, because
-// the walk fails already.
+// reportOnce shortens the connection errors of a resource that are reported already. If silent,
+// it drops them if their incident has made another resource fail.
 func reportOnce(diags *diag.Diagnostics, silent bool) {
 	kept := make(diag.Diagnostics, 0, len(*diags))
 	for _, d := range *diags {
@@ -335,9 +326,8 @@ func reportOnce(diags *diag.Diagnostics, silent bool) {
 	*diags = kept
 }
 
-// reportDataSource shortens the connection errors of a data source that are reported
-// already. It drops none, and the next resource still fails by itself, because
-// Terraform turns a data source's error in a check block into a warning.
+// reportDataSource shortens the connection errors of a data source that are reported already. It
+// drops none, because Terraform turns a data source's error in a check block into a warning.
 func reportDataSource(resp *datasource.ReadResponse) {
 	for i, d := range resp.Diagnostics {
 		if e, ok := d.(connectionError); ok {

@@ -53,10 +53,9 @@ type Existing struct {
 	IsValuable bool
 }
 
-// PlanExisting reports in a plan that the object to be created exists: a warning if
-// on_existing adopts it, and otherwise an error with its import block. An object that
-// another resource has is an error in any case, unless the plan replaces it, which deletes it
-// first.
+// PlanExisting reports in a plan that the object to be created exists: a warning if on_existing
+// adopts it and no other resource has it, and otherwise an error with its import block. The plan
+// of a replacement deletes it first, unless it is valuable.
 func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
 	o := session.Object{Type: e.Type, ID: e.ID, Keys: e.Keys}
 	if !e.IsValuable && c.Walk().IsInState(o) {

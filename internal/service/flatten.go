@@ -14,10 +14,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
-// Flatten sets the fields of a model from an API response. A field with the tag
-// tfsdk:"first_name" gets the response's field with the tag json:"first_name"; one
-// that the response does not have stays as it is. A nil pointer becomes null. It
-// panics if the types differ.
+// Flatten sets the fields of a model from an API response, by their tfsdk and json tags. A field
+// that the response does not have stays as it is, and a nil pointer becomes null. It panics if the
+// types differ.
 func Flatten(model, response any) {
 	values := valuesOf(response)
 	eachField(reflect.ValueOf(model).Elem(), func(name string, field reflect.Value) {

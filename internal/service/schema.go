@@ -26,8 +26,7 @@ func ComputedString(description string) schema.Attribute {
 //
 //   - A value of a custom type is validated, and keeps its prior spelling if it means
 //     the same. The validity of a DNS record's value depends on the record's type.
-//   - A computed attribute keeps its value in the plan of an update, unless it is
-//     volatile.
+//   - A computed attribute keeps its value in the plan of an update, unless it is volatile.
 func planned(attributes map[string]schema.Attribute, volatile []string) map[string]schema.Attribute {
 	for name, a := range attributes {
 		if s, ok := a.(schema.StringAttribute); ok {

@@ -98,9 +98,8 @@ func (s Scope) Expand() client.Scope {
 	return client.Scope{Domain: s.Domain.ValueString(), WorkspaceID: s.WorkspaceID.ValueString()}
 }
 
-// setReferences sets the references to the scope that a response has returned. It keeps
-// the configured spelling of a reference. After an import there is none, and it sets the
-// domain's name.
+// setReferences sets the references to the scope of a response, in the configured spelling if they
+// have one. After an import it sets the domain's name.
 func (s *Scope) setReferences(ctx context.Context, c DomainReader) {
 	switch scopeID := s.ScopeID.ValueString(); s.ScopeType.ValueString() {
 	case vocab.ScopeDomain:
@@ -136,8 +135,7 @@ func (r *Resource[T, M]) PlanScope(ctx context.Context, req resource.ModifyPlanR
 	config, diags := scopeIn(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
 	state, diags := scopeIn(ctx, req.State)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	if resp.Diagnostics.Append(diags...); resp.Diagnostics.HasError() {
 		return
 	}
 	same, err := state.covers(config, func(name string) (string, error) {
@@ -179,9 +177,8 @@ func scopeIn(ctx context.Context, from attributeReader) (s Scope, diags diag.Dia
 	return s, diags
 }
 
-// covers reports whether a configuration refers to the scope of an object. It calls
-// idOf, which sends a request, only if one refers to a domain by name and the other
-// by UUID.
+// covers reports whether a configuration refers to the scope of an object. It calls idOf, which
+// sends a request, only if one refers to a domain by name and the other by UUID.
 func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (bool, error) {
 	if config.Domain.IsUnknown() || config.WorkspaceID.IsUnknown() {
 		return false, nil
@@ -208,8 +205,7 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 	return config.Domain.Equal(s.Domain) && config.WorkspaceID.Equal(s.WorkspaceID), nil
 }
 
-// domainIDOf returns the id of a domain, or "" if the account has no domain of that
-// name.
+// domainIDOf returns the id of a domain, or "" if the account has no domain of that name.
 func domainIDOf(ctx context.Context, c DomainReader, name string) (string, error) {
 	d, err := c.GetDomain(ctx, name)
 	switch {
@@ -221,10 +217,9 @@ func domainIDOf(ctx context.Context, c DomainReader, name string) (string, error
 	return d.ID, nil
 }
 
-// findScoped finds the object with an import key: <domain>/<name> with the domain's
-// name or UUID, <workspace UUID>/<name>, or <name> for an object of the account. find
-// looks in one scope. A name may contain slashes, so that a key can be read in more
-// than one way; the first object that is found counts.
+// findScoped finds the object with an import key: <domain>/<name> with the domain's name or UUID,
+// <workspace UUID>/<name>, or <name> for an object of the account. A name may contain slashes, so
+// that a key can be read in several ways; the first object that find finds in a scope counts.
 func findScoped[T any](key string, find func(scope client.Scope, name string) (*T, error)) (*T, error) {
 	scope, name, _ := strings.Cut(key, "/")
 	var first error

@@ -24,7 +24,7 @@ type Session struct {
 	mu     sync.Mutex
 	client *client.Client
 
-	cleanups  cleanups
+	cleanups  map[string]func(context.Context) error // by the ids of the objects that they remove
 	walk      Walk
 	refreshes atomic.Bool // a resource was refreshed, which only a plan does
 	notes     sync.Map
@@ -56,9 +56,9 @@ func (s *Session) Client(ctx context.Context) (*client.Client, error) {
 
 func (s *Session) Walk() *Walk { return &s.walk }
 
-// Notes returns what the resources of a kind keep for each other's calls, or for their own
-// later calls in this walk. Its keys have types of the kind's package. A session that serves
-// several walks keeps nothing, because the account may have been changed between two of them.
+// Notes returns what resources keep for later calls in this walk. Its keys have types of the
+// kind's package. A session that serves several walks keeps nothing, because the account may have
+// been changed between two of them.
 func (s *Session) Notes() *sync.Map {
 	if s.walk.disabled {
 		return &sync.Map{}
@@ -76,9 +76,8 @@ func (s *Session) ForRefresh(ctx context.Context) context.Context {
 // fails if the account can't be used.
 func (s *Session) HasRefreshed() bool { return s.refreshes.Load() }
 
-// ForPlan returns a context for the reads of a plan, of which many may share one list. If the
-// session serves several walks, no read returns what was requested before it, because the
-// account may have been changed between two of them.
+// ForPlan returns a context for the reads of a plan, of which many may share one list, unless the
+// session serves several walks.
 func (s *Session) ForPlan(ctx context.Context) context.Context {
 	if s.walk.disabled {
 		return client.WithUncachedReads(ctx)
@@ -86,9 +85,8 @@ func (s *Session) ForPlan(ctx context.Context) context.Context {
 	return client.WithSharedReads(ctx)
 }
 
-// ForDataSource returns a context for the read of a data source: that of a plan unless the
-// walk may be an apply, in which the data source may depend on a resource that was changed
-// just now, in whatever way.
+// ForDataSource returns a context for the read of a data source. In an apply it shares no list,
+// because the data source may depend on a resource that was changed just now.
 func (s *Session) ForDataSource(ctx context.Context) context.Context {
 	if s.walk.disabled || s.refreshes.Load() {
 		return s.ForPlan(ctx)
@@ -96,9 +94,8 @@ func (s *Session) ForDataSource(ctx context.Context) context.Context {
 	return ctx
 }
 
-// AccountCreatedAt returns when an embedded account was created (RFC 3339). It
-// distinguishes the account from one that was created later with the same id. It is
-// "" for a remote account, and if the account can't be read.
+// AccountCreatedAt returns when an embedded account was created (RFC 3339), which distinguishes it
+// from a later one with the same id. It is "" for a remote account, and if the read fails.
 func (s *Session) AccountCreatedAt(ctx context.Context) string {
 	if !s.Backend.Embedded {
 		return ""
@@ -135,37 +132,30 @@ type OpenError struct {
 
 func (e *OpenError) Error() string { return e.Reason }
 
-// cleanups are functions to run when the provider ends, by the ids of the objects
-// that they remove.
-type cleanups struct {
-	mu   sync.Mutex
-	byID map[string]func(context.Context) error
-}
-
 // AddCleanup registers a function that [Session.Close] calls, unless
 // [Session.RemoveCleanup] is called with the id before.
 func (s *Session) AddCleanup(id string, cleanup func(context.Context) error) {
-	s.cleanups.mu.Lock()
-	defer s.cleanups.mu.Unlock()
-	if s.cleanups.byID == nil {
-		s.cleanups.byID = map[string]func(context.Context) error{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cleanups == nil {
+		s.cleanups = map[string]func(context.Context) error{}
 	}
-	s.cleanups.byID[id] = cleanup
+	s.cleanups[id] = cleanup
 }
 
 // RemoveCleanup removes what [Session.AddCleanup] registered with the id.
 func (s *Session) RemoveCleanup(id string) {
-	s.cleanups.mu.Lock()
-	defer s.cleanups.mu.Unlock()
-	delete(s.cleanups.byID, id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.cleanups, id)
 }
 
 // Close runs the registered cleanups concurrently and returns their errors.
 func (s *Session) Close(ctx context.Context) error {
-	s.cleanups.mu.Lock()
-	pending := s.cleanups.byID
-	s.cleanups.byID = nil
-	s.cleanups.mu.Unlock()
+	s.mu.Lock()
+	pending := s.cleanups
+	s.cleanups = nil
+	s.mu.Unlock()
 	failures := make(chan error, len(pending))
 	for _, cleanup := range pending {
 		go func() { failures <- cleanup(ctx) }()

@@ -13,11 +13,10 @@ import (
 // (a plan or an apply) have. It finds what would delete mail or spend money by mistake:
 //
 //   - Two creates of one key are a conflict.
-//   - A create of a key that the state has is a conflict too if the object holds mail or
-//     money, because the object would be deleted for it: a replacement by itself, a tainted
-//     object, a block renamed without moved, a second address.
-//   - A create of a key whose object the plan destroys at another address is a conflict for
-//     every kind, because core does both at the same time.
+//   - So is a create of a key that the state has if the object holds mail or money: it would be
+//     deleted for the new one by a replacement, a tainted object or a block renamed without moved.
+//   - So is a create of a key whose object the plan destroys at another address, for every kind,
+//     because core does both at the same time.
 //   - An object that the plan keeps at one address is not destroyed at another one.
 //   - A process deletes no object that it has itself created or adopted.
 //
@@ -33,10 +32,9 @@ import (
 //	            Plan(prior, null)    the object is destroyed: an orphan or a deposed object
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
 //
-// Calls of different resources come in any order, so that each method compares with the
-// calls before it. The plan for an object of the state follows its Read, except for a tainted
-// object, and for one that a removed block drops from the state. With -refresh=false a tainted object is not seen before its delete: only
-// the lookup of the create finds it. A walk covers one provider configuration in one process.
+// Calls of different resources come in any order, so that each method compares with the calls
+// before it. The plan for an object of the state follows its Read, but a tainted object has none,
+// nor has one that a removed block drops from the state.
 //
 // The zero value is ready to use. All methods are safe for concurrent use.
 type Walk struct {
@@ -49,7 +47,8 @@ type Walk struct {
 	disabled bool
 	keys     map[key]*keyState
 	objects  map[key]*objectState
-	zones    zones
+	zones    []PlannedZone
+	records  map[PlannedRecord]bool
 	// conflicts counts the calls of MayReport.
 	conflicts int
 }
@@ -74,7 +73,7 @@ type key struct{ resourceType, name string }
 
 type keyState struct {
 	isInState   bool
-	isAwaited   bool   // its object is in the state and may be released, and has no plan yet
+	isAwaited   bool   // as for its object
 	isDestroyed bool   // the plan destroys its object
 	isCreated   bool   // the plan creates an object with it, or adopts one
 	isAdopted   bool   // the plan adopts one
@@ -147,32 +146,35 @@ func at[T any](m *map[key]*T, k key) *T {
 	return (*m)[k]
 }
 
+// set sets whether the state has an object, and whether its plan is awaited.
+func set(object *objectState, keys []*keyState, isInState, isAwaited bool) {
+	object.isInState, object.isAwaited = isInState, isAwaited
+	for _, k := range keys {
+		k.isInState, k.isAwaited = isInState, isAwaited
+	}
+}
+
 // Refreshed records that the state has an object. A conflict is one of its plan, which may
 // still release it.
 func (w *Walk) Refreshed(o Object) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	object.isInState, object.isAwaited = true, o.MayBeReleased
-	for _, k := range keys {
-		k.isInState, k.isAwaited = true, o.MayBeReleased
-	}
+	set(object, keys, true, o.MayBeReleased)
 }
 
 // enter records the plan for an object of the state, and whether it destroys it for good.
 func (w *Walk) enter(o Object, object *objectState, keys []*keyState, isDestroyed bool) (conflict Conflict) {
 	w.announce()
-	object.isInState, object.isAwaited = true, false
+	set(object, nil, true, false)
 	if object.isAcquired {
 		return NoConflict // the plan's create or adoption is its own
 	}
 	if object.isAdopted {
 		conflict = Created
 	}
+	set(object, keys, true, false)
 	for _, k := range keys {
-		k.isInState, k.isAwaited = true, false
-		if isDestroyed {
-			k.isDestroyed = true
-		}
+		k.isDestroyed = k.isDestroyed || isDestroyed
 		if k.isCreated && (o.IsValuable || isDestroyed) {
 			conflict = Created
 		}
@@ -217,10 +219,7 @@ func (w *Walk) PlanRelease(o Object) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
 	w.announce()
-	object.isInState, object.isAwaited = false, false
-	for _, k := range keys {
-		k.isInState, k.isAwaited = false, false
-	}
+	set(object, keys, false, false)
 }
 
 // announce wakes those who wait for a plan; w.mu must be held.
@@ -231,8 +230,8 @@ func (w *Walk) announce() {
 }
 
 // AwaitOwners waits until it is known whether the objects of the state with these keys are
-// released. A plan that adopts an object may come before the one that releases it, which core
-// makes at the same time. A tainted resource has no such plan: then it waits as long as Patience.
+// released: core makes the plan that adopts an object at the same time as the one that releases
+// it. A tainted resource has no such plan, so that the wait is as long as Patience.
 func (w *Walk) AwaitOwners(ctx context.Context, objects ...Object) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(w.Patience, 10*time.Second))
 	defer cancel()
@@ -401,12 +400,6 @@ func (z PlannedZone) contradicts(r PlannedRecord) bool {
 	return z.is(r.Domain) && (z.Keeps(r.Name, r.Type) || !r.IsDestroyed && z.Removes(r.Name, r.Type))
 }
 
-// zones are the plans of a walk for DNS records.
-type zones struct {
-	zones   []PlannedZone
-	records map[PlannedRecord]bool
-}
-
 // PlanRecord records the plan for a DNS record, and reports whether the plan for a zone
 // contradicts it.
 func (w *Walk) PlanRecord(r PlannedRecord) (isContradicted bool) {
@@ -415,16 +408,11 @@ func (w *Walk) PlanRecord(r PlannedRecord) (isContradicted bool) {
 	if w.disabled {
 		return false
 	}
-	if w.zones.records == nil {
-		w.zones.records = map[PlannedRecord]bool{}
+	if w.records == nil {
+		w.records = map[PlannedRecord]bool{}
 	}
-	w.zones.records[r] = true
-	for _, z := range w.zones.zones {
-		if z.contradicts(r) {
-			return true
-		}
-	}
-	return false
+	w.records[r] = true
+	return slices.ContainsFunc(w.zones, func(z PlannedZone) bool { return z.contradicts(r) })
 }
 
 // PlanZone records the plan for a zone, and returns the records whose plans contradict it.
@@ -434,8 +422,8 @@ func (w *Walk) PlanZone(z PlannedZone) (contradicting []PlannedRecord) {
 	if w.disabled {
 		return nil
 	}
-	w.zones.zones = append(w.zones.zones, z)
-	for r := range w.zones.records {
+	w.zones = append(w.zones, z)
+	for r := range w.records {
 		if z.contradicts(r) {
 			contradicting = append(contradicting, r)
 		}

@@ -37,24 +37,20 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 			return c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{Status: by["status"], CountryCode: country})
 		},
 	},
-	Lookup: service.Lookup[api.DedicatedIP, model]{
-		ID:   func(d *api.DedicatedIP) string { return d.ID },
-		Get:  (*client.Client).GetDedicatedIP,
-		Find: service.ByKey((*client.Client).FindDedicatedIP),
-	},
+	ID:   func(d *api.DedicatedIP) string { return d.ID },
+	Get:  (*client.Client).GetDedicatedIP,
+	Find: service.ByKey((*client.Client).FindDedicatedIP),
 	Managing: service.Managing{
 		ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
 			"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
 		Settings:      settings,
 		CreateTimeout: 30 * time.Minute,
 	},
-	Deletion: service.Deletion[model]{
-		Delete:          (*client.Client).ReleaseDedicatedIP,
-		DeleteOperation: api.ReleaseDedicatedIP.Spec,
-		DeleteVerb:      "release",
-		DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
-		Orphaned:        func(context.Context, model) string { return "It stays claimed, and it is still paid for." },
-	},
+	Delete:          (*client.Client).ReleaseDedicatedIP,
+	DeleteOperation: api.ReleaseDedicatedIP.Spec,
+	DeleteVerb:      "release",
+	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
+	Orphaned:        func(context.Context, model) string { return "It stays claimed, and it is still paid for." },
 	Single: service.Single[api.DedicatedIP]{
 		Description: "A dedicated IP address of the account, by its UUID, its name or the address itself. Nothing is claimed.",
 		Keys: []service.Filter{

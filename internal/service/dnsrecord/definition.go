@@ -46,18 +46,16 @@ var Definition = &service.Definition[located, model]{
 		},
 		List: listRecords,
 	},
-	Lookup: service.Lookup[located, model]{
-		ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
-		CanonicalID: canonicalID,
-		Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
-			return getLocated(ctx, c, id)
-		},
-		Flatten: func(m *model, r *located) {
-			m.setZone(r.zone)
-			m.flatten(&r.DNSRecord)
-		},
-		Find: service.ByArguments(find),
+	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
+	CanonicalID: canonicalID,
+	Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
+		return getLocated(ctx, c, id)
 	},
+	Flatten: func(m *model, r *located) {
+		m.setZone(r.zone)
+		m.flatten(&r.DNSRecord)
+	},
+	Find: service.ByArguments(find),
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings: func() map[string]schema.Attribute {
@@ -67,20 +65,18 @@ var Definition = &service.Definition[located, model]{
 		Known:       known,
 		ReplacedBy:  []string{"domain", "name", "type"},
 	},
-	Deletion: service.Deletion[model]{
-		Delete: func(c *client.Client, ctx context.Context, id string) error {
-			number, err := parseID(id)
-			if err != nil {
-				return err
-			}
-			return c.DeleteDNSRecord(ctx, number)
-		},
-		DeleteOperation: api.DeleteDNSRecord.Spec,
-		Orphaned: func(_ context.Context, m model) string {
-			return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
-		},
-		Unreadable: true,
+	Delete: func(c *client.Client, ctx context.Context, id string) error {
+		number, err := parseID(id)
+		if err != nil {
+			return err
+		}
+		return c.DeleteDNSRecord(ctx, number)
 	},
+	DeleteOperation: api.DeleteDNSRecord.Spec,
+	Orphaned: func(_ context.Context, m model) string {
+		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
+	},
+	Unreadable: true,
 	Single: service.Single[located]{
 		Description: "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. " +
 			"It also finds the records that every domain comes with, such as the DKIM record.",

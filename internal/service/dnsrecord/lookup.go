@@ -148,15 +148,7 @@ func getLocated(ctx context.Context, c *client.Client, id string) (*located, err
 // find finds the record of a data source that is not looked up by its id.
 func find(ctx context.Context, c *client.Client, by service.FilterValues) (*located, error) {
 	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
-	found, in, err := key.records(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	record, err := key.one(found)
-	if err != nil {
-		return nil, err
-	}
-	return &located{*record, in}, nil
+	return key.find(ctx, c, true)
 }
 
 // recordKey is the natural key of a record. Without a value, several records may match.
@@ -170,26 +162,30 @@ func (k recordKey) String() string {
 	return s
 }
 
-func (k recordKey) records(ctx context.Context, c *client.Client) (found []api.DNSRecord, in zone, err error) {
-	if in, err = zoneOf(ctx, c, k.domain); err != nil {
-		return nil, zone{}, err
+// find returns the only record with the key: also a system-managed one, or without those.
+func (k recordKey) find(ctx context.Context, c *client.Client, systemManaged bool) (*located, error) {
+	in, err := zoneOf(ctx, c, k.domain)
+	if err != nil {
+		return nil, err
 	}
-	found, err = k.recordsIn(ctx, c, in)
-	return found, in, err
+	found, err := k.recordsIn(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	candidates := slices.DeleteFunc(slices.Clone(found), func(r api.DNSRecord) bool { return r.IsSystemManaged && !systemManaged })
+	switch {
+	case len(found) == 0:
+		return nil, fmt.Errorf("%w: there is no %s", client.ErrNotFound, k)
+	case len(candidates) == 0:
+		return nil, fmt.Errorf("%w. %s", errSystemManaged, systemManagedAdvice)
+	case len(candidates) > 1:
+		return nil, fmt.Errorf("there is more than one %s: %s; add the value, or refer to it by its id", k, describe(candidates))
+	}
+	return &located{candidates[0], in}, nil
 }
 
 func (k recordKey) recordsIn(ctx context.Context, c *client.Client, in zone) ([]api.DNSRecord, error) {
 	return c.FindDNSRecords(ctx, cmp.Or(in.name, k.domain), k.recordType, k.name, k.value)
-}
-
-func (k recordKey) one(found []api.DNSRecord) (*api.DNSRecord, error) {
-	switch len(found) {
-	case 0:
-		return nil, fmt.Errorf("%w: there is no %s", client.ErrNotFound, k)
-	case 1:
-		return &found[0], nil
-	}
-	return nil, fmt.Errorf("there is more than one %s: %s; add the value, or refer to it by its id", k, describe(found))
 }
 
 func describe(records []api.DNSRecord) string {
@@ -226,8 +222,19 @@ var errCantRead = errors.New("this API has no operation that reads a DNS record,
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var in zone
 	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (id string, err error) {
-		id, in, err = findByKey(ctx, c, key)
-		return id, err
+		k, err := parseKey(key)
+		if err != nil {
+			return "", err
+		}
+		found, err := k.find(ctx, c, false)
+		if errors.Is(err, client.ErrReadUnsupported) {
+			return "", errCantRead
+		}
+		if err != nil {
+			return "", err
+		}
+		in = found.zone
+		return strconv.FormatInt(found.ID, 10), nil
 	})
 	c := r.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -288,33 +295,4 @@ func parseKey(s string) (recordKey, error) {
 		return k, fmt.Errorf("%w; expected %s", err, keyForms)
 	}
 	return k, nil
-}
-
-// findByKey returns the id of the one record with an import key that can be imported.
-func findByKey(ctx context.Context, c *client.Client, s string) (id string, in zone, err error) {
-	key, err := parseKey(s)
-	if err != nil {
-		return "", zone{}, err
-	}
-	found, in, err := key.records(ctx, c)
-	if errors.Is(err, client.ErrReadUnsupported) {
-		return "", zone{}, errCantRead
-	}
-	if err != nil {
-		return "", zone{}, err
-	}
-	record, err := key.importable(found)
-	if err != nil {
-		return "", zone{}, err
-	}
-	return strconv.FormatInt(record.ID, 10), in, nil
-}
-
-// importable returns the record among those with the key that can be imported.
-func (k recordKey) importable(found []api.DNSRecord) (*api.DNSRecord, error) {
-	candidates := slices.DeleteFunc(slices.Clone(found), func(r api.DNSRecord) bool { return r.IsSystemManaged })
-	if len(candidates) == 0 && len(found) > 0 {
-		return nil, fmt.Errorf("%w. %s", errSystemManaged, systemManagedAdvice)
-	}
-	return k.one(candidates)
 }

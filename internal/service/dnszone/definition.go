@@ -38,11 +38,9 @@ var definition = &service.Definition[api.Domain, model]{
 		Attributes: attributes,
 		Filters:    service.DomainFilters(), List: service.Listed((*client.Client).ListDomains),
 	},
-	Lookup: service.Lookup[api.Domain, model]{
-		ID:       func(d *api.Domain) string { return d.ID },
-		Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },
-		ImportBy: "the domain's name, such as example.com, or its UUID",
-	},
+	ID:       func(d *api.Domain) string { return d.ID },
+	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },
+	ImportBy: "the domain's name, such as example.com, or its UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,

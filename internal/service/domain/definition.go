@@ -28,12 +28,10 @@ var Definition = &service.Definition[api.Domain, model]{
 		Filters: service.DomainFilters(),
 		List:    service.Listed((*client.Client).ListDomains),
 	},
-	Lookup: service.Lookup[api.Domain, model]{
-		ID:      func(d *api.Domain) string { return d.ID },
-		Get:     (*client.Client).GetDomain,
-		Flatten: (*model).flatten,
-		Find:    service.ByKey((*client.Client).FindDomain),
-	},
+	ID:      func(d *api.Domain) string { return d.ID },
+	Get:     (*client.Client).GetDomain,
+	Flatten: (*model).flatten,
+	Find:    service.ByKey((*client.Client).FindDomain),
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
@@ -42,19 +40,17 @@ var Definition = &service.Definition[api.Domain, model]{
 		ReplacedBy:          []string{"name"},
 		IsValuable:          true,
 	},
-	Deletion: service.Deletion[model]{
-		Delete:          (*client.Client).DeleteDomain,
-		DeleteOperation: api.DeleteDomain.Spec,
-		DeleteConflict: "The domain was not deleted. " +
-			"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
-			"Delete or import mailboxes that the configuration does not have. " +
-			"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",
-		Orphaned: func(_ context.Context, m model) string {
-			if m.AutoRenew.ValueBool() {
-				return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
-			}
-			return "It keeps receiving mail and answering DNS queries until its registration ends."
-		},
+	Delete:          (*client.Client).DeleteDomain,
+	DeleteOperation: api.DeleteDomain.Spec,
+	DeleteConflict: "The domain was not deleted. " +
+		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
+		"Delete or import mailboxes that the configuration does not have. " +
+		"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",
+	Orphaned: func(_ context.Context, m model) string {
+		if m.AutoRenew.ValueBool() {
+			return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
+		}
+		return "It keeps receiving mail and answering DNS queries until its registration ends."
 	},
 	Single: service.Single[api.Domain]{
 		Description: "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.",

@@ -31,12 +31,10 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		},
 		List: service.Listed((*client.Client).ListForwarding),
 	},
-	Lookup: service.Lookup[api.Forwarding, model]{
-		ID:       func(f *api.Forwarding) string { return f.ID },
-		Get:      (*client.Client).GetForwarding,
-		Find:     service.InScope((*client.Client).FindForwarding),
-		ImportBy: "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
-	},
+	ID:       func(f *api.Forwarding) string { return f.ID },
+	Get:      (*client.Client).GetForwarding,
+	Find:     service.InScope((*client.Client).FindForwarding),
+	ImportBy: "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings: func() map[string]schema.Attribute {
@@ -47,11 +45,9 @@ var Definition = &service.Definition[api.Forwarding, model]{
 			"verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 		},
 	},
-	Deletion: service.Deletion[model]{
-		Delete:          (*client.Client).DeleteForwarding,
-		DeleteOperation: api.DeleteForwarding.Spec,
-		Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
-	},
+	Delete:          (*client.Client).DeleteForwarding,
+	DeleteOperation: api.DeleteForwarding.Spec,
+	Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
 	Single: service.Single[api.Forwarding]{
 		Description: "A forwarding rule that exists, by its UUID, or by its target within its scope.",
 		Keys: []service.Filter{

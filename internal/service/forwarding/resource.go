@@ -132,25 +132,21 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	}
 }
 
-// The API's field active reports whether mail is forwarded: the rule is switched on and
-// its target is confirmed. The API does not return the switch. A pending rule is never
-// active, and the API refuses to switch it on.
-//
-// The attribute active is the API's value if the configuration omits it, and the switch
-// if the configuration sets it. A pending rule with active = true keeps true in the
-// state, because a difference that no apply can remove must not be planned. If active
-// is omitted, a rule that was switched off outside Terraform stays off.
-//
-// switchState has the part of the switch that the state can't show.
-
 // switchKey is the key of switchState in the private state.
 const switchKey = "switch"
 
 // switchState is what Terraform knows about a rule's switch beyond the response.
+//
+// The API's field active reports whether mail is forwarded: the rule is switched on and its
+// target is confirmed. The API does not return the switch, and refuses to switch a pending rule on.
+//
+// The attribute active is the API's value if the configuration omits it, and the switch if the
+// configuration sets it. A pending rule with active = true keeps true in the state, because a
+// difference that no apply can remove must not be planned. If active is omitted, a rule that was
+// switched off outside Terraform stays off.
 type switchState struct {
-	// Off means that Terraform has switched the rule off. It need not do so again while
-	// the rule is pending, and switches the rule on when the configuration no longer says
-	// false.
+	// Off means that Terraform has switched the rule off, and switches it on again when the
+	// configuration no longer says false.
 	Off bool `json:"off,omitempty"`
 	// On means that the configuration sets true for a pending rule.
 	On bool `json:"on,omitempty"`

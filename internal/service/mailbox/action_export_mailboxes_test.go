@@ -78,8 +78,6 @@ func TestExportAction(t *testing.T) {
 	})
 }
 
-// TestExportProgress checks that progress counts rows and not lines, because names contain
-// line breaks here.
 func TestExportProgress(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})

@@ -32,13 +32,11 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		},
 		List: service.Listed((*client.Client).ListMailboxes),
 	},
-	Lookup: service.Lookup[api.Mailbox, model]{
-		ID:       func(m *api.Mailbox) string { return m.ID },
-		Get:      (*client.Client).GetMailbox,
-		Flatten:  (*model).flatten,
-		Find:     service.ByKey((*client.Client).FindMailbox),
-		ImportBy: "address, such as jane@example.com, or by UUID",
-	},
+	ID:       func(m *api.Mailbox) string { return m.ID },
+	Get:      (*client.Client).GetMailbox,
+	Flatten:  (*model).flatten,
+	Find:     service.ByKey((*client.Client).FindMailbox),
+	ImportBy: "address, such as jane@example.com, or by UUID",
 	Managing: service.Managing{
 		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost. A plan with `-replace`, or with a tainted mailbox, fails: run `terraform untaint`.",
 		Volatile:            []string{"updated_at"},
@@ -55,11 +53,9 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		IsValuable:    true,
 		CreateTimeout: 20 * time.Minute,
 	},
-	Deletion: service.Deletion[model]{
-		Delete:          (*client.Client).DeleteMailbox,
-		DeleteOperation: api.DeleteMailbox.Spec,
-		Orphaned:        func(context.Context, model) string { return "It keeps receiving mail, and it is still paid for." },
-	},
+	Delete:          (*client.Client).DeleteMailbox,
+	DeleteOperation: api.DeleteMailbox.Spec,
+	Orphaned:        func(context.Context, model) string { return "It keeps receiving mail, and it is still paid for." },
 	Single: service.Single[api.Mailbox]{
 		Description: "A mailbox that exists, by its UUID or its address.",
 		Keys: []service.Filter{

@@ -161,7 +161,7 @@ func rows(t *testing.T, s *acctest.Server, n int) string {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		_, _ = io.WriteString(w, "id,primary_email,first_name\r\n")
 		for i := range n {
-			_, _ = fmt.Fprintf(w, "%d,m%d@example.com,\"%s\"\r\n", i, i, strings.Repeat("\"\"long\r\n", 12))
+			_, _ = fmt.Fprintf(w, "%d,m%d@example.com,\"%s\"\r\n", i, i, strings.Repeat("\"\"longer ", 12))
 		}
 	})
 }

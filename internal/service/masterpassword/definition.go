@@ -43,23 +43,19 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		Filters:    []service.Filter{service.SearchFilter("master passwords", "their name")},
 		List:       service.Listed((*client.Client).ListMasterPasswords),
 	},
-	Lookup: service.Lookup[api.MasterPassword, model]{
-		ID:       func(p *api.MasterPassword) string { return p.ID },
-		Get:      (*client.Client).GetMasterPassword,
-		Find:     service.InScope((*client.Client).FindMasterPassword),
-		ImportBy: "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
-	},
+	ID:       func(p *api.MasterPassword) string { return p.ID },
+	Get:      (*client.Client).GetMasterPassword,
+	Find:     service.InScope((*client.Client).FindMasterPassword),
+	ImportBy: "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            secretAttributes,
 		Volatile:            []string{"generated_secret", "updated_at"},
 	},
-	Deletion: service.Deletion[model]{
-		Delete:          (*client.Client).DeleteMasterPassword,
-		DeleteOperation: api.DeleteMasterPassword.Spec,
-		Orphaned: func(_ context.Context, m model) string {
-			return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
-		},
+	Delete:          (*client.Client).DeleteMasterPassword,
+	DeleteOperation: api.DeleteMasterPassword.Spec,
+	Orphaned: func(_ context.Context, m model) string {
+		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
 	},
 	Single: service.Single[api.MasterPassword]{
 		Description: "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.",

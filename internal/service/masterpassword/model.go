@@ -103,17 +103,14 @@ func (s secret) checkCreate() (diags diag.Diagnostics) {
 
 func (s secret) check() (diags diag.Diagnostics) {
 	var ways []string
-	for _, v := range []struct {
-		name string
-		set  bool
-	}{
-		{"value", !s.Value.IsNull() && !s.Value.IsUnknown()},
-		{"value_wo", !s.ValueWO.IsNull() && !s.ValueWO.IsUnknown()},
-		{"generate", s.Generate.ValueBool()},
-	} {
-		if v.set {
-			ways = append(ways, v.name)
-		}
+	if !s.Value.IsNull() && !s.Value.IsUnknown() {
+		ways = append(ways, "value")
+	}
+	if !s.ValueWO.IsNull() && !s.ValueWO.IsUnknown() {
+		ways = append(ways, "value_wo")
+	}
+	if s.Generate.ValueBool() {
+		ways = append(ways, "generate")
 	}
 	if len(ways) > 1 {
 		diags.AddAttributeError(path.Root(ways[1]), "Two secrets for one master password",
@@ -139,11 +136,9 @@ func (s secret) checkVersion(prior secret) (diags diag.Diagnostics) {
 	return diags
 }
 
-// importStage is the progress of an import, for a state that records no secret. It is in
-// the private state.
-//
-// Terraform does not store a plan without changes, so the plan of the import can't end
-// the stage importing. The first read of a later run does.
+// importStage is the progress of an import, for a state that records no secret. It is in the
+// private state. Terraform does not store a plan without changes, so that not the plan of the
+// import but the first read of a later run ends the stage importing.
 type importStage string
 
 const (
@@ -152,31 +147,25 @@ const (
 	notImported importStage = ""
 	// importing: the plan or apply belongs to the run of an import block.
 	importing importStage = "importing"
-	// imported: this is a later run without a change since the import. After an import
-	// block, a secret in the configuration was added since. After the command terraform
-	// import, it may have been there before. The two can't be distinguished.
+	// imported: this is a later run without a change since the import. A secret in the
+	// configuration may have been added since, or before the command terraform import.
 	imported importStage = "imported"
 )
 
 // importStageKey is the key of the stage in the private state.
 const importStageKey = "import_stage"
 
-// readImportStage returns the stage in the private state, or notImported if it is
-// missing or unknown to this version of the provider.
-func readImportStage(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) importStage {
+// readImportStage returns the stage in the private state, or notImported without one.
+func readImportStage(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) (stage importStage) {
 	value, d := p.GetKey(ctx, importStageKey)
 	diags.Append(d...)
-	var stage importStage
-	if len(value) == 0 || json.Unmarshal(value, &stage) != nil {
+	if json.Unmarshal(value, &stage) != nil {
 		return notImported
 	}
-	switch stage {
-	case importing, imported:
-		return stage
-	}
-	return notImported
+	return stage
 }
 
+// store writes the stage to the private state.
 func (s importStage) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
 	return service.SetPrivate(ctx, p, importStageKey, s)
 }

@@ -32,12 +32,10 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 			return c.ListServiceAccounts(ctx)
 		},
 	},
-	Lookup: service.Lookup[api.ServiceAccount, model]{
-		ID:       func(a *api.ServiceAccount) string { return a.ID },
-		Get:      (*client.Client).GetServiceAccount,
-		Find:     service.ByKey((*client.Client).FindServiceAccount),
-		ImportBy: "name or by UUID",
-	},
+	ID:       func(a *api.ServiceAccount) string { return a.ID },
+	Get:      (*client.Client).GetServiceAccount,
+	Find:     service.ByKey((*client.Client).FindServiceAccount),
+	ImportBy: "name or by UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
@@ -45,12 +43,10 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 			return map[string]attr.Value{"account_id": types.StringValue(accountID)}
 		},
 	},
-	Deletion: service.Deletion[model]{
-		Delete:          (*client.Client).RevokeServiceAccount,
-		DeleteOperation: api.RevokeServiceAccount.Spec,
-		DeleteVerb:      "revoke",
-		Unreadable:      true,
-	},
+	Delete:          (*client.Client).RevokeServiceAccount,
+	DeleteOperation: api.RevokeServiceAccount.Spec,
+	DeleteVerb:      "revoke",
+	Unreadable:      true,
 	Single: service.Single[api.ServiceAccount]{
 		Description: "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.",
 		Keys: []service.Filter{

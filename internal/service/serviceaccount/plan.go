@@ -22,7 +22,7 @@ import (
 )
 
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	planExpiry(ctx, req, resp, func() time.Time { return r.serverNow(ctx) })
+	r.planExpiry(ctx, req, resp)
 	service.DropEmptyUpdate(req, resp)
 	plan, state, _ := r.Models(ctx, req, resp)
 	replacing := state.replacedBy(plan)
@@ -88,10 +88,9 @@ func stillWorks(state model, now time.Time) string {
 	return fmt.Sprintf("ITS TOKEN STILL WORKS until %s: whoever has the token that ends in %s can use the account's API.", state.ExpiresAt.ValueString(), state.TokenLast4.ValueString())
 }
 
-// refuseOwn refuses a plan that revokes the service account with whose token the
-// provider authenticates, because neither this run nor a later one could continue. A
-// plan does not see a replacement by -replace or of a tainted object, so Delete checks
-// again.
+// refuseOwn refuses a plan that revokes the service account with whose token the provider
+// authenticates, because no run could continue. A plan does not see a replacement by -replace or
+// of a tainted object, so Delete checks again.
 func (r *Resource) refuseOwn(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model, replacing []string) {
 	if resp.Diagnostics.HasError() || !service.DestroysOrReplaces(req, resp, replacing...) {
 		return
@@ -206,19 +205,15 @@ func (m model) replacedBy(plan model) []string {
 // service account expires with the one that created it.
 const inheritedKey = "expiry_inherited"
 
-// planExpiry plans expires_at if it is not configured: the value of the state, or unknown
-// for a replacement that is due and for a new service account, which may inherit the
-// expiry of the provider's credential.
-func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, now func() time.Time) {
+// planExpiry plans expires_at if it is not configured: the value of the state, or unknown for a
+// replacement that is due and for a new service account, which may inherit its expiry.
+func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if resp.Plan.Raw.IsNull() {
 		return
 	}
-	var config, plan, state model
+	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
-	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
+	plan, state, _ := r.Models(ctx, req, resp)
 	inherited, diags := req.Private.GetKey(ctx, inheritedKey)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || !config.ExpiresAt.IsNull() {
@@ -232,7 +227,7 @@ func planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resou
 	case plan.ValidFor.IsNull():
 		// Removing a configured expires_at takes a replacement.
 		replace = !state.ExpiresAt.IsNull() && inherited == nil
-	case state.due(plan.RotateBefore, now()):
+	case state.due(plan.RotateBefore, r.serverNow(ctx)):
 		replace = true
 	case state.imported() && state.ExpiresAt.IsNull():
 		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.String()),
