@@ -124,7 +124,7 @@ func (c config) resolve(ctx context.Context, lookup environment) (s settings, di
 
 // credentials returns the names of the settings that are a credential and set.
 func (c config) credentials() (names []string) {
-	if c.Token.ValueString() != "" {
+	if strings.TrimSpace(c.Token.ValueString()) != "" {
 		names = append(names, "token")
 	}
 	if !c.OAuth2.IsNull() {
@@ -141,7 +141,7 @@ func (c config) credentials() (names []string) {
 func (c config) resolveEmbedded(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
 	remote := c.credentials()
 	if c.BaseURL.ValueString() != "" {
-		remote = append(remote, "base_url")
+		remote = append([]string{"base_url"}, remote...)
 	}
 	for _, name := range remote {
 		diags.AddAttributeError(path.Root(name), "Conflicting provider settings",
