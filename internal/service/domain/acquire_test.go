@@ -280,24 +280,6 @@ func TestAdopted(t *testing.T) {
 	}
 }
 
-// TestOwnedAfterAll checks that a list that was cached before the domain existed causes no
-// purchase.
-func TestOwnedAfterAll(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if isPurchase(r) {
-			s.Domain(t, "example.com")
-		}
-		next.ServeHTTP(w, r)
-	}))
-	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-	acctest.Expect(t, diags, "ERROR", "The account owns the domain example.com by now", "Nothing was bought, changed or deleted", "plan again", "moved block", "for_each")
-	if !o.Gone() {
-		t.Errorf("state %s", o.State)
-	}
-}
-
 // TestInterrupted checks that an interrupted create keeps the purchased domain.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()

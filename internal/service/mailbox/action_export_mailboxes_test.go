@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -36,48 +34,6 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func TestExportAction(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		d := s.Domain(t, "bücher.com")
-		s.Mailbox(t, "bücher.com", "jane")
-		s.Mailbox(t, "bücher.com", "john")
-		p := s.Protocol(t, "")
-		path := filepath.Join(t.TempDir(), "mailboxes.csv")
-		write(t, path, "something else")
-		for name, c := range map[string]struct {
-			config map[string]any
-			begun  string
-			done   string
-			want   []string
-		}{
-			"all":    {map[string]any{}, "Exporting all mailboxes to " + path + ".", "Wrote 2 mailboxes to ", []string{"jane@" + d.Name, "john@" + d.Name}},
-			"domain": {map[string]any{"domain": "Bücher.com"}, "Exporting all mailboxes of the domain Bücher.com to ", "Wrote 2 mailboxes to ", []string{"jane@" + d.Name, "john@" + d.Name}},
-			"one":    {map[string]any{"mailboxes": []string{"JANE@bücher.com"}, "overwrite": true}, "Exporting 1 mailbox to ", "Wrote 1 mailbox to ", []string{"jane@" + d.Name}},
-			"none":   {map[string]any{"mailboxes": []string{}}, "Exporting 0 mailboxes to ", "Wrote 0 mailboxes to ", []string{}},
-		} {
-			c.config["path"] = path
-			progress, diags := p.Invoke(exportAction, c.config)
-			p.NoErrors(diags)
-			if len(progress) != 2 || !strings.HasPrefix(progress[0], c.begun) || !strings.HasPrefix(progress[1], c.done) {
-				t.Errorf("%s: progress %q", name, progress)
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := addressesOf(string(text)); err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%s: exported %v, %v, want %v", name, got, err, c.want)
-			}
-			info, err := os.Stat(path)
-			if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: the file's mode is %v, %v", name, info.Mode(), err)
-			}
-			only(t, path, string(text))
-		}
-	})
-}
-
 func TestExportProgress(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -106,10 +62,6 @@ func TestExportActionFails(t *testing.T) {
 	refused := func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		acctest.Refuse(w, http.StatusForbidden, "header.authorization", "the credential lacks mailbox.export")
 	}
-	cut := func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		w.Header().Set("Content-Length", "1000")
-		_, _ = w.Write([]byte("id,primary_email\r\n1,jane@exam"))
-	}
 	noRequest := func(http.ResponseWriter, *http.Request, http.Handler) { t.Error("a request was sent") }
 	for name, c := range map[string]struct {
 		handler func(http.ResponseWriter, *http.Request, http.Handler)
@@ -117,7 +69,6 @@ func TestExportActionFails(t *testing.T) {
 		want    []string
 	}{
 		"refused":       {refused, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "lacks mailbox.export", "request id refused-by-test"}},
-		"broken off":    {cut, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "The API's response is incomplete: unexpected EOF."}},
 		"there already": {noRequest, map[string]any{"path": path, "overwrite": false}, []string{`ERROR at AttributeName("path"): Can't write the file`, path + " can't be written: file already exists. Remove it"}},
 		"a directory":   {noRequest, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Choose a file in it."}},
 		"below a file":  {noRequest, map[string]any{"path": filepath.Join(path, "deep", "a.csv")}, []string{`ERROR at AttributeName("path")`, "a part of the path is a file and no directory. Choose another path."}},

@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -21,89 +18,68 @@ import (
 
 const exportType = "mailhost_mailbox_export"
 
-// addressesOf returns the addresses in an export.
-func addressesOf(text string) ([]string, error) {
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || len(rows) == 0 {
-		return nil, fmt.Errorf("%q is no export: %v", text, err)
-	}
-	at := slices.Index(rows[0], "primary_email")
-	addresses := []string{}
-	for _, row := range rows[1:] {
-		addresses = append(addresses, row[at])
-	}
-	return addresses, nil
-}
-
-// exported checks the addresses in an export, and that it conforms to RFC 4180.
-func exported(want ...string) knownvalue.Check {
-	return knownvalue.StringFunc(func(text string) error {
-		got, err := addressesOf(text)
-		switch {
-		case err != nil:
-			return err
-		case !slices.Equal(got, want):
-			return fmt.Errorf("exported %v, want %v", got, want)
-		case !strings.HasSuffix(text, "\r\n"):
-			return fmt.Errorf("%q is not the API's text", text)
-		}
-		return nil
-	})
-}
-
+// TestExport exports with the data source and with the action, and checks that the text is the
+// API's, which conforms to RFC 4180.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "bücher.com")
 		s.Domain(t, "example.org")
-		jane := s.Mailbox(t, "bücher.com", "jane")
-		john := s.Mailbox(t, "bücher.com", "john")
-		mary := s.Mailbox(t, "example.org", "mary")
-		config := s.ProviderConfig() + fmt.Sprintf(`
-data "mailhost_mailbox_export" "all" {}
-data "mailhost_mailbox_export" "domain" {
-  domain = "Bücher.COM"
-}
-data "mailhost_mailbox_export" "some" {
-  mailboxes = ["Mary@Example.org", %q]
-}
-data "mailhost_mailbox_export" "both" {
-  domain    = %q
-  mailboxes = [%q]
-}
-data "mailhost_mailbox_export" "none" {
-  mailboxes = []
-}
-output "names" {
-  value = csvdecode(data.mailhost_mailbox_export.some.csv)[*].first_name
-}
-`, jane.ID, d.ID, john.ID)
-		is := func(name string, want ...*api.Mailbox) statecheck.StateCheck {
-			addresses := []string{}
-			for _, m := range want {
-				addresses = append(addresses, m.PrimaryEmail)
+		jane, john, mary := s.Mailbox(t, "bücher.com", "jane"), s.Mailbox(t, "bücher.com", "john"), s.Mailbox(t, "example.org", "mary")
+		p := s.Protocol(t, "")
+		path := filepath.Join(t.TempDir(), "mailboxes.csv")
+		write(t, path, "something else")
+		for _, c := range []struct {
+			config map[string]any
+			what   string
+			want   []*api.Mailbox
+		}{
+			{map[string]any{}, "all mailboxes", []*api.Mailbox{jane, john, mary}},
+			{map[string]any{"domain": "Bücher.COM"}, "all mailboxes of the domain Bücher.COM", []*api.Mailbox{jane, john}},
+			{map[string]any{"mailboxes": []string{"Mary@Example.org", jane.ID}}, "2 mailboxes", []*api.Mailbox{jane, mary}},
+			{map[string]any{"domain": d.ID, "mailboxes": []string{john.ID}}, "1 mailbox of the domain " + d.ID, []*api.Mailbox{john}},
+			{map[string]any{"mailboxes": []string{}}, "0 mailboxes", nil},
+		} {
+			o, diags := p.ReadData(exportType, c.config)
+			p.NoErrors(diags)
+			c.config["path"] = path
+			progress, diags := p.Invoke(exportAction, c.config)
+			p.NoErrors(diags)
+			if wrote := fmt.Sprintf("Wrote %d mailbox", len(c.want)); len(progress) != 2 || !strings.HasPrefix(progress[0], "Exporting "+c.what+" to "+path+".") || !strings.HasPrefix(progress[1], wrote) {
+				t.Errorf("%s: progress %q", c.what, progress)
 			}
-			return statecheck.ExpectKnownValue("data.mailhost_mailbox_export."+name, tfjsonpath.New("csv"), exported(addresses...))
+			only(t, path, o.Text("csv"))
+			info, err := os.Stat(path)
+			if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: the file's mode is %v, %v", c.what, info.Mode(), err)
+			}
+			rows, err := csv.NewReader(strings.NewReader(o.Text("csv"))).ReadAll()
+			if err != nil || !strings.HasSuffix(o.Text("csv"), "\r\n") || len(rows) != len(c.want)+1 {
+				t.Fatalf("%s: %q is no export: %v", c.what, rows, err)
+			}
+			for i, m := range c.want {
+				if got := rows[i+1][slices.Index(rows[0], "primary_email")]; got != m.PrimaryEmail {
+					t.Errorf("%s: exported %s, want %s", c.what, got, m.PrimaryEmail)
+				}
+			}
 		}
-		acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-			{Config: config, ConfigStateChecks: []statecheck.StateCheck{
-				is("all", jane, john, mary), is("domain", jane, john), is("some", jane, mary), is("both", john), is("none"),
-				statecheck.ExpectKnownOutputValue("names", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("Jane"), knownvalue.StringExact("Jane")})),
-			}},
-			{Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
-		}})
 	})
 }
 
-// exporters are the data source and the action, which share the export.
+// exporters are the data source and the action, which share the export. A failed action leaves no
+// file.
 var exporters = map[string]func(p *acctest.Protocol, t *testing.T, config map[string]any) string{
 	"data source": func(p *acctest.Protocol, _ *testing.T, config map[string]any) string {
 		_, diags := p.ReadData(exportType, config)
 		return acctest.Render(diags)
 	},
 	"action": func(p *acctest.Protocol, t *testing.T, config map[string]any) string {
-		config["path"] = t.TempDir() + "/mailboxes.csv"
+		dir := t.TempDir()
+		config["path"] = dir + "/mailboxes.csv"
 		_, diags := p.Invoke(exportAction, config)
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+			t.Errorf("the directory has %v, %v", files, err)
+		}
 		return acctest.Render(diags)
 	},
 }

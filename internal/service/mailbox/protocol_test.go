@@ -83,40 +83,6 @@ func TestWaitEndsEarly(t *testing.T) {
 	}
 }
 
-// TestVolatile checks that volatile attributes cause no plan before and after an update.
-func TestVolatile(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		acctest.Rewrite(w, r, next, func(body string) string {
-			if r.Method == http.MethodPost {
-				return body
-			}
-			return strings.NewReplacer(`"used":0`, `"used":4711`, `"status":"active"`, `"status":"paused"`,
-				`"aliases":[]`, `"aliases":[{"alias":"info@example.com","is_catch_all":true}]`).Replace(body)
-		})
-	}))
-	o, diags := p.Apply(t.Context(), typeName, attributes(nil), nil)
-	p.NoErrors(diags)
-	config := attributes(map[string]any{"first_name": "Janet"})
-	o, diags = p.Apply(t.Context(), typeName, config, o)
-	p.NoErrors(diags)
-	if o.Text("first_name") != "Janet" || o.Text("status") != "active" || strings.Contains(o.State.String(), "4711") {
-		t.Errorf("the update differs from the plan: %s", o.State)
-	}
-	o, diags = p.Read(typeName, o)
-	p.NoErrors(diags)
-	if o.Text("status") != "paused" || !strings.Contains(o.State.String(), "4711") || !strings.Contains(o.State.String(), "info@example.com") {
-		t.Errorf("read %s", o.State)
-	}
-	plan, diags := p.Plan(typeName, config, o)
-	p.NoErrors(diags)
-	if !plan.State.Equal(o.State) {
-		t.Errorf("planned %s", plan.State)
-	}
-}
-
 // TestUnknownAddressIsAnnounced checks that an address with unknown parts is planned as a
 // replacement, also if it does not change in the end.
 func TestUnknownAddressIsAnnounced(t *testing.T) {

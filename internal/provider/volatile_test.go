@@ -1,0 +1,77 @@
+package provider_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+)
+
+// TestVolatile changes what the service, or somebody in its control panel, changes on its own: the
+// state has it after a refresh, no plan changes it, and an update returns what was planned.
+func TestVolatile(t *testing.T) {
+	t.Parallel()
+	for typeName, c := range map[string]struct {
+		change values
+		moved  []string
+		want   values
+	}{
+		"mailhost_mailbox": {
+			values{"first_name": "Janet"},
+			[]string{`"used":0`, `"used":4711`, `"status":"active"`, `"status":"paused"`, `"aliases":[]`, `"aliases":[{"alias":"info@example.com","is_catch_all":true}]`},
+			values{"status": "paused", "quota": values{"used": int64(4711)}, "aliases": []any{values{"alias": "info@example.com"}}},
+		},
+		"mailhost_domain": {
+			values{"auto_renew": true},
+			[]string{
+				`"status":"active"`, `"status":"failed"`, `"outbound_routing_ready":true`, `"outbound_routing_ready":false`, `"dedicated_ip_id":null`, `"dedicated_ip_id":"` + noID + `"`,
+				`"inbound_tenant_id":null`, `"inbound_tenant_id":"t"`, `"inbound_tenant_external_id":null`, `"inbound_tenant_external_id":"x"`,
+				`"inbound_tenant_name":null`, `"inbound_tenant_name":"n"`, `"inbound_tenant_type":null`, `"inbound_tenant_type":"y"`,
+				`"redirect_mode":null`, `"redirect_mode":"302"`, `"tags":[]`, `"tags":[{"id":"1","name":"blue"}]`,
+			},
+			values{
+				"status": "failed", "outbound_routing_ready": false, "dedicated_ip_id": noID, "inbound_tenant_id": "t", "inbound_tenant_external_id": "x", "inbound_tenant_name": "n",
+				"inbound_tenant_type": "y", "redirect_mode": "302", "tags": []any{values{"name": "blue"}},
+			},
+		},
+	} {
+		acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+			s.Domain(t, "example.com")
+			config := values(kinds(s.AccountID)[typeName][0])
+			var isMoved atomic.Bool
+			p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				acctest.Rewrite(w, r, next, func(body string) string {
+					if !isMoved.Load() {
+						return body
+					}
+					return strings.NewReplacer(c.moved...).Replace(body)
+				})
+			}))
+			o, diags := p.Apply(t.Context(), typeName, config, nil)
+			p.NoErrors(diags)
+			isMoved.Store(true)
+			if !s.PublishedOnly {
+				before := plain(t, o.State).(values)
+				for name, value := range c.change {
+					config[name], before[name] = value, value
+				}
+				o, diags = p.Walk().Apply(t.Context(), typeName, config, o)
+				p.NoErrors(diags)
+				delete(before, "updated_at")
+				if d := difference(before, plain(t, o.State)); d != "" {
+					t.Errorf("%s: the update differs from the plan (-want +got):\n%s", typeName, d)
+				}
+			}
+			o, diags = p.Walk().Read(typeName, o)
+			p.NoErrors(diags)
+			if d := difference(c.want, plain(t, o.State)); d != "" {
+				t.Errorf("%s: (-want +got):\n%s", typeName, d)
+			}
+			if plan, diags := p.Plan(typeName, config, o); len(diags) > 0 || !plan.State.Equal(o.State) {
+				t.Errorf("%s: planned %s\n%s", typeName, plan.State, acctest.Render(diags))
+			}
+		})
+	}
+}
