@@ -35,7 +35,7 @@ func TestInheritedExpiry(t *testing.T) {
 		}
 		o, diags := p.Apply(t.Context(), typeName, config, nil)
 		p.NoErrors(diags)
-		expect(t, diags, `AttributeName("expires_at")`, "expires with the provider's credential", limit)
+		acctest.Expect(t, diags, `AttributeName("expires_at")`, "expires with the provider's credential", limit)
 		if o.Text("expires_at") != limit {
 			t.Errorf("it expires at %s, want %s", o.Text("expires_at"), limit)
 		}
@@ -50,11 +50,11 @@ func TestInheritedExpiry(t *testing.T) {
 		replacing(t, "another name", plan, "name")
 
 		_, diags = p.Apply(t.Context(), typeName, lasting("2h", nil), nil)
-		expect(t, diags, `ERROR at AttributeName("valid_for")`, "not be later than "+limit, "a credential that expires later")
+		acctest.Expect(t, diags, `ERROR at AttributeName("valid_for")`, "not be later than "+limit, "a credential that expires later")
 		_, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": "2099-01-01T00:00:00Z"}, nil)
-		expect(t, diags, `ERROR at AttributeName("expires_at")`, "not be later than "+limit)
+		acctest.Expect(t, diags, `ERROR at AttributeName("expires_at")`, "not be later than "+limit)
 		_, diags = p.Open("mailhost_service_account_token", map[string]any{"lifetime": "2h"})
-		expect(t, diags, `ERROR at AttributeName("lifetime")`, "not be later than "+limit)
+		acctest.Expect(t, diags, `ERROR at AttributeName("lifetime")`, "not be later than "+limit)
 	})
 }
 
@@ -92,5 +92,5 @@ func TestRefusedRevocations(t *testing.T) {
 	imported, diags = p.Read(typeName, imported)
 	p.NoErrors(diags)
 	_, diags = p.Apply(t.Context(), typeName, nil, imported)
-	expect(t, diags, `Can't revoke the service account "provider"`, "without an owner who can act", "grant account_owner to another service account first")
+	acctest.Expect(t, diags, `Can't revoke the service account "provider"`, "without an owner who can act", "grant account_owner to another service account first")
 }

@@ -82,7 +82,7 @@ func TestPermissions(t *testing.T) {
 	replacing(t, "inherits again", plan, "permissions")
 	elsewhere := map[string]any{"capability_key": "mailbox.view", "resource_type": "domain", "resource_id": s.WorkspaceID}
 	o, diags = p.Apply(t.Context(), typeName, with(elsewhere), nil)
-	expect(t, diags, `AttributeName("permissions")`, `Can't restrict the service account "CI" to its permissions`, "has no domain", "The next apply replaces it")
+	acctest.Expect(t, diags, `AttributeName("permissions")`, `Can't restrict the service account "CI" to its permissions`, "has no domain", "The next apply replaces it")
 	if o.Null("id") || o.Null("token") {
 		t.Errorf("a create that half succeeded has the state %s", o.State)
 	}
@@ -94,12 +94,12 @@ func TestPermissionsRefused(t *testing.T) {
 	view := map[string]any{"capability_key": "mailbox.view"}
 	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
 	_, diags := s.Protocol(t, "").Plan(typeName, map[string]any{"name": "CI", "permissions": []any{view}}, nil)
-	expect(t, diags, "ERROR", "permissions", `Can't restrict the service account "CI"`, "no operation that grants")
+	acctest.Expect(t, diags, "ERROR", "permissions", `Can't restrict the service account "CI"`, "no operation that grants")
 	s = acctest.NewServer(t, acctest.Options{})
 	_, diags = s.Protocol(t, "").Apply(t.Context(), typeName, map[string]any{"name": "CI", "permissions": []any{
 		map[string]any{"capability_key": "mailbox.view", "resource_type": "domain"}, map[string]any{"capability_key": "mailbox.fly"},
 	}}, nil)
-	expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`)
+	acctest.Expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`)
 	if _, err := s.Client.FindServiceAccount(t.Context(), "CI"); !client.IsNotFound(err) {
 		t.Errorf("something was created: %v", err)
 	}
@@ -114,7 +114,7 @@ func TestTokenPermissions(t *testing.T) {
 		view := map[string]any{"capability_key": "mailbox.view", "resource_type": "workspace", "resource_id": s.WorkspaceID}
 		o, diags := p.Open(tokenType, map[string]any{"permissions": []any{view}})
 		if s.PublishedOnly {
-			expect(t, diags, "ERROR", "permissions", `Can't restrict the service account "terraform-ephemeral"`, "no operation that grants")
+			acctest.Expect(t, diags, "ERROR", "permissions", `Can't restrict the service account "terraform-ephemeral"`, "no operation that grants")
 			return
 		}
 		p.NoErrors(diags)
@@ -125,11 +125,11 @@ func TestTokenPermissions(t *testing.T) {
 
 		view["resource_type"] = "domain"
 		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{view}})
-		expect(t, diags, `AttributeName("permissions")`, "to its permissions", "has no domain", "was revoked again")
+		acctest.Expect(t, diags, `AttributeName("permissions")`, "to its permissions", "has no domain", "was revoked again")
 		if left := living(t, s); len(left) > 0 {
 			t.Errorf("a token that can't be restricted has left %v", left)
 		}
 		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{map[string]any{"capability_key": "mailbox.fly"}}})
-		expect(t, diags, `There is no capability "mailbox.fly"`)
+		acctest.Expect(t, diags, `There is no capability "mailbox.fly"`)
 	})
 }

@@ -105,35 +105,19 @@ func TestValidity(t *testing.T) {
 	p := c.protocol(t, s, "")
 	o, diags := p.Apply(t.Context(), typeName, lasting("720h", nil), nil)
 	p.NoErrors(diags)
-	plan, diags := p.Plan(typeName, lasting("720h", "24h"), o)
-	p.NoErrors(diags)
-	if len(plan.Replace) > 0 || plan.Text("expires_at") != o.Text("expires_at") || plan.Text("token") != o.Text("token") || plan.Text("updated_at") != o.Text("updated_at") {
-		t.Errorf("rotate_before plans %s, replacing %v", plan.State, plan.Replace)
-	}
-	updated, diags := p.ApplyPlan(t.Context(), typeName, lasting("720h", "24h"), o, plan)
-	p.NoErrors(diags)
-	if updated.Text("id") != o.Text("id") || updated.Text("rotate_before") != "24h" {
-		t.Errorf("updated %s", updated.State)
-	}
 	for when, config := range map[string]map[string]any{"longer": lasting("721h", nil), "unknown": lasting(acctest.Unknown, nil)} {
-		plan, diags = p.Plan(typeName, config, o)
+		plan, diags := p.Plan(typeName, config, o)
 		p.NoErrors(diags)
 		replacing(t, when, plan, "valid_for")
 	}
 	for when, config := range map[string]map[string]any{
 		"never": lasting(nil, nil), "at a time": {"name": "CI", "expires_at": "2099-01-01T00:00:00Z"},
 	} {
-		plan, diags = p.Plan(typeName, config, o)
+		plan, diags := p.Plan(typeName, config, o)
 		p.NoErrors(diags)
 		if len(plan.Replace) != 2 {
 			t.Errorf("%s: replaces %v", when, plan.Replace)
 		}
-	}
-	never, diags := p.Apply(t.Context(), typeName, lasting(nil, nil), nil)
-	p.NoErrors(diags)
-	plan, diags = p.Plan(typeName, lasting(nil, nil), never)
-	if p.NoErrors(diags); never.Text("expires_at") != "" || !plan.State.Equal(never.State) {
-		t.Errorf("without expiry: planned %s", plan.State)
 	}
 	c.advance(31 * day)
 	_, diags = p.Read(typeName, o)
