@@ -9,18 +9,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// everyCreate returns a configuration of each resource.
-func everyCreate(t *testing.T, s *acctest.Server) map[string]map[string]any {
-	t.Helper()
-	all := map[string]map[string]any{
-		"mailhost_mailbox_set": {"domain": "example.com", "mailboxes": map[string]any{"jack": map[string]any{"first_name": "Jack", "last_name": "Doe"}}},
-	}
-	for name, r := range everyResource(t, s) {
-		all[name] = r.config
-	}
-	return all
-}
-
 // TestPlanWithoutAccess plans a create of each resource with a credential, an account or a URL
 // that is wrong: the plan fails, also if nothing of the state is refreshed.
 func TestPlanWithoutAccess(t *testing.T) {

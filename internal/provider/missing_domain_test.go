@@ -13,8 +13,8 @@ func inDomain(accountID, domain string) map[string]map[string]any {
 	all := map[string]map[string]any{
 		"mailhost_mailbox_set": {"mailboxes": map[string]any{"john": map[string]any{"first_name": "John", "last_name": "Doe"}}},
 	}
-	for typeName, config := range kinds(accountID) {
-		all[typeName] = maps.Clone(config[0])
+	for typeName, k := range kinds(accountID) {
+		all[typeName] = k.config
 	}
 	for _, other := range []string{"mailhost_domain", "mailhost_service_account", "mailhost_dedicated_ip"} {
 		delete(all, other)
@@ -64,7 +64,7 @@ func TestMissingDomain(t *testing.T) {
 func TestMissingDomainOfThePlan(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	config := kinds(s.AccountID)["mailhost_domain"][0]
+	config := kinds(s.AccountID)["mailhost_domain"].config
 	p := s.Protocol(t, "").Together()
 	_, diags := p.Plan("mailhost_domain", config, nil)
 	p.NoErrors(diags)

@@ -8,34 +8,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
-
-// kinds has two configurations of every resource: one that creates, and one for the same
-// object at a second address.
-func kinds(accountID string) map[string][2]map[string]any {
-	contact := map[string]any{
-		"first_name": "Zoë", "last_name": "Doe", "organization": "Example", "email": "zoe@example.org", "phone": "+4930123456",
-		"address_1": "Weg 1", "zip": "10115", "city": "Berlin", "state": "BE", "country": "DE",
-	}
-	with := func(config map[string]any, name string, value any) [2]map[string]any {
-		other := maps.Clone(config)
-		other[name] = value
-		return [2]map[string]any{config, other}
-	}
-	option := api.DerivedID(accountID, "dedicated-ip-option:eu")
-	return map[string][2]map[string]any{
-		"mailhost_domain":          with(map[string]any{"name": "acme.com", "contact_info": contact}, "name", "ACME.com."),
-		"mailhost_mailbox":         with(map[string]any{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, "first_name", "Joan"),
-		"mailhost_dns_record":      with(map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}, "ttl", 600),
-		"mailhost_dns_zone":        with(map[string]any{"domain": "example.com", "records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}}}, "ignore": []string{"www"}}, "domain", "EXAMPLE.com."),
-		"mailhost_forwarding":      with(map[string]any{"target_email": "jane@example.org"}, "target_email", "joan@example.org"),
-		"mailhost_master_password": with(map[string]any{"name": "Backup", "generate": true}, "name", "Migration"),
-		"mailhost_service_account": with(map[string]any{"name": "ci"}, "name", "cd"),
-		"mailhost_dedicated_ip":    with(map[string]any{"option_id": option}, "timeouts", map[string]any{"create": "5m"}),
-	}
-}
 
 // TestTerraformTest runs the steps of a test file with one configured provider: a plan, an
 // apply, another plan and the destroy.
@@ -43,16 +17,16 @@ func TestTerraformTest(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	for typeName, config := range kinds(s.AccountID) {
+	for typeName, k := range kinds(s.AccountID) {
 		p := s.Protocol(t, "").TestFile()
 		for range 2 {
-			for _, c := range config {
+			for _, c := range []values{k.config, k.again} {
 				_, diags := p.Plan(typeName, c, nil)
 				p.NoErrors(diags)
 			}
-			o, diags := p.Apply(t.Context(), typeName, config[0], nil)
+			o, diags := p.Apply(t.Context(), typeName, k.config, nil)
 			p.NoErrors(diags)
-			for _, c := range config {
+			for _, c := range []values{k.config, k.again} {
 				_, diags = p.Plan(typeName, c, o)
 				for _, d := range diags {
 					if strings.HasPrefix(d.Summary, "Two resources") {
@@ -81,16 +55,16 @@ func TestOneObjectForEachResource(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	for typeName, config := range kinds(s.AccountID) {
+	for typeName, k := range kinds(s.AccountID) {
 		p := s.Protocol(t, "")
-		o, diags := p.Apply(t.Context(), typeName, config[0], nil)
+		o, diags := p.Apply(t.Context(), typeName, k.config, nil)
 		p.NoErrors(diags)
 		type call = func() []*tfprotov6.Diagnostic
 		read := func() []*tfprotov6.Diagnostic { _, d := p.Read(typeName, o); return d }
-		create := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, config[0], nil); return d }
-		keep := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, config[0], o); return d }
+		create := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, k.config, nil); return d }
+		keep := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, k.config, o); return d }
 		destroy := func() []*tfprotov6.Diagnostic { _, d := p.Plan(typeName, nil, o); return d }
-		replace := func() []*tfprotov6.Diagnostic { _, d := p.PlanReplacement(typeName, config[0], o); return d }
+		replace := func() []*tfprotov6.Diagnostic { _, d := p.PlanReplacement(typeName, k.config, o); return d }
 		for name, c := range map[string]struct {
 			calls []call
 			// isForValuables means that only an object with mail or money is protected.
@@ -191,22 +165,22 @@ func TestOnExisting(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "example.com")
-		for typeName, config := range kinds(s.AccountID) {
+		for typeName, k := range kinds(s.AccountID) {
 			if !slices.Contains([]string{"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_forwarding"}, typeName) {
 				continue
 			}
 			p := s.Protocol(t, "")
-			o, diags := p.Apply(t.Context(), typeName, config[0], nil)
+			o, diags := p.Apply(t.Context(), typeName, k.config, nil)
 			p.NoErrors(diags)
-			plan, diags := p.Walk().Plan(typeName, config[0], nil)
+			plan, diags := p.Walk().Plan(typeName, k.config, nil)
 			if typeName == "mailhost_dns_record" && s.PublishedOnly { // only the apply can know it
 				p.NoErrors(diags)
-				_, diags = p.ApplyPlan(t.Context(), typeName, config[0], nil, plan)
+				_, diags = p.ApplyPlan(t.Context(), typeName, k.config, nil, plan)
 				acctest.Expect(t, diags, "ERROR", "on_existing")
 			} else {
 				acctest.Expect(t, diags, "ERROR: The ", " exists already", o.Text("id"), "import {", typeName+".<name>", "on_existing = \"adopt\"")
 			}
-			adopting := maps.Clone(config[0])
+			adopting := maps.Clone(k.config)
 			adopting["on_existing"] = "adopt"
 			plan, diags = p.Walk().Plan(typeName, adopting, nil)
 			p.NoErrors(diags)
@@ -241,11 +215,11 @@ func TestDeleteOfAcquired(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	for typeName, config := range kinds(s.AccountID) {
+	for typeName, k := range kinds(s.AccountID) {
 		p := s.Protocol(t, "").Together()
-		plan, diags := p.Plan(typeName, config[0], nil)
+		plan, diags := p.Plan(typeName, k.config, nil)
 		p.NoErrors(diags)
-		o, diags := p.ApplyPlan(t.Context(), typeName, config[0], nil, plan)
+		o, diags := p.ApplyPlan(t.Context(), typeName, k.config, nil, plan)
 		p.NoErrors(diags)
 		destroy := &acctest.Object{State: p.Null(typeName), Private: o.Private, Identity: o.Identity}
 		kept, diags := p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
@@ -271,7 +245,7 @@ func TestLeftOver(t *testing.T) {
 		"mailhost_service_account": "An active service account \"ci\" exists that the state does not have",
 		"mailhost_dedicated_ip":    "which the state does not have",
 	} {
-		config := kinds(s.AccountID)[typeName][0]
+		config := kinds(s.AccountID)[typeName].config
 		p := s.Protocol(t, "")
 		_, diags := p.Walk().Plan(typeName, config, nil)
 		if strings.Contains(acctest.Render(diags), "the state does not have") {

@@ -15,10 +15,7 @@ func TestUnknownTokenWithoutDeferral(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.ProtocolOfUnknownToken(t, false).Together()
 	var all []*tfprotov6.Diagnostic
-	for name, r := range everyResource(t, s) {
-		if name == "mailhost_domain" {
-			r.config["contact_info"] = nil
-		}
+	for name, r := range everyKind(t, s) {
 		o, diags := s.Protocol(t, "").Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		o.Identity = nil // like a CLI without identities

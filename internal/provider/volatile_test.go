@@ -39,7 +39,7 @@ func TestVolatile(t *testing.T) {
 	} {
 		acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 			s.Domain(t, "example.com")
-			config := values(kinds(s.AccountID)[typeName][0])
+			config := kinds(s.AccountID)[typeName].config
 			var isMoved atomic.Bool
 			p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				acctest.Rewrite(w, r, next, func(body string) string {

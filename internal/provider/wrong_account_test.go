@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"maps"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ func TestWrongAccount(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
 	p := own.Protocol(t, "")
-	for name, r := range everyResource(t, own) {
+	for name, r := range everyKind(t, own) {
 		created, diags := p.Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		for via, forget := range map[string]func(*acctest.Object){
@@ -33,12 +32,10 @@ func TestWrongAccount(t *testing.T) {
 	}
 }
 
-func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r resourceConfig, o *acctest.Object) {
+func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r kind, o *acctest.Object) {
 	t.Helper()
 	// The first error has both accounts, the source of the connection and the next step.
 	full := []string{"ERROR: The state belongs to another account\n", own.AccountID, other.AccountID, "account_id", "terraform state rm"}
-	changed := maps.Clone(r.config)
-	maps.Copy(changed, r.replacing)
 
 	p := other.Protocol(t, "").Together()
 	for i := range 3 {
@@ -52,11 +49,11 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r reso
 			t.Errorf("repeated: %s", acctest.Render(diags))
 		}
 	}
-	if _, diags := p.Plan(name, changed, o); len(diags) > 0 {
+	if _, diags := p.Plan(name, r.replacing, o); len(diags) > 0 {
 		t.Errorf("repeated in the plan: %s", acctest.Render(diags))
 	}
 	// Without a refresh, the plan is the error.
-	for what, config := range map[string]map[string]any{"destroy": nil, "change": changed, "nothing": r.config} {
+	for what, config := range map[string]map[string]any{"destroy": nil, "change": r.replacing, "nothing": r.config} {
 		_, diags := other.Protocol(t, "").Plan(name, config, o)
 		if acctest.Expect(t, diags, full...); acctest.Errors(diags) != 1 {
 			t.Errorf("%s: %s", what, acctest.Render(diags))
@@ -87,7 +84,7 @@ func TestAccountIsKept(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
 	p := own.Protocol(t, "")
-	for name, r := range everyResource(t, own) {
+	for name, r := range everyKind(t, own) {
 		created, diags := p.Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		imported, diags := p.Import(name, created.Text("id"), nil)
@@ -149,7 +146,7 @@ func TestOneErrorForTheConnection(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
 	objects := map[string]*acctest.Object{}
-	for name, r := range everyResource(t, s) {
+	for name, r := range everyKind(t, s) {
 		o, diags := p.Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		objects[name] = o
