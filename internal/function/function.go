@@ -31,8 +31,12 @@ func All() []func() function.Function {
 }
 
 type providerFunction struct {
-	name       string
-	definition function.Definition
+	name, summary, description string
+	parameters                 []function.Parameter
+	// options is the last parameter, if there is one.
+	options function.Parameter
+	// returns is the type of the result; nil is a string.
+	returns function.Return
 	// run reads the arguments with get and returns the result. Its error may be
 	// [maildns.Problems], whose fields are the names of parameters or of options.
 	run func(get getArguments) (any, error)
@@ -52,6 +56,11 @@ func ofString[R any](run func(string) (R, error)) func(getArguments) (any, error
 	}
 }
 
+// text is a parameter that is a string.
+func text(name, description string) function.Parameter {
+	return function.StringParameter{Name: name, MarkdownDescription: description}
+}
+
 func (f providerFunction) function() function.Function { return f }
 
 func (f providerFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
@@ -59,7 +68,10 @@ func (f providerFunction) Metadata(_ context.Context, _ function.MetadataRequest
 }
 
 func (f providerFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
-	resp.Definition = f.definition
+	resp.Definition = function.Definition{Summary: f.summary, MarkdownDescription: f.description, Parameters: f.parameters, VariadicParameter: f.options, Return: f.returns}
+	if f.returns == nil {
+		resp.Definition.Return = function.StringReturn{}
+	}
 }
 
 func (f providerFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
@@ -98,12 +110,12 @@ func (f providerFunction) argumentError(problems maildns.Problems) *function.Fun
 // argument returns the position of the parameter named field. Every other field is
 // an option, and the options come after the parameters.
 func (f providerFunction) argument(field string) int {
-	for i, p := range f.definition.Parameters {
+	for i, p := range f.parameters {
 		if p.GetName() == field {
 			return i
 		}
 	}
-	return len(f.definition.Parameters)
+	return len(f.parameters)
 }
 
 // withArgumentProblems adds the problems of the arguments to the error of the

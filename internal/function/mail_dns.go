@@ -25,21 +25,19 @@ type checkResult struct {
 }
 
 var checkMailDNS = providerFunction{
-	name: "check_mail_dns",
-	definition: function.Definition{
-		Summary: "Checks the DNS records of a domain for mail",
-		MarkdownDescription: "Checks what a domain publishes for its mail, without asking the DNS: its MX, SPF, DKIM and DMARC records, MTA-STS, TLS-RPT, a CNAME at the domain itself, and what Google, Yahoo and Microsoft demand of who sends many messages. " +
-			"It returns a list of `{ check, status, message, reference }`. `status` is `ok`, `warning`, `failed`, or `skipped` if the records do not tell.\n\n" +
-			"The lookups of SPF are counted as receivers count them, ten at most, through each `include` whose records are there. Those of other domains are named in the message.\n\n" +
-			"Use it in a `check` block, in tests and in policies. `mailhostd check DOMAIN` makes the same checks with the DNS itself.",
-		Parameters: []function.Parameter{
-			function.StringParameter{Name: "domain", MarkdownDescription: "The domain, such as `example.com`."},
-			function.DynamicParameter{Name: "records", MarkdownDescription: "Its records: `dns_records` of the data source `mailhost_dns_records`, which has the system-managed ones too, or a list of other objects with `name`, `type`, `value` and `priority`; or `records` of a `mailhost_dns_zone`."},
-		},
-		Return: function.ListReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
-			"check": types.StringType, "status": types.StringType, "message": types.StringType, "reference": types.StringType,
-		}}},
+	name:    "check_mail_dns",
+	summary: "Checks the DNS records of a domain for mail",
+	description: "Checks what a domain publishes for its mail, without asking the DNS: its MX, SPF, DKIM and DMARC records, MTA-STS, TLS-RPT, a CNAME at the domain itself, and what Google, Yahoo and Microsoft demand of who sends many messages. " +
+		"It returns a list of `{ check, status, message, reference }`. `status` is `ok`, `warning`, `failed`, or `skipped` if the records do not tell.\n\n" +
+		"The lookups of SPF are counted as receivers count them, ten at most, through each `include` whose records are there. Those of other domains are named in the message.\n\n" +
+		"Use it in a `check` block, in tests and in policies. `mailhostd check DOMAIN` makes the same checks with the DNS itself.",
+	parameters: []function.Parameter{
+		text("domain", "The domain, such as `example.com`."),
+		function.DynamicParameter{Name: "records", MarkdownDescription: "Its records: `dns_records` of the data source `mailhost_dns_records`, which has the system-managed ones too, or a list of other objects with `name`, `type`, `value` and `priority`; or `records` of a `mailhost_dns_zone`."},
 	},
+	returns: function.ListReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
+		"check": types.StringType, "status": types.StringType, "message": types.StringType, "reference": types.StringType,
+	}}},
 	run: func(get getArguments) (any, error) {
 		var domain string
 		var given types.Dynamic

@@ -20,21 +20,19 @@ type recordSet struct {
 }
 
 var parseZone = providerFunction{
-	name: "parse_zone",
-	definition: function.Definition{
-		Summary: "Reads the records of a domain from a zone file",
-		MarkdownDescription: "Reads a zone file (RFC 1035) as `records` of a [`mailhost_dns_zone`](../resources/dns_zone.md): a map from name and type to `{ ttl, values }`. " +
-			"It reads the files that BIND, cPanel, Cloudflare and `cli53` (Route 53) write: `$ORIGIN`, `$TTL`, `$GENERATE`, `@`, omitted names, parentheses and comments.\n\n" +
-			"What the host of a zone makes itself is left out: the SOA and NS records of the domain, and the records of DNSSEC. A TTL below 60 or above 86400, such as the 1 with which Cloudflare writes *automatic*, becomes the nearest that is allowed, and records of one name and type get the lowest of theirs.\n\n" +
-			"All else that can't be carried over is an error that names each record: a type that `mailhost_dns_record` does not have, an alias (`ALIAS`, `ANAME`, `AWS ALIAS`), a class other than IN, and a name outside the domain. Remove those lines from the file.",
-		Parameters: []function.Parameter{
-			function.StringParameter{Name: "file", MarkdownDescription: "The content of the file, such as `file(\"${path.module}/example.com.zone\")`."},
-			function.StringParameter{Name: "domain", MarkdownDescription: "The domain, such as `example.com`. It is the origin of the file until `$ORIGIN` names another."},
-		},
-		Return: function.MapReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
-			"ttl": types.Int64Type, "values": types.ListType{ElemType: types.StringType},
-		}}},
+	name:    "parse_zone",
+	summary: "Reads the records of a domain from a zone file",
+	description: "Reads a zone file (RFC 1035) as `records` of a [`mailhost_dns_zone`](../resources/dns_zone.md): a map from name and type to `{ ttl, values }`. " +
+		"It reads the files that BIND, cPanel, Cloudflare and `cli53` (Route 53) write: `$ORIGIN`, `$TTL`, `$GENERATE`, `@`, omitted names, parentheses and comments.\n\n" +
+		"What the host of a zone makes itself is left out: the SOA and NS records of the domain, and the records of DNSSEC. A TTL below 60 or above 86400, such as the 1 with which Cloudflare writes *automatic*, becomes the nearest that is allowed, and records of one name and type get the lowest of theirs.\n\n" +
+		"All else that can't be carried over is an error that names each record: a type that `mailhost_dns_record` does not have, an alias (`ALIAS`, `ANAME`, `AWS ALIAS`), a class other than IN, and a name outside the domain. Remove those lines from the file.",
+	parameters: []function.Parameter{
+		text("file", "The content of the file, such as `file(\"${path.module}/example.com.zone\")`."),
+		text("domain", "The domain, such as `example.com`. It is the origin of the file until `$ORIGIN` names another."),
 	},
+	returns: function.MapReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
+		"ttl": types.Int64Type, "values": types.ListType{ElemType: types.StringType},
+	}}},
 	run: func(get getArguments) (any, error) {
 		var file, domain string
 		if err := get(&file, &domain); err != nil {
@@ -60,23 +58,21 @@ type person struct {
 }
 
 var parseUsers = providerFunction{
-	name: "parse_users",
-	definition: function.Definition{
-		Summary: "Reads the users of a domain from a CSV file",
-		MarkdownDescription: "Reads a CSV file as `mailboxes` of a [`mailhost_mailbox_set`](../resources/mailbox_set.md): a map from the local part, in lower case, to `{ first_name, last_name }`. " +
-			"In contrast to Terraform's `csvdecode`, it reads files of Excel (semicolons or tabs, a byte order mark) and these columns:\n\n" +
-			"- the user export of Google Workspace: `Email Address [Required]`, `First Name [Required]`, `Last Name [Required]`\n" +
-			"- those of Microsoft 365 and Entra: `User principal name`, `First name`, `Last name`, or only `Display name`\n" +
-			"- your own: `address` (or `local_part`, with or without `domain`), `first_name` and `last_name`\n\n" +
-			"Other columns are ignored, and so are rows of other domains, also invalid ones. A row that can't become a mailbox is an error that names its line: an invalid or repeated address, also in another case, or a name that is empty or too long. A row whose domain can't be read, for instance because its address has no `@`, is an error for every domain.",
-		Parameters: []function.Parameter{
-			function.StringParameter{Name: "csv", MarkdownDescription: "The content of the file, in UTF-8. Write `file(\"${path.module}/users.csv\")` here, not a local value or a variable: if a row is invalid, the CLI prints what the call refers to, and with it the whole file."},
-			function.StringParameter{Name: "domain", MarkdownDescription: "The domain whose users are returned, such as `example.com`. It must be known when Terraform plans, so that the plan shows each mailbox."},
-		},
-		Return: function.MapReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
-			"first_name": types.StringType, "last_name": types.StringType,
-		}}},
+	name:    "parse_users",
+	summary: "Reads the users of a domain from a CSV file",
+	description: "Reads a CSV file as `mailboxes` of a [`mailhost_mailbox_set`](../resources/mailbox_set.md): a map from the local part, in lower case, to `{ first_name, last_name }`. " +
+		"In contrast to Terraform's `csvdecode`, it reads files of Excel (semicolons or tabs, a byte order mark) and these columns:\n\n" +
+		"- the user export of Google Workspace: `Email Address [Required]`, `First Name [Required]`, `Last Name [Required]`\n" +
+		"- those of Microsoft 365 and Entra: `User principal name`, `First name`, `Last name`, or only `Display name`\n" +
+		"- your own: `address` (or `local_part`, with or without `domain`), `first_name` and `last_name`\n\n" +
+		"Other columns are ignored, and so are rows of other domains, also invalid ones. A row that can't become a mailbox is an error that names its line: an invalid or repeated address, also in another case, or a name that is empty or too long. A row whose domain can't be read, for instance because its address has no `@`, is an error for every domain.",
+	parameters: []function.Parameter{
+		text("csv", "The content of the file, in UTF-8. Write `file(\"${path.module}/users.csv\")` here, not a local value or a variable: if a row is invalid, the CLI prints what the call refers to, and with it the whole file."),
+		text("domain", "The domain whose users are returned, such as `example.com`. It must be known when Terraform plans, so that the plan shows each mailbox."),
 	},
+	returns: function.MapReturn{ElementType: types.ObjectType{AttrTypes: map[string]attr.Type{
+		"first_name": types.StringType, "last_name": types.StringType,
+	}}},
 	run: func(get getArguments) (any, error) {
 		var csv, domain string
 		if err := get(&csv, &domain); err != nil {
