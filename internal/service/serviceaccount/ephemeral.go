@@ -34,8 +34,6 @@ const (
 // account that is created when it is opened, and revoked when it is closed.
 type Token struct {
 	service.Ephemeral
-
-	now func() time.Time
 }
 
 var (
@@ -43,7 +41,7 @@ var (
 	_ ephemeral.EphemeralResourceWithConfigure = (*Token)(nil)
 )
 
-func NewEphemeralResource() ephemeral.EphemeralResource { return &Token{now: time.Now} }
+func NewEphemeralResource() ephemeral.EphemeralResource { return &Token{} }
 
 // tokenModel is the model of the ephemeral resource.
 type tokenModel struct {
@@ -131,7 +129,7 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 		m.Lifetime = types.StringValue(defaultLifetime)
 	}
 	lifetime, _ := duration(m.Lifetime)
-	o := opened{Name: m.Name.ValueString(), ExpiresAt: t.now().Add(c.ClockOffset(ctx)).Add(lifetime).UTC().Format(api.TimestampLayout)}
+	o := opened{Name: m.Name.ValueString(), ExpiresAt: serverNow(ctx, c).Add(lifetime).UTC().Format(api.TimestampLayout)}
 	if !m.Permissions.IsNull() {
 		if caller, err := t.Caller(ctx, c); caller == nil && err == nil {
 			addNoGrants(&resp.Diagnostics, o.String())
@@ -253,7 +251,7 @@ func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *eph
 	err := revoke(ctx, c, o.ID)
 	ends := fmt.Sprintf("Its token expires at %s. Its id is %s.", o.ExpiresAt, o.ID)
 	switch {
-	case err == nil, client.IsNotFound(err), past(customtype.New(o.ExpiresAt), t.now()):
+	case err == nil, client.IsNotFound(err), past(customtype.New(o.ExpiresAt), serverNow(ctx, c)):
 	case errors.Is(err, client.ErrDeleteUnsupported):
 		resp.Diagnostics.AddWarning(fmt.Sprintf("The %s is not revoked", o), "This API has no operation that revokes a service account. "+ends)
 	default:

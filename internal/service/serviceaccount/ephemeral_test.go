@@ -1,6 +1,7 @@
 package serviceaccount_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,12 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	mailhost "github.com/mailhost/terraform-provider-mailhost/internal/provider"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 const tokenType = "mailhost_service_account_token"
@@ -37,8 +41,7 @@ func living(t *testing.T, s *acctest.Server, but ...string) (ids []string) {
 func TestToken(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		c := newClock()
-		p := c.protocol(t, s, "")
+		p := s.Protocol(t, "")
 		for _, want := range []struct {
 			config   map[string]any
 			name     string
@@ -49,7 +52,7 @@ func TestToken(t *testing.T) {
 		} {
 			o, diags := p.Open(tokenType, want.config)
 			p.NoErrors(diags)
-			expiring(t, o, c.now(), want.lifetime)
+			expiring(t, o, time.Now(), want.lifetime)
 			if o.Text("name") != want.name || !works(s, o.Text("token")) || !slices.Equal(living(t, s), []string{o.Text("id")}) && !s.PublishedOnly {
 				t.Errorf("opened %s; there are %v", o.State, living(t, s))
 			}
@@ -67,13 +70,26 @@ func TestToken(t *testing.T) {
 				t.Errorf("closed; there are %v\n%s", living(t, s), acctest.Render(diags))
 			}
 			// An expired token needs no revocation.
-			c.advance(want.lifetime)
-			if diags := p.Close(tokenType, o); len(diags) > 0 {
+			if diags := at(t, s, time.Now().Add(want.lifetime+time.Minute)).Close(tokenType, o); len(diags) > 0 {
 				t.Errorf("closed after the expiry: %s", acctest.Render(diags))
 			}
-			c.advance(-want.lifetime)
 		}
 	})
+}
+
+// ending is a provider that a test can close.
+type ending struct {
+	provider.Provider
+	session *session.Session
+}
+
+func (p *ending) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	p.Provider.Configure(ctx, req, resp)
+	p.session, _ = resp.EphemeralResourceData.(*session.Session)
+}
+
+func (p *ending) EphemeralResources(ctx context.Context) []func() ephemeral.EphemeralResource {
+	return p.Provider.(provider.ProviderWithEphemeralResources).EphemeralResources(ctx)
 }
 
 // TestTokenLeftOpen stops the provider without a close, as Terraform does after a failed
@@ -81,7 +97,7 @@ func TestToken(t *testing.T) {
 func TestTokenLeftOpen(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		served := &ending{clocked: clocked{mailhost.New("test")(), newClock()}}
+		served := &ending{Provider: mailhost.New("test")()}
 		var revocations atomic.Int32
 		p := s.ProtocolOf(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			if r.Method == http.MethodDelete {

@@ -38,7 +38,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 	r.warnSameName(ctx, plan, &resp.Diagnostics)
 	// A replacement is planned as a create too.
-	if isSet(plan.ExpiresAt.StringValue) && past(plan.ExpiresAt, r.serverNow(ctx)) {
+	if isSet(plan.ExpiresAt.StringValue) && past(plan.ExpiresAt, r.now(ctx)) {
 		resp.Diagnostics.AddAttributeError(path.Root("expires_at"), "The service account would be expired when it is created",
 			fmt.Sprintf("expires_at is %s, which is in the past. Set a time in the future, or remove expires_at: then the token expires with the provider's own credential, or never.", plan.ExpiresAt.ValueString()))
 	}
@@ -227,7 +227,7 @@ func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanReques
 	case plan.ValidFor.IsNull():
 		// Removing a configured expires_at takes a replacement.
 		replace = !state.ExpiresAt.IsNull() && inherited == nil
-	case state.due(plan.RotateBefore, r.serverNow(ctx)):
+	case state.due(plan.RotateBefore, r.now(ctx)):
 		replace = true
 	case state.imported() && state.ExpiresAt.IsNull():
 		resp.Diagnostics.AddAttributeWarning(path.Root("valid_for"), fmt.Sprintf("The %s never expires", state.String()),

@@ -18,28 +18,26 @@ import (
 
 type Resource struct {
 	service.Resource[api.ServiceAccount, model]
-
-	now func() time.Time
 }
 
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
-func NewResource() resource.Resource { return newResource(time.Now) }
-
-func newResource(now func() time.Time) resource.Resource {
-	r, definition := &Resource{now: now}, *Definition
-	definition.Orphaned = func(ctx context.Context, m model) string { return stillWorks(m, r.serverNow(ctx)) }
+func NewResource() resource.Resource {
+	r, definition := &Resource{}, *Definition
+	definition.Orphaned = func(ctx context.Context, m model) string { return stillWorks(m, r.now(ctx)) }
 	r.Definition = &definition
 	return service.Manage(r)
 }
 
-// serverNow returns the time of the API's clock, which decides when a token expires.
-// Without a connection it is this machine's time.
-func (r *Resource) serverNow(ctx context.Context) time.Time {
-	if c := r.ClientForWarning(ctx); c != nil {
-		return r.now().Add(c.ClockOffset(ctx))
+func (r *Resource) now(ctx context.Context) time.Time { return serverNow(ctx, r.ClientForWarning(ctx)) }
+
+// serverNow returns the time of the API's clock, which decides when a token expires. Without a
+// connection it is this machine's time.
+func serverNow(ctx context.Context, c *client.Client) time.Time {
+	if c == nil {
+		return time.Now()
 	}
-	return r.now()
+	return time.Now().Add(c.ClockOffset(ctx))
 }
 
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -51,7 +49,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if checkPermissions(ctx, plan.Permissions, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	expiresAt := plan.expiry(func() time.Time { return r.serverNow(ctx) })
+	expiresAt := plan.expiry(func() time.Time { return serverNow(ctx, c) })
 	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{
 		Name: plan.Name.ValueString(), ExpiresAt: expiresAt,
 	})
@@ -117,7 +115,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 				return err
 			}
 		}
-		warnExpired(&resp.Diagnostics, *state, r.serverNow(ctx))
+		warnExpired(&resp.Diagnostics, *state, serverNow(ctx, c))
 		return nil
 	})
 }

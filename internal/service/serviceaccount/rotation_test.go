@@ -2,6 +2,7 @@ package serviceaccount_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -17,11 +18,21 @@ func lasting(validFor, rotateBefore any) map[string]any {
 }
 
 // expiring expects an object whose token is valid for a duration that starts at a time.
-func expiring(t *testing.T, o *acctest.Object, at time.Time, lasts time.Duration) {
+func expiring(t *testing.T, o *acctest.Object, from time.Time, lasts time.Duration) {
 	t.Helper()
-	if got, want := o.Text("expires_at"), at.Add(lasts).Format(api.TimestampLayout); got != want {
-		t.Errorf("it expires at %s, want %s", got, want)
+	until, err := time.Parse(api.TimestampLayout, o.Text("expires_at"))
+	if off := until.Sub(from.Add(lasts)); err != nil || off.Abs() > time.Minute/2 {
+		t.Errorf("it expires at %s, %s off: %v", o.Text("expires_at"), off, err)
 	}
+}
+
+// at returns a provider process whose API says that it is this time.
+func at(t *testing.T, s *acctest.Server, now time.Time) *acctest.Protocol {
+	t.Helper()
+	return s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
+		next.ServeHTTP(w, r)
+	}))
 }
 
 // replacing expects a plan that replaces because of an attribute.
@@ -36,9 +47,8 @@ func replacing(t *testing.T, when string, plan *acctest.Object, attribute string
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		c := newClock()
-		p := c.protocol(t, s, "")
-		began := c.now()
+		began := time.Now().Truncate(time.Second)
+		p := at(t, s, began)
 		config := lasting("720h", "168h")
 		plan, diags := p.Plan(typeName, config, nil)
 		p.NoErrors(diags)
@@ -49,15 +59,16 @@ func TestRotation(t *testing.T) {
 		p.NoErrors(diags)
 		expiring(t, o, began, 30*day)
 
-		for _, at := range []time.Time{began, began.Add(23*day - time.Second)} {
-			c.set(at)
+		for _, now := range []time.Time{began, began.Add(23*day - time.Minute), began.Add(-400 * day)} {
+			p := at(t, s, now)
 			for _, validFor := range []string{"720h", "43200m"} {
 				plan, diags = p.Plan(typeName, lasting(validFor, "168h"), o)
 				if p.NoErrors(diags); !plan.State.Equal(o.State) || len(plan.Replace) > 0 {
-					t.Errorf("at %s, valid for %s: planned %s, replacing %v", at, validFor, plan.State, plan.Replace)
+					t.Errorf("at %s, valid for %s: planned %s, replacing %v", now, validFor, plan.State, plan.Replace)
 				}
 			}
 		}
+		p = at(t, s, began.Add(23*day-time.Minute))
 		plan, diags = p.Plan(typeName, lasting("720h", "169h"), o)
 		p.NoErrors(diags)
 		replacing(t, "an earlier rotation", plan, "expires_at")
@@ -71,7 +82,7 @@ func TestRotation(t *testing.T) {
 			acctest.Expect(t, diags, "STILL WORKS until "+o.Text("expires_at"))
 		}
 
-		c.set(began.Add(23 * day))
+		p = at(t, s, began.Add(23*day+time.Minute)) // the API's clock decides, also in a plan without a refresh
 		plan, diags = p.Plan(typeName, config, o)
 		p.NoErrors(diags)
 		replacing(t, "due", plan, "expires_at")
@@ -83,14 +94,14 @@ func TestRotation(t *testing.T) {
 		}
 		next, diags := p.Apply(t.Context(), typeName, config, nil)
 		p.NoErrors(diags)
-		expiring(t, next, c.now(), 30*day)
+		expiring(t, next, began.Add(23*day+time.Minute), 30*day)
 
-		c.advance(30*day - time.Second)
+		p = at(t, s, began.Add(53*day))
 		plan, diags = p.Plan(typeName, lasting("720h", nil), next)
 		if p.NoErrors(diags); len(plan.Replace) > 0 || plan.Text("expires_at") != next.Text("expires_at") {
 			t.Errorf("without rotate_before, a second too early: planned %s, replacing %v", plan.State, plan.Replace)
 		}
-		c.advance(time.Second)
+		p = at(t, s, began.Add(53*day+2*time.Minute))
 		plan, diags = p.Plan(typeName, lasting("720h", nil), next)
 		p.NoErrors(diags)
 		replacing(t, "expired", plan, "expires_at")
@@ -101,8 +112,7 @@ func TestRotation(t *testing.T) {
 func TestValidity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	c := newClock()
-	p := c.protocol(t, s, "")
+	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), typeName, lasting("720h", nil), nil)
 	p.NoErrors(diags)
 	for when, config := range map[string]map[string]any{"longer": lasting("721h", nil), "unknown": lasting(acctest.Unknown, nil)} {
@@ -119,8 +129,7 @@ func TestValidity(t *testing.T) {
 			t.Errorf("%s: replaces %v", when, plan.Replace)
 		}
 	}
-	c.advance(31 * day)
-	_, diags = p.Read(typeName, o)
+	_, diags = at(t, s, time.Now().Add(31*day)).Read(typeName, o)
 	acctest.Expect(t, diags, `service account "CI" has expired`, "The next apply replaces it")
 }
 
@@ -129,9 +138,8 @@ func TestValidity(t *testing.T) {
 func TestImportedValidity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	c := newClock()
-	p := c.protocol(t, s, "")
-	until := c.now().Add(10 * day).Format(api.TimestampLayout)
+	p := s.Protocol(t, "")
+	until := time.Now().UTC().Add(10 * day).Format(api.TimestampLayout)
 	for name, expiresAt := range map[string]*string{"never": nil, "soon": &until} {
 		a, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: name, ExpiresAt: expiresAt})
 		if err != nil {
@@ -157,15 +165,13 @@ func TestImportedValidity(t *testing.T) {
 			o, diags = p.ApplyPlan(t.Context(), typeName, config, o, plan)
 			p.NoErrors(diags)
 		}
-		c.advance(3 * day)
-		plan, diags := p.Plan(typeName, config, o)
+		plan, diags := at(t, s, time.Now().Add(3*day+time.Minute)).Plan(typeName, config, o)
 		p.NoErrors(diags)
 		if name == "soon" {
 			replacing(t, "due", plan, "expires_at")
 		} else if len(plan.Replace) > 0 {
 			t.Errorf("without expiry: replacing %v", plan.Replace)
 		}
-		c.advance(-3 * day)
 	}
 }
 
