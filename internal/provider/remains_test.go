@@ -40,3 +40,42 @@ func TestRemainsAreAnnounced(t *testing.T) {
 		}
 	})
 }
+
+// TestImpossibleChange plans changes that the published operations can't make: the plan says so.
+func TestImpossibleChange(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		s.Domain(t, "example.com")
+		s.Mailbox(t, "example.com", "office")
+		for typeName, c := range map[string]struct {
+			config, change values
+			want           []string
+		}{
+			"mailhost_dns_record": {
+				kinds(s.AccountID)["mailhost_dns_record"].config, values{"value": "192.0.2.2"},
+				[]string{"WARNING: The A record www of example.com can't be changed in place", "the apply will fail"},
+			},
+			"mailhost_forwarding": {
+				values{"target_email": "office@example.com"}, values{"active": false},
+				[]string{`WARNING at AttributeName("active"): The forwarding rule to office@example.com of the account can't be switched on or off`, "the apply will fail"},
+			},
+			"mailhost_master_password": {
+				values{"name": "ops", "value": "a-long-secret"}, values{"value": "another-secret"},
+				[]string{"WARNING", "will still exist", `ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Set another name"},
+			},
+		} {
+			p := s.Protocol(t, "")
+			o, diags := p.Apply(t.Context(), typeName, c.config, nil)
+			p.NoErrors(diags)
+			if _, diags = s.Protocol(t, "").Plan(typeName, c.config, o); len(diags) > 0 {
+				t.Errorf("%s: no change: %s", typeName, acctest.Render(diags))
+			}
+			plan, diags := s.Protocol(t, "").Plan(typeName, merged(c.config, c.change), o)
+			if s.PublishedOnly {
+				acctest.Expect(t, diags, c.want...)
+			} else if d := difference(c.change, plain(t, plan.State)); d != "" || acctest.Errors(diags) > 0 {
+				t.Errorf("%s: (-want +got):\n%s\n%s", typeName, d, acctest.Render(diags))
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -61,38 +62,37 @@ func TestCancelImmediately(t *testing.T) {
 	})
 }
 
-func TestCancelRefusedBefore(t *testing.T) {
+// TestRefusedBefore checks the configurations that are refused before a request.
+func TestRefusedBefore(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	l := newBillingProxy(t, s, nil)
+	const account, end, plan, date = "confirm_account_id", "cancel_at_period_end", "plan_id", "effective_date"
+	type config = map[string]any
 	for name, c := range map[string]struct {
-		config map[string]any
+		action string
+		config config
+		at     string
 		want   []string
 	}{
-		"another account": {
-			map[string]any{"confirm_account_id": otherAccount},
-			[]string{`ERROR at AttributeName("confirm_account_id"): Not the account that this provider manages`, "confirm_account_id is " + otherAccount, "manages the account " + s.AccountID, "Nothing was changed."},
-		},
-		"no account": {
-			map[string]any{"confirm_account_id": "production"},
-			[]string{`ERROR at AttributeName("confirm_account_id")`, "must be a UUID"},
-		},
-		"both": {
-			map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": true, "cancel_immediately": true},
-			[]string{`ERROR at AttributeName("cancel_at_period_end"): Invalid cancel_at_period_end`, "Exactly one of cancel_at_period_end and cancel_immediately must be true."},
-		},
-		"neither": {
-			map[string]any{"confirm_account_id": s.AccountID, "cancel_at_period_end": false},
-			[]string{`ERROR at AttributeName("cancel_at_period_end")`, "Exactly one of"},
-		},
+		"another account": {cancelPlan, config{account: otherAccount}, account, []string{
+			": Not the account that this provider manages", "confirm_account_id is " + otherAccount, "manages the account " + s.AccountID, "Nothing was changed.",
+		}},
+		"no account":       {cancelPlan, config{account: "production"}, account, []string{"must be a UUID"}},
+		"both":             {cancelPlan, config{end: true, "cancel_immediately": true}, end, []string{"Exactly one of cancel_at_period_end and cancel_immediately must be true."}},
+		"neither":          {cancelPlan, config{end: false}, end, []string{"Exactly one of"}},
+		"change elsewhere": {changePlan, to(s, config{account: otherAccount}), account, []string{": Not the account"}},
+		"no such plan":     {changePlan, to(s, config{plan: "free"}), plan, []string{"plan_id must be one of smtp_per_mailbox, smtp_per_proxy"}},
+		"no plan":          {changePlan, to(s, config{plan: nil}), plan, nil},
+		"no date":          {changePlan, to(s, config{date: "tomorrow"}), date, []string{"RFC 3339"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, diags := l.Invoke(cancelPlan, c.config)
-			acctest.Expect(t, diags, c.want...)
-			if len(diags) != 1 {
-				t.Errorf("the plan was not the only refusal, or it announced a refused change:\n%s", acctest.Render(diags))
-			}
-		})
+		if c.config[account] == nil {
+			c.config[account] = s.AccountID
+		}
+		_, diags := l.Invoke(c.action, c.config)
+		if acctest.Expect(t, diags, append([]string{fmt.Sprintf("ERROR at AttributeName(%q)", c.at)}, c.want...)...); len(diags) != 1 {
+			t.Errorf("%s: the plan was not the only refusal, or it announced a refused change:\n%s", name, acctest.Render(diags))
+		}
 	}
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 0)
 }

@@ -91,27 +91,11 @@ func TestChangeOver(t *testing.T) {
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "is on the plan smtp_per_proxy. Nothing was changed.")
 }
 
-func TestChangeRefusedBefore(t *testing.T) {
+// TestChangeRefusedLater checks what only the apply knows.
+func TestChangeRefusedLater(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	l := newBillingProxy(t, s, nil)
-	for name, c := range map[string]struct {
-		more map[string]any
-		want []string
-	}{
-		"another account": {map[string]any{"confirm_account_id": otherAccount}, []string{`ERROR at AttributeName("confirm_account_id"): Not the account`}},
-		"no such plan":    {map[string]any{"plan_id": "free"}, []string{`ERROR at AttributeName("plan_id")`, "plan_id must be one of smtp_per_mailbox, smtp_per_proxy"}},
-		"no plan":         {map[string]any{"plan_id": nil}, []string{`ERROR at AttributeName("plan_id")`}},
-		"no date":         {map[string]any{"effective_date": "tomorrow"}, []string{`ERROR at AttributeName("effective_date")`, "RFC 3339"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, diags := l.Invoke(changePlan, to(s, c.more))
-			acctest.Expect(t, diags, c.want...)
-			if len(diags) != 1 {
-				t.Errorf("the plan was not the only refusal, or it announced a refused change:\n%s", acctest.Render(diags))
-			}
-		})
-	}
 	_, diags := l.InvokePlanned(changePlan, to(s, map[string]any{"confirm_account_id": acctest.Unknown}), to(s, map[string]any{"confirm_account_id": otherAccount}))
 	acctest.Expect(t, diags, "WARNING: The action will change the plan of the account "+s.AccountID, `ERROR at AttributeName("confirm_account_id"): Not the account`)
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 0)

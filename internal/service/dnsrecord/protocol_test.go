@@ -44,31 +44,6 @@ func www(value any) map[string]any {
 	return map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": value}
 }
 
-// TestChangeIsAnnounced checks that the plan of a change that the API can't make warns and
-// suggests a replacement.
-func TestChangeIsAnnounced(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		s.Domain(t, "example.com")
-		made, diags := s.Protocol(t, "").Apply(t.Context(), typeName, www("192.0.2.1"), nil)
-		if len(diags) > 0 {
-			t.Fatal(acctest.Render(diags))
-		}
-		plan, diags := s.Protocol(t, "").Plan(typeName, www("192.0.2.2"), made)
-		switch {
-		case plan.Text("value") != "192.0.2.2" || len(plan.Replace) > 0:
-			t.Errorf("planned %s", plan.State)
-		case s.PublishedOnly:
-			acctest.Expect(t, diags, "WARNING: The A record www of example.com can't be changed in place", "the apply will fail")
-		case len(diags) > 0:
-			t.Error(acctest.Render(diags))
-		}
-		if _, diags = s.Protocol(t, "").Plan(typeName, www("192.0.2.1"), made); len(diags) > 0 {
-			t.Errorf("no change: %s", acctest.Render(diags))
-		}
-	})
-}
-
 // TestLostResponseAdoptsNoSystemManagedRecord checks that a lookup after a lost response does
 // not match a record that the domain came with.
 func TestLostResponseAdoptsNoSystemManagedRecord(t *testing.T) {

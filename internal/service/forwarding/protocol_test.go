@@ -205,27 +205,6 @@ func TestFailureKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-// TestSwitchIsAnnounced checks that the plan warns if the API can't switch a rule off.
-func TestSwitchIsAnnounced(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		d := s.Domain(t, "example.com")
-		s.Mailbox(t, d.ID, "office")
-		config := attributes{"target_email": "office@example.com"}
-		made, diags := s.Protocol(t, "").Apply(t.Context(), typeName, config, nil)
-		if len(diags) > 0 {
-			t.Fatal(acctest.Render(diags))
-		}
-		config["active"] = false
-		_, diags = s.Protocol(t, "").Plan(typeName, config, made)
-		if s.PublishedOnly {
-			acctest.Expect(t, diags, `WARNING at AttributeName("active"): The forwarding rule to office@example.com of the account can't be switched on or off`, "the apply will fail")
-		} else if len(diags) > 0 {
-			t.Error(acctest.Render(diags))
-		}
-	})
-}
-
 // TestUpdateConflict checks that a target in another scope replaces the rule, and a target
 // in the same scope does not.
 func TestUpdateConflict(t *testing.T) {

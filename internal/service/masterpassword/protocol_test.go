@@ -44,25 +44,6 @@ func isCreate(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/credentials")
 }
 
-// TestNameStaysTaken changes the secret with an API that can't delete: the plan requires
-// another name.
-func TestNameStaysTaken(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		p := s.Protocol(t, "")
-		o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "value": hunter}, nil)
-		p.NoErrors(diags)
-		_, diags = s.Protocol(t, "").Plan(typeName, map[string]any{"name": "dev", "value": "another-secret"}, o)
-		p.NoErrors(diags)
-		_, diags = s.Protocol(t, "").Plan(typeName, map[string]any{"name": "ops", "value": "another-secret"}, o)
-		if !s.PublishedOnly {
-			p.NoErrors(diags)
-			return
-		}
-		acctest.Expect(t, diags, "WARNING", "will still exist", `ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Set another name")
-	})
-}
-
 // TestWriteOnlyLeftOut checks that a plan without the secret, as in a pipeline that only
 // plans, is an error only for a new version or a replacement.
 func TestWriteOnlyLeftOut(t *testing.T) {
