@@ -38,7 +38,7 @@ var creators = map[string]creator{
 		return idOr(dedicatedIPKeys.ID)(c.ClaimDedicatedIP(ctx, "option"))
 	}},
 	"purchase": {"purchase-domains", "list-domains", "domains", func(ctx context.Context, c *Client) (string, error) {
-		return idOr(func(d *PurchasedDomain) string { return d.ID })(c.PurchaseDomain(ctx, "example.com", "w", api.ContactInfo{}))
+		return idOr(func(d *PurchasedDomain) string { return d.ID })(c.PurchaseDomain(ctx, "Example.com", "w", api.ContactInfo{}))
 	}},
 }
 
@@ -198,13 +198,15 @@ func withNames(m fakeapi.Object, first, last string) fakeapi.Object {
 // TestConflictWithAnOlderMailbox checks that an older mailbox with the same address and
 // another name is a conflict.
 func TestConflictWithAnOlderMailbox(t *testing.T) {
-	f := fakeapi.New()
-	f.Unique = true
-	f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), "Janet", "Roe"))
-	f.Fail(fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
-	_, err := creators["mailbox"].do(t.Context(), newClient(t, f))
-	if !IsConflict(err) || f.Count("create-mailbox") != 2 {
-		t.Errorf("%v after %v", err, f.Sent())
+	for _, names := range [][2]string{{"Janet", "Doe"}, {"Jane", "Roe"}} {
+		f := fakeapi.New()
+		f.Unique = true
+		f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), names[0], names[1]))
+		f.Fail(fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
+		_, err := creators["mailbox"].do(t.Context(), newClient(t, f))
+		if !IsConflict(err) || f.Count("create-mailbox") != 2 {
+			t.Errorf("%v after %v", err, f.Sent())
+		}
 	}
 }
 

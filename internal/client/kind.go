@@ -140,14 +140,9 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 	if ctx.Value(uncachedKey{}) != nil {
 		k.Invalidate()
 	}
-	if o := k.client.operation(op.Spec); !o.isAbsent() {
-		call, err := k.client.transport.NewCall(op.Spec, req)
-		if err != nil {
-			return nil, err
-		}
-		v, err := transport.Send[T](ctx, call)
+	if !k.client.operation(op.Spec).isAbsent() {
+		v, _, err := send(ctx, k.client, op, req, key)
 		if err == nil {
-			o.setPresent()
 			if err := requireID(op.Spec, key, k.ID(v)); err != nil {
 				return nil, err
 			}
@@ -265,14 +260,9 @@ func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[R
 	if o.isAbsent() {
 		return nil, false, unsupported(missing, op.Spec, key)
 	}
-	call, err := k.client.transport.NewCall(op.Spec, req)
-	if err != nil {
-		return nil, false, err
-	}
-	resp, err = transport.Send[Resp](ctx, call)
-	if err == nil {
-		o.setPresent()
-		return resp, false, nil
+	resp, call, err := send(ctx, k.client, op, req, key)
+	if err == nil || call == nil {
+		return resp, false, err
 	}
 	if maybe = call.MayBeProcessed(); maybe {
 		k.Invalidate()

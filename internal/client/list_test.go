@@ -2,7 +2,6 @@ package client
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -38,95 +37,6 @@ func pageSizes(f *fakeapi.API) string {
 	return strings.Join(sizes, " ")
 }
 
-func TestPages(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		objects int
-		change  func(*fakeapi.API)
-		sizes   string // page_size of each request
-		err     string
-	}{
-		{"empty", 0, func(*fakeapi.API) {}, "1000", ""},
-		{"a full page", 1000, func(*fakeapi.API) {}, "1000", ""},
-		{"two pages", 1001, func(*fakeapi.API) {}, "1000 1000", ""},
-		{"a smaller page is followed", 5, func(f *fakeapi.API) { f.MaxPageSize = 2 }, "1000 2 2", ""},
-		{"422 twice", 250, func(f *fakeapi.API) { f.RejectsSize = 100 }, "1000 500 100 100 100", ""},
-		{"page ignored", 4, func(f *fakeapi.API) { f.MaxPageSize, f.IgnoresPage = 2, true }, "1000 2", "repeats"},
-		{"page ignored, all on it", 5, func(f *fakeapi.API) { f.IgnoresPage = true }, "1000", ""},
-		{"another page than requested", 3, func(f *fakeapi.API) {
-			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page":7,"page_size":1,"total":9}`})
-		}, "1000", "page 7 returned"},
-		{"a total that is never reached", 0, func(f *fakeapi.API) {
-			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page_size":2,"total":3}`},
-				fakeapi.Fault{Op: "list-domains", Text: `{"items":[],"page_size":2,"total":3}`})
-		}, "1000 2", "after 1 of 3"},
-		{"an object without id", 0, func(f *fakeapi.API) { f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{}],"total":1}`}) }, "1000", "without an id"},
-		{"no page at all", 3, func(f *fakeapi.API) { f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{}`}) }, "1000", "no page"},
-		{"a page of null items", 0, func(f *fakeapi.API) {
-			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":null,"page":1,"page_size":1000}`})
-		}, "1000", ""},
-		{"no total, short page", 0, func(f *fakeapi.API) {
-			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}],"page_size":2}`})
-		}, "1000", ""},
-		{"nothing but items", 0, func(f *fakeapi.API) {
-			f.Fail(fakeapi.Fault{Op: "list-domains", Text: `{"items":[{"id":"x"}]}`}, fakeapi.Fault{Op: "list-domains", Text: `{"items":[]}`})
-		}, "1000 1000", ""},
-		{"a page size that shrinks in the middle", 4, func(f *fakeapi.API) {
-			f.MaxPageSize = 2
-			f.OnList = func() {
-				if f.Count("list-domains") == 1 {
-					f.MaxPageSize = 1
-				}
-			}
-		}, "1000 2 1 1 1 1", ""},
-		{"500 in the middle is retried", 3, func(f *fakeapi.API) {
-			f.MaxPageSize = 2
-			f.Fail(fakeapi.Fault{Op: "list-domains", Text: ""}, fakeapi.Fault{Op: "list-domains", Status: 500})
-		}, "1000 2 2", ""},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			f := withDomains(tc.objects)
-			tc.change(f)
-			names, err := domainNames(newClient(t, f), t)
-			if tc.err == "" && err != nil || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) {
-				t.Errorf("error %v, want %q", err, tc.err)
-			}
-			if tc.err == "" && tc.objects > 0 && (len(names) != tc.objects || !slices.IsSorted(names)) {
-				t.Errorf("%d objects, want %d", len(names), tc.objects)
-			}
-			if len(f.Requests) > 0 && f.Requests[0].Query.Get("page") != "1" {
-				t.Errorf("page %s first", f.Requests[0].Query.Get("page"))
-			}
-			if got := pageSizes(f); got != tc.sizes {
-				t.Errorf("page sizes %s, want %s", got, tc.sizes)
-			}
-		})
-	}
-}
-
-func TestListStopsEarly(t *testing.T) {
-	f := withDomains(10)
-	f.MaxPageSize = 2
-	n := 0
-	for _, err := range newClient(t, f).ListDomains(WithPageSize(t.Context(), 2), api.ListDomainsRequest{}) {
-		if n++; err != nil || n == 3 {
-			break
-		}
-	}
-	if n != 3 || f.Count("list-domains") != 2 {
-		t.Errorf("%d objects, %v", n, f.Sent())
-	}
-}
-
-func TestListThatNeverRests(t *testing.T) {
-	f := withDomains(60)
-	f.MaxPageSize = 2
-	f.OnList = func() { f.Remove("domains", 0) }
-	if _, err := domainNames(newClient(t, f), t); err == nil || !strings.Contains(err.Error(), "changed under") {
-		t.Errorf("%v after %d requests", err, len(f.Sent()))
-	}
-}
-
 func TestAuthorizations(t *testing.T) {
 	f := fakeapi.New()
 	f.Add("auth/authorizations", fakeapi.Object{"grant_kind": "account_owner"}, fakeapi.Object{"grant_kind": "super_admin"})
@@ -140,6 +50,10 @@ func TestAuthorizations(t *testing.T) {
 	}
 	if got := f.Requests[0].Query.Encode(); got != "include_revoked=true" {
 		t.Error(got)
+	}
+	f.Add("workspaces", fakeapi.Object{"name": "Sales"})
+	if found, err := filter(c.ListWorkspaces(t.Context()), func(w *api.Workspace) bool { return w.ID != "" }); err != nil || len(found) != 1 {
+		t.Errorf("workspaces %v, %v", found, err)
 	}
 	f.Fail(fakeapi.Fault{Op: "list-authorizations", Text: "null"})
 	if list, err := all(api.ListAuthorizationsRequest{}); err != nil || len(list) != 0 {

@@ -3,6 +3,7 @@ package client
 import (
 	"io"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -23,9 +24,9 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 }
 
 // TestUpdateWithoutContent checks that the object is read if the response to a change has
-// no body.
+// no body, or another object.
 func TestUpdateWithoutContent(t *testing.T) {
-	for _, text := range []string{" ", "null", "{}"} {
+	for _, text := range []string{" ", "null", "{}", `{"id":"11111111-0000-4000-8000-00000000000b"}`} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Text: text})
 		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 		name := "Joan"
@@ -33,6 +34,10 @@ func TestUpdateWithoutContent(t *testing.T) {
 		if err != nil || m.FirstName != name || !reflect.DeepEqual(f.Sent(), []string{"update-mailbox", "get-mailbox"}) {
 			t.Errorf("%q: %+v, %v after %v", text, m, err, f.Sent())
 		}
+	}
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: `{"id":"11111111-0000-4000-8000-00000000000b"}`})
+	if _, err := newClient(t, f).GetMailbox(t.Context(), domainUUID); err == nil || !strings.Contains(err.Error(), "another object") {
+		t.Errorf("a read of another object: %v", err)
 	}
 }
 

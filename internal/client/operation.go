@@ -67,23 +67,28 @@ func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 	if o.isAbsent() {
 		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
 	}
-	call, err := c.transport.NewCall(op.Spec, req)
-	if err != nil {
-		return nil, err
-	}
-	call.Object = about
-	v, err := transport.Send[Resp](ctx, call)
-	switch {
-	case err == nil:
-		o.setPresent()
-		return v, nil
-	case op.Lifecycle() && !o.isPresent() && (IsUnsupported(err) || StatusOf(err) == http.StatusNotFound):
+	v, _, err := send(ctx, c, op, req, about)
+	if op.Lifecycle() && !o.isPresent() && (IsUnsupported(err) || StatusOf(err) == http.StatusNotFound) {
 		if err := c.confirmAbsent(ctx, op.Spec, err); err != nil {
 			return nil, err
 		}
 		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
 	}
-	return nil, err
+	return v, err
+}
+
+// send sends a request. A success shows that this API has the operation.
+func send[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, Resp], req *Req, about string) (*Resp, *transport.Call, error) {
+	call, err := c.transport.NewCall(op.Spec, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	call.Object = about
+	v, err := transport.Send[Resp](ctx, call)
+	if err == nil {
+		c.operation(op.Spec).setPresent()
+	}
+	return v, call, err
 }
 
 // confirmAbsent records that this API lacks an operation, because of a failure. At a wrong

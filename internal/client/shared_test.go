@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,9 @@ func TestLongListIsNotShared(t *testing.T) {
 	}
 	if n := find(enoughReads); n != enoughReads+1 { // the searches, and the length of the list
 		t.Errorf("%d lists", n)
+	}
+	if !strings.HasSuffix(pageSizes(f), " 1 1000") {
+		t.Errorf("the length is read with pages of %s", pageSizes(f))
 	}
 	if n := find(20); n != 6 { // its pages
 		t.Errorf("%d lists for more reads", n)

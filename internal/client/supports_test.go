@@ -281,9 +281,14 @@ func TestAbsentChanges(t *testing.T) {
 			if _, err := c.GetAccount(t.Context()); !errors.Is(err, ErrReadUnsupported) {
 				t.Errorf("%v", err)
 			}
+			if _, err := c.DomainAvailability(t.Context(), "example.com"); !errors.Is(err, ErrReadUnsupported) {
+				t.Errorf("%v", err)
+			}
 		}
-		if n := f.Count("set-forwarding-active"); n != 1 {
-			t.Errorf("%d attempts", n)
+		for _, op := range []string{"set-forwarding-active", "get-account", "check-domain-availability"} {
+			if n := f.Count(op); n != 1 {
+				t.Errorf("%d attempts of %s", n, op)
+			}
 		}
 	}
 }
@@ -353,6 +358,17 @@ func TestWrongBaseURL(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCaller checks what an API without that operation says of a credential: a refusal of its
+// own may be a missing capability, and a proxy's page is an error.
+func TestCaller(t *testing.T) {
+	for text, ok := range map[string]bool{`{"detail":[{"msg":"no"}]}`: true, "<html>": false} {
+		f := fakeapi.New().PublishedOnly(405).Fail(fakeapi.Fault{Op: "list-domains", Status: 403, Text: text, Times: 9})
+		if caller, err := newClient(t, f).Caller(t.Context()); caller != nil || (err == nil) != ok {
+			t.Errorf("%s: %+v, %v", text, caller, err)
+		}
 	}
 }
 

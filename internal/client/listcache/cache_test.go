@@ -160,6 +160,9 @@ func TestCacheTakesWrites(t *testing.T) {
 		expect(t, c, "m2@example.com", "")
 		expect(t, c, "m3@example.com", "")
 		expect(t, c, "other@example.com", "new")
+		if len(c.writes) > 0 {
+			t.Error("writes are kept although nobody reads")
+		}
 		if n := l.reads.Load(); n != 1 {
 			t.Errorf("%d reads", n)
 		}

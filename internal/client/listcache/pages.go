@@ -76,11 +76,7 @@ func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 	for page := 1; ; page++ {
 		p, err := r.Fetch(ctx, page, r.Size)
 		if err != nil && r.shrink(err) {
-			if page > 1 {
-				return false, nil
-			}
-			page = 0
-			continue
+			return false, nil
 		}
 		if err == nil {
 			err = r.check(p, page)

@@ -152,9 +152,6 @@ func (c *Call) outcomeOf(resp *http.Response, hasRetryAfter bool) Outcome {
 // retryAfter, or if that is 0 a random time that grows. Without any response, the end of
 // the attempts begins an outage.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
-	if ctx.Err() != nil {
-		return false
-	}
 	if c.counted <= c.t.Hooks.RetryMax && c.t.Hooks.RetryMax >= 0 {
 		if c.wait = c.backoff(); retryAfter > 0 {
 			// Clients that got the same time should not come back at the same moment.

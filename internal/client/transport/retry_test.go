@@ -39,7 +39,12 @@ func TestRetriesByMethod(t *testing.T) {
 		{"post 409 still running", "submit-feedback", fakeapi.Fault{Status: 409, Header: after("1")}, 2, 0},
 		{"post 409", "submit-feedback", fakeapi.Fault{Status: 409}, 1, 409},
 		{"post 503", "submit-feedback", fakeapi.Fault{Status: 503}, 1, 503},
-		{"post 422", "submit-feedback", fakeapi.Fault{Status: 422}, 1, 422},
+		{"post 422", "submit-feedback", fakeapi.Fault{Status: 422, Header: after("1")}, 1, 422},
+		{"get 408", "get-mailbox", fakeapi.Fault{Status: 408}, 2, 0},
+		{"post 408", "submit-feedback", fakeapi.Fault{Status: 408}, 1, 408},
+		{"post 421", "submit-feedback", fakeapi.Fault{Status: 421}, 2, 0},
+		{"post 425", "submit-feedback", fakeapi.Fault{Status: 425}, 2, 0},
+		{"get 505", "get-mailbox", fakeapi.Fault{Status: 505}, 1, 505},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := fakeapi.New()
@@ -66,25 +71,27 @@ func TestForeignResponses(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		fault fakeapi.Fault
-		get   int // requests
+		get   int // requests; negative if the call fails
 		write int // likewise, of a PATCH or DELETE
+		post  int // likewise, of a create
 	}{
-		{"200 page", html(200, 1), 2, 2},
-		{"404 page", html(404, 1), 2, 2},
-		{"200 page for ever", html(200, 99), -4, -4},
-		{"404 page for ever", html(404, 99), 4, -4}, // a list has the object
-		{"401 page", html(401, 1), -1, -1},
-		{"redirect for ever", fakeapi.Fault{Status: 302, Times: 99}, -4, -4},
-		{"no content", fakeapi.Fault{Status: 200}, 2, 1},
-		{"damaged JSON", fakeapi.Fault{Text: `{"id": "`}, 2, 0},
+		{"200 page", html(200, 1), 2, 2, 2},
+		{"404 page", html(404, 1), 2, 2, 2},
+		{"200 page for ever", html(200, 99), -4, -4, -4},
+		{"404 page for ever", html(404, 99), 4, -4, -4}, // a list has the object
+		{"401 page", html(401, 1), -1, -1, -1},
+		{"405 page", html(405, 1), 1, -1, -1}, // likewise
+		{"redirect for ever", fakeapi.Fault{Status: 302, Times: 99}, -4, -4, -4},
+		{"no content", fakeapi.Fault{Status: 200}, 2, 1, 0},
+		{"damaged JSON", fakeapi.Fault{Text: `{"id": "`}, 2, 0, 1},
 	} {
-		for op, want := range map[string]int{"get-mailbox": tc.get, "update-mailbox": tc.write, "delete-mailbox": tc.write} {
+		for op, want := range map[string]int{"get-mailbox": tc.get, "update-mailbox": tc.write, "delete-mailbox": tc.write, "create-mailbox": tc.post} {
 			if want == 0 {
 				continue
 			}
 			t.Run(tc.name+"/"+op, func(t *testing.T) {
 				f := fakeapi.New()
-				id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+				id := f.Add("mailboxes", fakeapi.Mailbox("jim", "example.com"))[0]
 				tc.fault.Op = op
 				err := call(t.Context(), newClient(t, f.Fail(tc.fault)), op, id)
 				if (err != nil) != (want < 0) || client.IsNotFound(err) {
@@ -107,6 +114,8 @@ func call(ctx context.Context, c *client.Client, op, id string) (err error) {
 		_, err = c.UpdateMailbox(ctx, id, api.UpdateMailboxBody{})
 	case "delete-mailbox":
 		err = c.DeleteMailbox(ctx, id)
+	case "create-mailbox":
+		_, err = createMailbox(ctx, c)
 	case "export-mailboxes":
 		_, err = c.ExportMailboxes(ctx, api.ExportMailboxesBody{})
 	case "list-mailboxes":
