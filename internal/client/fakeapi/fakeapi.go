@@ -38,9 +38,7 @@ type API struct {
 	Unique      bool            // 409 for a create whose natural key exists
 	Without     map[string]bool // the ids of operations that it lacks
 	LackStatus  int             // its status code for them: 404, 405 or 501
-	MaxPageSize int             // it reduces page_size to this
 	RejectsSize int             // 422 for a larger page_size
-	IgnoresPage bool            // each page is the first one
 	// MaxBulkItems is how many items a bulk request may have, 422 for more; 0: any.
 	MaxBulkItems int
 	Refuses      map[string]Response // by operation id
@@ -123,13 +121,7 @@ func (f *API) Sent() []string {
 
 // Count returns how often an operation was requested.
 func (f *API) Count(op string) int {
-	n := 0
-	for _, sent := range f.Sent() {
-		if sent == op {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(f.Sent(), func(sent string) bool { return sent != op }))
 }
 
 // Add stores objects with new ids, and returns those.
@@ -141,13 +133,6 @@ func (f *API) Add(collection string, objects ...Object) []string {
 		ids = append(ids, f.put(collection, o))
 	}
 	return ids
-}
-
-// Remove removes the stored object at an index.
-func (f *API) Remove(collection string, i int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.Stored[collection] = slices.Delete(slices.Clone(f.Stored[collection]), i, i+1)
 }
 
 func (f *API) put(collection string, o Object) string {
@@ -243,9 +228,12 @@ func (f *API) do(s api.Spec, params map[string]string, r *http.Request, body []b
 	return a, nil
 }
 
-// Problem returns an error response of the contract.
-func Problem(status int, typ, msg string) Response {
-	return Response{status, Object{"detail": []Object{{"loc": []string{"body"}, "msg": msg, "type": typ}}}}
+// Problem returns an error response of the contract, about the body or another place.
+func Problem(status int, typ, msg string, loc ...string) Response {
+	if loc == nil {
+		loc = []string{"body"}
+	}
+	return Response{status, Object{"detail": []Object{{"loc": loc, "msg": msg, "type": typ}}}}
 }
 
 func httpResponse(r *http.Request, a Response, header http.Header) *http.Response {

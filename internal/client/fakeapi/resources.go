@@ -72,20 +72,12 @@ func (f *API) list(collection string, r *http.Request) Response {
 	page, _ := strconv.Atoi(q.Get("page"))
 	size, _ := strconv.Atoi(q.Get("page_size"))
 	if f.RejectsSize > 0 && size > f.RejectsSize {
-		return Response{422, Object{"detail": []Object{{
-			"loc": []string{"query", "page_size"}, "msg": "Input should be less than or equal to " + strconv.Itoa(f.RejectsSize), "type": "less_than_equal",
-		}}}}
-	}
-	if f.MaxPageSize > 0 {
-		size = min(size, f.MaxPageSize)
+		return Problem(422, "less_than_equal", "too large", "query", "page_size")
 	}
 	all := slices.DeleteFunc(slices.Clone(f.Stored[collection]), func(o Object) bool {
 		return !strings.Contains(strings.ToLower(fmt.Sprint(o["name"], o["primary_email"], o["target_email"])), strings.ToLower(q.Get("search")))
 	})
-	from := 0
-	if !f.IgnoresPage {
-		from = min((page-1)*size, len(all))
-	}
+	from := min((page-1)*size, len(all))
 	items := all[from:min(from+size, len(all))]
 	return Response{200, Object{"items": append([]Object{}, items...), "page": 0, "page_size": size, "total": len(all)}}
 }
@@ -137,9 +129,7 @@ func (f *API) bulk(in Object) Response {
 	created, failed := []Object{}, []Object{}
 	items := in["items"].([]any)
 	if f.MaxBulkItems > 0 && len(items) > f.MaxBulkItems {
-		return Response{422, Object{"detail": []Object{{
-			"loc": []string{"body", "items"}, "msg": "List should have at most " + strconv.Itoa(f.MaxBulkItems) + " items", "type": "too_long",
-		}}}}
+		return Problem(422, "too_long", "too many", "body", "items")
 	}
 	for i, each := range items {
 		item := each.(Object)
