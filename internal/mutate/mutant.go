@@ -27,7 +27,7 @@ type mutant struct {
 type edit struct {
 	from, to int
 	text     string
-	closing  bool // whether the text ends what an earlier edit of the same mutant begins
+	rank     int // the order at one offset: ends of inner nodes, ends, beginnings, those of inner nodes
 }
 
 // finder collects the mutants of a file.
@@ -90,7 +90,7 @@ func (f *finder) offset(p token.Pos) int { return f.pkg.Fset.Position(p).Offset 
 // wrap is the edits that put a node between two texts.
 func (f *finder) wrap(n ast.Node, before, after string) []edit {
 	from, to := f.offset(n.Pos()), f.offset(n.End())
-	return []edit{{from: from, to: from, text: before}, {from: to, to: to, text: after, closing: true}}
+	return []edit{{from: from, to: from, text: before}, {from: to, to: to, text: after, rank: -1}}
 }
 
 func (f *finder) add(n ast.Node, change string, edits ...edit) {
@@ -104,6 +104,13 @@ func (f *finder) add(n ast.Node, change string, edits ...edit) {
 	code, _, more := strings.Cut(string(f.text[f.offset(n.Pos()):f.offset(n.End())]), "\n")
 	if more {
 		code += " …"
+	}
+	for i := range edits { // an outer node is visited before an inner one
+		if edits[i].rank < 0 {
+			edits[i].rank = -1 - len(f.found)
+		} else {
+			edits[i].rank = 1 + len(f.found)
+		}
 	}
 	f.found = append(f.found, mutant{
 		file: f.path, position: fmt.Sprintf("%s:%d:%d", path, p.Line, p.Column), change: change, code: code, edits: edits,
@@ -195,7 +202,7 @@ func (f *finder) returns(results *ast.FieldList, body *ast.BlockStmt) {
 		case *ast.FuncLit:
 			return false
 		case *ast.ReturnStmt:
-			if !f.allZero(n.Results) && f.sameNames(results, n.Pos()) {
+			if !f.allZero(n.Results) && f.isZero(results, zeros, n.Pos()) {
 				at := f.offset(n.Pos())
 				f.add(n, "zero values returned", edit{from: at, to: at, text: "if mutant(%d) { return " + strings.Join(zeros, ", ") + " }; "})
 			}
@@ -208,33 +215,24 @@ func (f *finder) returns(results *ast.FieldList, body *ast.BlockStmt) {
 func (f *finder) allZero(list []ast.Expr) bool {
 	return !slices.ContainsFunc(list, func(e ast.Expr) bool {
 		tv := f.pkg.TypesInfo.Types[e]
-		zero := tv.IsNil() || tv.Value != nil && slices.Contains([]string{"0", `""`, "false"}, tv.Value.String())
-		return !zero
+		return !tv.IsNil() && (tv.Value == nil || !slices.Contains([]string{"0", `""`, "false"}, tv.Value.String()))
 	})
 }
 
-// sameNames reports whether the names in the results' types mean the same at a position:
-// a variable can have the name of a package.
-func (f *finder) sameNames(results *ast.FieldList, at token.Pos) (same bool) {
-	same = true
-	scope := f.pkg.Types.Scope().Innermost(at)
+// isZero reports whether expressions are zero values of the types of results where a return
+// statement is: a variable can have the name of a package.
+func (f *finder) isZero(results *ast.FieldList, zeros []string, at token.Pos) bool {
+	n := 0
 	for _, field := range results.List {
-		ast.Inspect(field.Type, func(node ast.Node) bool {
-			switch n := node.(type) {
-			case *ast.SelectorExpr:
-				node = n.X
-			case *ast.FuncType, *ast.StructType, *ast.InterfaceType:
+		for range max(1, len(field.Names)) {
+			got, err := types.Eval(f.pkg.Fset, f.pkg.Types, at, zeros[n])
+			if err != nil || !types.Identical(got.Type, f.pkg.TypesInfo.TypeOf(field.Type)) {
 				return false
 			}
-			if name, ok := node.(*ast.Ident); ok {
-				_, object := scope.LookupParent(name.Name, at)
-				same = same && object == f.pkg.TypesInfo.Uses[name]
-				return false
-			}
-			return true
-		})
+			n++
+		}
 	}
-	return same
+	return true
 }
 
 // writeOverlay writes the files of a package with its mutants, and the switches, and adds
@@ -263,24 +261,12 @@ func writeOverlay(overlay map[string]string, scratch string, pkg *packages.Packa
 	return write(filepath.Join(pkg.Dir, "mutant_switches.go"), []byte("package "+pkg.Name+switches))
 }
 
-// apply makes edits that are in the order of the nodes, outer ones first. At one offset
-// the end of the inner node comes first, and ends come before beginnings.
+// apply makes edits.
 func apply(text []byte, edits []edit) []byte {
-	ends := make([]edit, 0, len(edits))
-	var others []edit
-	for _, e := range edits {
-		if e.closing {
-			ends = append(ends, e)
-		} else {
-			others = append(others, e)
-		}
-	}
-	slices.Reverse(ends)
-	all := append(ends, others...)
-	slices.SortStableFunc(all, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rank, b.rank)) })
 	var out []byte
 	at := 0
-	for _, e := range all {
+	for _, e := range edits {
 		out = append(append(out, text[at:e.from]...), e.text...)
 		at = e.to
 	}

@@ -35,32 +35,24 @@
 //	apply: <nil>; state: …         the error of the apply, and the state after it
 //
 // Read the log from the end: the last apply violated the invariant. To search for more,
-// run make simulate SEED=1 RUNS=10000.
-//
-// SEED=4711/postgres runs a history on PostgreSQL, with three replicas that take turns; of the
-// histories of RUNS, a tenth runs there too. A killed replica loses its connections to the
-// database.
+// run make simulate SEED=1 RUNS=10000. SEED=4711/postgres runs a history on PostgreSQL, with
+// three replicas that take turns; of the histories of RUNS, a tenth runs there too.
 //
 // # Engine
 //
 // The engine does what Terraform's core does, so that no CLI is needed (plan_test.go,
-// apply_test.go, value_test.go). It validates, upgrades, reads and plans each object,
-// orders creates and destroys like Terraform's graph, including create_before_destroy and
-// deposed objects, and checks each response of the provider ("Provider produced
-// inconsistent result"). Where Terraform works on independent objects concurrently, the
-// engine chooses a random order.
+// apply_test.go, value_test.go), including create_before_destroy and deposed objects, and
+// checks each response of the provider ("Provider produced inconsistent result"). Where
+// Terraform works on independent objects concurrently, the engine chooses a random order.
 //
 // # Histories
 //
 // A history has one or two stacks, which are root modules with a state (history_test.go).
-// Each step makes some changes: edits of the configuration (generate_test.go), or external
-// changes, lost and restored states, imports, elapsed time and restarts (event_test.go).
-// Then it plans and applies. Meanwhile requests fail, responses are lost (fault_test.go), and
-// the provider or the service is killed (network_test.go).
-//
-// Time, ids and secrets come from the seed, and nothing waits, so a seed always produces
-// the same history. Each step has its own random source, so that it does the same if
-// other steps are omitted; Shrink (case_test.go) relies on this.
+// Each step makes some changes (generate_test.go, event_test.go), then it plans and applies.
+// Meanwhile requests fail, responses are lost (fault_test.go), and the provider or the service
+// is killed (network_test.go). Time, ids and secrets come from the seed, and nothing waits, so
+// a seed always produces the same history. Each step has its own random source, so that it does
+// the same if other steps are omitted; Shrink (case_test.go) relies on this.
 //
 // # Chaos
 //

@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"bytes"
-	"compress/gzip"
 	"net/http"
 	"strconv"
 	"strings"
@@ -67,35 +65,6 @@ var faults = []fault{
 		resp.Body.Truncate(x.random.IntN(whole))
 		x.ResponseRecorder = resp
 		x.reset()
-	}},
-	{name: "garbled", inject: func(x *exchange) {
-		resp := x.process()
-		body := resp.Body.Bytes()
-		switch x.random.IntN(4) {
-		case 0: // some bytes are others
-			for range 1 + len(body)/50 {
-				if len(body) > 0 {
-					body[x.random.IntN(len(body))] = 0xff
-				}
-			}
-			if len(body) > 0 {
-				body[0] = 0xff
-			}
-		case 1: // nothing arrives
-			resp.Body.Reset()
-		case 2: // it is compressed, and its end is lost
-			var packed bytes.Buffer
-			z := gzip.NewWriter(&packed)
-			_, _ = z.Write(body)
-			_ = z.Close()
-			packed.Truncate(packed.Len() - 1 - x.random.IntN(packed.Len()-1))
-			resp.Header().Set("Content-Encoding", "gzip")
-			resp.Body = &packed
-		default: // the beginning is lost
-			resp.Body.Next(1 + x.random.IntN(1+len(body)/2))
-		}
-		resp.Header().Del("Content-Length")
-		x.ResponseRecorder = resp
 	}},
 	{name: "html", inject: func(x *exchange) {
 		x.maybeProcess()
