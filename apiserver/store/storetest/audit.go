@@ -2,8 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -45,6 +43,7 @@ func testAudit(h *harness) {
 	h.update(func(tx store.Tx) error { return errors.Join(tx.AddAuditEntry(&full), tx.AddAuditEntry(&bare)) })
 	var got []store.AuditEntry
 	h.view(func(r store.Reader) error {
+		got = nil
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
 			got = append(got, e)
 			return nil
@@ -108,6 +107,20 @@ func testAuditFilter(h *harness) {
 	} {
 		equal(h, tt.what, h.logged(tt.filter), tt.want)
 	}
+	// More than an implementation may hold in memory, with equal times.
+	many := h.id()
+	h.update(func(tx store.Tx) error {
+		for range 120 {
+			if err := tx.AddAuditEntry(&store.AuditEntry{AccountID: many, CreatedAt: at(3), Operation: "x"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	all := h.logged(store.AuditFilter{AccountID: many})
+	equal(h, "entries", len(all), 120)
+	equal(h, "newest of many", h.logged(store.AuditFilter{Limit: 100}), all[20:])
+	h.update(func(tx store.Tx) error { _, err := tx.DeleteAuditEntries(many, at(9), 120); return err })
 	for _, tt := range []struct {
 		account string
 		n       int
@@ -116,31 +129,11 @@ func testAuditFilter(h *harness) {
 		left := len(h.logged(store.AuditFilter{}))
 		h.update(func(tx store.Tx) error {
 			deleted, err := tx.DeleteAuditEntries(tt.account, at(2), tt.n)
-			equal(h, "deleted entries", deleted, left-len(tt.left))
+			if err == nil {
+				equal(h, "deleted entries", deleted, left-len(tt.left))
+			}
 			return err
 		})
 		equal(h, "entries that are left", h.logged(store.AuditFilter{}), tt.left)
 	}
-}
-
-// testAuditMany reads more entries than an implementation may hold in memory, some with
-// equal times.
-func testAuditMany(h *harness) {
-	const accounts, each = 3, 100
-	for range each {
-		h.update(func(tx store.Tx) error {
-			for i := range accounts {
-				if err := tx.AddAuditEntry(&store.AuditEntry{AccountID: fmt.Sprint(i), CreatedAt: epoch, Operation: "x"}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	all := h.logged(store.AuditFilter{})
-	if len(all) != accounts*each || !slices.IsSorted(all) {
-		h.Errorf("%d entries %v", len(all), all)
-	}
-	equal(h, "newest", h.logged(store.AuditFilter{Limit: 200}), all[accounts*each-200:])
-	equal(h, "of an account", len(h.logged(store.AuditFilter{AccountID: "1"})), each)
 }

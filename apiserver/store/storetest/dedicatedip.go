@@ -6,30 +6,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-func testDedicatedIPUsers(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	option := h.dedicatedIPOption(t.account, "198.51.100.1", "198.51.100.2")
-	d := h.newDedicatedIP(t.account, option)
-	h.create(&d)
-	users := func(account string) []string {
-		return read(h, func(r store.Reader) ([]string, error) { return r.DomainsOfDedicatedIP(account, d.ID) })
-	}
-	equal(h, "users", len(users(t.account)), 0)
-	assign := func(id string) {
-		h.Helper()
-		h.update(func(tx store.Tx) error {
-			_, err := tx.UpdateDomain(t.account, t.domain, func(d *store.Domain) error { d.DedicatedIPID = id; return nil })
-			return err
-		})
-	}
-	assign(d.ID)
-	equal(h, "users", users(t.account), []string{t.domain})
-	equal(h, "users in another account", len(users(other.account)), 0)
-
-	assign("")
-	h.update(func(tx store.Tx) error { return tx.DeleteDedicatedIP(t.account, d.ID) })
-}
-
 func testDedicatedIPClaims(h *harness) {
 	one, other := h.account(), h.account()
 	addresses := []string{"203.0.113.2", "203.0.113.1"}

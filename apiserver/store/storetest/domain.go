@@ -33,25 +33,22 @@ func testDomainReads(h *harness) {
 
 	ip := h.newDedicatedIP(t.account, h.dedicatedIPOption(t.account, "198.51.100.1"), "198.51.100.1")
 	h.create(&ip)
+	users := func(account string) []string {
+		return read(h, func(r store.Reader) ([]string, error) { return r.DomainsOfDedicatedIP(account, ip.ID) })
+	}
+	equal(h, "users of the dedicated IP", users(t.account), nil)
 	second := h.workspace(t.account, "Second")
 	d.WorkspaceID, d.DedicatedIPID, d.Tags = second, ip.ID, []store.Tag{{ID: h.id(), Name: "test"}}
 	h.update(updateDomain(d))
 	equal(h, "updated", read(h, of(store.Reader.Domain, t.account, d.ID)), d)
+	equal(h, "users of the dedicated IP", users(t.account), []string{d.ID})
+	equal(h, "users in another account", users(other.account), nil)
 	lists(h, "old tag", domains(t.account, store.DomainFilter{Tag: "prod"}))
 	lists(h, "new tag", domains(t.account, store.DomainFilter{Tag: "test"}), d.ID)
 }
 
 func updateDomain(to store.Domain) func(store.Tx) error {
 	return func(tx store.Tx) error { _, err := tx.UpdateDomain(to.AccountID, to.ID, replaceWith(to)); return err }
-}
-
-func testDomainUnique(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	for _, owner := range []tenant{t, other} { // unique in the whole store
-		h.taken(t.domain, new(h.newDomain(owner.account, owner.workspace, "a.example")))
-	}
-	h.update(deleteDomain(t.account, t.domain))
-	h.domain(other.account, other.workspace, "a.example")
 }
 
 func deleteDomain(account, id string) func(store.Tx) error {
@@ -121,17 +118,17 @@ func testDomainDelete(h *harness) {
 	rule := h.newForwarding(t.account, "gone@c.example", domainScope(d.ID))
 	record := h.newDNSRecord(gone, "@", "TXT", "gone")
 	h.create(&d, &password, &rule, &record)
-	keptPassword := h.masterPassword(t.account, "kept", workspaceScope(t.workspace))
+	keptPassword := h.newMasterPassword(t.account, "kept", workspaceScope(t.workspace))
 	keptRule := h.forwarding(t.account, "kept@c.example", domainScope(t.domain))
 	kept := h.newDNSRecord(t, "@", "TXT", "kept")
-	h.create(&kept)
+	h.create(&kept, &keptPassword)
 
 	remove := func(account string) func(store.Tx) error { return deleteDomain(account, d.ID) }
 	h.missing(remove(other.account))
 	h.update(remove(t.account))
 	absent(h, of(store.Reader.Domain, t.account, d.ID))
 	absent(h, of(store.Reader.DNSRecord, t.account, record.ID))
-	lists(h, "passwords", masterPasswords(t.account, store.ScopedFilter{}), keptPassword)
+	lists(h, "passwords", masterPasswords(t.account, store.ScopedFilter{}), keptPassword.ID)
 	lists(h, "rules", forwardingRules(t.account, store.ForwardingFilter{}), keptRule)
 	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}), idOf(kept))
 	lists(h, "tagged", domains(t.account, store.DomainFilter{Tag: "tag"}))

@@ -24,7 +24,9 @@ func testPublicURL(h *harness) {
 	for _, url := range []string{"https://a.example", "https://a.example", "https://b.example"} {
 		h.update(func(tx store.Tx) error {
 			got, err := tx.SetPublicURL(url)
-			equal(h, "the URL before", got, before)
+			if err == nil {
+				equal(h, "the URL before", got, before)
+			}
 			return err
 		})
 		before = url

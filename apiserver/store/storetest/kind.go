@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -23,6 +24,10 @@ type kind[T any, K comparable] struct {
 	// another scope, in which the same values are free.
 	unique    []string
 	elsewhere func(tenant, *T)
+	// folded is one of them that is compared without its case.
+	folded string
+	// everywhere means that they are unique in the whole store and not in an account.
+	everywhere bool
 	// fixed are the immutable fields besides ID, AccountID and CreatedAt.
 	fixed []string
 	// kept are fields that refer to other objects or belong to them; the test does not
@@ -63,7 +68,14 @@ func testKind[T any, K comparable](k kind[T, K]) func(*harness) {
 			h.taken(idOf(v), new(with(k.new(h, owner), v, "ID")))
 		}
 		if k.unique != nil {
-			h.taken(idOf(v), new(with(k.new(h, t), v, k.unique...)))
+			same := with(k.new(h, t), v, k.unique...)
+			if k.folded != "" {
+				field(&same, k.folded).SetString(strings.ToUpper(field(&v, k.folded).String()))
+			}
+			h.taken(idOf(v), &same)
+		}
+		if k.everywhere {
+			h.taken(idOf(v), new(with(k.new(h, other), v, k.unique...)))
 		}
 		if k.elsewhere != nil {
 			same := with(k.new(h, t), v, k.unique...)

@@ -27,6 +27,7 @@ var workspaceKind = kind[store.Workspace, string]{
 	get:    store.Reader.Workspace,
 	list:   func(account string) lister[store.Workspace] { return workspaces(account, store.Within{}) },
 	unique: []string{"Name"},
+	folded: "Name",
 }
 
 var serviceAccountKind = kind[store.ServiceAccount, string]{
@@ -34,8 +35,8 @@ var serviceAccountKind = kind[store.ServiceAccount, string]{
 	get:    store.Reader.ServiceAccount,
 	list:   unfiltered(store.Reader.ServiceAccounts),
 	update: store.Tx.UpdateServiceAccount,
-	unique: []string{"PublicID"},
-	kept:   []string{"SecretHash"}, // must not be empty
+	unique: []string{"PublicID"}, everywhere: true,
+	kept: []string{"SecretHash"}, // must not be empty
 }
 
 var authorizationKind = kind[store.Authorization, string]{
@@ -58,6 +59,7 @@ var masterPasswordKind = kind[store.MasterPassword, string]{
 	elsewhere: func(t tenant, v *store.MasterPassword) { v.Scope = domainScope(t.domain) },
 	delete:    store.Tx.DeleteMasterPassword,
 	unique:    []string{"Scope", "Name"},
+	folded:    "Name",
 	fixed:     []string{"Scope"},
 }
 
@@ -95,9 +97,9 @@ var domainKind = kind[store.Domain, string]{
 	list:   func(account string) lister[store.Domain] { return domains(account, store.DomainFilter{}) },
 	update: store.Tx.UpdateDomain,
 	delete: func(tx store.Tx, account, id string) error { return tx.DeleteDomain(account, id, epoch) },
-	unique: []string{"Name"},
-	fixed:  []string{"Name"},
-	kept:   []string{"WorkspaceID", "DedicatedIPID"},
+	unique: []string{"Name"}, everywhere: true,
+	fixed: []string{"Name"},
+	kept:  []string{"WorkspaceID", "DedicatedIPID"},
 }
 
 var dnsRecordKind = kind[store.DNSRecord, int64]{

@@ -129,15 +129,9 @@ func (c *Cluster) supervise() error {
 	return c.supervisor.Start()
 }
 
-// initialize makes the cluster. Its default collation is not that of bytes, so that a
-// column without a collation of its own is noticed, where the version knows such a default.
+// initialize makes the cluster.
 func (c *Cluster) initialize() error {
-	data := filepath.Join(c.dir, "data")
-	args := []string{"--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync"}
-	if c.run("initdb", append(args, "--locale-provider", "icu", "--icu-locale", "und", "--locale", "C")...) == nil {
-		return nil
-	}
-	return errors.Join(os.RemoveAll(data), c.run("initdb", append(args, "--locale", "C")...))
+	return c.run("initdb", "--pgdata", filepath.Join(c.dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync", "--locale", "C")
 }
 
 // StartServer starts the server again after Stop.
