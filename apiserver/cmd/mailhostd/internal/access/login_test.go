@@ -123,7 +123,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("logout: exit code %d", code)
 	}
 	code, device, stderr := login(t, false, append(args, "--device")...)
-	if code != cli.ExitOK || !strings.Contains(stderr, "/activate") || !strings.Contains(stderr, "ABCD-EFGH") {
+	if code != cli.ExitOK || !strings.Contains(stderr, "/activate") || !strings.Contains(stderr, "ABCD-EFGH") || strings.Contains(stderr, "or open") {
 		t.Errorf("--device: exit code %d, %s", code, stderr)
 	}
 	use(device, http.StatusOK)

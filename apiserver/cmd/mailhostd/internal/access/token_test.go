@@ -65,3 +65,33 @@ func TestPlanOnlyToken(t *testing.T) {
 		}
 	}
 }
+
+// TestUnrestrictedToken checks that a token whose rights can't be restricted never works.
+func TestUnrestrictedToken(t *testing.T) {
+	t.Parallel()
+	s, plane, owner, database := mailhostdtest.ServeWithControl(t)
+	environ := mailhostdtest.HTTPEnviron(s, owner)
+	for _, operation := range []string{api.ListAuthorizations.ID, api.RevokeAuthorization.ID, api.GrantAuthorization.ID} {
+		mailhostdtest.CallURL(t, http.MethodPost, plane+"/faults", `{"operation":"`+operation+`","status":418}`, nil)
+		mailhostdtest.Fails(t, environ, cli.ExitFailure, "so it was revoked: ", "token", "create", "ci", "--plan-only")
+		mailhostdtest.CallURL(t, http.MethodDelete, plane+"/faults", "", nil)
+		if active := mailhostdtest.RunJSON[[]any](t, nil, "token", "list", "--database", database); len(active) != 1 {
+			t.Errorf("%s fails, and these tokens work: %v", operation, active)
+		}
+	}
+}
+
+// TestCreatorsOfManyTokens checks that the creators of more tokens are found than a page of the
+// audit log has entries.
+func TestCreatorsOfManyTokens(t *testing.T) {
+	t.Parallel()
+	s, owner := mailhostdtest.Start(t)
+	for range 101 {
+		s.As(t, owner).Post("/auth/service-accounts", `{"name":"ci"}`).Want(http.StatusCreated)
+	}
+	for _, a := range mailhostdtest.RunJSON[[]map[string]any](t, mailhostdtest.HTTPEnviron(s, owner), "token", "list") {
+		if a["created_by"] == nil {
+			t.Errorf("nobody has created %v", a)
+		}
+	}
+}

@@ -36,9 +36,14 @@ func serveArgs(database string, more ...string) []string {
 // Serve starts a server in this process.
 func Serve(t *testing.T, database string, more ...string) *Server {
 	t.Helper()
+	return serve(t, nil, database, more...)
+}
+
+func serve(t *testing.T, environ []string, database string, more ...string) *Server {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{Log: apitest.NewLog(), Stop: stop, Ended: make(chan struct{})}
-	p := cli.Program{Args: serveArgs(database, more...), Stdout: io.Discard, Stderr: s.Log, Openers: cli.Engines()}
+	p := cli.Program{Args: serveArgs(database, more...), Environ: environ, Stdout: io.Discard, Stderr: s.Log, Openers: cli.Engines()}
 	go func() {
 		s.code = commands.Run(ctx, p)
 		s.Log.End()

@@ -1,6 +1,7 @@
 package mailhostdtest
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"html"
@@ -25,6 +26,7 @@ var (
 	masked      = regexp.MustCompile(`mhsa_[a-z0-9]+_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
 	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{6}`)
 	maskedOther = regexp.MustCompile(`(?m)^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.]+ ms\b|mhsa_\w+…`)
+	maskedHost  = regexp.MustCompile(`(127\.0\.0\.1|localhost|\[::\]):\d{4,}`)
 	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+`)
 	argument    = regexp.MustCompile(`([^\s']|'[^']*')+`)
 	columns     = regexp.MustCompile(`\S {2,}`)
@@ -45,8 +47,9 @@ type transcript struct {
 
 // Transcript runs the commands of a file, each after "$ ", and compares what they print with the
 // lines that follow: stderr after "! ", and an exit code other than 0. With -update it writes these
-// lines. A command with & at its end is a server, which "$ stop" ends; "$ export" sets the whole
-// environment; files are in DIR, "> NAME" begins the content of one, and "$ cat" and "$ ls" show it;
+// lines. A command with & at its end is a server; "$ stop" ends it and shows its log without requests.
+// "$ export" sets the whole environment; files are in DIR, "> NAME" begins the content of one, and "$ cat" and "$ ls" show it, "ls" with
+// the mode of a database that is not 0600;
 // "$ GET" and "$ POST" with the fields of a form show a page, with the session of the ones before.
 // A comment begins with "//".
 func Transcript(t *testing.T, path string) {
@@ -110,7 +113,11 @@ func (r *transcript) run(words []string) {
 			r.Fatal(err)
 		}
 		for _, e := range entries {
-			r.print("", e.Name())
+			name := e.Name()
+			if info, err := e.Info(); err == nil && strings.Contains(name, ".db") && info.Mode().Perm() != 0o600 {
+				name += " " + info.Mode().String()
+			}
+			r.print("", name)
 		}
 	case words[0] == "cat":
 		content, err := os.ReadFile(args[0])
@@ -122,8 +129,17 @@ func (r *transcript) run(words []string) {
 		r.environ = args
 	case words[0] == "stop":
 		last := len(r.servers) - 1
-		r.servers[last].End(r.T)
+		s := r.servers[last]
+		s.End(r.T)
 		r.servers = r.servers[:last]
+		for _, entry := range s.Log.Entries("") {
+			if entry["msg"] != "request" {
+				delete(entry, "time")
+				delete(entry, "version")
+				line, _ := json.Marshal(entry) // it was decoded from JSON
+				r.print("", maskedHost.ReplaceAllStringFunc(string(line), func(host string) string { return r.mask(host, "HOST") }))
+			}
+		}
 	case words[0] == http.MethodGet || words[0] == http.MethodPost:
 		form := url.Values{}
 		for _, field := range args[1:] {
@@ -136,7 +152,7 @@ func (r *transcript) run(words []string) {
 		}
 		r.print("", fmt.Sprintln(resp.Status, resp.Header.Get("Location"))+pageText(body))
 	case len(args) > 0 && args[len(args)-1] == "&":
-		s := Serve(r.T, filepath.Join(r.dir, "mailhost.db"), args[1:len(args)-1]...)
+		s := serve(r.T, r.environ, filepath.Join(r.dir, "mailhost.db"), args[1:len(args)-1]...)
 		r.servers = append(r.servers, s)
 		r.mask(strings.TrimPrefix(s.URL, "http://"), "HOST")
 	default:

@@ -48,7 +48,7 @@ func TestLengthWithChunks(t *testing.T) {
 // id, which net/http's own response would lack.
 func TestRequestsOfNetHTTP(t *testing.T) {
 	t.Parallel()
-	s := mailhostdtest.Serve(t, sqlite.Memory, "--listen", "0.0.0.0:0")
+	s := mailhostdtest.Serve(t, sqlite.Memory)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/healthz/live", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -75,11 +75,6 @@ func TestRequestsOfNetHTTP(t *testing.T) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusNotFound || resp.Header.Get("X-Request-Id") == "" || resp.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("OPTIONS *: %s, headers %v", resp.Status, resp.Header)
-	}
-	s.End(t)
-	s.Log.Wait(t, "tokens are sent over plain HTTP; make this address reachable only for a TLS proxy")
-	if log := s.Log.String(); strings.Contains(log, "mailhostd init") || !strings.Contains(log, "use --fixture") {
-		t.Errorf("the advice for a database in memory does not work:\n%s", log)
 	}
 }
 

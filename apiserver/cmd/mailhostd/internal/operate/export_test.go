@@ -1,4 +1,0 @@
-package operate
-
-// RestoreReport is what restore prints.
-type RestoreReport = restoreReport
