@@ -104,7 +104,7 @@ func (s failingStore) View(ctx context.Context, fn func(store.Reader) error) err
 func TestDatabaseErrors(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return failingStore{openStore(t, Memory, Options{}), t} },
 		"Account", "Workspace", "ServiceAccount", "ServiceAccountUse", "Authorization", "GrantsOf", "MasterPassword", "Forwarding", "ForwardingLink",
-		"Mailbox", "MailboxNames", "AddressesOfADeletedDomain", "ForwardingReleased", "Domain", "DomainReads", "DomainDelete", "DNSRecord", "DNSRecordReplaced",
+		"Mailbox", "MailboxNames", "AddressesOfADeletedDomain", "ForwardingReleased", "Domain", "DomainReads", "DNSRecord", "DNSRecordReplaced",
 		"DedicatedIP", "DedicatedIPOption", "DedicatedIPClaims", "Idempotency", "MailQueue", "TokenBuckets", "PublicURL", "Feedback", "Audit", "AuditFilter", "AuthorizationVersion", "MailQueueClaims",
 		"Clear", "DeleteAccount", "CreateMailboxes")
 }

@@ -17,27 +17,6 @@ func updateDNSRecord(to store.DNSRecord) func(store.Tx) error {
 	}
 }
 
-func testDNSRecordUnique(h *harness) {
-	t := h.tenant("a.example")
-	near := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "near.example")}
-	a := h.newDNSRecord(t, "www", "A", "192.0.2.1")
-	mx := h.newDNSRecord(t, "@", "MX", "mx.a.example.")
-	mx.Priority = new(int64(0)) // zero is a valid priority
-	mx20 := h.newDNSRecord(t, "@", "MX", mx.Value)
-	mx20.Priority = new(int64(20))
-	elsewhere := h.newDNSRecord(near, "www", "A", "192.0.2.1")
-	h.create(&a, &mx, &mx20, &elsewhere)
-
-	for _, r := range []store.DNSRecord{a, mx} { // with and without a priority
-		again := r
-		again.TTL = 60
-		h.taken(idOf(r), &again)
-	}
-	changed := mx20
-	changed.Priority = mx.Priority
-	h.exists(idOf(mx), updateDNSRecord(changed))
-}
-
 // testDNSRecordReplaced checks which of the customer's records hide a system-managed
 // record.
 func testDNSRecordReplaced(h *harness) {

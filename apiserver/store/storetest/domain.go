@@ -108,29 +108,3 @@ func testDomainUnpaid(h *harness) {
 		})
 	}
 }
-
-func testDomainDelete(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	d := h.newDomain(t.account, t.workspace, "gone.example")
-	d.Tags = []store.Tag{{ID: h.id(), Name: "tag"}}
-	gone := tenant{t.account, t.workspace, d.ID}
-	password := h.newMasterPassword(t.account, "gone", domainScope(d.ID))
-	rule := h.newForwarding(t.account, "gone@c.example", domainScope(d.ID))
-	record := h.newDNSRecord(gone, "@", "TXT", "gone")
-	h.create(&d, &password, &rule, &record)
-	keptPassword := h.newMasterPassword(t.account, "kept", workspaceScope(t.workspace))
-	keptRule := h.forwarding(t.account, "kept@c.example", domainScope(t.domain))
-	kept := h.newDNSRecord(t, "@", "TXT", "kept")
-	h.create(&kept, &keptPassword)
-
-	remove := func(account string) func(store.Tx) error { return deleteDomain(account, d.ID) }
-	h.missing(remove(other.account))
-	h.update(remove(t.account))
-	absent(h, of(store.Reader.Domain, t.account, d.ID))
-	absent(h, of(store.Reader.DNSRecord, t.account, record.ID))
-	lists(h, "passwords", masterPasswords(t.account, store.ScopedFilter{}), keptPassword.ID)
-	lists(h, "rules", forwardingRules(t.account, store.ForwardingFilter{}), keptRule)
-	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}), idOf(kept))
-	lists(h, "tagged", domains(t.account, store.DomainFilter{Tag: "tag"}))
-	h.missing(remove(t.account))
-}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -27,34 +28,11 @@ func (h *harness) create(objects ...any) {
 	})
 }
 
+// create calls the method that creates an object.
 func create(tx store.Tx, object any) error {
-	switch o := object.(type) {
-	case *store.Account:
-		return tx.CreateAccount(o)
-	case *store.Workspace:
-		return tx.CreateWorkspace(o)
-	case *store.ServiceAccount:
-		return tx.CreateServiceAccount(o)
-	case *store.Authorization:
-		return tx.CreateAuthorization(o)
-	case *store.MasterPassword:
-		return tx.CreateMasterPassword(o)
-	case *store.Forwarding:
-		return tx.CreateForwarding(o)
-	case *store.Mailbox:
-		return tx.CreateMailbox(o)
-	case *store.Domain:
-		return tx.CreateDomain(o)
-	case *store.DNSRecord:
-		return tx.CreateDNSRecord(o)
-	case *store.DedicatedIP:
-		return tx.CreateDedicatedIP(o)
-	case *store.DedicatedIPOption:
-		return tx.CreateDedicatedIPOption(o)
-	case *store.Feedback:
-		return tx.CreateFeedback(o)
-	}
-	panic(fmt.Sprintf("no create of %T", object))
+	method := reflect.ValueOf(tx).MethodByName("Create" + reflect.TypeOf(object).Elem().Name())
+	err, _ := method.Call([]reflect.Value{reflect.ValueOf(object)})[0].Interface().(error)
+	return err
 }
 
 // taken checks that creating an object fails because one with an id exists.

@@ -54,9 +54,13 @@ func testAtomicity(h *harness) {
 func testObserve(h *harness) {
 	t := h.tenant("a.example")
 	d, m := h.newDomain(t.account, t.workspace, "b.example"), h.newMailbox(t, "ada")
+	d.Tags = []store.Tag{{ID: h.id(), Name: "tag"}}
 	within := tenant{t.account, t.workspace, d.ID}
 	record, rule := h.newDNSRecord(within, "@", "TXT", "x"), h.newForwarding(t.account, "ada@a.example", domainScope(d.ID))
 	password := h.newMasterPassword(t.account, "b", domainScope(d.ID))
+	keptPassword, keptRule := h.newMasterPassword(t.account, "kept", workspaceScope(t.workspace)), h.newForwarding(t.account, "kept@c.example", domainScope(t.domain))
+	keptRecord := h.newDNSRecord(t, "@", "TXT", "kept")
+	h.create(&keptPassword, &keptRule, &keptRecord)
 	got := h.observed(func(tx store.Tx) error {
 		return errors.Join(tx.CreateDomain(&d), tx.CreateMailbox(&m), tx.CreateDNSRecord(&record),
 			tx.CreateForwarding(&rule), tx.CreateMasterPassword(&password))
@@ -74,6 +78,10 @@ func testObserve(h *harness) {
 	equal(h, "deleted", h.observed(func(tx store.Tx) error {
 		return errors.Join(tx.DeleteMailbox(t.account, m.ID, at(1)), tx.DeleteDomain(t.account, d.ID, at(1)))
 	}), []store.Change{{Before: &m}, {Before: &d}, {Before: &record}, {Before: &password}, {Before: &rule}})
+	lists(h, "passwords", masterPasswords(t.account, store.ScopedFilter{}), keptPassword.ID)
+	lists(h, "rules", forwardingRules(t.account, store.ForwardingFilter{}), keptRule.ID)
+	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}), idOf(keptRecord))
+	lists(h, "tagged", domains(t.account, store.DomainFilter{Tag: "tag"}))
 	accounts := read(h, store.Reader.Accounts)
 	equal(h, "cleared", h.observed(store.Tx.Clear), []store.Change{{Before: &accounts[0]}})
 }
