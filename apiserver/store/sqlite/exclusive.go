@@ -17,7 +17,7 @@ func OpenExclusive(ctx context.Context, path string) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	with := Options{}.toWrite()
+	with := Options{}.withDefaults().toWrite()
 	with.pragmas = append([]string{"locking_mode = exclusive"}, with.pragmas...) // before the first read
 	s, _, err := openSession(ctx, path, with, Options{})
 	if isBusy(err) || errors.Is(err, errReplaced) {

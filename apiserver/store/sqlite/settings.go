@@ -1,6 +1,9 @@
 package sqlite
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // pollTimeout is how long SQLite itself waits for the write lock. The writer retries, because
 // SQLite polls less and less often and would wait for seconds.
@@ -29,7 +32,7 @@ func (o Options) toWrite() settings {
 		"foreign_keys = on",
 		"temp_store = memory",
 		"cache_size = -4096",
-		"wal_autocheckpoint = 0", // the writer does it, after the callers have their results
+		"wal_autocheckpoint = " + strconv.Itoa(o.checkpointFrames),
 		// A long read makes the log grow; this truncates it.
 		"journal_size_limit = 67108864",
 	}}

@@ -115,9 +115,6 @@ func (w *writer) group(u *update) {
 	for _, u := range waiting {
 		u.Finish(err)
 	}
-	if err == nil && wrote {
-		w.checkpointIfLong()
-	}
 }
 
 // refuse fails an update that could not begin, and those that wait already: they would fail in
@@ -188,13 +185,6 @@ func (w *writer) commit(wrote bool) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
-}
-
-// checkpointIfLong checkpoints a long log, when the callers have their results.
-func (w *writer) checkpointIfLong() {
-	if frames, moved, err := w.session.checkpoint(`NOOP`); err == nil && frames >= w.opts.checkpointFrames && moved < frames {
-		_, _, _ = w.session.checkpoint(`PASSIVE`)
-	}
 }
 
 // emptyLog copies the log into the open file, to which the path leads no more, and empties it:

@@ -29,16 +29,13 @@ func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.S
 // sameDNSRecord selects the identical record of a domain, but for one that a customer's record
 // replaces.
 func sameDNSRecord(w *where, r *store.DNSRecord) *where {
-	priority, replaceable := int64(-1), int64(0)
+	priority := int64(-1)
 	if r.Priority != nil {
 		priority = *r.Priority
 	}
-	if r.SystemManaged && purposeOf(r) != "" {
-		replaceable = 1
-	}
 	return w.and(`t.domain_id = ? AND t.name = ? AND t.type = ? AND t.value = ?`, r.DomainID, r.Name, r.Type, r.Value).
 		and(`COALESCE(t.priority, -1) = ?`, priority).
-		and(`CASE WHEN t.purpose = '' THEN 0 ELSE t.system_managed END = ?`, replaceable)
+		and(`(t.purpose <> '' AND t.system_managed) = ?`, purposeOf(r) != "" && r.SystemManaged)
 }
 
 func purposeOf(r *store.DNSRecord) string { return string(dnsdata.PurposeOf(r.Type, r.Value)) }
@@ -71,6 +68,6 @@ func (t *tx) DeleteDNSRecord(accountID string, id int64) error {
 func (t *tx) replaceSystemManaged(r *store.DNSRecord) error {
 	return t.exec(`UPDATE dns_records SET replaced = CASE WHEN EXISTS (
 			SELECT 1 FROM dns_records c WHERE c.domain_id = dns_records.domain_id AND c.name = dns_records.name
-				AND c.purpose = dns_records.purpose AND c.system_managed = 0) THEN 1 ELSE 0 END
-		WHERE system_managed = 1 AND purpose <> '' AND domain_id = $1 AND name = $2`, r.DomainID, r.Name)
+				AND c.purpose = dns_records.purpose AND NOT c.system_managed) THEN 1 ELSE 0 END
+		WHERE system_managed AND purpose <> '' AND domain_id = $1 AND name = $2`, r.DomainID, r.Name)
 }

@@ -32,3 +32,8 @@ CREATE TABLE server (
 	public_url TEXT COLLATE "C" NOT NULL
 );
 INSERT INTO server (id, public_url) VALUES (1, '');
+
+-- A boolean like the others. An index can't hold a long value.
+DROP INDEX dns_records_once;
+ALTER TABLE dns_records ALTER COLUMN system_managed TYPE BOOLEAN USING system_managed <> 0;
+CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, hashtextextended(value, 0), COALESCE(priority, -1), (purpose <> '' AND system_managed));
