@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -147,12 +148,7 @@ func (p *Plane) DeleteAccount(ctx context.Context, s *apiserver.Service, id stri
 	i, ok := p.find(id)
 	p.mu.Lock()
 	delete(p.isolated, id)
-	for n, a := range p.kept {
-		if a.id == id {
-			p.kept = append(p.kept[:n:n], p.kept[n+1:]...)
-			break
-		}
-	}
+	p.kept = slices.DeleteFunc(p.kept, func(a keptAccount) bool { return a.id == id })
 	p.mu.Unlock()
 	if !ok {
 		return s.EraseAccount(ctx, id)

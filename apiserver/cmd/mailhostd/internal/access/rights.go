@@ -133,8 +133,7 @@ func describeRights(grants []api.Authorization) string {
 			capabilities = append(capabilities, *g.CapabilityKey)
 		}
 	}
-	slices.Sort(capabilities)
-	capabilities = slices.Compact(capabilities)
+	capabilities = slices.Compact(slices.Sorted(slices.Values(capabilities)))
 	var parts []string
 	switch {
 	case slices.Contains(capabilities, vocab.GrantAccountOwner):

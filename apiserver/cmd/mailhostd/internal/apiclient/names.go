@@ -35,9 +35,8 @@ func read[Req, Item, V any](n *Names, known *map[string]V, op api.Operation[Req,
 }
 
 // Token returns the service account with an id, if the caller may see it.
-func (n *Names) Token(id string) (a api.ServiceAccount, known bool) {
-	a, known = read(n, &n.tokens, api.ListServiceAccounts, func(a api.ServiceAccount) (string, api.ServiceAccount) { return a.ID, a })[id]
-	return a, known
+func (n *Names) Token(id string) api.ServiceAccount {
+	return read(n, &n.tokens, api.ListServiceAccounts, func(a api.ServiceAccount) (string, api.ServiceAccount) { return a.ID, a })[id]
 }
 
 // person returns the name of a user whom one of the last entries of the audit log names, or "".
@@ -65,8 +64,7 @@ func (n *Names) Subject(typ, id string) string {
 	case vocab.SubjectUser:
 		return n.person(id)
 	case vocab.SubjectServiceAccount:
-		a, _ := n.Token(id)
-		return a.Name
+		return n.Token(id).Name
 	}
 	return ""
 }
@@ -86,8 +84,7 @@ func (n *Names) Resource(typ, id string) string {
 // a revoked service account stay, and permit nothing.
 func (n *Names) RevokedAt(g api.Authorization) *string {
 	if g.RevokedAt == nil && g.SubjectType == vocab.SubjectServiceAccount {
-		a, _ := n.Token(g.SubjectID)
-		return a.RevokedAt
+		return n.Token(g.SubjectID).RevokedAt
 	}
 	return g.RevokedAt
 }

@@ -133,7 +133,7 @@ func (c *Console) Middleware(next http.Handler) http.Handler {
 			http.Redirect(w, r, c.base, http.StatusPermanentRedirect)
 			return
 		}
-		if p != Path && !strings.HasPrefix(p, Path+"/") || path.Clean(p) != p || path.Clean(r.URL.Path) != r.URL.Path { // what is not clean is no path of the API either
+		if p != Path && !strings.HasPrefix(p, Path+"/") || path.Clean(r.URL.Path) != r.URL.Path { // what is not clean is no path of the API either
 			recorded.ServeHTTP(w, r)
 			return
 		}

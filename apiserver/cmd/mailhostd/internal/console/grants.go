@@ -15,8 +15,8 @@ import (
 type grantRow struct {
 	apiclient.GrantRow
 	Right, Subject, Scope string
-	// TokenState is active, expired or revoked if a service account holds the grant that the
-	// visitor may see, and "" otherwise.
+	// TokenState is that of the service account that holds the grant, and active if the visitor may
+	// not see it.
 	TokenState string
 }
 
@@ -29,9 +29,7 @@ func (v *visit) grantRow(g apiclient.GrantRow) grantRow {
 		row.Right = "Plan only"
 	}
 	if g.SubjectType == vocab.SubjectServiceAccount {
-		if a, known := v.names.Token(g.SubjectID); known {
-			row.TokenState = apiclient.TokenState(a, v.clock())
-		}
+		row.TokenState = apiclient.TokenState(v.names.Token(g.SubjectID), v.clock())
 	}
 	return row
 }

@@ -193,6 +193,9 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 		if page := v.get("", http.StatusOK); !strings.Contains(page, ">jane<") {
 			t.Error("the session is not jane's")
 		}
+		if page := v.get("/accounts", http.StatusOK); !strings.Contains(page, owner.AccountID) {
+			t.Errorf("jane's accounts are\n%s", page)
+		}
 		if resp, _ := v.send(http.MethodGet, back, nil); resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("the response a second time: %s", resp.Status)
 		}

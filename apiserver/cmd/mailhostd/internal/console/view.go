@@ -86,9 +86,7 @@ func readTemplates() map[string]*template.Template {
 	}
 	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "template/layout.html", "template/parts.html"))
 	for _, name := range names {
-		if base := path.Base(name); base != "layout.html" && base != "parts.html" {
-			pages[base] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
-		}
+		pages[path.Base(name)] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
 	}
 	return pages
 }

@@ -98,10 +98,8 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 	if len(unknown) > 0 {
 		return found(checkWarning, "no setting has the variable %s; mailhostd serve --help lists those that exist", strings.Join(unknown, ", "))
 	}
-	if c.Fixture != "" {
-		if _, err := c.readFixture(); err != nil {
-			return found(checkFailed, "%s", err)
-		}
+	if _, err := c.readFixture(); err != nil {
+		return found(checkFailed, "%s", err)
 	}
 	if c.SMTPURL == "" {
 		return found(checkWarning, "valid; without --smtp-url no forwarding to other accounts can be verified")
