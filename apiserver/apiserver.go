@@ -223,16 +223,18 @@ func (s *Service) Handler() http.Handler { return s.http }
 
 // Client returns an HTTP client that calls the service in process. Requests need a credential;
 // their host is ignored.
-func (s *Service) Client() *http.Client { return s.http.Client() }
+func (s *Service) Client() *http.Client { return s.http.Client(nil) }
 
 // OwnerClient is a Client whose requests come from the account's owner and need no credential.
-func (s *Service) OwnerClient(accountID string) *http.Client { return s.http.OwnerClient(accountID) }
+func (s *Service) OwnerClient(accountID string) *http.Client {
+	return s.http.Client(new(auth.Owner(accountID)))
+}
 
 // OperatorClient is an OwnerClient for a person who holds the database (break-glass): their
 // requests succeed even if the account's grants are revoked, its tokens lost or the account
 // cancelled. The name is for the audit log.
 func (s *Service) OperatorClient(accountID, name string) *http.Client {
-	return s.http.OperatorClient(accountID, name)
+	return s.http.Client(new(auth.Operator(accountID, name)))
 }
 
 // QueuedMessages returns how many verification messages wait to be sent, by any process.
@@ -250,13 +252,15 @@ func (s *Service) GivenUpMessages() int64 { return s.rules.GivenUpMessages() }
 // SignIn returns a sealed session of at most a lifetime for a service account's token. A failed
 // attempt counts against the rate limit of the remote address. An error is an *api.Error.
 func (s *Service) SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
-	return s.http.SignIn(ctx, token, remoteAddr, lifetime)
+	sealed, err = s.rules.Auth.SealSession(ctx, token, lifetime)
+	return sealed, s.http.SignInError(ctx, err, remoteAddr)
 }
 
 // SignInUser is SignIn with an access token, in one of the accounts that AccessOf returns. The
 // session ends with the access token.
 func (s *Service) SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
-	return s.http.SignInUser(ctx, accessToken, accountID, remoteAddr, lifetime)
+	sealed, err = s.rules.Auth.SealUserSession(ctx, accessToken, accountID, lifetime)
+	return sealed, s.http.SignInError(ctx, err, remoteAddr)
 }
 
 // LimitSignIn counts an attempt to sign in against the rate limit of the remote address. An
@@ -266,18 +270,20 @@ func (s *Service) LimitSignIn(remoteAddr string) error { return s.http.LimitSign
 // AccessOf returns where the user of an access token may sign in. An error is an
 // *api.Error.
 func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) (UserAccess, error) {
-	return s.http.AccessOf(ctx, accessToken, remoteAddr)
+	access, err := s.rules.Auth.AccessOf(ctx, accessToken)
+	return access, s.http.SignInError(ctx, err, remoteAddr)
 }
 
 // Session opens what SignIn or SignInUser has sealed, in any process, as long as its token
 // works. An error is an *api.Error: a 403 if the account grants the user nothing any more.
 func (s *Service) Session(ctx context.Context, sealed string) (Session, error) {
-	return s.http.Session(ctx, sealed)
+	session, err := s.rules.Auth.OpenSession(ctx, sealed)
+	return session, s.http.SessionError(ctx, err)
 }
 
 // SignOut ends a session for everybody who has a copy of it. An error is an *api.Error.
 func (s *Service) SignOut(ctx context.Context, sealed string) error {
-	return s.http.SignOut(ctx, sealed)
+	return s.http.SessionError(ctx, s.rules.Auth.EndSession(ctx, sealed))
 }
 
 // Ready returns why requests should go to another server, in words for the public, or nil.

@@ -10,19 +10,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// Client is apiserver.Service.Client.
-func (h *Handler) Client() *http.Client {
-	return &http.Client{Transport: handlerTransport{handler: h}}
-}
-
-// OwnerClient is apiserver.Service.OwnerClient.
-func (h *Handler) OwnerClient(accountID string) *http.Client {
-	return &http.Client{Transport: handlerTransport{handler: h, trusted: new(auth.Owner(accountID))}}
-}
-
-// OperatorClient is apiserver.Service.OperatorClient.
-func (h *Handler) OperatorClient(accountID, name string) *http.Client {
-	return &http.Client{Transport: handlerTransport{handler: h, trusted: new(auth.Operator(accountID, name))}}
+// Client returns an HTTP client that calls the handler in process. Its requests come from
+// trusted and need no credential, unless that is nil.
+func (h *Handler) Client(trusted *auth.Caller) *http.Client {
+	return &http.Client{Transport: handlerTransport{h, trusted}}
 }
 
 // handlerTransport is an http.RoundTripper that calls a handler.

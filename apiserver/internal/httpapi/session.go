@@ -1,32 +1,10 @@
 package httpapi
 
-import (
-	"context"
-	"time"
+import "context"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-)
-
-// SignIn is apiserver.Service.SignIn.
-func (h *Handler) SignIn(ctx context.Context, token, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
-	sealed, err = h.Rules.Auth.SealSession(ctx, token, lifetime)
-	return sealed, h.signInError(ctx, err, remoteAddr)
-}
-
-// SignInUser is apiserver.Service.SignInUser.
-func (h *Handler) SignInUser(ctx context.Context, accessToken, accountID, remoteAddr string, lifetime time.Duration) (sealed string, err error) {
-	sealed, err = h.Rules.Auth.SealUserSession(ctx, accessToken, accountID, lifetime)
-	return sealed, h.signInError(ctx, err, remoteAddr)
-}
-
-// AccessOf is apiserver.Service.AccessOf.
-func (h *Handler) AccessOf(ctx context.Context, accessToken, remoteAddr string) (auth.UserAccess, error) {
-	access, err := h.Rules.Auth.AccessOf(ctx, accessToken)
-	return access, h.signInError(ctx, err, remoteAddr)
-}
-
-// signInError returns the *api.Error for a failed attempt to sign in.
-func (h *Handler) signInError(ctx context.Context, err error, remoteAddr string) error {
+// SignInError returns the *api.Error for a failed attempt to sign in, which counts against the
+// limit of the remote address like a request without a valid credential, and nil for nil.
+func (h *Handler) SignInError(ctx context.Context, err error, remoteAddr string) error {
 	if err == nil {
 		return nil
 	}
@@ -47,19 +25,10 @@ func (h *Handler) LimitSignIn(remoteAddr string) error {
 	return nil
 }
 
-// SignOut is apiserver.Service.SignOut.
-func (h *Handler) SignOut(ctx context.Context, sealed string) error {
-	if err := h.Rules.Auth.EndSession(ctx, sealed); err != nil {
-		return h.responseTo(ctx, err, "sign-out failed")
+// SessionError returns the *api.Error for a session that can't be opened or ended, and nil for nil.
+func (h *Handler) SessionError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-// Session is apiserver.Service.Session.
-func (h *Handler) Session(ctx context.Context, sealed string) (auth.Session, error) {
-	s, err := h.Rules.Auth.OpenSession(ctx, sealed)
-	if err != nil {
-		return auth.Session{}, h.responseTo(ctx, err, "session not opened")
-	}
-	return s, nil
+	return h.responseTo(ctx, err, "session failed")
 }

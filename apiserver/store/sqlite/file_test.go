@@ -310,25 +310,6 @@ func TestEarlierHeader(t *testing.T) {
 	}
 }
 
-// TestLongLog checks that the log is checkpointed into the file while the store is open.
-func TestLongLog(t *testing.T) {
-	path := newPath(t)
-	s := openStore(t, path, Options{})
-	mustPopulate(t, s)
-	for n := range 300 {
-		m := newMailbox(fmt.Sprint(n))
-		m.FirstName = strings.Repeat("x", 20_000)
-		if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	info, err := os.Stat(path + "-wal")
-	if err != nil || info.Size() > 2*checkpointFrames*4096 {
-		t.Errorf("the log is %v, %v", info, err)
-	}
-	works(t, s, "last")
-}
-
 // TestOpenErrors checks that an error names the path and says what is wrong, that the file
 // stays as it is, and that no other is created.
 func TestOpenErrors(t *testing.T) {
