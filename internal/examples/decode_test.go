@@ -59,10 +59,11 @@ func attributeType(a *tfjson.SchemaAttribute) cty.Type {
 // functions are unknown.
 func unknowns(body hcl.Body) *hcl.EvalContext {
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: map[string]function.Function{}}
-	for _, t := range references(body) {
+	references, calls := expressions(body)
+	for _, t := range references {
 		ctx.Variables[t.RootName()] = cty.DynamicVal
 	}
-	for _, call := range calls(body) {
+	for _, call := range calls {
 		ctx.Functions[call.Name] = anything
 	}
 	return ctx
@@ -75,41 +76,20 @@ var anything = function.New(&function.Spec{
 	Impl:     func([]cty.Value, cty.Type) (cty.Value, error) { return cty.DynamicVal, nil },
 })
 
-// references returns the references in a body's expressions.
-func references(body hcl.Body) []hcl.Traversal {
-	var found []hcl.Traversal
-	for _, e := range expressions(body) {
-		found = append(found, e.Variables()...)
-	}
-	return found
-}
-
-// calls returns the function calls in a body.
-func calls(body hcl.Body) []*hclsyntax.FunctionCallExpr {
-	var found []*hclsyntax.FunctionCallExpr
-	for _, e := range expressions(body) {
-		_ = hclsyntax.VisitAll(e, func(node hclsyntax.Node) hcl.Diagnostics {
-			if call, ok := node.(*hclsyntax.FunctionCallExpr); ok {
-				found = append(found, call)
-			}
-			return nil
-		})
-	}
-	return found
-}
-
-// expressions returns the expressions of a body and of the blocks in it.
-func expressions(body hcl.Body) []hclsyntax.Expression {
+// expressions returns the references and the function calls in a body and the blocks in it.
+func expressions(body hcl.Body) (references []hcl.Traversal, calls []*hclsyntax.FunctionCallExpr) {
 	syntax, ok := body.(*hclsyntax.Body)
 	if !ok {
+		return nil, nil
+	}
+	_ = hclsyntax.VisitAll(syntax, func(node hclsyntax.Node) hcl.Diagnostics {
+		switch node := node.(type) {
+		case *hclsyntax.Attribute:
+			references = append(references, node.Expr.Variables()...)
+		case *hclsyntax.FunctionCallExpr:
+			calls = append(calls, node)
+		}
 		return nil
-	}
-	var found []hclsyntax.Expression
-	for _, a := range syntax.Attributes {
-		found = append(found, a.Expr)
-	}
-	for _, b := range syntax.Blocks {
-		found = append(found, expressions(b.Body)...)
-	}
-	return found
+	})
+	return references, calls
 }

@@ -13,10 +13,11 @@ import (
 // mentions reports references to types, attributes and functions that the provider does
 // not have.
 func (c *checker) mentions(body *hclsyntax.Body) (diags hcl.Diagnostics) {
-	for _, t := range references(body) {
+	references, calls := expressions(body)
+	for _, t := range references {
 		diags = append(diags, c.mention(t)...)
 	}
-	for _, call := range calls(body) {
+	for _, call := range calls {
 		name, ours := strings.CutPrefix(call.Name, "provider::mailhost::")
 		if _, known := c.schema.Functions[name]; ours && !known {
 			diags = append(diags, problem(call.NameRange, "The provider has no function "+name, "It has "+strings.Join(names(c.schema.Functions), ", ")+".")...)

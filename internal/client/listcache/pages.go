@@ -75,10 +75,10 @@ func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 	total := 0
 	for page := 1; ; page++ {
 		p, err := r.Fetch(ctx, page, r.Size)
-		if err != nil && r.shrink(err) {
+		switch {
+		case r.shrink(err):
 			return false, nil
-		}
-		if err == nil {
+		case err == nil:
 			err = r.check(p, page)
 		}
 		if err != nil {
@@ -157,7 +157,7 @@ func (r *reader[T]) take(p *api.Page[T], page int) (done bool, err error) {
 	}
 	// Without a total, a page that is not full is the last one, if the API returns
 	// the page size.
-	return p.PageSize > 0 && len(p.Items) < p.PageSize, nil
+	return len(p.Items) < p.PageSize, nil
 }
 
 func (r *reader[T]) errorf(format string, args ...any) error {

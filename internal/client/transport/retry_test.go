@@ -203,15 +203,15 @@ func seconds(all ...float64) (d []time.Duration) {
 	return d
 }
 
-// TestDeadlineBeforeRetryAfter checks that a call that must not wait returns the API's
+// TestDeadlineBeforeRetryAfter checks that a call that must not wait again returns the API's
 // error, and not the deadline's.
 func TestDeadlineBeforeRetryAfter(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 429, Header: after("60"), Times: 9})
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 	defer cancel()
-	f.Clock.Time = time.Now().Add(time.Hour - 30*time.Second)
+	f.Clock.Time = time.Now().Add(time.Hour - 90*time.Second)
 	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
-	if client.StatusOf(err) != 429 || len(f.Sent()) != 1 {
+	if client.StatusOf(err) != 429 || len(f.Sent()) != 2 {
 		t.Errorf("%v after %v", err, f.Sent())
 	}
 }
