@@ -23,3 +23,34 @@ func newClient(t *testing.T, f *fakeapi.API, change ...func(*Options)) *Client {
 	}
 	return c
 }
+
+func TestClockOffset(t *testing.T) {
+	for ahead, want := range map[time.Duration]time.Duration{-time.Hour: -time.Hour, -time.Second: 0, 90 * time.Second: 90 * time.Second} {
+		f := fakeapi.New()
+		c := newClient(t, f, func(o *Options) { o.Hooks.Now = func() time.Time { return f.Clock.Now().Add(-ahead) } })
+		for range 2 {
+			if got := c.ClockOffset(t.Context()); (got-want).Abs() > time.Second || want == 0 && got != 0 || len(f.Requests) != 1 {
+				t.Errorf("%s for a clock that is %s ahead, after %d requests", got, ahead, len(f.Requests))
+			}
+		}
+	}
+}
+
+// TestDomainOfDNSRecord checks that the records of no domain are listed twice. The fake API
+// lists all records for every domain.
+func TestDomainOfDNSRecord(t *testing.T) {
+	f := fakeapi.New()
+	domains := f.Add("domains", fakeapi.Object{"name": "example.com"}, fakeapi.Object{"name": "example.net"})
+	f.Add("dns-records", fakeapi.Object{"id": 7, "type": "A"}, fakeapi.Object{"id": 8, "type": "A"})
+	c := newClient(t, f)
+	for _, id := range []int64{7, 8} {
+		if d, err := c.DomainOfDNSRecord(t.Context(), id); err != nil || d.ID != domains[0] || f.Count("list-dns-records") != 1 {
+			t.Errorf("record %d: %+v, %v after %v", id, d, err, f.Sent())
+		}
+	}
+	for range 2 {
+		if _, err := c.DomainOfDNSRecord(t.Context(), 9); !IsNotFound(err) || f.Count("list-dns-records") != 2 {
+			t.Errorf("%v after %v", err, f.Sent())
+		}
+	}
+}

@@ -203,7 +203,10 @@ func TestTokenSource(t *testing.T) {
 		return &oauth2.Token{AccessToken: "from-source", Expiry: time.Now().Add(time.Hour)}, err
 	})
 	f := fakeapi.New()
-	c := newClient(t, f, func(o *client.Options) { o.TokenSource = source })
+	c := newClient(t, f, func(o *client.Options) { o.Token, o.TokenSource = "mhsa_x_y", source })
+	if c.UsesServiceAccount("mhsa", "x") {
+		t.Error("the token is used in place of the source")
+	}
 	// A create is repeated only if it was certainly not sent.
 	for range 2 {
 		if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil {

@@ -121,9 +121,11 @@ func TestUnreadableResponses(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: "<html>", Header: map[string][]string{"Content-Type": {"text/html; charset=utf-8"}}, Times: 9})
-	if _, err := newClient(t, f).GetMailbox(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "text/html") {
-		t.Errorf("%v", err)
+	for mediaType, want := range map[string]string{"text/html; charset=utf-8": "the response is text/html, not", "": "the response is no valid JSON"} {
+		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: "<html>", Header: map[string][]string{"Content-Type": {mediaType}}, Times: 9})
+		if _, err := newClient(t, f).GetMailbox(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

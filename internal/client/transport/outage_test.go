@@ -331,11 +331,14 @@ func TestWrongScheme(t *testing.T) {
 // TestCredentialIncident checks that all refusals of the credential share an incident, and
 // that other errors do not.
 func TestCredentialIncident(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 403})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "list-workspaces", Status: 403})
 	c := newClient(t, f)
 	var found []*client.Incident
-	for range 3 {
+	for range 2 {
 		_, err := c.GetMailbox(t.Context(), "m")
+		found = append(found, client.IncidentOf(err))
+	}
+	for _, err := range c.ListWorkspaces(t.Context()) {
 		found = append(found, client.IncidentOf(err))
 	}
 	if found[0] == nil || found[0] != found[1] || found[2] != nil {
