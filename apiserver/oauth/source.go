@@ -136,8 +136,8 @@ func CheckURL(s string) error {
 }
 
 func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.IsLoopback()
+	address, _ := netip.ParseAddr(host) // the zero address is no loopback address
+	return host == "localhost" || address.IsLoopback()
 }
 
 // limitedTransport limits the size of response bodies.

@@ -25,8 +25,7 @@ var update = flag.Bool("update", false, "write what commands print now to the tr
 var (
 	masked      = regexp.MustCompile(`mhsa_[a-z0-9]+_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
 	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{6}`)
-	maskedOther = regexp.MustCompile(`(?m)^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.]+ ms\b|mhsa_\w+…`)
-	maskedHost  = regexp.MustCompile(`(127\.0\.0\.1|localhost|\[::\]):\d{4,}`)
+	maskedOther = regexp.MustCompile(`(?m)\[::\]:\d+|(localhost|127\.0\.0\.1):\d{5}\b|^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.]+ ms\b|mhsa_\w+…`)
 	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+`)
 	argument    = regexp.MustCompile(`([^\s']|'[^']*')+`)
 	columns     = regexp.MustCompile(`\S {2,}`)
@@ -137,7 +136,7 @@ func (r *transcript) run(words []string) {
 				delete(entry, "time")
 				delete(entry, "version")
 				line, _ := json.Marshal(entry) // it was decoded from JSON
-				r.print("", maskedHost.ReplaceAllStringFunc(string(line), func(host string) string { return r.mask(host, "HOST") }))
+				r.print("", string(line))
 			}
 		}
 	case words[0] == http.MethodGet || words[0] == http.MethodPost:
@@ -154,7 +153,9 @@ func (r *transcript) run(words []string) {
 	case len(args) > 0 && args[len(args)-1] == "&":
 		s := serve(r.T, r.environ, filepath.Join(r.dir, "mailhost.db"), args[1:len(args)-1]...)
 		r.servers = append(r.servers, s)
-		r.mask(strings.TrimPrefix(s.URL, "http://"), "HOST")
+		host := strings.TrimPrefix(s.URL, "http://")
+		delete(r.known, host) // a server before may have had the port
+		r.mask(host, "HOST")
 	default:
 		code, stdout, stderr := RunWith(r.T, r.environ, args...)
 		r.print("", stdout)

@@ -58,15 +58,12 @@ func urlOf(l net.Listener) string {
 
 // isLocal reports whether an address to listen on is on the loopback interface.
 func isLocal(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	host, _, _ := net.SplitHostPort(address)
+	ip, _ := netip.ParseAddr(host)
+	return host == "localhost" || ip.IsLoopback()
 }
 
 func isLoopback(l net.Listener) bool {
-	address, err := netip.ParseAddrPort(l.Addr().String())
-	return err == nil && address.Addr().IsLoopback()
+	address, _ := netip.ParseAddrPort(l.Addr().String())
+	return address.Addr().IsLoopback()
 }
