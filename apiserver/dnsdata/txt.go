@@ -195,12 +195,6 @@ func chunkLen(text string) int {
 	return maxString
 }
 
-// rdataLen returns the length of a text as the RDATA of a TXT record.
-func rdataLen(text string) int {
-	n := len(text)
-	for len(text) > maxString {
-		n++
-		text = text[chunkLen(text):]
-	}
-	return n + 1
-}
+// rdataLen returns the length of a text as the RDATA of a TXT record: each string has one more
+// octet.
+func rdataLen(text string) int { return len(text) + len(Chunks(text)) }

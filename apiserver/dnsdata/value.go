@@ -48,9 +48,9 @@ func NormalizeValue(rrType, value string) (string, error) {
 	case TypeCAA:
 		return normalizeCAA(value)
 	case TypeNS:
-		return normalizeHost(value)
+		return normalizeTarget(value, domainname.Normalize) // without underscores (RFC 1123, section 2.1)
 	default: // CNAME
-		return normalizeTarget(value)
+		return normalizeTarget(value, domainname.NormalizeHost)
 	}
 }
 
@@ -78,29 +78,21 @@ func normalizeAddr(rrType, value string) (string, error) {
 	}
 }
 
-func normalizeTarget(s string) (string, error) {
-	host, err := domainname.NormalizeHost(s)
+// normalizeTarget returns the target of a record in the form of a function of package domainname.
+func normalizeTarget(s string, form func(string) (string, error)) (string, error) {
+	host, err := form(s)
 	if err != nil {
 		return "", fmt.Errorf("invalid target: %w", err)
 	}
 	return host, nil
 }
 
-// normalizeHost is normalizeTarget for a host name without underscores (RFC 1123, section 2.1).
-func normalizeHost(s string) (string, error) {
-	host, err := domainname.Normalize(s)
-	if err != nil {
-		return "", fmt.Errorf("invalid target: %w", err)
-	}
-	return host, nil
-}
-
-// normalizeHostOrNone is normalizeHost for types that allow "." for no host.
+// normalizeHostOrNone is normalizeTarget for a host name or "." for no host.
 func normalizeHostOrNone(s string) (string, error) {
 	if s == noHost {
 		return s, nil
 	}
-	return normalizeHost(s)
+	return normalizeTarget(s, domainname.Normalize)
 }
 
 func normalizeMX(value string) (string, error) {

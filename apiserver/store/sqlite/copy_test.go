@@ -125,6 +125,10 @@ func TestCopyIsAtomic(t *testing.T) {
 	if _, err := sqlstore.Copy(t.Context(), target, source, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "no data") {
 		t.Errorf("copying an empty store: %v", err)
 	}
+	newer := openStore(t, newPath(t), later(`ALTER TABLE feedback ADD COLUMN later TEXT`))
+	if _, err := sqlstore.Copy(t.Context(), source, newer, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "copy feedback: the tables have different columns") {
+		t.Errorf("copying to other columns: %v", err)
+	}
 	used := openStore(t, newPath(t), Options{})
 	storetest.FillRandomly(t, used, 2)
 	before := rows(used)

@@ -181,6 +181,7 @@ func testCreateMailboxes(h *harness) {
 	})
 	equal(h, "created", got, want)
 	h.exists(want[5].ID, func(tx store.Tx) error { return tx.CreateMailbox(new(h.newMailbox(t, want[5].LocalPart))) })
+	h.update(func(tx store.Tx) error { _, err := tx.CreateMailboxes(nil, limit); return err })
 	h.missing(func(tx store.Tx) error {
 		m := h.newMailbox(t, "eve")
 		m.DomainID = "unknown"
