@@ -5,8 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -18,28 +16,34 @@ var schema embed.FS
 // that replicas can be upgraded one by one. A migration that only adds keeps it.
 const compatibleWith = 3
 
-// dialect is PostgreSQL's sqlstore.Dialect.
-type dialect struct {
-	migrations fs.FS // nil: schema
+var dialect = sqlstore.Dialect{
+	Migrations:    sqlstore.SchemaFiles(schema),
+	SchemaVersion: schemaVersion,
+	SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, version int) error {
+		_, err := q.ExecContext(ctx, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS mailhost_schema (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, compatible_with INTEGER NOT NULL);
+			INSERT INTO mailhost_schema VALUES (1, %d, %d) ON CONFLICT (id) DO UPDATE SET version = excluded.version, compatible_with = excluded.compatible_with`,
+			version, compatibleWith))
+		return err
+	},
+	Objects: `SELECT CASE WHEN c.relkind IN ('r', 'p', 'f') THEN 'table ' ELSE 'view ' END || c.relname, '' FROM pg_catalog.pg_class c
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'f', 'v', 'm')
+			AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+		UNION ALL SELECT 'trigger ' || t.tgname, '' FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`,
+	Elements:   `SELECT value FROM jsonb_array_elements_text(%s::text::jsonb)`,
+	Hidden:     `%s`,
+	SkipLocked: ` FOR UPDATE SKIP LOCKED`,
+	Columns: `SELECT a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(array_position(i.indkey::int2[], a.attnum), -1) + 1
+		FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
+		WHERE a.attrelid = '%s'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+	// Others can read meanwhile. The transaction may wait for as long as the caller wants.
+	Freeze:      `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE %s IN SHARE MODE`,
+	ContinueIDs: `SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM audit_entries), false)`,
 }
 
-var _ sqlstore.Dialect = dialect{}
-
-// Migrations implements sqlstore.Dialect.
-func (d dialect) Migrations() fs.FS {
-	if d.migrations != nil {
-		return d.migrations
-	}
-	sub, err := fs.Sub(schema, "schema")
-	if err != nil {
-		panic(err) // the name is a valid one
-	}
-	return sub
-}
-
-// SchemaVersion implements sqlstore.Dialect. It refuses another program's schema, and reports a
-// later version that this program can work with as its own.
-func (d dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
+// schemaVersion refuses another program's schema, and reports a later version that this program
+// can work with as its own.
+func schemaVersion(ctx context.Context, q sqlstore.Querier, own int) (int, error) {
 	var exists bool
 	var tables int
 	if err := scanRow(ctx, q, `SELECT to_regclass('mailhost_schema') IS NOT NULL,
@@ -57,60 +61,11 @@ func (d dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, er
 	if err := scanRow(ctx, q, `SELECT version, compatible_with FROM mailhost_schema`, nil, &version, &compatible); err != nil {
 		return 0, err
 	}
-	files, err := fs.Glob(d.Migrations(), "*.sql")
-	if own := len(files); version > own && compatible <= own {
-		return own, err
+	if version > own && compatible <= own {
+		version = own
 	}
-	return version, err
+	return version, nil
 }
-
-// SetSchemaVersion implements sqlstore.Dialect.
-func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version int) error {
-	_, err := q.ExecContext(ctx, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS mailhost_schema (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, compatible_with INTEGER NOT NULL);
-		INSERT INTO mailhost_schema VALUES (1, %d, %d) ON CONFLICT (id) DO UPDATE SET version = excluded.version, compatible_with = excluded.compatible_with`,
-		version, compatibleWith))
-	return err
-}
-
-// Elements implements sqlstore.Dialect.
-func (dialect) Elements(placeholder string) string {
-	return `SELECT value FROM jsonb_array_elements_text(` + placeholder + `::text::jsonb)`
-}
-
-// Columns implements sqlstore.Dialect.
-func (dialect) Columns(table string) string {
-	return `SELECT a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(array_position(i.indkey::int2[], a.attnum), -1) + 1
-		FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
-		WHERE a.attrelid = '` + table + `'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
-}
-
-// Objects implements sqlstore.Dialect.
-func (dialect) Objects() string {
-	return `SELECT CASE WHEN c.relkind IN ('r', 'p', 'f') THEN 'table ' ELSE 'view ' END || c.relname, '' FROM pg_catalog.pg_class c
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'f', 'v', 'm')
-			AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
-		UNION ALL SELECT 'trigger ' || t.tgname, '' FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`
-}
-
-// Freeze implements sqlstore.Dialect. Others can read meanwhile.
-func (dialect) Freeze(tables []string) string {
-	return `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE ` + strings.Join(tables, ", ") + ` IN SHARE MODE`
-}
-
-// ContinueIDs implements sqlstore.Dialect.
-func (dialect) ContinueIDs(table string) string {
-	if table != "audit_entries" {
-		return ""
-	}
-	return `SELECT setval(pg_get_serial_sequence('` + table + `', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM ` + table + `), false)`
-}
-
-// Hidden implements sqlstore.Dialect.
-func (dialect) Hidden(placeholder string) string { return placeholder }
-
-// SkipLocked implements sqlstore.Dialect.
-func (dialect) SkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
 
 // scanRow scans the only row of a query.
 func scanRow(ctx context.Context, q sqlstore.Querier, query string, args []any, dest ...any) error {

@@ -36,6 +36,6 @@ const PlanSettings = planSettings
 
 // WithMigration adds a migration to the schema, as a later version of the program has it.
 func (o Options) WithMigration(text string) Options {
-	o.migrations = storetest.Migrations(dialect{}.Migrations(), text)
+	o.migrations = storetest.Migrations(dialect.Migrations, text)
 	return o
 }

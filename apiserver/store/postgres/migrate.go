@@ -11,7 +11,7 @@ import (
 
 // migrate brings the schema up to date. Only one process at a time does; the others, which
 // may be replicas that start at the same time, wait for it and find nothing to do.
-func (e *engine) migrate(ctx context.Context, d dialect) (err error) {
+func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
 	c, err := e.acquire(ctx, `BEGIN`, "", e.opts.acquireTimeout)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (e *engine) migrate(ctx context.Context, d dialect) (err error) {
 		return errors.Join(err, c.exec(`ROLLBACK`))
 	}
 	if e.opts.ReadOnly {
-		if version, err := d.SchemaVersion(ctx, t); version == 0 {
+		if version, err := schemaVersion(ctx, t, 0); version == 0 {
 			return cmp.Or(err, errNoStore)
 		}
 		return errOlderSchema

@@ -74,7 +74,10 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("PostgreSQL: %w", err)
 	}
-	d := dialect{opts.migrations}
+	d := dialect
+	if opts.migrations != nil {
+		d.Migrations = opts.migrations
+	}
 	e := &engine{pool: pool, opts: opts, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
 	for i := range e.queues {
 		e.queues[i] = queue{make(chan struct{}, 1), make(chan *sqlstore.Turn[*updating])}
@@ -83,13 +86,13 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		err = e.requireUnused(ctx)
 	}
 	if err == nil {
-		err = e.migrate(ctx, d)
+		err = e.migrate(ctx, &d)
 	}
 	if err != nil {
 		pool.Close()
 		return nil, openError(err)
 	}
-	return &Store{Store: sqlstore.New(e, d), engine: e}, nil
+	return &Store{Store: sqlstore.New(e, &d), engine: e}, nil
 }
 
 // modeParameter is the parameter of a URL that selects how pgx runs statements.

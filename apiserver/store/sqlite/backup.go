@@ -19,7 +19,7 @@ import (
 // backed up before an upgrade.
 func BackupFile(ctx context.Context, from, to string) error {
 	return readFile(ctx, from, func(s *session) error {
-		version, err := dialect{}.SchemaVersion(ctx, s)
+		version, err := schemaVersion(ctx, s, 0)
 		if err == nil && version == 0 {
 			err = errNoStore
 		}
@@ -55,7 +55,7 @@ func CheckPages(ctx context.Context, path string) error {
 // left. Updates wait meanwhile. It needs as much free space as the file.
 func Compact(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
-		version, err := dialect{}.SchemaVersion(ctx, s)
+		version, err := schemaVersion(ctx, s, 0)
 		if err == nil && version == 0 {
 			err = errNoStore
 		}

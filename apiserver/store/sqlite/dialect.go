@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -19,24 +18,22 @@ const (
 	unreleasedMark  = 0x4D48
 )
 
-// dialect is SQLite's sqlstore.Dialect.
-type dialect struct {
-	migrations fs.FS // nil: schema
+var dialect = sqlstore.Dialect{
+	Migrations:    sqlstore.SchemaFiles(schema),
+	SchemaVersion: schemaVersion,
+	SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, version int) error { // a pragma takes no placeholder
+		_, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16, version))
+		return err
+	},
+	Objects: `SELECT type || ' ' || name, CASE type WHEN 'table' THEN '' ELSE sql END FROM sqlite_schema
+		WHERE type <> 'index' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`,
+	Elements: `SELECT value FROM json_each(%s)`,
+	Hidden:   `+%s`,
+	Columns:  `SELECT name, 0, "notnull", pk FROM pragma_table_info('%s') ORDER BY cid`,
 }
 
-var _ sqlstore.Dialect = dialect{}
-
-// Migrations implements sqlstore.Dialect.
-func (d dialect) Migrations() fs.FS {
-	if d.migrations != nil {
-		return d.migrations
-	}
-	sub, _ := fs.Sub(schema, "schema") // the name is a valid one
-	return sub
-}
-
-// SchemaVersion implements sqlstore.Dialect. It refuses the database of another program.
-func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, error) {
+// schemaVersion refuses the database of another program.
+func schemaVersion(ctx context.Context, q sqlstore.Querier, _ int) (int, error) {
 	var application, version, tables int
 	if err := queryRow(ctx, q, `SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_schema)`, &application, &version, &tables); err != nil {
@@ -51,37 +48,4 @@ func (dialect) SchemaVersion(ctx context.Context, q sqlstore.Querier) (int, erro
 		return 0, errOtherProgram
 	}
 	return 0, nil
-}
-
-// SetSchemaVersion implements sqlstore.Dialect. A pragma takes no placeholder.
-func (dialect) SetSchemaVersion(ctx context.Context, q sqlstore.Querier, version int) error {
-	_, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16, version))
-	return err
-}
-
-// Hidden implements sqlstore.Dialect.
-func (dialect) Hidden(placeholder string) string { return "+" + placeholder }
-
-// SkipLocked implements sqlstore.Dialect.
-func (dialect) SkipLocked() string { return "" }
-
-// Columns implements sqlstore.Dialect.
-func (dialect) Columns(table string) string {
-	return `SELECT name, 0, "notnull", pk FROM pragma_table_info('` + table + `') ORDER BY cid`
-}
-
-// Objects implements sqlstore.Dialect.
-func (dialect) Objects() string {
-	return `SELECT type || ' ' || name, CASE type WHEN 'table' THEN '' ELSE sql END FROM sqlite_schema WHERE type <> 'index' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`
-}
-
-// Freeze implements sqlstore.Dialect.
-func (dialect) Freeze([]string) string { return "" }
-
-// ContinueIDs implements sqlstore.Dialect.
-func (dialect) ContinueIDs(string) string { return "" }
-
-// Elements implements sqlstore.Dialect.
-func (dialect) Elements(placeholder string) string {
-	return `SELECT value FROM json_each(` + placeholder + `)`
 }

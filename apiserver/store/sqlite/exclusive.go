@@ -31,7 +31,7 @@ func OpenExclusive(ctx context.Context, path string) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	return sqlstore.New(&exclusive{session: s}, dialect{}), nil
+	return sqlstore.New(&exclusive{session: s}, &dialect), nil
 }
 
 // exclusive is an engine with one connection, for all views and updates.

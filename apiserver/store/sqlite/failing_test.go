@@ -75,7 +75,7 @@ func (s failingStore) try(ctx context.Context, run func(context.Context, *sqlsto
 			var result error
 			if err := s.engine.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 				f = &failing{Querier: q, n: n, inRows: inRows}
-				result = run(ctx, sqlstore.New(within{f}, dialect{}))
+				result = run(ctx, sqlstore.New(within{f}, &dialect))
 				return errUndo
 			}); err != errUndo {
 				s.t.Fatal(err)

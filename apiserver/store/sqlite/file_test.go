@@ -291,7 +291,7 @@ func TestEarlierHeader(t *testing.T) {
 		s := openStore(t, path, Options{})
 		mustPopulate(t, s)
 		works(t, s, "ada")
-		execute(t, s, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(len(storetest.Migrations(dialect{}.Migrations())))))
+		execute(t, s, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(len(storetest.Migrations(dialect.Migrations)))))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 
 // later returns the options of a later program version with one more migration.
 func later(migration string) Options {
-	return Options{migrations: storetest.Migrations(dialect{}.Migrations(), migration)}
+	return Options{migrations: storetest.Migrations(dialect.Migrations, migration)}
 }
 
 // laterMigration can't be run twice.
@@ -94,7 +94,7 @@ func TestOtherSchema(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := storetest.Migrations(dialect{}.Migrations())
+			files := storetest.Migrations(dialect.Migrations)
 			files[first].Data = []byte(c.change(string(files[first].Data)))
 			path := newPath(t)
 			s := openStore(t, path, Options{migrations: files})

@@ -60,7 +60,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) dialect() dialect { return dialect{o.migrations} }
+func (o Options) dialect() *sqlstore.Dialect {
+	d := dialect
+	if o.migrations != nil {
+		d.Migrations = o.migrations
+	}
+	return &d
+}
 
 func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	if path == Memory {
@@ -131,7 +137,7 @@ func (s *session) prepare(ctx context.Context, opts Options, check func() error)
 		return err
 	}
 	if opts.ReadOnly {
-		if version, err := opts.dialect().SchemaVersion(ctx, s); version == 0 {
+		if version, err := schemaVersion(ctx, s, 0); version == 0 {
 			return cmp.Or(err, errNoStore)
 		}
 		return errOlderSchema

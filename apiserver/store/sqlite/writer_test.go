@@ -59,7 +59,7 @@ func creating(
 	localPart string, more func(context.Context, sqlstore.Querier) error,
 ) func(context.Context, sqlstore.Querier) error {
 	return func(ctx context.Context, q sqlstore.Querier) error {
-		s := sqlstore.New(within{q}, dialect{})
+		s := sqlstore.New(within{q}, &dialect)
 		if _, err := create(ctx, s, localPart); err != nil || more == nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func TestFailedStatement(t *testing.T) {
 	mustPopulate(t, s)
 	err := s.engine.Update(t.Context(), creating("ada", func(ctx context.Context, q sqlstore.Querier) error {
 		_, _ = q.ExecContext(ctx, `INSERT INTO mailboxes (id) VALUES ('x')`)
-		if _, err := create(ctx, sqlstore.New(within{q}, dialect{}), "eve"); err == nil {
+		if _, err := create(ctx, sqlstore.New(within{q}, &dialect), "eve"); err == nil {
 			t.Error("a statement ran after one that failed")
 		}
 		return nil

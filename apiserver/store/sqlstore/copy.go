@@ -73,7 +73,7 @@ func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, er
 	r := &reader{ctx: ctx, q: q}
 	for _, name := range slices.Backward(Tables()) {
 		t := copiedTable{name: name}
-		t.columns, err = scan(r, s.dialect.Columns(name), nil, func(c *copiedColumn) []any {
+		t.columns, err = scan(r, fmt.Sprintf(s.dialect.Columns, name), nil, func(c *copiedColumn) []any {
 			return []any{&c.name, &c.bool, &c.notNull, &c.key}
 		})
 		if err == nil && len(t.columns) == 0 {
@@ -132,12 +132,12 @@ func (c *copier) copy(ctx context.Context, from, to Querier) error {
 			c.advance(len(rows))
 			return targets[i].insert(ctx, to, rows)
 		})
-		if err == nil {
-			err = c.target.continueIDs(ctx, to, t.name)
-		}
 		if err != nil {
 			return fmt.Errorf("copy %s: %w", t.name, err)
 		}
+	}
+	if err := c.target.continueIDs(ctx, to); err != nil {
+		return err
 	}
 	for i, t := range c.tables {
 		got, err := t.each(ctx, to, func(rows [][]any) error {
@@ -259,20 +259,18 @@ func normal(v any) any {
 	return v
 }
 
-// continueIDs lets the database assign ids in a table after those of the rows in it.
-func (s *Store) continueIDs(ctx context.Context, q Querier, table string) error {
-	query := s.dialect.ContinueIDs(table)
-	if query == "" {
-		return nil
+// continueIDs lets the database assign ids of audit entries after those that are there.
+func (s *Store) continueIDs(ctx context.Context, q Querier) (err error) {
+	if s.dialect.ContinueIDs != "" {
+		_, err = column[int64](&reader{ctx: ctx, q: q}, s.dialect.ContinueIDs)
 	}
-	_, err := column[int64](&reader{ctx: ctx, q: q}, query)
 	return err
 }
 
 // freeze keeps other updates of the tables out until the transaction ends.
 func (s *Store) freeze(ctx context.Context, q Querier) (err error) {
-	if statement := s.dialect.Freeze(Tables()); statement != "" {
-		_, err = q.ExecContext(ctx, statement)
+	if s.dialect.Freeze != "" {
+		_, err = q.ExecContext(ctx, fmt.Sprintf(s.dialect.Freeze, strings.Join(Tables(), ", ")))
 	}
 	return err
 }

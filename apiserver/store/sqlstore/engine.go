@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 )
 
@@ -42,35 +43,45 @@ type Locker interface {
 	Lock(ctx context.Context, name string)
 }
 
-// Dialect is what differs in an engine's SQL.
-type Dialect interface {
-	// Migrations returns the schema as files that are applied in order: 0001_….sql,
-	// 0002_….sql and so on. A released one must not change: a database with another is
-	// not opened.
-	Migrations() fs.FS
-	// SchemaVersion returns the number of applied migrations.
-	SchemaVersion(ctx context.Context, q Querier) (int, error)
-	// SetSchemaVersion sets the schema version.
-	SetSchemaVersion(ctx context.Context, q Querier, version int) error
-	// Objects returns a query of the tables, views and triggers of the schema: the kind with
-	// the name, and the statement that made it if the database keeps that. Those of the
-	// database itself and of extensions are left out.
-	Objects() string
-	// Elements returns a SELECT of the elements of a placeholder, a JSON array of strings: a
-	// list is one parameter whatever its length, so that there are few different statements.
-	Elements(placeholder string) string
-	// Hidden returns an expression with a placeholder's value that does not influence the query
-	// plan.
-	Hidden(placeholder string) string
+// Dialect is what differs in an engine's SQL. In a pattern, %s is a placeholder or a name.
+type Dialect struct {
+	// Migrations is the schema as files that are applied in order: 0001_….sql, 0002_….sql and
+	// so on. A released one must not change: a database with another is not opened.
+	Migrations fs.FS
+	// SchemaVersion returns the number of applied migrations. own is that of this program.
+	SchemaVersion    func(ctx context.Context, q Querier, own int) (int, error)
+	SetSchemaVersion func(ctx context.Context, q Querier, version int) error
+	// Objects is a query of the tables, views and triggers of the schema: the kind with the
+	// name, and the statement that made it if the database keeps that. Those of the database
+	// itself and of extensions are left out.
+	Objects string
+	// Elements is the pattern of a SELECT of the elements of a JSON array of strings: a list is
+	// one parameter whatever its length, so that there are few different statements.
+	Elements string
+	// Hidden is the pattern of an expression with a placeholder's value that does not influence
+	// the query plan.
+	Hidden string
 	// SkipLocked ends a SELECT that locks its rows and leaves out those that others have locked.
 	// It and Freeze are "" for an engine that runs one update at a time.
-	SkipLocked() string
-	// Columns returns a query of the columns of a table in order: the name, whether it is a
-	// boolean, whether it is NOT NULL, and its number in the primary key or 0.
-	Columns(table string) string
-	// Freeze returns a statement that makes other updates of tables wait for this one.
-	Freeze(tables []string) string
-	// ContinueIDs returns a query after which the database assigns ids after those in the table,
-	// or "".
-	ContinueIDs(table string) string
+	SkipLocked string
+	// Columns is the pattern of a query of the columns of a table in order: the name, whether it
+	// is a boolean, whether it is NOT NULL, and its number in the primary key or 0.
+	Columns string
+	// Freeze is the pattern of a statement that makes other updates of tables wait for this one.
+	Freeze string
+	// ContinueIDs is a query after which the database assigns ids of audit entries after those
+	// that are there, or "".
+	ContinueIDs string
 }
+
+// SchemaFiles returns the migrations in a folder schema.
+func SchemaFiles(files fs.FS) fs.FS {
+	sub, _ := fs.Sub(files, "schema") // the name is a valid one
+	return sub
+}
+
+// hidden returns an expression with a placeholder's value.
+func (d *Dialect) hidden(placeholder string) string { return fmt.Sprintf(d.Hidden, placeholder) }
+
+// elements returns a SELECT of a placeholder's elements.
+func (d *Dialect) elements(placeholder string) string { return fmt.Sprintf(d.Elements, placeholder) }

@@ -24,7 +24,7 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error {
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
-	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT `+t.dialect.Hidden(w.bind(n))+t.dialect.SkipLocked())
+	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT `+t.dialect.hidden(w.bind(n))+t.dialect.SkipLocked)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) 
 	query := `SELECT t.name, t.workspace_id, w.name, (SELECT COALESCE(MAX(m.created_at), 0) FROM mailboxes m WHERE m.account_id = ` + w.bind(accountID) + `),
 			COALESCE((SELECT m.id FROM mailboxes m WHERE ` + w.in(`m.id`, ids) + ` LIMIT 1), ''),
 			e.value, COALESCE((SELECT a.mailbox_id FROM addresses a WHERE a.domain_id = t.id AND a.local_part = e.value), '')
-		FROM domains t JOIN workspaces w ON w.id = t.workspace_id CROSS JOIN (` + t.dialect.Elements(w.bind(jsonArray(localParts))) + `) e`
+		FROM domains t JOIN workspaces w ON w.id = t.workspace_id CROSS JOIN (` + t.dialect.elements(w.bind(jsonArray(localParts))) + `) e`
 	w.and(`t.account_id = ? AND t.id = ?`, accountID, wanted[0].DomainID).withoutUnpaid()
 	rows, err := scan(&t.reader, query+w.text, w.args, func(r *row) []any {
 		return []any{&r.domainName, &r.workspaceID, &r.workspaceName, &r.newest, &r.id, &r.localPart, &r.owner}

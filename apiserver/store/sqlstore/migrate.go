@@ -15,7 +15,7 @@ import (
 
 // UpToDate reports whether the database has the schema of this program. It is an error if the
 // schema is later (store.ErrNewerSchema), or has this version with other content.
-func UpToDate(ctx context.Context, q Querier, d Dialect) (bool, error) {
+func UpToDate(ctx context.Context, q Querier, d *Dialect) (bool, error) {
 	files, version, err := versions(ctx, q, d)
 	return err == nil && version == len(files), err
 }
@@ -25,7 +25,7 @@ var made = regexp.MustCompile(`\bCREATE (TABLE|VIEW|TRIGGER) (\w+)`)
 
 // checkObjects returns an error if the schema has a table, a view or a trigger that no
 // migration makes: one in somebody's backup could change what the program reads and writes.
-func checkObjects(ctx context.Context, q Querier, d Dialect, files []migration) error {
+func checkObjects(ctx context.Context, q Querier, d *Dialect, files []migration) error {
 	all, own := "", []string{"table mailhost_migrations", "table mailhost_schema"}
 	for _, m := range files {
 		all += strings.ReplaceAll(m.text, "\r\n", "\n")
@@ -34,7 +34,7 @@ func checkObjects(ctx context.Context, q Querier, d Dialect, files []migration) 
 		own = append(own, strings.ToLower(match[1])+" "+match[2])
 	}
 	type object struct{ name, definition string }
-	objects, err := scan(&reader{ctx: ctx, q: q}, d.Objects(), nil, func(o *object) []any { return []any{&o.name, &o.definition} })
+	objects, err := scan(&reader{ctx: ctx, q: q}, d.Objects, nil, func(o *object) []any { return []any{&o.name, &o.definition} })
 	if err != nil {
 		return fmt.Errorf("list the objects of the schema: %w", err)
 	}
@@ -52,7 +52,7 @@ func checkObjects(ctx context.Context, q Querier, d Dialect, files []migration) 
 
 // Migrate migrates the database to the schema of this program, in a transaction that excludes
 // migrations by other processes.
-func Migrate(ctx context.Context, q Querier, d Dialect) error {
+func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 	files, version, err := versions(ctx, q, d)
 	if err != nil || version == len(files) {
 		return err
@@ -85,8 +85,8 @@ func (m migration) checksum() string {
 }
 
 // readMigrations returns the dialect's migrations in order.
-func readMigrations(d Dialect) (files []migration, err error) {
-	names, err := fs.Glob(d.Migrations(), "*.sql")
+func readMigrations(d *Dialect) (files []migration, err error) {
+	names, err := fs.Glob(d.Migrations, "*.sql")
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func readMigrations(d Dialect) (files []migration, err error) {
 		if n, err := strconv.Atoi(number); err != nil || n != i+1 {
 			return nil, fmt.Errorf("migration %s: want number %04d", name, i+1)
 		}
-		text, err := fs.ReadFile(d.Migrations(), name)
+		text, err := fs.ReadFile(d.Migrations, name)
 		if err != nil {
 			return nil, err
 		}
@@ -106,11 +106,11 @@ func readMigrations(d Dialect) (files []migration, err error) {
 
 // versions returns the dialect's migrations, and how many of them the database has. It is an
 // error if the database has others, which happens between releases only.
-func versions(ctx context.Context, q Querier, d Dialect) (files []migration, version int, err error) {
+func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, version int, err error) {
 	if files, err = readMigrations(d); err != nil {
 		return nil, 0, err
 	}
-	if version, err = d.SchemaVersion(ctx, q); err != nil {
+	if version, err = d.SchemaVersion(ctx, q, len(files)); err != nil {
 		return nil, 0, fmt.Errorf("read the schema's version: %w", err)
 	}
 	if version > len(files) {

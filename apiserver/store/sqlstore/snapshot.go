@@ -44,11 +44,8 @@ func (s *Store) Snapshot(ctx context.Context) (restore func(context.Context) err
 						return fmt.Errorf("restore %s: %w", t.name, err)
 					}
 				}
-				if err := s.continueIDs(ctx, q, t.name); err != nil {
-					return fmt.Errorf("restore %s: %w", t.name, err)
-				}
 			}
-			return nil
+			return s.continueIDs(ctx, q)
 		})
 	}, nil
 }

@@ -10,13 +10,13 @@ import (
 // Store is a store.Store in an engine's database, which has the current schema.
 type Store struct {
 	engine  Engine
-	dialect Dialect
+	dialect *Dialect
 }
 
 var _ store.Store = (*Store)(nil)
 
 // New returns the store in an engine's database.
-func New(e Engine, d Dialect) *Store { return &Store{engine: e, dialect: d} }
+func New(e Engine, d *Dialect) *Store { return &Store{engine: e, dialect: d} }
 
 func (s *Store) reader(ctx context.Context, q Querier) *reader {
 	return &reader{ctx: ctx, q: q, dialect: s.dialect}
@@ -54,7 +54,7 @@ func (s *Store) Close() error { return s.engine.Close() }
 type reader struct {
 	ctx     context.Context
 	q       Querier
-	dialect Dialect
+	dialect *Dialect
 	locker  Locker // nil unless it is an update that runs at the same time as others
 	// unpaidBefore is set by HideUnpaid.
 	unpaidBefore time.Time

@@ -260,7 +260,7 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 // planner, which would prepare the statement again for each limit.
 func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
 	w = w.clone()
-	end := order + ` LIMIT ` + r.dialect.Hidden(w.bind(s.Limit))
+	end := order + ` LIMIT ` + r.dialect.hidden(w.bind(s.Limit))
 	if s.Offset > 0 {
 		end += ` OFFSET ` + w.bind(s.Offset)
 	}

@@ -30,5 +30,5 @@ func (t *tx) UpdateTokenBucket(name string, now time.Time, change func(time.Time
 	}
 	// More than the one that was added, so that full buckets don't accumulate.
 	return t.exec(`DELETE FROM token_buckets WHERE name IN (SELECT t.name FROM token_buckets t
-		WHERE t.full_at <= $1 ORDER BY t.full_at LIMIT 4`+t.dialect.SkipLocked()+`)`, now)
+		WHERE t.full_at <= $1 ORDER BY t.full_at LIMIT 4`+t.dialect.SkipLocked+`)`, now)
 }

@@ -94,7 +94,7 @@ func (w *where) equal(column, value string) *where {
 
 // in returns the condition that a column has one of the values.
 func (w *where) in(column string, values []string) string {
-	return column + ` IN (` + w.r.dialect.Elements(w.bind(jsonArray(values))) + `)`
+	return column + ` IN (` + w.r.dialect.elements(w.bind(jsonArray(values))) + `)`
 }
 
 // maxSearch is longer than any searched text. Engines refuse a much longer pattern.
@@ -126,7 +126,7 @@ func searchable(term string) bool { return len(term) <= maxSearch && !strings.Co
 
 // like returns the condition that a column matches a pattern, which is hidden as a limit is.
 func (w *where) like(column, pattern string) string {
-	return column + ` LIKE ` + w.r.dialect.Hidden(w.bind(pattern)) + ` ESCAPE '\'`
+	return column + ` LIKE ` + w.r.dialect.hidden(w.bind(pattern)) + ` ESCAPE '\'`
 }
 
 func pattern(term string) string { return "%" + likeEscaper.Replace(searchText(term)) + "%" }

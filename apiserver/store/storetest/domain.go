@@ -18,6 +18,7 @@ func testDomainReads(h *harness) {
 	}
 	equal(h, "by name", read(h, byName(t.account, "full.example")), d)
 	absent(h, byName(other.account, "full.example"))
+	absent(h, byName(t.account, "full.example\x00"))
 	taken := func(name string) func(store.Reader) (bool, error) {
 		return func(r store.Reader) (bool, error) { return r.DomainTaken(name) }
 	}
