@@ -97,18 +97,11 @@ func prepareDataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	ignore, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if os.IsExist(err) {
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); err == nil {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	_, err = ignore.WriteString("*\n")
-	if closeErr := ignore.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return os.WriteFile(ignore, []byte("*\n"), 0o600)
 }
 
 // tokenTimeout limits a request to the OAuth issuer. The request does not have the context

@@ -104,7 +104,7 @@ func (c config) resolve(ctx context.Context, lookup environment) (s settings, di
 		}
 		s.accountID = id.String()
 	}
-	s.requestsPerMinute = limit("max_requests_per_minute", c.MaxRequestsPerMinute, envMaxRequestsPerMinute, getenv, &diags)
+	s.requestsPerMinute = c.limit(getenv(envMaxRequestsPerMinute), &diags)
 	if diags.HasError() {
 		return s, diags
 	}
@@ -264,20 +264,19 @@ func (c config) backend(s settings) session.Backend {
 	}
 }
 
-// limit returns a limit of the provider block, or of the environment if it is null there; 0
-// if it is set in neither.
-func limit(name string, v types.Int64, env string, getenv func(string) string, diags *diag.Diagnostics) int {
-	text := strings.TrimSpace(getenv(env))
-	if !v.IsNull() {
-		text = strconv.FormatInt(v.ValueInt64(), 10)
+// limit returns the limit of requests of the provider block, or env if it is null there; 0 is none.
+func (c config) limit(env string, diags *diag.Diagnostics) int {
+	text := strings.TrimSpace(env)
+	if !c.MaxRequestsPerMinute.IsNull() {
+		text = strconv.FormatInt(c.MaxRequestsPerMinute.ValueInt64(), 10)
 	}
 	if text == "" {
 		return 0
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 {
-		diags.AddAttributeError(path.Root(name), "Invalid "+name,
-			fmt.Sprintf("%s must be a whole number of at least 1, and is %q. Correct it in the provider block or in %s. For no limit, remove it from both.", name, text, env))
+		diags.AddAttributeError(path.Root("max_requests_per_minute"), "Invalid max_requests_per_minute",
+			fmt.Sprintf("max_requests_per_minute must be a whole number of at least 1, and is %q. Correct it in the provider block or in %s. For no limit, remove it from both.", text, envMaxRequestsPerMinute))
 	}
 	return int(n)
 }

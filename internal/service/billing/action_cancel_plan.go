@@ -62,12 +62,12 @@ func (c cancellation) order() order {
 	return order{
 		verb:   "cancel",
 		effect: c.effect(),
-		done:   func(a *api.Account) string { return c.done(a.Status, value(a.CancelsAt)) },
+		done:   c.done,
 		send: func(ctx context.Context, cl *client.Client) (*api.BillingResult, error) {
 			return cl.CancelPlan(ctx, c.expand())
 		},
 		rejection: func(r *api.BillingResult) string {
-			if refused(r) && c.done(value(r.AccountStatus), "") == "" {
+			if refused(r) && c.done(&api.Account{Status: value(r.AccountStatus)}) == "" {
 				return "The plan was not cancelled."
 			}
 			return ""
@@ -85,17 +85,19 @@ func (c cancellation) effect() string {
 	return "the plan is cancelled at the end of the billing period"
 }
 
-// done describes an account with a status that is cancelled as configured, and is "" for
-// any other.
-func (c cancellation) done(status, at string) string {
+// done describes an account that is cancelled as configured, and is "" for any other.
+func (c cancellation) done(a *api.Account) string {
 	account, when := c.ConfirmAccountID.ValueString(), ""
-	if at != "" {
-		when = " as of " + at
+	switch {
+	case a == nil:
+		return ""
+	case a.CancelsAt != nil:
+		when = " as of " + *a.CancelsAt
 	}
 	switch {
-	case status == vocab.AccountCancelled:
+	case a.Status == vocab.AccountCancelled:
 		return fmt.Sprintf("The account %s is cancelled%s.", account, when)
-	case status == vocab.AccountPendingCancellation && !c.expand().Immediately():
+	case a.Status == vocab.AccountPendingCancellation && !c.expand().Immediately():
 		return fmt.Sprintf("The plan of the account %s is cancelled%s, at the end of the billing period.", account, when)
 	}
 	return ""

@@ -24,9 +24,7 @@ type change struct {
 	EffectiveDate    types.String `tfsdk:"effective_date"`
 }
 
-func NewChangePlan() action.Action { return newChangePlan(time.Now) }
-
-func newChangePlan(now func() time.Time) action.Action {
+func NewChangePlan() action.Action {
 	plan := validate.OneOf[api.ChangePlanBody]("plan_id")
 	return newAction("change_plan", schema.Schema{
 		MarkdownDescription: "Changes the plan of the account, now or at a date. The plan warns about it, and an account that is on that plan already does not change.",
@@ -44,11 +42,11 @@ func newChangePlan(now func() time.Time) action.Action {
 				MarkdownDescription: "When the plan changes (RFC 3339), such as `2027-01-01T00:00:00Z`. It must not be in the past. Default: now.",
 			},
 		},
-	}, nil, func(c change, diags *diag.Diagnostics) { c.checkDate(diags, now()) })
+	}, nil, change.checkDate)
 }
 
-func (c change) checkDate(diags *diag.Diagnostics, now time.Time) {
-	if (&api.ChangePlanRequest{Body: c.expand()}).Timely(now) != nil {
+func (c change) checkDate(diags *diag.Diagnostics) {
+	if (&api.ChangePlanRequest{Body: c.expand()}).Timely(time.Now()) != nil {
 		diags.AddAttributeError(path.Root("effective_date"), "Invalid effective_date",
 			fmt.Sprintf("effective_date must not be in the past, got %s. Remove it to change the plan now, or set a later one.", c.EffectiveDate.ValueString()))
 	}
@@ -91,7 +89,7 @@ func (c change) effect() string {
 }
 
 func (c change) done(a *api.Account) string {
-	if a.PlanID != c.PlanID.ValueString() {
+	if a == nil || a.PlanID != c.PlanID.ValueString() {
 		return ""
 	}
 	return fmt.Sprintf("The account %s is on the plan %s.", a.ID, a.PlanID)

@@ -40,7 +40,7 @@ func newAction[C interface {
 		}
 		before, ok := readAccount(ctx, c, diags)
 		o := config.order()
-		if !ok || o.reached(before) != "" {
+		if !ok || o.done(before) != "" {
 			return
 		}
 		// A date is in the past if the change is in effect already.
@@ -66,7 +66,7 @@ type order struct {
 	// effect describes the change, as in "the plan is cancelled at once".
 	effect string
 	// done describes an account for which the change is in effect already, and is "" for
-	// any other.
+	// any other and for nil, which can't be read.
 	done func(*api.Account) string
 	// send sends the request.
 	send func(context.Context, *client.Client) (*api.BillingResult, error)
@@ -86,7 +86,7 @@ func (o order) run(ctx context.Context, c *client.Client, resp *action.InvokeRes
 	if !ok {
 		return
 	}
-	if done := o.reached(before); done != "" {
+	if done := o.done(before); done != "" {
 		service.Progress(resp, "%s Nothing was changed.", done)
 		return
 	}
@@ -100,13 +100,6 @@ func (o order) run(ctx context.Context, c *client.Client, resp *action.InvokeRes
 	if why := o.rejection(result); why != "" {
 		resp.Diagnostics.AddError(o.summary(c), fmt.Sprintf("%s The API responded: %s. Check the plan in the service's own control panel.", why, summarize(result)))
 	}
-}
-
-func (o order) reached(a *api.Account) string {
-	if a == nil {
-		return ""
-	}
-	return o.done(a)
 }
 
 func (o order) summary(c *client.Client) string {
@@ -137,7 +130,7 @@ func (o order) checkLost(ctx context.Context, c *client.Client, resp *action.Inv
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	after, readErr := c.GetAccount(ctx)
-	if done := o.reached(after); readErr == nil && done != "" {
+	if done := o.done(after); readErr == nil && done != "" {
 		service.Progress(resp, "The API's response was lost, but the change is in effect. %s", done)
 		return
 	}

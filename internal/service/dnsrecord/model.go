@@ -77,9 +77,8 @@ func (m model) sameValue(a, b string) bool {
 
 func (m *model) setZone(z zone) {
 	m.Domain = customtype.KeepDomainRef(m.Domain, z.id, z.name)
-	m.DomainID = types.StringNull()
-	if z.id != "" {
-		m.DomainID = types.StringValue(z.id)
+	if m.DomainID = types.StringValue(z.id); z.id == "" {
+		m.DomainID = types.StringNull()
 	}
 	m.DomainName = types.StringValue(z.name)
 }
@@ -136,14 +135,11 @@ func (m model) checkValue(diags *diag.Diagnostics) {
 	if m.Value.IsNull() || m.Value.IsUnknown() || m.typeIsInvalid() {
 		return
 	}
-	value := m.Value.ValueString()
-	if m.Type.IsUnknown() {
-		if _, err := customtype.DNSValue.Normalize(value); err != nil {
-			service.AddInvalidValue(diags, "value", err)
-		}
-		return
+	_, err := customtype.DNSValue.Normalize(m.Value.ValueString())
+	if !m.Type.IsUnknown() {
+		_, err = dnsdata.NormalizeValue(m.Type.ValueString(), m.Value.ValueString())
 	}
-	if _, err := dnsdata.NormalizeValue(m.Type.ValueString(), value); err != nil {
+	if err != nil {
 		service.AddInvalidValue(diags, "value", err)
 	}
 }

@@ -148,8 +148,7 @@ func (m model) existing(owned api.Domain) service.Existing {
 }
 
 // changedSettings describes the changes of an update.
-func changedSettings(plan model, before api.Domain, body api.UpdateDomainBody) []string {
-	var changed []string
+func changedSettings(plan model, before api.Domain, body api.UpdateDomainBody) (changed []string) {
 	add := func(attribute string, unknown bool, from, to any) {
 		if unknown {
 			to = "a value that is known after the apply"
@@ -212,31 +211,25 @@ func addNoPrice(diags *diag.Diagnostics, plan model, err error, unknown string) 
 	service.AddErrorWithAdvice(diags, err, "Can't look up the "+plan.String(), nil, advice)
 }
 
-// warnUndecided warns in the plan that a domain may be bought. Without contact_info
-// nothing can be bought, so there is no warning.
-func warnUndecided(diags *diag.Diagnostics, plan model, reason string) {
-	if plan.ContactInfo.IsNull() {
+// warnUndecided warns in the plan that a domain may be bought. Without contact_info nothing can
+// be bought, and only a lookup that failed is worth a warning.
+func warnUndecided(diags *diag.Diagnostics, plan model, reason string, failed bool) {
+	name := plan.display()
+	summary, otherwise := "The plan may buy a domain", `otherwise fails; if not, the apply buys it, at a price that the plan can't show. There is no refund.
+
+Plan again when this is known. So that the apply buys nothing, remove contact_info.`
+	switch {
+	case plan.ContactInfo.IsNull() && !failed:
 		return
-	}
-	summary := "The plan may buy a domain"
-	if name := plan.display(); name != "" {
+	case plan.ContactInfo.IsNull():
+		summary, otherwise = "The plan could not look up the domain "+name, `otherwise the apply fails, because it can't buy a domain without contact_info.
+
+Remove the cause and plan again.`
+	case name != "":
 		summary = "The plan may buy the domain " + name
 	}
 	diags.AddAttributeWarning(path.Root("name"), summary,
-		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\", and otherwise fails; if not, the apply buys it, at a price that the plan can't show. There is no refund.\n\n"+
-			"Plan again when this is known. So that the apply buys nothing, remove contact_info.", cmp.Or(plan.display(), "the domain"), reason))
-}
-
-// warnNotLookedUp warns in the plan about a failed lookup, which leaves open whether the
-// domain is adopted or bought.
-func warnNotLookedUp(diags *diag.Diagnostics, plan model, err error) {
-	if !plan.ContactInfo.IsNull() {
-		warnUndecided(diags, plan, err.Error())
-		return
-	}
-	diags.AddAttributeWarning(path.Root("name"), "The plan could not look up the domain "+plan.display(),
-		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\"; otherwise the apply fails, because it can't buy a domain without contact_info.\n\n"+
-			"Remove the cause and plan again.", plan.display(), err))
+		fmt.Sprintf("The plan can't find out whether the account owns %s: %s. If the account owns it, the apply adopts it with on_existing = \"adopt\", and %s", cmp.Or(name, "the domain"), reason, otherwise))
 }
 
 func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailability) {

@@ -71,11 +71,10 @@ type plannedCreate struct {
 	workspaceID customtype.String
 }
 
-// planCreate plans a new domain. It adds an error if it can be neither bought nor adopted,
-// and otherwise a warning with the price or the changes. The
-// acquisition is unknown if the name is unknown or the credential may not view the domain;
-// that is a warning too. An outage is an error, because core plans again in the apply, and
-// would buy at a price that nobody has seen.
+// planCreate plans a new domain. It adds an error if it can be neither bought nor adopted, and
+// otherwise a warning with the price or the changes. The acquisition is unknown, with a warning, if
+// the name is or the credential may not view the domain. An outage is an error, because core plans
+// again in the apply, and would buy at a price that nobody has seen.
 //
 // Core plans again in the apply, without the result of the first plan, and fails with
 // an "inconsistent final plan" if the two differ. So the acquisition must depend only
@@ -88,12 +87,12 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	c := r.ClientForPlan(ctx, diags)
 	if c == nil {
 		if !diags.HasError() {
-			warnUndecided(diags, plan, "a setting of the provider is known only after the apply has begun")
+			warnUndecided(diags, plan, "a setting of the provider is known only after the apply has begun", false)
 		}
 		return unknown
 	}
 	if plan.Name.IsUnknown() {
-		warnUndecided(diags, plan, "the name is known only after the apply has begun")
+		warnUndecided(diags, plan, "the name is known only after the apply has begun", false)
 		return unknown
 	}
 	owned, err := c.GetDomain(ctx, plan.canonicalName())
@@ -104,7 +103,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
 		return unknown
 	case err != nil: // the create reads it again
-		warnNotLookedUp(diags, plan, err)
+		warnUndecided(diags, plan, err.Error(), true)
 		return unknown
 	}
 	isReplacement := !req.State.Raw.IsNull() // the second plan of a replacement comes without a state
