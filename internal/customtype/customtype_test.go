@@ -12,29 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-func TestInterfaces(t *testing.T) {
-	t.Parallel()
-	for name, tt := range testTypes {
-		if tt.typ.ValueType(t.Context()) != attr.Value(String{format: tt.typ.format}) {
-			t.Errorf("%s: ValueType is %#v", name, tt.typ.ValueType(t.Context()))
-		}
-		if got, want := tt.typ.String(), "customtype."+name; got != want {
-			t.Errorf("String() = %s, want %s", got, want)
-		}
-		if !tt.typ.TerraformType(t.Context()).Equal(tftypes.String) {
-			t.Errorf("%s: TerraformType is %s", name, tt.typ.TerraformType(t.Context()))
-		}
-		if tt.typ.Equal(types.StringType) || types.StringType.Equal(tt.typ) {
-			t.Errorf("%s equals the plain string type", name)
-		}
-		for other, o := range testTypes {
-			if tt.typ.Equal(o.typ) != (other == name) {
-				t.Errorf("%s.Equal(%s) is wrong", name, other)
-			}
-		}
-	}
-}
-
 // read converts a value of the configuration or the state, as the framework does.
 func read(t *testing.T, typ basetypes.StringTypable, in any) String {
 	t.Helper()
@@ -130,54 +107,46 @@ func TestSemanticEquality(t *testing.T) {
 	}
 }
 
-func TestSemanticEqualityOfNullAndUnknown(t *testing.T) {
+// TestValues converts values of each type as the framework does, null and unknown ones too.
+func TestValues(t *testing.T) {
 	t.Parallel()
 	for name, tt := range testTypes {
-		values := []String{read(t, tt.typ, nil), read(t, tt.typ, tftypes.UnknownValue), tt.known(""), tt.known(tt.valid[0])}
-		for i, a := range values {
-			for j, b := range values {
-				if got, diags := a.StringSemanticEquals(t.Context(), b); got != (i == j) || diags.HasError() {
-					t.Errorf("%s: %s ~ %s: %v %v", name, a, b, got, diags)
-				}
-				if got := a.Equal(b); got != (i == j) {
-					t.Errorf("%s: (%s).Equal(%s) = %v", name, a, b, got)
-				}
+		inputs := []any{nil, tftypes.UnknownValue, ""}
+		for _, s := range append(tt.valid, tt.invalid...) {
+			if s != "" {
+				inputs = append(inputs, s)
 			}
 		}
-		if (String{}).Equal(types.StringNull()) || tt.known("x").Equal(types.StringValue("x")) {
-			t.Errorf("%s equals a plain string", name)
-		}
-	}
-}
-
-func TestRoundTrip(t *testing.T) {
-	t.Parallel()
-	for name, tt := range testTypes {
-		inputs := []any{nil, tftypes.UnknownValue}
-		for _, s := range append(tt.valid, tt.invalid...) {
-			inputs = append(inputs, s)
-		}
-		for _, in := range inputs {
-			raw := tftypes.NewValue(tftypes.String, in)
-			v := read(t, tt.typ, in)
-			back, err := v.ToTerraformValue(t.Context())
-			if err != nil || !back.Equal(raw) {
+		for i, in := range inputs {
+			raw, v := tftypes.NewValue(tftypes.String, in), read(t, tt.typ, in)
+			if back, err := v.ToTerraformValue(t.Context()); err != nil || !back.Equal(raw) {
 				t.Errorf("%s: %s became %s, %v", name, raw, back, err)
 			}
-			if v.IsNull() != raw.IsNull() || v.IsUnknown() != !raw.IsKnown() {
-				t.Errorf("%s: %s reads as %s", name, raw, v)
-			}
-			if !v.Type(t.Context()).Equal(tt.typ) || v.Type(t.Context()) != attr.Type(tt.typ) {
-				t.Errorf("%s: the type of %s is %#v", name, v, v.Type(t.Context()))
-			}
 			s, _ := v.ToStringValue(t.Context())
-			again, diags := tt.typ.ValueFromString(t.Context(), s)
-			if diags.HasError() || again != basetypes.StringValuable(v) {
+			if again, diags := tt.typ.ValueFromString(t.Context(), s); diags.HasError() || again != basetypes.StringValuable(v) {
 				t.Errorf("%s: %s became %s, %v", name, v, again, diags)
+			}
+			if v.Type(t.Context()) != attr.Type(tt.typ) || v.Equal(s) {
+				t.Errorf("%s: %s has the type %#v, or equals a plain string", name, v, v.Type(t.Context()))
+			}
+			for j, other := range inputs[:4] {
+				o := read(t, tt.typ, other)
+				equal, diags := v.StringSemanticEquals(t.Context(), o)
+				if v.Equal(o) != (i == j) || diags.HasError() || i < 4 && equal != (i == j) {
+					t.Errorf("%s: %s ~ %s: %v %v", name, v, o, equal, diags)
+				}
 			}
 		}
 		if _, err := tt.typ.ValueFromTerraform(t.Context(), tftypes.NewValue(tftypes.Bool, true)); err == nil {
 			t.Errorf("%s reads a bool", name)
+		}
+		if typ := tt.typ.ValueType(t.Context()); typ != attr.Value(String{format: tt.typ.format}) || tt.typ.String() != "customtype."+name || tt.typ.Equal(types.StringType) {
+			t.Errorf("%s: the values of %s are %#v", name, tt.typ, typ)
+		}
+		for other, o := range testTypes {
+			if tt.typ.Equal(o.typ) != (other == name) {
+				t.Errorf("%s.Equal(%s) is wrong", name, other)
+			}
 		}
 	}
 }
