@@ -404,6 +404,44 @@ func TestDedicatedIPOptions(t *testing.T) {
 	})
 }
 
+// TestAuthorizations lists who may do what.
+func TestAuthorizations(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		d := s.Domain(t, "example.com")
+		grant := func(group string, key vocab.Capability) *api.Authorization {
+			return s.Grant(t, api.GrantAuthorizationBody{
+				GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectGroup, SubjectID: group,
+				CapabilityKey: new(string(key)), ResourceType: new(vocab.ResourceDomain), ResourceID: &d.ID,
+			})
+		}
+		sales, support, ops := grant("sales", vocab.CapMailboxCreate), grant("support", vocab.CapMailboxCreate), grant("ops", vocab.CapDNSRecordCreate)
+		s.RevokeGrant(t, support.ID)
+		granted := values{
+			"id": ops.ID, "grant_kind": "capability", "subject_type": "group", "subject_id": "ops", "capability_key": "dns_record.create",
+			"resource_type": "domain", "resource_id": d.ID, "created_at": *ops.CreatedAt, "revoked_at": nil,
+		}
+		of := func(a *api.Authorization) values { return values{"id": a.ID, "revoked_at": nil} }
+		revoked := values{"id": support.ID, "revoked_at": isSet}
+		for _, c := range []struct {
+			config values
+			want   []any
+		}{
+			{values{"subject_type": "group"}, []any{of(sales), of(ops)}},
+			{values{"subject_type": "group", "include_revoked": true}, []any{of(sales), revoked, of(ops)}},
+			{values{"capability_key": "mailbox.create", "include_revoked": false}, []any{of(sales)}},
+			{values{"subject_id": "ops"}, []any{granted}},
+			{values{"subject_id": "ops", "capability_key": "mailbox.create"}, []any{}},
+			{values{"grant_kind": "account_owner", "subject_type": "service_account"}, []any{values{"capability_key": nil, "resource_id": nil}}},
+		} {
+			o, diags := s.Protocol(t, "").ReadData("mailhost_authorizations", c.config)
+			if d := difference(values{"authorizations": c.want}, plain(t, o.State)); d != "" || len(diags) > 0 {
+				t.Errorf("%v (-want +got):\n%s\n%s", c.config, d, acctest.Render(diags))
+			}
+		}
+	})
+}
+
 // commonRefusals are the wrong arguments of every kind.
 func commonRefusals(l lookups) []refusal {
 	id, both := noID, maps.Clone(l.single[1].config)
