@@ -33,10 +33,7 @@ func NewCancelPlan() action.Action {
 				MarkdownDescription: "Whether the account stays active until the end of the paid period. Default: `true`, unless `cancel_immediately` is `true`. " +
 					"Exactly one of the two can be `true`.",
 			},
-			"cancel_immediately": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether the account ends at once: it can then be read but not changed. Default: `false`.",
-			},
+			"cancel_immediately": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether the account ends at once: it can then be read but not changed. Default: `false`."},
 		},
 	}, cancellation.check, nil)
 }

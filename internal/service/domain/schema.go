@@ -67,10 +67,7 @@ func attributes() map[string]schema.Attribute {
 		},
 		"id":     service.ComputedString("UUID of the domain."),
 		"status": service.ComputedString("State of the domain: pending_payment, pending, active or failed."),
-		"outbound_routing_ready": schema.BoolAttribute{
-			Computed:            true,
-			MarkdownDescription: "Whether mail can be sent from the domain.",
-		},
+		"outbound_routing_ready": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether mail can be sent from the domain."},
 		"dedicated_ip_id":            service.ComputedString("UUID of the dedicated IP that sends the domain's mail, if one is assigned."),
 		"inbound_tenant_id":          service.ComputedString("UUID of the tenant that receives the domain's incoming mail, if one is assigned."),
 		"inbound_tenant_external_id": service.ComputedString("Id of the tenant of `inbound_tenant_id` at its own provider."),

@@ -34,26 +34,17 @@ func NewSubmitFeedback() action.Action {
 	return &service.Action[feedback]{Name: "submit_feedback", Run: submit, Definition: schema.Schema{
 		MarkdownDescription: "Sends feedback about the product to its vendor. Each run of the action sends it again.",
 		Attributes: map[string]schema.Attribute{
-			"title": schema.StringAttribute{
-				Required: true, Validators: []validator.String{title},
-				MarkdownDescription: "Subject of the feedback, " + title.MarkdownDescription(ctx) + ".",
-			},
+			"title": schema.StringAttribute{Required: true, Validators: []validator.String{title}, MarkdownDescription: "Subject of the feedback, " + title.MarkdownDescription(ctx) + "."},
 			"description": schema.StringAttribute{
 				Required: true, Validators: []validator.String{description},
 				MarkdownDescription: "The feedback itself, " + description.MarkdownDescription(ctx) + ". Don't put secrets in it.",
 			},
-			"category": schema.StringAttribute{
-				Optional: true, Validators: []validator.String{category},
-				MarkdownDescription: "Kind of feedback: " + category.MarkdownDescription(ctx) + ". Default: `other`.",
-			},
+			"category": schema.StringAttribute{Optional: true, Validators: []validator.String{category}, MarkdownDescription: "Kind of feedback: " + category.MarkdownDescription(ctx) + ". Default: `other`."},
 			"attributes": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{validate.Rule("a JSON object, as jsonencode makes it of an object", checkObject)},
 				MarkdownDescription: fmt.Sprintf("Additional data, as a JSON object of at most %d bytes: `jsonencode({ terraform = \"1.14\" })`.", api.MaxAttributesBytes),
 			},
-			"paid_product_feature": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether it is about a paid feature. Default: `false`.",
-			},
+			"paid_product_feature": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether it is about a paid feature. Default: `false`."},
 		},
 	}}
 }

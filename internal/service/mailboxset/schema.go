@@ -37,14 +37,8 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: "The mailboxes, as a map or an object: from the part of the address before the @ (an RFC 5321 dot-atom, case-insensitive) to `{ first_name, last_name }`, the names of the person, each 1 to 100 characters long. " +
 				"Adding an entry creates a mailbox, changed names are changed in place, and removing an entry deletes the mailbox. A changed key is a removed and an added entry.",
 		},
-		"addresses": schema.StringAttribute{
-			Computed: true, CustomType: compact.Type{Wire: textsType},
-			MarkdownDescription: "Address of each mailbox, by the key in `mailboxes`.",
-		},
-		"ids": schema.StringAttribute{
-			Computed: true, CustomType: compact.Type{Wire: textsType},
-			MarkdownDescription: "UUID of each mailbox, by the key in `mailboxes`.",
-		},
+		"addresses": schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "Address of each mailbox, by the key in `mailboxes`."},
+		"ids": schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "UUID of each mailbox, by the key in `mailboxes`."},
 		"unmanaged": schema.StringAttribute{
 			Computed: true, CustomType: compact.Type{Wire: addressesType},
 			MarkdownDescription: "Addresses of the mailboxes in the domain that are not in `mailboxes`, in alphabetical order, as of the last refresh. The set does not change or delete them.",

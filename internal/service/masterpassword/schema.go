@@ -63,9 +63,6 @@ func secretAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			MarkdownDescription: "Whether the API generates the secret. Changing it replaces the master password, unless you remove it and set neither `value` nor `value_wo`.",
 		},
-		"generated_secret": schema.StringAttribute{
-			Computed: true, Sensitive: true,
-			MarkdownDescription: "The generated secret, with `generate = true`; null otherwise, and after an import.",
-		},
+		"generated_secret": schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The generated secret, with `generate = true`; null otherwise, and after an import."},
 	}
 }

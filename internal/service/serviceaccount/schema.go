@@ -98,10 +98,7 @@ func settings() map[string]schema.Attribute {
 			MarkdownDescription: permissionsDescription +
 				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"capability_key": schema.StringAttribute{
-					Required:            true,
-					MarkdownDescription: capabilityDescription,
-				},
+				"capability_key": schema.StringAttribute{Required: true, MarkdownDescription: capabilityDescription},
 				"resource_type": schema.StringAttribute{
 					Optional:            true,
 					Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},
@@ -114,10 +111,7 @@ func settings() map[string]schema.Attribute {
 				},
 			}},
 		},
-		"token": schema.StringAttribute{
-			Computed: true, Sensitive: true,
-			MarkdownDescription: "The bearer token; null after an import.",
-		},
+		"token": schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The bearer token; null after an import."},
 	}
 }
 
