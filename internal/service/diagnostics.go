@@ -108,9 +108,12 @@ func reason(p client.Problem) string {
 // outcomeUnclear reports whether err explains what to check before a retry, beyond
 // the response that it wraps.
 func outcomeUnclear(err error) bool {
-	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
-	_, secretLost := errors.AsType[*client.SecretLostError](err)
-	return unknown || secretLost
+	return is[*client.UnknownOutcomeError](err) || is[*client.SecretLostError](err)
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // attribute returns the attribute that a field of a request came from.
@@ -167,13 +170,13 @@ func advice(err error) string {
 	switch status := client.StatusOf(err); {
 	case outcomeUnclear(err):
 		return ""
-	case isAmbiguous(err):
+	case is[*client.AmbiguousError](err):
 		return "Refer to it by its id."
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "Run Terraform again: the changes so far are in the state, and it continues from there."
 	case client.IsNotFound(err):
 		return "If it was deleted outside Terraform, run apply again: the next plan creates it again."
-	case isCertificate(err):
+	case is[*tls.CertificateVerificationError](err):
 		return certificateAdvice
 	case errors.Is(err, client.ErrNotTLS):
 		return "Write base_url with http://, or with the port at which the server speaks HTTPS."
@@ -201,7 +204,7 @@ func advice(err error) string {
 		return "Run apply again later, or with a lower -parallelism."
 	case status >= http.StatusInternalServerError:
 		return "Run apply again. If it fails again, send the request id to the API's operator, who can find the cause with it."
-	case withoutResponse(err):
+	case status == 0 && is[*client.Error](err):
 		return "Check that base_url is right and that the API can be reached, then run apply again: it continues from here."
 	}
 	return ""
@@ -218,26 +221,11 @@ const certificateAdvice = "Check that base_url has the host name of the server's
 	"If your own certificate authority has issued it, install the authority's certificate: on Linux and other Unix systems add it to the system's certificates, " +
 	"or set SSL_CERT_FILE to a PEM file (or SSL_CERT_DIR to a directory of them) that contains it; on macOS and Windows add it to the system's store, because those two variables have no effect there."
 
-func isCertificate(err error) bool {
-	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
-	return ok
-}
-
-func withoutResponse(err error) bool {
-	e, ok := errors.AsType[*client.Error](err)
-	return ok && e.Status == 0
-}
-
 // IsAccountCancelled reports whether the API refused because the account is
 // cancelled.
 func IsAccountCancelled(err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
 	return ok && slices.ContainsFunc(refused.Problems, func(p client.Problem) bool { return p.Type == api.TypeAccountCancelled })
-}
-
-func isAmbiguous(err error) bool {
-	_, ok := errors.AsType[*client.AmbiguousError](err)
-	return ok
 }
 
 // AddInvalidValue adds an error at an attribute whose value is invalid because of err.

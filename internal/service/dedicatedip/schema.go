@@ -18,7 +18,7 @@ func attributes() map[string]schema.Attribute {
 		"status":       service.ComputedString("State of the dedicated IP: provisioning, active or releasing."),
 		"type":         service.ComputedString("Type of the allocation."),
 		"country_code": service.ComputedString("Country of the address (ISO 3166)."),
-		"asn": schema.Int64Attribute{Computed: true, MarkdownDescription: "Number of the autonomous system that announces the address."},
+		"asn":          schema.Int64Attribute{Computed: true, MarkdownDescription: "Number of the autonomous system that announces the address."},
 		"ip_addresses": schema.ListNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "Addresses, with their health at the last refresh.",

@@ -69,8 +69,8 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx)),
 		},
 		"is_system_managed": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the record was created with its domain. Always false, because such records can't be managed."},
-		"domain_id":   service.ComputedString("UUID of the domain; null if the credential may not see the domain."),
-		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
-		"fqdn":        service.ComputedString("Full name of the record in ASCII, without a trailing dot."),
+		"domain_id":         service.ComputedString("UUID of the domain; null if the credential may not see the domain."),
+		"domain_name":       service.ComputedString("Name of the domain, in ASCII."),
+		"fqdn":              service.ComputedString("Full name of the record in ASCII, without a trailing dot."),
 	}
 }

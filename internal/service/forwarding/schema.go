@@ -32,7 +32,7 @@ func attributes() map[string]schema.Attribute {
 				"If you omit it, the value is the one of the last refresh, and Terraform leaves the switch alone. " +
 				"For an imported rule with a pending verification, the API does not return whether it is switched off, and `false` takes effect after the recipient has confirmed.",
 		},
-		"verification_required": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the recipient must confirm: false for an address of the account."},
+		"verification_required":    schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the recipient must confirm: false for an address of the account."},
 		"verification_state":       service.ComputedString("State of the recipient's confirmation at the last refresh: internal (none required), pending, verified or expired."),
 		"verification_sent_at":     service.ComputedString("When the message with the verification link was last sent (RFC 3339); null if none is required."),
 		"verification_expires_at":  service.ComputedString("When the verification link expires (RFC 3339); null if none was sent."),

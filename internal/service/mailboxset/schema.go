@@ -38,7 +38,7 @@ func attributes() map[string]schema.Attribute {
 				"Adding an entry creates a mailbox, changed names are changed in place, and removing an entry deletes the mailbox. A changed key is a removed and an added entry.",
 		},
 		"addresses": schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "Address of each mailbox, by the key in `mailboxes`."},
-		"ids": schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "UUID of each mailbox, by the key in `mailboxes`."},
+		"ids":       schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "UUID of each mailbox, by the key in `mailboxes`."},
 		"unmanaged": schema.StringAttribute{
 			Computed: true, CustomType: compact.Type{Wire: addressesType},
 			MarkdownDescription: "Addresses of the mailboxes in the domain that are not in `mailboxes`, in alphabetical order, as of the last refresh. The set does not change or delete them.",
