@@ -3,10 +3,15 @@ package dnsrecord
 import (
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 func TestParseKey(t *testing.T) {
 	t.Parallel()
+	if got := (model{ID: types.StringValue("17")}).String(); got != "DNS record 17" {
+		t.Errorf("a record of which only the id is known is a %q", got)
+	}
 	for in, want := range map[string]recordKey{
 		"example.com/TXT/@":                              {"example.com", "TXT", "@", ""},
 		"example.com/txt/@/":                             {"example.com", "TXT", "@", ""},

@@ -68,6 +68,14 @@ func TestSecondPolicyLater(t *testing.T) {
 			t.Error(acctest.Render(diags))
 		}
 	}
+	// In another domain it is a new record, of which the plan of its create says this.
+	s.Domain(t, "example.org")
+	create(t, s, "example.org", "news", "TXT", policy, "")
+	elsewhere := txt("news", "v=spf1 -all")
+	elsewhere["domain"] = "example.org"
+	if plan, diags := p.Walk().Plan(typeName, elsewhere, text); len(diags) > 0 || len(plan.Replace) == 0 {
+		t.Error(acctest.Render(diags))
+	}
 	p.Together() // one provider process refreshes and plans
 	_, diags = p.Read(typeName, own)
 	p.NoErrors(diags)

@@ -379,6 +379,6 @@ func byRecord(a, b step) int { return a.compare(b.record) }
 func excludes(r record, steps []step) bool {
 	return slices.ContainsFunc(steps, func(s step) bool {
 		isCNAME := r.recordType == dnsdata.TypeCNAME || s.recordType == dnsdata.TypeCNAME
-		return isCNAME || r.recordType == s.recordType && (r.isNullMX() || s.isNullMX())
+		return isCNAME || r.recordType == s.recordType && s.isNullMX()
 	})
 }
