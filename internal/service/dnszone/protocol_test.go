@@ -123,9 +123,13 @@ func TestUnknown(t *testing.T) {
 	o = refreshed(p, o)
 	_, diags = p.Plan(typeName, unknown, o)
 	acctest.Expect(t, diags, "WARNING", "removes 1 DNS record", "www A 192.0.2.9")
-	// The apply knows the value.
+	// The apply knows the value, which may be invalid.
+	plan, _ := p.Walk().Plan(typeName, unknown, o)
+	_, diags = p.ApplyPlan(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("nonsense")}), o, p.With(typeName, plan, "records", zoneOf(map[string]any{"www A": entry("nonsense")})["records"]))
+	acctest.Expect(t, diags, `ERROR at AttributeName("records").ElementKeyString("www A")`, "IPv4 address")
+	expectExisting(t, s, contents{"www A 192.0.2.9": 300})
 	known := zoneOf(map[string]any{"www A": entry("192.0.2.1")})
-	plan, _ := p.Walk().Plan(typeName, known, o)
+	plan, _ = p.Walk().Plan(typeName, known, o)
 	_, diags = p.ApplyPlan(t.Context(), typeName, known, o, plan)
 	p.NoErrors(diags)
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600})
@@ -422,11 +426,17 @@ func TestPublishedOperations(t *testing.T) {
 	acctest.Expect(t, diags, "WARNING", "can't see the records of others")
 	o, diags := p.Walk().ApplyPlan(t.Context(), typeName, first, nil, plan)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "1 DNS record of example.com existed already", "www A 192.0.2.1")
+	if acctest.Expect(t, diags, "1 DNS record of example.com existed already", "www A 192.0.2.1"); len(diags) != 1 {
+		t.Errorf("the apply says %s", acctest.Render(diags))
+	}
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600, "www A 192.0.2.2": 3600, "old A 192.0.2.9": 300})
 	o = refreshed(p, o)
 	if plan, diags := p.Walk().Plan(typeName, first, o); len(diags) > 0 || !plan.State.Equal(o.State) {
 		t.Errorf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	}
+	more := zoneOf(map[string]any{"www A": entry("192.0.2.1", "192.0.2.2"), "web A": entry("192.0.2.4")})
+	if _, diags := p.Walk().Plan(typeName, more, o); len(diags) > 0 {
+		t.Errorf("the plan of one more record says %s", acctest.Render(diags))
 	}
 	second := zoneOf(map[string]any{"www A": entry("192.0.2.3"), "web A": entry("192.0.2.4")})
 	plan, diags = p.Walk().Plan(typeName, second, o)
