@@ -36,6 +36,15 @@ output "address" {
 output "chunks" {
   value = [for s in provider::mailhost::txt_chunks(local.chunked) : length(s)]
 }
+
+resource "mailhost_dns_zone" "org" {
+  domain  = "example.org"
+  records = provider::mailhost::parse_zone("$TTL 60\n@ MX 10 mx\n@ MX 20 mx2\nWWW 300 TXT \"a\" \"b\"\n@ NS ns1\n", "example.org")
+}
+
+output "zone" {
+  value = jsonencode(mailhost_dns_zone.org.records)
+}
 `
 
 // records maps a label to the name of a TXT record and the expression for its value.
@@ -63,11 +72,12 @@ func configOf(s *acctest.Server) string {
 const rsa2048 = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAmpFC2wz07toQ8jHwnU8MJUNoS7Oi7d1tXUAcJX1CudMMRGmiAikhqXqSg4G2r7dT2MbLfzcqQM8orKW5TXZ2KMWOMTWfiy+7U15GgqjgbceHRogfltzbEH/cRwNXW5Nvk7bnDHrx7yNpn/pJSn3A" +
 	"+vyketLJ7V/Ft7d+pay2jhYkamFoADotnuXhS0Q/Jhnf+q8/nGXb5VbGaV0luT0LKQ6DN7TK4aXvdxK+1cw8clIibGPj4PchFFjmnEGknFNC/4i1Lg2VmbhT8u3qzmfKo+m4VqPc8hJlhY0rAL6Pl1R3Znx2sYonW9yMW+1cPtaq/yhg0r63QIlg8ibHqbTblQIDAQAB"
 
-// TestAccRecords checks that a record accepts each result as its value, and that the
-// second plan is empty, even if the API can't read records.
+// TestAccRecords checks that a record accepts each result as its value, and a zone those of a zone
+// file, and that the second plan is empty, even if the API can't read records.
 func TestAccRecords(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "example.com")
+		s.Domain(t, "example.org")
 		config := configOf(s)
 		value := func(label, want string) statecheck.StateCheck {
 			return statecheck.ExpectKnownValue("mailhost_dns_record."+label, tfjsonpath.New("value"), knownvalue.StringExact(want))
@@ -86,34 +96,11 @@ func TestAccRecords(t *testing.T) {
 					value("mta_sts", "v=STSv1; id=a5963b31a082635c6ec668171482b14f;"),
 					value("tls_rpt", "v=TLSRPTv1; rua=mailto:tls@example.com,https://example.com/a%2Cb"),
 					statecheck.ExpectKnownOutputValue("address", knownvalue.StringExact("spf.example.net")),
+					statecheck.ExpectKnownOutputValue("zone", knownvalue.StringExact(`{"@ MX":{"ttl":60,"values":["10 mx.example.org","20 mx2.example.org"]},"www TXT":{"ttl":300,"values":["ab"]}}`)),
 					statecheck.ExpectKnownOutputValue("chunks", knownvalue.ListExact([]knownvalue.Check{knownvalue.Int64Exact(255), knownvalue.Int64Exact(int64(len(dkim) - 255))})),
 				},
 			},
 			{Config: config, PlanOnly: true},
 		}})
 	})
-}
-
-// TestAccZone checks that a zone accepts the records of a zone file.
-func TestAccZone(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	config := s.ProviderConfig() + `
-resource "mailhost_dns_zone" "main" {
-  domain  = "example.com"
-  records = provider::mailhost::parse_zone("$TTL 60\n@ MX 10 mx\n@ MX 20 mx2\nWWW 300 TXT \"a\" \"b\"\n@ NS ns1\n", "example.com")
-}
-`
-	acctest.Test(t, resource.TestCase{TerraformVersionChecks: since, Steps: []resource.TestStep{
-		{
-			Config: config,
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue("mailhost_dns_zone.main", tfjsonpath.New("records"), knownvalue.MapExact(map[string]knownvalue.Check{
-				"@ MX": knownvalue.ObjectExact(map[string]knownvalue.Check{"ttl": knownvalue.Int64Exact(60), "values": knownvalue.ListExact([]knownvalue.Check{
-					knownvalue.StringExact("10 mx.example.com"), knownvalue.StringExact("20 mx2.example.com"),
-				})}),
-				"www TXT": knownvalue.ObjectExact(map[string]knownvalue.Check{"ttl": knownvalue.Int64Exact(300), "values": knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("ab")})}),
-			}))},
-		},
-		{Config: config, PlanOnly: true},
-	}})
 }

@@ -49,21 +49,21 @@ func withoutAvailability(t *testing.T, s *acctest.Server) (url string) {
 func TestPurchaseProblems(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	for loc, attribute := range map[string]string{
-		"body.domains.0":           `AttributeName("name")`,
-		"body.contact_info.phone":  `AttributeName("contact_info").AttributeName("phone")`,
-		"body.workspace_id":        `AttributeName("workspace_id")`,
-		"body.contact_info.county": `AttributeName("contact_info").AttributeName("county")`,
+	for loc, want := range map[string][2]string{
+		"body.domains.0":           {`AttributeName("name")`, ""},
+		"body.contact_info.phone":  {`AttributeName("contact_info").AttributeName("phone")`, "Correct the value"},
+		"body.workspace_id":        {`AttributeName("workspace_id")`, "does not return the account's default workspace. Set workspace_id"},
+		"body.contact_info.county": {`AttributeName("contact_info").AttributeName("county")`, "Correct the value"},
 	} {
 		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			if isPurchase(r) {
 				acctest.Refuse(w, http.StatusUnprocessableEntity, loc, "this will not do")
 				return
 			}
-			next.ServeHTTP(w, r)
+			acctest.Rewrite(w, r, next, func(body string) string { return strings.ReplaceAll(body, `"default_workspace_id":"`+s.WorkspaceID+`"`, `"default_workspace_id":""`) })
 		}))
 		_, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-		acctest.Expect(t, diags, "ERROR at "+attribute+": Can't buy the domain example.com\n", "This will not do.", "HTTP 422, request id refused-by-test")
+		acctest.Expect(t, diags, "ERROR at "+want[0]+": Can't buy the domain example.com\n", "This will not do.", "HTTP 422, request id refused-by-test", want[1])
 	}
 }
 

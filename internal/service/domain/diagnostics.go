@@ -58,23 +58,9 @@ func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	case len(refusals) > 0 && client.StatusOf(err) == api.PurchaseDomains.Status:
 		service.AddErrorWithAdvice(diags, err, summary, purchaseFields, purchaseAdvice(refusals[0].Type))
 	case plan.WorkspaceID.IsUnknown() && len(client.ProblemsAt(err, "body", "workspace_id")) > 0:
-		addDefaultUnknown(diags, err, summary)
+		service.AddErrorWithAdvice(diags, err, summary, purchaseFields, "The API does not return the account's default workspace. Set workspace_id to the workspace of the domain.")
 	default:
 		service.AddError(diags, err, summary, purchaseFields)
-	}
-}
-
-// addDefaultUnknown reports why a domain was not bought if the API refused the
-// computed default workspace.
-func addDefaultUnknown(diags *diag.Diagnostics, err error, summary string) {
-	var usual, chosen diag.Diagnostics
-	service.AddError(&usual, err, summary, purchaseFields)
-	service.AddErrorWithAdvice(&chosen, err, summary, purchaseFields, "The API does not return the account's default workspace. Set workspace_id to the workspace of the domain.")
-	for i, d := range usual {
-		if at, ok := d.(diag.DiagnosticWithPath); ok && at.Path().Equal(path.Root("workspace_id")) {
-			d = chosen[i]
-		}
-		diags.Append(d)
 	}
 }
 
