@@ -60,7 +60,9 @@ func TestPurchaseProblems(t *testing.T) {
 				acctest.Refuse(w, http.StatusUnprocessableEntity, loc, "this will not do")
 				return
 			}
-			acctest.Rewrite(w, r, next, func(body string) string { return strings.ReplaceAll(body, `"default_workspace_id":"`+s.WorkspaceID+`"`, `"default_workspace_id":""`) })
+			acctest.Rewrite(w, r, next, func(body string) string {
+				return strings.ReplaceAll(body, `"default_workspace_id":"`+s.WorkspaceID+`"`, `"default_workspace_id":""`)
+			})
 		}))
 		_, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 		acctest.Expect(t, diags, "ERROR at "+want[0]+": Can't buy the domain example.com\n", "This will not do.", "HTTP 422, request id refused-by-test", want[1])

@@ -35,7 +35,13 @@ func TestPlan(t *testing.T) {
 		if len(diags) > 0 || len(plan.Replace) > 0 || plan.State.IsFullyKnown() || plan.Text("id") != o.Text("id") {
 			t.Errorf("%s: %v, %v, %v", unknown, acctest.Render(diags), plan.Replace, plan.State)
 		}
+		if isSent := plan.Text("updated_at") == "(unknown)"; isSent != (unknown != "contact_info") {
+			t.Errorf("%s: updated_at is planned as %s", unknown, plan.Text("updated_at"))
+		}
 	}
+	s.Mailbox(t, "example.com", "jane")
+	_, diags = p.Plan(domainType, nil, o)
+	acctest.Expect(t, diags, "WARNING", "there is no refund", "The domain has 1 mailbox now", "If others remain, it fails")
 }
 
 func TestValidation(t *testing.T) {
@@ -206,6 +212,7 @@ func TestPriceOutage(t *testing.T) {
 		{"/availability", 503, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 503", "show the price", "Plan again"}},
 		{"/domains/acme.com", 500, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 500", "whether the account owns it, and the price otherwise", "Plan again"}},
 		{"/availability", 408, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 408", "Plan again"}},
+		{"/availability", 400, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: ", "not now"}},
 		{"/availability", 403, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: ", "not now"}},
 		{"/availability", 404, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "returns the price only with the purchase"}},
 	} {
