@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,7 @@ func TestLives(t *testing.T) {
 				}
 				subject := &subject{T: t, s: s, p: s.Protocol(t, ""), typeName: typeName, life: setUp(t, s)}
 				subject.refusals(canRead)
+				subject.isComplete()
 				for i, step := range subject.steps {
 					subject.take(i, step)
 				}
@@ -94,6 +96,21 @@ type subject struct {
 	o        *acctest.Object
 	// latest is the configuration of the last step.
 	latest values
+}
+
+// elsewhere are attributes with tests of their own: those of several kinds in this package, others
+// in their kind's.
+var elsewhere = []string{"on_existing", "timeouts", "active", "value_wo", "value_wo_version", "permissions"}
+
+// isComplete checks that a step sets each attribute that users can set.
+func (x *subject) isComplete() {
+	x.Helper()
+	for _, a := range x.p.ResourceSchemas()[x.typeName].Block.Attributes {
+		isSet := func(s step) bool { return s.config[a.Name] != nil }
+		if (a.Optional || a.Required) && !slices.Contains(elsewhere, a.Name) && !slices.ContainsFunc(x.steps, isSet) {
+			x.Errorf("no step in lives_test.go sets %s", a.Name)
+		}
+	}
 }
 
 // plan refreshes the object and plans a configuration, as one plan of Terraform does.

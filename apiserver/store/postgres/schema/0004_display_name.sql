@@ -1,0 +1,1 @@
+ALTER TABLE mailboxes ADD COLUMN display_name TEXT COLLATE "C" NOT NULL DEFAULT '';

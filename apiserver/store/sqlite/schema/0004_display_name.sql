@@ -1,0 +1,1 @@
+ALTER TABLE mailboxes ADD COLUMN display_name TEXT NOT NULL DEFAULT '';
