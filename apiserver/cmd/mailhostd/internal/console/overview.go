@@ -60,7 +60,7 @@ func overview(v *visit) (view, error) {
 	if tokensErr == nil {
 		now, expiring := v.clock(), 0
 		for _, t := range tokens.Items {
-			if at, ok := timeOf(t.ExpiresAt); ok && t.RevokedAt == nil && at.After(now) && at.Before(now.Add(soon)) {
+			if at, _ := timeOf(t.ExpiresAt); t.RevokedAt == nil && at.After(now) && at.Before(now.Add(soon)) {
 				expiring++
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ var update = flag.Bool("update", false, "write what commands print now to the tr
 var (
 	masked      = regexp.MustCompile(`mhsa_[a-z0-9]+_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
 	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\d{8}T\d{6}`)
-	maskedOther = regexp.MustCompile(`(?m)\[::\]:\d+|(localhost|127\.0\.0\.1):\d{5}\b|^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.]+ ms\b|mhsa_\w+…`)
+	maskedOther = regexp.MustCompile(`(?m)\[::\]:\d+|(localhost|127\.0\.0\.1):\d{5}\b|^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.]+ ms\b|mhsa_\w+…|/[\w-]{43}\b|\.[0-9a-f]{16}\b|\d+ \w+ \d{4} at [\d:]+ UTC`)
 	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+`)
 	argument    = regexp.MustCompile(`([^\s']|'[^']*')+`)
 	columns     = regexp.MustCompile(`\S {2,}`)
@@ -47,10 +48,10 @@ type transcript struct {
 // Transcript runs the commands of a file, each after "$ ", and compares what they print with the
 // lines that follow: stderr after "! ", and an exit code other than 0. With -update it writes these
 // lines. A command with & at its end is a server; "$ stop" ends it and shows its log without requests.
-// "$ export" sets the whole environment; files are in DIR, "> NAME" begins the content of one, and "$ cat" and "$ ls" show it, "ls" with
-// the mode of a database that is not 0600;
-// "$ GET" and "$ POST" with the fields of a form show a page, with the session of the ones before.
-// A comment begins with "//".
+// "$ export" sets the whole environment. Files are in DIR: "> NAME" begins the content of one, and
+// "$ cat" and "$ ls" show it, with the mode of a database that is not 0600. "$ GET" and "$ POST" with
+// the fields of a form, or JSON, show a page, with the session of the ones before. A comment begins
+// with "//".
 func Transcript(t *testing.T, path string) {
 	t.Helper()
 	t.Parallel()
@@ -140,12 +141,16 @@ func (r *transcript) run(words []string) {
 			}
 		}
 	case words[0] == http.MethodGet || words[0] == http.MethodPost:
-		form := url.Values{}
+		form, mediaType := url.Values{}, "application/x-www-form-urlencoded"
 		for _, field := range args[1:] {
 			name, value, _ := strings.Cut(field, "=")
 			form.Set(name, value)
 		}
-		resp, body := Send(r.T, &r.browser, words[0], args[0], form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+		sent := form.Encode()
+		if len(args) == 2 && strings.HasPrefix(args[1], "{") {
+			sent, mediaType = args[1], "application/json"
+		}
+		resp, body := Send(r.T, &r.browser, words[0], args[0], sent, "Content-Type", mediaType)
 		if resp.StatusCode/100 == 3 {
 			body = ""
 		}
@@ -153,9 +158,11 @@ func (r *transcript) run(words []string) {
 	case len(args) > 0 && args[len(args)-1] == "&":
 		s := serve(r.T, r.environ, filepath.Join(r.dir, "mailhost.db"), args[1:len(args)-1]...)
 		r.servers = append(r.servers, s)
-		host := strings.TrimPrefix(s.URL, "http://")
-		delete(r.known, host) // a server before may have had the port
-		r.mask(host, "HOST")
+		for _, e := range slices.Backward(s.Log.Entries("serving")) { // the server, its metrics and its control plane
+			host := strings.TrimSuffix(strings.TrimPrefix(e["url"].(string), "http://"), "/metrics")
+			delete(r.known, host) // a server before may have had the port
+			r.mask(host, "HOST")
+		}
 	default:
 		code, stdout, stderr := RunWith(r.T, r.environ, args...)
 		r.print("", stdout)

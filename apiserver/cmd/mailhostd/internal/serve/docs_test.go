@@ -49,12 +49,16 @@ func TestDocs(t *testing.T) {
 			t.Errorf("POST %s: %s, Allow %q, %s", path, post.Status, post.Header.Get("Allow"), body)
 		}
 	}
-	want, err := httpapi.Document(true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, got := s.Fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
-		t.Errorf("the document has %d bytes; want %d", len(got), len(want))
+	published, _ := mailhostdtest.Start(t, "--published-only")
+	for _, whole := range []bool{true, false} {
+		want, err := httpapi.Document(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := map[bool]*mailhostdtest.Server{true: s, false: published}[whole]
+		if _, got := server.Fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
+			t.Errorf("the document has %d bytes; want %d", len(got), len(want))
+		}
 	}
 	for _, path := range []string{"/docs/", "/docs/x", "/docs/index.html", "/docs/swagger-ui.js", "/docs/oauth2-redirect.html", "/docs/../docs", "//docs", "/%64ocs", "/openapi.json/"} {
 		got, body := s.Fetch(t, http.MethodGet, path)

@@ -8,70 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
 // TestTranscript checks what the server, doctor, healthcheck and try print and refuse.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/serve.txt") }
-
-func TestPublishedOnly(t *testing.T) {
-	t.Parallel()
-	s, owner := mailhostdtest.Start(t, "--published-only")
-	want, err := httpapi.Document(false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, got := s.Fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
-		t.Errorf("the document has %d bytes; want %d", len(got), len(want))
-	}
-	c := s.As(t, owner)
-	c.Domain("example.com")
-	c.Do(http.MethodPost, "/mailboxes", mailhostdtest.Mailbox("example.com", "jane")).Want(http.StatusCreated)
-	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
-	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusMethodNotAllowed)
-	c.Do(http.MethodDelete, "/mailboxes/jane@example.com", nil).Want(http.StatusMethodNotAllowed)
-	c.Do(http.MethodGet, "/dns-records", nil).Want(http.StatusMethodNotAllowed)
-	c.Do(http.MethodGet, "/workspaces", nil).Want(http.StatusNotFound)
-	c.Do(http.MethodGet, "", nil).Want(http.StatusNotFound)
-}
-
-// TestServeWithoutAnAccount checks that init works while a server runs.
-func TestServeWithoutAnAccount(t *testing.T) {
-	t.Parallel()
-	database := t.TempDir() + "/new.db"
-	s := mailhostdtest.Serve(t, database)
-	owner := mailhostdtest.InitializeIn(t, database)
-	s.As(t, owner).Do(http.MethodGet, "", nil).Want(http.StatusOK)
-	if ready, _ := s.Fetch(t, http.MethodGet, "/healthz/ready"); ready.StatusCode != http.StatusOK {
-		t.Errorf("ready: %s", ready.Status)
-	}
-}
-
-func TestServeWithAFixture(t *testing.T) {
-	t.Parallel()
-	const account = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
-	database := t.TempDir() + "/fixture.db"
-	s := mailhostdtest.Serve(t, database, "--fixture", mailhostdtest.FixturePath)
-	owner := mailhostdtest.InitializeIn(t, database, "--account-id", account)
-	var page api.Page[api.Mailbox]
-	s.As(t, owner).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK).Into(&page)
-	if page.Total != 2 {
-		t.Errorf("%d mailboxes, want 2", page.Total)
-	}
-	s.As(t, owner).Do(http.MethodDelete, "/mailboxes/john@example.com", nil).Want(http.StatusNoContent)
-	s.End(t)
-	// A deleted mailbox is not created again, although the fixture has it.
-	again := mailhostdtest.Serve(t, database, "--fixture", mailhostdtest.FixturePath)
-	if warned := again.Log.Entries("the account of the fixture exists already"); len(warned) != 1 || warned[0]["level"] != "WARN" || warned[0]["account"] != account {
-		t.Errorf("the second start logged\n%s", again.Log)
-	}
-	c := again.As(t, owner)
-	c.Do(http.MethodGet, "/mailboxes/jane@example.com", nil).Want(http.StatusOK)
-	c.Do(http.MethodGet, "/mailboxes/john@example.com", nil).Want(http.StatusNotFound)
-}
 
 // begin sends a request that creates a mailbox without its body, and returns when the
 // handler waits for the body.
@@ -137,5 +80,36 @@ func TestShutdownTimeout(t *testing.T) {
 	}
 	if want := "mailhostd: requests in flight did not end within 1ms and were aborted\n"; !strings.HasSuffix(s.Log.String(), want) {
 		t.Errorf("log:\n%s", s.Log)
+	}
+}
+
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	s, owner := mailhostdtest.Start(t, "--rate-limit", "1/1h")
+	s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
+	s.As(t, owner).Get("/mailboxes").Want(http.StatusTooManyRequests)
+}
+
+// TestHeldRequest checks that a request that a fault holds does not block the shutdown.
+func TestHeldRequest(t *testing.T) {
+	t.Parallel()
+	s, plane, owner, _ := mailhostdtest.ServeWithControl(t)
+	c := s.As(t, owner)
+	var rule struct{ ID string }
+	mailhostdtest.CallURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-workspace","hold":"before"}`, &rule)
+	statuses := make(chan int, 1)
+	go func() {
+		response, err := c.Try(t.Context(), http.MethodPost, "/workspaces", `{"name":"Late"}`)
+		if err != nil {
+			response = new(apitest.Response)
+		}
+		statuses <- response.Status
+	}()
+	mailhostdtest.CallURL(t, http.MethodGet, plane+"/faults/"+rule.ID+"?held=1", "", nil)
+	if code := s.End(t); code != cli.ExitOK {
+		t.Errorf("exit code %d:\n%s", code, s.Log)
+	}
+	if status := apitest.Receive(t, statuses); status != http.StatusServiceUnavailable {
+		t.Errorf("the held request has status %d", status)
 	}
 }
