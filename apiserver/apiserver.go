@@ -200,7 +200,7 @@ func New(o Options) (*Service, error) {
 	s.accounts = bootstrap.Accounts{Store: s.store, Now: now, Random: source}
 	s.lastUses = auth.NewLastUses(s.store, log)
 	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
-	s.idempotency = idempotency.New(source)
+	s.idempotency = idempotency.New()
 	if o.RateLimit != (RateLimit{}) {
 		s.limiter = ratelimit.New(ratelimit.Limit(o.RateLimit))
 	}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -22,6 +23,7 @@ const accountID = "11111111-2222-4333-8444-555555555555"
 type watchedStore struct {
 	store.Store
 	reads int
+	err   error // of the next read of an account
 }
 
 type watchedReader struct {
@@ -45,6 +47,9 @@ func (r watchedReader) GrantsOf(accountID string, subjects []store.Subject) ([]s
 
 func (r watchedReader) Account(id string) (store.Account, error) {
 	r.s.reads++
+	if r.s.err != nil {
+		return store.Account{}, r.s.err
+	}
 	return r.Reader.Account(id)
 }
 
@@ -136,6 +141,15 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s: %d reads, want %d", what, w.watched.reads, reads)
 		}
 	}
+	w.watched.err = errors.New("the account can't be read")
+	for _, who := range []func() (Caller, error){
+		func() (Caller, error) { return w.enter(t.Context(), w.token.String()) }, func() (Caller, error) { return w.enter(owner, "") },
+	} {
+		if _, err := who(); !errors.Is(err, w.watched.err) || len(w.cache.entries) != 0 {
+			t.Errorf("%v; want the error of the store", err)
+		}
+	}
+	w.watched.err, w.watched.reads = nil, 0
 	check("first", 5)
 	w.update(t, func(tx store.Tx) error {
 		return tx.CreateWorkspace(&store.Workspace{ID: "w", AccountID: accountID, CreatedAt: w.now})
@@ -221,6 +235,21 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%+v has the key %q", c, key)
 		} else {
 			seen[key] = true
+		}
+	}
+}
+
+// TestChosenToken checks that a token which a test chooses has the right form, and that the error
+// has its checksum.
+func TestChosenToken(t *testing.T) {
+	whole := Token{PublicID: "ci", secret: "secret"}.String()
+	for token, want := range map[string]string{
+		whole: "", "mhsa_ci_secret": "needs a checksum at its end: " + whole,
+		"mhsa_ci": "has the form", "mhsa__secret": "has the form", "mhsa_ci_": "has the form", "mhsa_ci_a_b": "has the form",
+	} {
+		a, err := NewServiceAccountWithToken(random.New(nil), accountID, "ci", token, time.Now())
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil && (a.PublicID != "ci" || a.Last4 != whole[len(whole)-4:]) {
+			t.Errorf("%s: %+v, %v; want %q", token, a, err, want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		if wait(1); s.updates != 1 || !s.touched["a"].Equal(first) || !s.touched["b"].Equal(first) {
 			t.Errorf("%d updates wrote %v", s.updates, s.touched)
 		}
-		if wait(time.Hour); s.updates != 1 {
+		if wait(time.Hour); s.updates != 1 || l.timer != nil {
 			t.Errorf("%d updates without a use", s.updates)
 		}
 		if log.Len() > 0 {

@@ -49,7 +49,7 @@ func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime 
 	if _, err := a.view(ctx, Caller{publicID: t.PublicID, secretHash: t.Hash()}); err != nil {
 		return "", err
 	}
-	return seal(t.Hash(), t.PublicID, a.now().Add(lifetime), token)
+	return seal(t.Hash(), t.PublicID, a.now().Add(lifetime), token), nil
 }
 
 // SealUserSession returns a sealed session in one account for the user of an access token, a
@@ -70,7 +70,7 @@ func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accoun
 	if !who.ExpiresAt.IsZero() && who.ExpiresAt.Before(expiry) {
 		expiry = who.ExpiresAt
 	}
-	return seal(secretHash, accountID, expiry, accessToken)
+	return seal(secretHash, accountID, expiry, accessToken), nil
 }
 
 // OpenSession returns a sealed session, a 401 if it has ended, or a 403 if the account grants
@@ -183,21 +183,12 @@ func (a *Authenticator) sessionSecret(ctx context.Context, of string) (hash []by
 
 // seal encrypts and compresses a token with an expiry: browsers limit a cookie to 4 KiB. of
 // stays readable.
-func seal(secretHash []byte, of string, expiry time.Time, token string) (string, error) {
+func seal(secretHash []byte, of string, expiry time.Time, token string) string {
 	content := bytes.NewBuffer(binary.BigEndian.AppendUint64(nil, uint64(expiry.UnixMicro())))
-	w, err := flate.NewWriter(content, flate.BestCompression)
-	if err != nil {
-		return "", err
-	}
-	_, err = io.WriteString(w, token)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return "", err
-	}
-	aead, err := sessionCipher(secretHash)
-	if err != nil {
-		return "", err
-	}
-	return of + "." + base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, content.Bytes(), []byte(of))), nil
+	w, _ := flate.NewWriter(content, flate.BestCompression) // the level is valid, and writing to memory never fails
+	_, _ = io.WriteString(w, token)
+	_ = w.Close()
+	return of + "." + base64.RawURLEncoding.EncodeToString(sessionCipher(secretHash).Seal(nil, nil, content.Bytes(), []byte(of)))
 }
 
 // expiryLength is the length of the expiry in a sealed session, in bytes.
@@ -208,11 +199,7 @@ const maxToken = 16 << 10
 
 // open decrypts what seal has encrypted.
 func open(secretHash []byte, of string, content []byte) (u unsealed, err error) {
-	aead, err := sessionCipher(secretHash)
-	if err != nil {
-		return u, err
-	}
-	opened, err := aead.Open(nil, nil, content, []byte(of))
+	opened, err := sessionCipher(secretHash).Open(nil, nil, content, []byte(of))
 	if err != nil {
 		return u, err
 	}
@@ -234,14 +221,24 @@ func open(secretHash []byte, of string, content []byte) (u unsealed, err error) 
 }
 
 // sessionCipher returns the cipher with a key that follows from the hash of a token's secret.
-func sessionCipher(secretHash []byte) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, secretHash, nil, "mailhostd console session v2", 32)
+func sessionCipher(secretHash []byte) cipher.AEAD {
+	return Cipher(secretHash, "mailhostd console session v2")
+}
+
+// Cipher returns AES-256 in Galois/Counter Mode, with random nonces and a key that follows from a
+// secret and its purpose.
+func Cipher(secret []byte, purpose string) cipher.AEAD {
+	key, err := hkdf.Key(sha256.New, secret, nil, purpose, 32)
 	if err != nil {
-		return nil, err
+		panic(err) // the length is valid
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	return cipher.NewGCMWithRandomNonce(block)
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
+	return aead
 }

@@ -20,12 +20,10 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 )
 
 // Records knows the keys of the requests of this process. It is safe for concurrent use.
 type Records struct {
-	random *random.Source
 	// cleanedAt is when expired records were last deleted, in Unix seconds.
 	cleanedAt atomic.Int64
 
@@ -34,9 +32,7 @@ type Records struct {
 }
 
 // New returns Records.
-func New(source *random.Source) *Records {
-	return &Records{random: source, running: map[string]bool{}}
-}
+func New() *Records { return &Records{running: map[string]bool{}} }
 
 // Reset forgets when expired records were last deleted: the clock may have gone back.
 func (r *Records) Reset() { r.cleanedAt.Store(0) }
@@ -58,10 +54,7 @@ func (r *Records) Begin(who auth.Caller, operationID, idempotencyKey string, inp
 	if idempotencyKey == "" {
 		return q, nil
 	}
-	var err error
-	if q.key, err = newKey(who, operationID, idempotencyKey, input); err != nil {
-		return nil, err
-	}
+	q.key = newKey(who, operationID, idempotencyKey, input)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.running[string(q.key.hash)] {

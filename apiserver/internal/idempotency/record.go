@@ -2,10 +2,9 @@ package idempotency
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
-	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
@@ -33,26 +32,14 @@ type key struct {
 	cipher      cipher.AEAD
 }
 
-func newKey(who auth.Caller, operationID, idempotencyKey string, input any) (*key, error) {
+func newKey(who auth.Caller, operationID, idempotencyKey string, input any) *key {
 	request, err := json.Marshal(input)
 	if err != nil {
-		return nil, err
-	}
-	secret, err := hkdf.Key(sha256.New, []byte(idempotencyKey), nil, "answer", 32)
-	if err != nil {
-		return nil, err
-	}
-	block, err := aes.NewCipher(secret)
-	if err != nil {
-		return nil, err
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		return nil, err
+		panic(err) // it was decoded from JSON
 	}
 	mac := hmac.New(sha256.New, []byte(idempotencyKey))
 	fmt.Fprintf(mac, "%s %s", operationID, request)
-	return &key{hash: hash(who, idempotencyKey), fingerprint: mac.Sum(nil), cipher: aead}, nil
+	return &key{hash: hash(who, idempotencyKey), fingerprint: mac.Sum(nil), cipher: auth.Cipher([]byte(idempotencyKey), "answer")}
 }
 
 // packedFrom is the size in bytes from which a response is compressed, as that of a bulk create.
@@ -61,33 +48,19 @@ const packedFrom = 1 << 10
 // packed is the first byte of a compressed response, which no JSON begins with.
 const packed = 0
 
-func (k *key) seal(response, nonce []byte) ([]byte, error) {
+func (k *key) seal(response []byte) []byte {
 	if len(response) >= packedFrom {
-		var err error
-		if response, err = compress(response); err != nil {
-			return nil, err
-		}
+		out := bytes.NewBuffer([]byte{packed})
+		w, _ := flate.NewWriter(out, flate.BestSpeed) // the level is valid, and writing to memory never fails
+		_, _ = w.Write(response)
+		_ = w.Close()
+		response = out.Bytes()
 	}
-	return k.cipher.Seal(nonce, nonce, response, k.fingerprint), nil
-}
-
-func compress(response []byte) ([]byte, error) {
-	out := bytes.NewBuffer([]byte{packed})
-	w, err := flate.NewWriter(out, flate.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	_, err = w.Write(response)
-	err = errors.Join(err, w.Close())
-	return out.Bytes(), err
+	return k.cipher.Seal(nil, nil, response, k.fingerprint)
 }
 
 func (k *key) open(sealed []byte) ([]byte, error) {
-	n := k.cipher.NonceSize()
-	if len(sealed) < n {
-		return nil, errors.New("an idempotency record is truncated")
-	}
-	response, err := k.cipher.Open(nil, sealed[:n], sealed[n:], k.fingerprint)
+	response, err := k.cipher.Open(nil, nil, sealed, k.fingerprint)
 	if err != nil {
 		return nil, fmt.Errorf("decrypt an idempotency record: %w", err)
 	}
@@ -134,20 +107,12 @@ func (q *Request) Save(tx store.Tx, at time.Time, response any) error {
 		return nil
 	}
 	var err error
-	if q.response, err = api.EncodeJSON(response); err != nil {
-		return err
+	q.response, err = api.EncodeJSON(response)
+	if cleanedAt := &q.records.cleanedAt; at.Unix()-cleanedAt.Load() > int64(cleanupInterval/time.Second) {
+		cleanedAt.Store(at.Unix())
+		err = cmp.Or(err, tx.DeleteExpiredIdempotencyRecords(at))
 	}
-	cleanedAt := &q.records.cleanedAt
-	if last := cleanedAt.Load(); at.Unix()-last > int64(cleanupInterval/time.Second) && cleanedAt.CompareAndSwap(last, at.Unix()) {
-		if err := tx.DeleteExpiredIdempotencyRecords(at); err != nil {
-			return err
-		}
-	}
-	sealed, err := q.key.seal(q.response, q.records.random.Bytes(q.key.cipher.NonceSize()))
-	if err != nil {
-		return err
-	}
-	return tx.PutIdempotencyRecord(store.IdempotencyRecord{
-		KeyHash: q.key.hash, Fingerprint: q.key.fingerprint, ExpiresAt: at.Add(recordTTL), Response: sealed,
-	})
+	return cmp.Or(err, tx.PutIdempotencyRecord(store.IdempotencyRecord{
+		KeyHash: q.key.hash, Fingerprint: q.key.fingerprint, ExpiresAt: at.Add(recordTTL), Response: q.key.seal(q.response),
+	}))
 }
