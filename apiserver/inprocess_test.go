@@ -133,6 +133,18 @@ func TestInProcessCancelsARequest(t *testing.T) {
 	apitest.Receive(t, left)
 }
 
+// TestInProcessAborts checks that a request fails whose handler aborts it before it responds.
+func TestInProcessAborts(t *testing.T) {
+	h := apitest.New(t, func(o *apiserver.Options) {
+		o.Middleware = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		}
+	})
+	if a, err := h.Try(t.Context(), "GET", "/mailboxes", nil); err == nil {
+		t.Errorf("the response is %v", a)
+	}
+}
+
 func TestPanics(t *testing.T) {
 	s := newFaulty(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })

@@ -206,14 +206,14 @@ func isUnicode(data []byte) bool {
 	return true
 }
 
-// escaped returns the character of the escape \uXXXX that data begins with, or -1.
+// escaped returns the character of the escape \uXXXX that data begins with, or 0.
 func escaped(data []byte) rune {
 	if len(data) < len(`\u0000`) || data[0] != '\\' || data[1] != 'u' {
-		return -1
+		return 0
 	}
 	n, err := strconv.ParseUint(string(data[2:6]), 16, 16)
 	if err != nil {
-		return -1
+		return 0
 	}
 	return rune(n)
 }
