@@ -93,7 +93,7 @@ func (c LoginCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	if token == nil || claimsOf(token.AccessToken) == nil || time.Until(token.Expiry) < c.ValidFor {
+	if token == nil || time.Until(token.Expiry) < c.ValidFor {
 		if token, err = c.newToken(ctx, p, client, token); err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func rightsIn(names names, grants []api.Authorization) (lines []string) {
 // attend adds a number of objects that wait for a person, if there are any.
 func (p *overviewPage) attend(total part[int], path, kind, state string) {
 	switch {
-	case total.Failure != nil || total.Content == 0:
+	case total.Content == 0:
 		return
 	case total.Content > 1:
 		kind += "s"

@@ -128,11 +128,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	sealed, err := c.service.SignIn(r.Context(), strings.TrimSpace(formValue(r, "token")), r.RemoteAddr, lifetime)
 	if err != nil {
 		f := failureOf(err)
-		form := signInForm{Error: f.Message, Next: next}
-		if f.Status == http.StatusUnauthorized {
-			form.Error = "That did not work: " + f.Message
-		}
-		c.writeSignIn(w, r, f.Status, form)
+		c.writeSignIn(w, r, f.Status, signInForm{Error: "That did not work: " + f.Message, Next: next})
 		return
 	}
 	http.SetCookie(w, c.cookie(r, sessionCookie, sealed))

@@ -96,16 +96,6 @@ func InitializeIn(t *testing.T, database string, args ...string) (owner Account)
 	return owner
 }
 
-// Backup copies a database, and returns the copy's path.
-func Backup(t *testing.T, database string) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), "backup.db")
-	if code, _, stderr := Run(t, "backup", "--database", database, "--output", path); code != cli.ExitOK {
-		t.Fatal(stderr)
-	}
-	return path
-}
-
 // Mailbox returns the body of a request that creates a mailbox.
 func Mailbox(domain, localPart string) string {
 	return fmt.Sprintf(`{"domain":%q,"local_part":%q,"first_name":"A","last_name":"B"}`, domain, localPart)

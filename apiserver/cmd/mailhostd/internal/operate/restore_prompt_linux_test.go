@@ -94,7 +94,10 @@ func descriptors(t *testing.T, path string) (n int) {
 func TestRestoreAsks(t *testing.T) {
 	t.Parallel()
 	database, _ := mailhostdtest.Initialize(t)
-	backup := mailhostdtest.Backup(t, database)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup); code != cli.ExitOK {
+		t.Fatal(stderr)
+	}
 	ask := func(act func(person *os.File, interrupt func())) int {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()

@@ -2,6 +2,7 @@ package processtest
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -324,7 +325,14 @@ func (c *crashRun) verifyTotals(found objects) {
 // that is gone one deletion.
 func (c *crashRun) verifyAudit(found objects) {
 	logged := map[string]string{}
-	for _, e := range mailhostdtest.Audit(c.T, c.database) {
+	_, log, _ := mailhostdtest.Run(c.T, "audit", "--format", "json", "--database", c.database)
+	for line := range strings.Lines(log) {
+		var e struct {
+			Changes []struct{ Action, Type, ID, Name string }
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			c.Fatal(err)
+		}
 		for _, change := range e.Changes {
 			switch {
 			case change.Type != "mailbox" && change.Type != "domain" && change.Type != "forwarding" || change.Name == "example.com":
