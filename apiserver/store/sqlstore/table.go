@@ -40,9 +40,8 @@ type table[T any] struct {
 	stores  []string      // names, and those of the derived columns
 	// The parts of the statements.
 	selection, insertion, updating string
-	// Indexes in columns: of those that an update writes, of the others, and of some
-	// columns or -1.
-	changing, unchanging              []int
+	// Indexes in columns: of those that never change, and of some columns or -1.
+	unchanging                        []int
 	id, account, createdAt, updatedAt int
 }
 
@@ -75,19 +74,14 @@ func newTable[T any](t table[T]) *table[T] {
 	fixed := append(slices.Clip(t.fixed), "id", "account_id", "created_at")
 	var set []string
 	for i, c := range written {
-		switch {
-		case slices.Contains(fixed, c):
+		if slices.Contains(fixed, c) {
 			t.unchanging = append(t.unchanging, i)
-			continue
-		case i < len(t.names):
-			t.changing = append(t.changing, i)
 		}
-		set = append(set, c+" = $"+strconv.Itoa(len(set)+1))
+		set = append(set, c+" = $"+strconv.Itoa(i+1))
 	}
-	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(len(set)+1)
-
 	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
+	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(t.id+1)
 	return &t
 }
 
@@ -429,15 +423,9 @@ func update[T any](t *tx, tbl *table[T], accountID string, id any, change func(*
 	return after, write(t, tbl, &before, &after)
 }
 
-// write writes the columns that an update may change, and reports the change.
+// write writes an object, and reports the change.
 func write[T any](t *tx, tbl *table[T], before, after *T, fields ...string) error {
-	values := tbl.written(after)
-	var args []any
-	for _, i := range tbl.changing {
-		args = append(args, values[i])
-	}
-	args = append(append(args, values[len(tbl.names):]...), values[tbl.id])
-	if err := t.exec(tbl.updating, args...); err != nil {
+	if err := t.exec(tbl.updating, tbl.written(after)...); err != nil {
 		return err
 	}
 	report(t, before, after, fields...)
