@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -89,4 +90,42 @@ func TestCompressedBody(t *testing.T) {
 			a.Refused(415, "header.Content-Encoding unsupported_media_type")
 		}
 	}
+}
+
+// TestRefusedForTheAccount checks requests whose form is valid and that the content of the account
+// makes invalid: all of their problems are reported, and nothing is changed.
+func TestRefusedForTheAccount(t *testing.T) {
+	h := apitest.New(t)
+	domain, other := h.Domain("example.com"), h.Domain("example.org")
+	mailbox := h.Mailbox("example.com", "ada")
+	id, _ := h.ServiceAccount(h.Client, obj{"name": "ci"})
+	grant := obj{"grant_kind": "capability", "capability_key": "mailbox.view", "subject_type": "service_account", "subject_id": id, "resource_type": "domain", "resource_id": domain}
+	with := func(changes obj) obj {
+		changed := maps.Clone(grant)
+		maps.Copy(changed, changes)
+		return changed
+	}
+	h.Post("/auth/authorizations", grant).Want(201)
+	before := h.Get("/auth/authorizations").Want(200).String()
+	for _, tt := range []struct {
+		path     string
+		body     obj
+		status   int
+		problems []string
+	}{
+		{"/auth/authorizations", with(obj{"subject_id": nobody, "resource_id": nobody}), 422, []string{"body.subject_id value_error", "body.resource_id value_error"}},
+		{"/auth/authorizations", with(obj{"resource_type": "workspace"}), 422, []string{"body.resource_id value_error"}},
+		{"/auth/authorizations", grant, 409, []string{"body conflict"}},
+		{"/dns-records", obj{"domain": "example.com", "name": "www.example.org.", "type": "A", "value": "192.0.2.1"}, 422, []string{"body.name value_error"}},
+		{"/mailboxes/export", obj{"domain": "none.com", "mailboxes": []string{"eve@example.com", mailbox, nobody}}, 422,
+			[]string{"body.domain value_error", "body.mailboxes.0 value_error", "body.mailboxes.2 value_error"}},
+		{"/mailboxes/export", obj{"domain": other, "mailboxes": []string{mailbox}}, 422, []string{"body.mailboxes.0 value_error"}},
+	} {
+		h.Post(tt.path, tt.body).Refused(tt.status, tt.problems...)
+	}
+	if after := h.Get("/auth/authorizations").Want(200).String(); after != before {
+		t.Errorf("the grants were\n%s, and are\n%s", before, after)
+	}
+	h.Post("/auth/authorizations", with(obj{"resource_id": other})).Want(201)
+	h.Post("/mailboxes/export", obj{"domain": domain, "mailboxes": []string{mailbox, "ada@example.com"}}).Want(200)
 }

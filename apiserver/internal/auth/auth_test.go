@@ -209,6 +209,10 @@ func TestCacheIsBounded(t *testing.T) {
 			t.Fatalf("%d entries count as %d; the last one exists: %t", len(c.entries), c.size, ok)
 		}
 	}
+	c.put("large", entry{grants: make([]store.Authorization, cacheSize-1)})
+	if _, ok := c.get("large", 0); !ok {
+		t.Error("an entry of the cache's size is not cached")
+	}
 	c.put("huge", entry{grants: make([]store.Authorization, cacheSize)})
 	if _, ok := c.get("huge", 0); ok || len(c.entries) == 0 {
 		t.Error("an entry that is larger than the cache is cached, or empties it")

@@ -81,6 +81,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		s.err = errors.New("disk full")
 		l.note(a, time.Now())
 		later := time.Now().Truncate(time.Minute)
+		l.note(a, time.Now().Add(-time.Minute)) // does not replace the later one
 		wait(2 * lastUsesFlushed)
 		if n := bytes.Count(log.Bytes(), []byte("level=WARN")); n != 2 {
 			t.Errorf("%d warnings for 2 flushes that failed: %s", n, &log)
