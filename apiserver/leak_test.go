@@ -76,11 +76,7 @@ func TestHiddenObjectsLookNonexistent(t *testing.T) {
 func (refs references) check(t *testing.T, c *apitest.Client) {
 	compared := 0
 	for _, spec := range api.Specs() {
-		inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
-		if body, ok := spec.Request.FieldByName("Body"); ok {
-			inputs = append(inputs, bodyFields(body.Type, []string{"body"})...)
-		}
-		for _, in := range inputs {
+		for _, in := range inputsOf(spec) {
 			name, isElement := in.name(), in.element && in.loc[len(in.loc)-2] == "mailboxes"
 			if isElement {
 				name = "mailbox"
@@ -119,10 +115,7 @@ var notNarrowable = map[string]string{
 func TestOperationsInADomainAreNarrowable(t *testing.T) {
 	found := map[string]bool{}
 	for _, spec := range api.Specs() {
-		inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
-		if body, ok := spec.Request.FieldByName("Body"); ok {
-			inputs = append(inputs, bodyFields(body.Type, []string{"body"})...)
-		}
+		inputs := inputsOf(spec)
 		i := slices.IndexFunc(inputs, func(in input) bool { return placeInputs.MatchString(in.name()) })
 		if i < 0 {
 			continue

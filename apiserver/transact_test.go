@@ -256,24 +256,3 @@ func checkSecrets(t *testing.T, path string, secrets map[string]string) {
 		t.Errorf("the files are %q", files)
 	}
 }
-
-// TestReplayAfterRestart checks that a response is replayed after a restart.
-func TestReplayAfterRestart(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "mailhost.db")
-	var first *apitest.Response
-	for i := range 2 {
-		t.Run(itoa(i), func(t *testing.T) {
-			s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-			a := h.PostKeyed(key, "/auth/service-accounts", obj{"name": "x"}).Want(http.StatusCreated)
-			if first == nil {
-				first = a
-			} else if !a.Replayed() || string(a.Raw) != string(first.Raw) {
-				t.Errorf("%s; want a replay of %s", a, first)
-			}
-		})
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -44,24 +43,6 @@ var validBodies = map[string]string{
 // pathValues are valid values of path parameters.
 var pathValues = map[string]string{"account_id": accountID, "mailbox": "jane@example.com", "domain": "example.com", "dns_record_id": "1"}
 
-// bodiesMissing are the operations without a valid body for which a test has failed.
-var bodiesMissing sync.Map
-
-// validBody returns an operation's valid body. The first test that finds none fails, and
-// later ones are skipped, so that it is reported once.
-func validBody(t *testing.T, spec api.Spec) string {
-	t.Helper()
-	body, ok := validBodies[spec.ID]
-	if _, reported := bodiesMissing.Load(spec.ID); !ok && reported {
-		t.Skipf("%s has no body in validBodies; another test has failed for it", spec.ID)
-	}
-	if !ok {
-		bodiesMissing.Store(spec.ID, true)
-		t.Fatalf("add a body for %s to validBodies", spec.ID)
-	}
-	return body
-}
-
 // request is a request to one operation. broken changes it in places.
 type request struct {
 	spec  api.Spec
@@ -81,8 +62,8 @@ func newRequest(t *testing.T, spec api.Spec) *request {
 		r.path[f.name()] = value
 	}
 	if _, ok := spec.Request.FieldByName("Body"); ok {
-		if err := json.Unmarshal([]byte(validBody(t, spec)), &r.body); err != nil {
-			t.Fatalf("the body of %s: %v", spec.ID, err)
+		if err := json.Unmarshal([]byte(validBodies[spec.ID]), &r.body); err != nil {
+			t.Fatalf("the body of %s in validBodies: %v", spec.ID, err)
 		}
 	}
 	return r
@@ -158,6 +139,15 @@ func params(request reflect.Type, place string) (found []input) {
 	return found
 }
 
+// inputsOf returns the parameters in path and query and the fields of the body.
+func inputsOf(spec api.Spec) []input {
+	inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
+	if body, ok := spec.Request.FieldByName("Body"); ok {
+		inputs = append(inputs, bodyFields(body.Type, []string{"body"})...)
+	}
+	return inputs
+}
+
 // limitedAs maps a body to another body that has the same limits.
 var limitedAs = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[api.UpdateMailboxBody]():        reflect.TypeFor[api.CreateMailboxBody](),
@@ -230,11 +220,7 @@ func TestValidation(t *testing.T) {
 		t.Run(spec.ID, func(t *testing.T) {
 			c := h.In(t)
 			r := newRequest(t, spec)
-			inputs := append(params(spec.Request, "path"), params(spec.Request, "query")...)
-			if body, ok := spec.Request.FieldByName("Body"); ok {
-				inputs = append(inputs, bodyFields(body.Type, []string{"body"})...)
-			}
-			for _, in := range inputs {
+			for _, in := range inputsOf(spec) {
 				for _, b := range in.breakages() {
 					a := r.broken(in.loc, b.value).send(c)
 					if a.Refused(422, strings.Join(in.loc, ".")+" "+b.typ); a.Str("detail.0.msg") != b.msg {

@@ -8,11 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-func schemaType(p *Protocol, what, typeName string, schemas map[string]*tfprotov6.Schema) tftypes.Type {
-	p.t.Helper()
-	s, ok := schemas[typeName]
+// typeOf returns the type of a resource's or another block's object.
+func typeOf(schemas map[string]*tfprotov6.Schema, name string) tftypes.Type {
+	s, ok := schemas[name]
 	if !ok {
-		p.t.Fatalf("the provider has no %s %s", what, typeName)
+		panic("the provider has no such " + name)
 	}
 	return s.ValueType()
 }
@@ -20,8 +20,7 @@ func schemaType(p *Protocol, what, typeName string, schemas map[string]*tfprotov
 // ReadData validates the configuration of a data source and reads it if it is valid.
 // It returns the diagnostics of both.
 func (p *Protocol) ReadData(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	t := schemaType(p, "data source", typeName, p.schema.DataSourceSchemas)
+	t := typeOf(p.schema.DataSourceSchemas, typeName)
 	configured := p.dynamic(NewValue(t, config))
 	valid := result(p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if hasError(valid.Diagnostics) {
@@ -41,14 +40,12 @@ type Listed struct {
 // List queries a list resource like terraform query with include_resource = true. It
 // returns all diagnostics.
 func (p *Protocol) List(typeName string, config map[string]any, limit int64) ([]Listed, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
 	return p.Query(typeName, config, limit, true)
 }
 
 // Query is [Protocol.List]; without objects, the states are null.
 func (p *Protocol) Query(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	configured := p.dynamic(NewValue(schemaType(p, "list resource", typeName, p.schema.ListResourceSchemas), config))
+	configured := p.dynamic(NewValue(typeOf(p.schema.ListResourceSchemas, typeName), config))
 	server := p.server.(tfprotov6.ListResourceServer)
 	valid := result(server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if hasError(valid.Diagnostics) {
@@ -69,7 +66,6 @@ func (p *Protocol) Query(typeName string, config map[string]any, limit int64, ob
 // AsConfig returns the configuration that Terraform generates for an object: all
 // configurable attributes that are not sensitive.
 func (p *Protocol) AsConfig(typeName string, o *Object) map[string]any {
-	p.t.Helper()
 	fields, config := Attributes(o.State), map[string]any{}
 	for _, a := range p.schema.ResourceSchemas[typeName].Block.Attributes {
 		if (a.Optional || a.Required) && !a.Sensitive && !fields[a.Name].IsNull() {

@@ -3,7 +3,6 @@ package acctest
 import (
 	"context"
 	"maps"
-	"math/big"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -15,8 +14,7 @@ import (
 // Open validates the configuration of an ephemeral resource and opens it if it is
 // valid. It returns the diagnostics of both.
 func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	t := schemaType(p, "ephemeral resource", typeName, p.schema.EphemeralResourceSchemas)
+	t := typeOf(p.schema.EphemeralResourceSchemas, typeName)
 	configured := p.dynamic(NewValue(t, config))
 	valid := result(p.server.ValidateEphemeralResourceConfig(p.t.Context(), &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if hasError(valid.Diagnostics) {
@@ -28,7 +26,6 @@ func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfp
 
 // Close closes an ephemeral resource that Open has opened.
 func (p *Protocol) Close(typeName string, o *Object) []*tfprotov6.Diagnostic {
-	p.t.Helper()
 	return result(p.server.CloseEphemeralResource(p.t.Context(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: o.Private})).Diagnostics
 }
 
@@ -41,19 +38,14 @@ func (p *Protocol) Interrupt() {
 // Invoke validates, plans and invokes an action as Terraform does, up to the first
 // error. It returns the progress messages and the diagnostics of all steps.
 func (p *Protocol) Invoke(typeName string, config map[string]any) (progress []string, diags []*tfprotov6.Diagnostic) {
-	p.t.Helper()
 	return p.InvokePlanned(typeName, config, config)
 }
 
 // InvokePlanned is [Protocol.Invoke] with a different configuration in the plan, which
 // may have unknown values. Like Terraform it does not validate or plan config itself.
 func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any) (progress []string, diags []*tfprotov6.Diagnostic) {
-	p.t.Helper()
-	s, ok := p.schema.ActionSchemas[typeName]
-	if !ok {
-		p.t.Fatalf("the provider has no action %s", typeName)
-	}
-	early, final := p.dynamic(NewValue(s.Schema.ValueType(), planned)), p.dynamic(NewValue(s.Schema.ValueType(), config))
+	t := p.schema.ActionSchemas[typeName].Schema.ValueType()
+	early, final := p.dynamic(NewValue(t, planned)), p.dynamic(NewValue(t, config))
 	server := p.server.(tfprotov6.ActionServer)
 	valid := result(server.ValidateActionConfig(p.t.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: early}))
 	if diags = valid.Diagnostics; hasError(diags) {
@@ -86,26 +78,14 @@ func Unconfigured(t testing.TB) *Protocol {
 // Call calls a function of the provider. For a dynamic parameter, a string, number,
 // bool, []any or map[string]any gets the type of its literal in HCL.
 func (p *Protocol) Call(name string, arguments ...any) (tftypes.Value, *tfprotov6.FunctionError) {
-	p.t.Helper()
-	f, ok := p.schema.Functions[name]
-	if !ok {
-		p.t.Fatalf("the provider has no function %s", name)
-	}
+	f := p.schema.Functions[name]
 	req := &tfprotov6.CallFunctionRequest{Name: name}
 	for i, argument := range arguments {
 		parameter := f.VariadicParameter
 		if i < len(f.Parameters) {
 			parameter = f.Parameters[i]
 		}
-		if parameter == nil {
-			p.t.Fatalf("%s does not accept %d arguments", name, len(arguments))
-		}
-		v := Literal(argument)
-		if !parameter.Type.Is(tftypes.DynamicPseudoType) {
-			v = NewValue(parameter.Type, argument)
-		}
-		d := result(tfprotov6.NewDynamicValue(parameter.Type, v))
-		req.Arguments = append(req.Arguments, &d)
+		req.Arguments = append(req.Arguments, new(result(tfprotov6.NewDynamicValue(parameter.Type, NewValue(parameter.Type, argument)))))
 	}
 	resp := result(p.server.CallFunction(p.t.Context(), req))
 	if resp.Error != nil {
@@ -119,9 +99,6 @@ func (p *Protocol) ResourceSchemas() map[string]*tfprotov6.Schema {
 	return maps.Clone(p.schema.ResourceSchemas)
 }
 
-// Functions returns the provider's functions by name.
-func (p *Protocol) Functions() map[string]*tfprotov6.Function { return p.schema.Functions }
-
 // Literal converts a Go value to a value with the type of its literal in HCL.
 func Literal(v any) tftypes.Value {
 	switch v := v.(type) {
@@ -129,10 +106,8 @@ func Literal(v any) tftypes.Value {
 		return tftypes.NewValue(tftypes.String, v)
 	case bool:
 		return tftypes.NewValue(tftypes.Bool, v)
-	case int:
-		return tftypes.NewValue(tftypes.Number, big.NewFloat(float64(v)))
-	case float64:
-		return tftypes.NewValue(tftypes.Number, big.NewFloat(v))
+	case int, float64:
+		return tftypes.NewValue(tftypes.Number, v)
 	case []any:
 		t := tftypes.Tuple{ElementTypes: []tftypes.Type{}}
 		items := []tftypes.Value{}

@@ -1,7 +1,6 @@
 package acctest
 
 import (
-	"math/big"
 	"reflect"
 	"testing"
 
@@ -169,8 +168,7 @@ func (p *Protocol) With(typeName string, o *Object, name string, v any) *Object 
 func (o *Object) Gone() bool { return o.State.IsNull() }
 
 func (p *Protocol) resourceType(typeName string) tftypes.Type {
-	p.t.Helper()
-	return schemaType(p, "resource", typeName, p.schema.ResourceSchemas)
+	return typeOf(p.schema.ResourceSchemas, typeName)
 }
 
 // Null returns a null object, which is the planned state of a destroy.
@@ -183,7 +181,6 @@ func (p *Protocol) dynamic(v tftypes.Value) *tfprotov6.DynamicValue {
 }
 
 func (p *Protocol) decode(typeName string, d *tfprotov6.DynamicValue) tftypes.Value {
-	p.t.Helper()
 	return p.unmarshal(p.resourceType(typeName), d)
 }
 
@@ -228,9 +225,6 @@ func NewValue(t tftypes.Type, v any) tftypes.Value {
 		return tftypes.NewValue(t, newValues(t.ElementType, v))
 	case tftypes.Set:
 		return tftypes.NewValue(t, newValues(t.ElementType, v))
-	}
-	if n, ok := v.(int); ok {
-		return tftypes.NewValue(t, big.NewFloat(float64(n)))
 	}
 	return tftypes.NewValue(t, v)
 }

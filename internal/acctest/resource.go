@@ -9,13 +9,11 @@ import (
 
 // Config returns a resource's configuration. Missing attributes are null.
 func (p *Protocol) Config(typeName string, config map[string]any) tftypes.Value {
-	p.t.Helper()
 	return NewValue(p.resourceType(typeName), config)
 }
 
 // Validate validates a configuration.
 func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6.Diagnostic {
-	p.t.Helper()
 	resp := result(p.server.ValidateResourceConfig(p.t.Context(), &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: typeName, Config: p.dynamic(p.Config(typeName, config)),
 		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
@@ -25,7 +23,6 @@ func (p *Protocol) Validate(typeName string, config map[string]any) []*tfprotov6
 
 // Upgrade returns a state, as JSON that was written by a version of the schema.
 func (p *Protocol) Upgrade(typeName string, version int64, state []byte) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
 	resp := result(p.server.UpgradeResourceState(p.t.Context(), &tfprotov6.UpgradeResourceStateRequest{
 		TypeName: typeName, Version: version, RawState: &tfprotov6.RawState{JSON: state},
 	}))
@@ -92,7 +89,6 @@ func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string
 
 // ApplyPlan applies the plan of a configuration.
 func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[string]any, prior, plan *Object) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
 	req := &tfprotov6.ApplyResourceChangeRequest{
 		TypeName: typeName, PriorState: p.dynamic(p.Null(typeName)), Config: p.dynamic(p.Null(typeName)),
 		PlannedState: p.dynamic(plan.State), PlannedPrivate: plan.Private, PlannedIdentity: plan.Identity,
@@ -109,7 +105,6 @@ func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[st
 
 // Read refreshes an object.
 func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
 	resp := result(p.server.ReadResource(p.t.Context(), &tfprotov6.ReadResourceRequest{
 		TypeName: typeName, CurrentState: p.dynamic(o.State), CurrentIdentity: o.Identity, Private: o.Private,
 	}))
@@ -118,13 +113,11 @@ func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagn
 
 // Identity returns a resource identity.
 func (p *Protocol) Identity(typeName string, identity map[string]any) *tfprotov6.ResourceIdentityData {
-	p.t.Helper()
 	return &tfprotov6.ResourceIdentityData{IdentityData: p.dynamic(NewValue(p.ids[typeName].ValueType(), identity))}
 }
 
 // Import imports an object by its import id, or by its identity if id is empty.
 func (p *Protocol) Import(typeName, id string, identity map[string]any) (*Object, []*tfprotov6.Diagnostic) {
-	p.t.Helper()
 	req := &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id}
 	if id == "" {
 		req.Identity = p.Identity(typeName, identity)
@@ -139,7 +132,6 @@ func (p *Protocol) Import(typeName, id string, identity map[string]any) (*Object
 
 // IdentityOf returns the attributes of an object's identity, or nil.
 func (p *Protocol) IdentityOf(typeName string, o *Object) map[string]string {
-	p.t.Helper()
 	if o.Identity == nil {
 		return nil
 	}

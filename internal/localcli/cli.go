@@ -1,38 +1,20 @@
 package localcli
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
-
-	"github.com/hashicorp/go-version"
 )
-
-// oldest is the oldest version of each product that the provider works with.
-var oldest = map[string]*version.Version{
-	"Terraform": version.Must(version.NewVersion("1.8.0")),
-	"OpenTofu":  version.Must(version.NewVersion("1.7.0")),
-}
 
 var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
 
-// ParseVersion parses the output of a CLI's version command. It returns an error
-// for one that is too old.
+// ParseVersion parses the output of a CLI's version command.
 func ParseVersion(out string) (product, number string, err error) {
 	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
-		return "", "", errors.New("this is neither Terraform nor OpenTofu; name one of them in TF_CLI")
+		return "", "", fmt.Errorf("this is neither Terraform nor OpenTofu: %s", out)
 	}
-	product, number = m[1], m[2]
-	v, err := version.NewVersion(number)
-	if err != nil {
-		return "", "", err
-	}
-	if v.Core().LessThan(oldest[product]) {
-		return "", "", fmt.Errorf("%s %s is too old; install %[1]s %[3]s or later, or name another CLI in TF_CLI", product, number, oldest[product])
-	}
-	return product, number, nil
+	return m[1], m[2], nil
 }
 
 // Environment returns what the CLI gets of the user's environment: all but the

@@ -2,7 +2,6 @@ package localcli_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
@@ -10,22 +9,13 @@ import (
 
 func TestParseVersion(t *testing.T) {
 	for out, want := range map[string]string{
-		"Terraform v1.11.4\non linux_amd64\n":             "Terraform 1.11.4",
-		"Terraform v1.8.0-rc1\n":                          "Terraform 1.8.0-rc1",
-		"OpenTofu v1.7.0\non darwin_arm64\n":              "OpenTofu 1.7.0",
-		"Warning: something first\n\nTerraform v1.15.0\n": "Terraform 1.15.0",
-		"Terraform v1.7.5\n":                              "Terraform 1.7.5 is too old; install Terraform 1.8.0",
-		"OpenTofu v1.6.2\n":                               "OpenTofu 1.6.2 is too old; install OpenTofu 1.7.0",
-		"Terragrunt v1.0.0\n":                             "neither Terraform nor OpenTofu",
-		"Terraform vain\n":                                "Malformed version",
+		"Terraform v1.8.0-rc1\non linux_amd64\n":        "Terraform 1.8.0-rc1",
+		"Warning: something first\n\nOpenTofu v1.7.0\n": "OpenTofu 1.7.0",
+		"Terragrunt v1.0.0\n":                           " ",
 	} {
 		product, number, err := localcli.ParseVersion(out)
-		got := product + " " + number
-		if err != nil {
-			got = err.Error()
-		}
-		if err == nil && got != want || err != nil && !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
-			t.Errorf("%q is %q, want %q", out, got, want)
+		if got := product + " " + number; got != want || (err == nil) != (want != " ") {
+			t.Errorf("%q is %q, %v; want %q", out, got, err, want)
 		}
 	}
 }
