@@ -137,11 +137,10 @@ func (m *machine) grant(body obj, faults []problem) operation {
 			}
 			var unknown []problem
 			if g.subjectType == "service_account" {
-				if g.subjectID = canonical(g.subjectID); m.serviceAccountOf(g.subjectID) == nil {
+				if g.subjectID = canonical(g.subjectID); m.serviceAccountOf(everything, g.subjectID) == nil {
 					unknown = append(unknown, wrong("body.subject_id"))
 				}
 			}
-			everything := reach{all: true}
 			if g.resourceType == "domain" && m.domainWithID(g.resourceID) == nil || g.resourceType == "workspace" && m.seenWorkspace(everything, g.resourceID) == nil {
 				unknown = append(unknown, wrong("body.resource_id"))
 			}
@@ -149,7 +148,7 @@ func (m *machine) grant(body obj, faults []problem) operation {
 				return unprocessable(unknown...)
 			}
 			if limit := m.expiryOf(who); !limit.IsZero() {
-				to := m.serviceAccountOf(g.subjectID)
+				to := m.serviceAccountOf(everything, g.subjectID)
 				if g.subjectType != "service_account" || to.expiresAt.IsZero() || to.expiresAt.After(limit) {
 					return denied("longer")
 				}
@@ -227,7 +226,7 @@ func (m *machine) hasOwner(who *caller) bool {
 			return false
 		}
 		if g.subjectType == "service_account" {
-			a := m.serviceAccountOf(g.subjectID)
+			a := m.serviceAccountOf(everything, g.subjectID)
 			return a != nil && a.refusal(m.now()) == ""
 		}
 		return who.owner && g.subjectID == m.account.ownerID

@@ -115,6 +115,8 @@ type reach struct {
 	resources []string // workspaces and domains
 }
 
+var everything = reach{all: true}
+
 func (m *machine) reach(who *caller, capability string) (r reach) {
 	for _, g := range m.grantsOf(who) {
 		switch {

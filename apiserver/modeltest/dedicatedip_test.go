@@ -100,18 +100,16 @@ func (m *machine) claim(id string, faults []problem) operation {
 
 func (m *machine) ipIDs() []string { return idsOf(m.ips, func(d *dedicatedIP) string { return d.id }) }
 
-func (m *machine) ipOf(id string) *dedicatedIP {
+func (m *machine) ipOf(_ reach, id string) *dedicatedIP {
 	return find(m.ips, func(d *dedicatedIP) bool { return d.id == canonical(id) })
 }
 
 // releaseIP releases an address, which can be claimed again.
 func (m *machine) releaseIP() {
 	id, faults := m.named("dedicated_ip_id", m.ipIDs())
-	m.do(m.caller(), erase("/dedicated-ips/"+id, "dedicated_ip.release", "dedicated_ip_id", faults,
-		func(*caller) *dedicatedIP { return m.ipOf(id) },
-		func(d *dedicatedIP) {
-			m.ips = without(m.ips, func(other *dedicatedIP) bool { return other == d })
-		}))
+	erase(m, "/dedicated-ips/", "dedicated_ip.release", "dedicated_ip_id", id, faults, m.ipOf, func(d *dedicatedIP) {
+		m.ips = without(m.ips, func(other *dedicatedIP) bool { return other == d })
+	})
 }
 
 func (m *machine) readIPs() {
@@ -129,7 +127,7 @@ func (m *machine) readIPs() {
 }
 
 func (m *machine) getIP(id string) operation {
-	return get("/dedicated-ips/"+id, "dedicated_ip.view", "dedicated_ip_id", func(*caller) *dedicatedIP { return m.ipOf(id) }, m.ipObject)
+	return get(m, "/dedicated-ips/", "dedicated_ip.view", "dedicated_ip_id", id, m.ipOf, m.ipObject)
 }
 
 func (m *machine) listIPs(query url.Values) *listing {

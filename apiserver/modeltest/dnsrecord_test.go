@@ -272,7 +272,7 @@ func (m *machine) recordID() (id string, faults []problem) {
 func (m *machine) updateRecord() {
 	id, faults := m.recordID()
 	typ := draw(m, "type", recordTypes...)
-	if r := m.seenRecord(reach{all: true}, id); r != nil {
+	if r := m.seenRecord(everything, id); r != nil {
 		typ = r.typ
 	}
 	v, body := m.drawValue(typ), obj{}
@@ -285,60 +285,48 @@ func (m *machine) updateRecord() {
 	if draw(m, "prio", false, false, true) {
 		body["prio"] = draw[any](m, "prio", 10, 20, nil)
 	}
-	m.do(m.caller(), operation{
-		method: "PATCH", path: "/dns-records/" + id, body: body, capability: "dns_record.update", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			r := m.seenRecord(m.reach(who, "dns_record.update"), id)
-			switch {
-			case r == nil:
-				return notFound("dns_record_id")
-			case r.system:
-				return conflict(id)
+	o := operation{method: "PATCH", path: "/dns-records/" + id, body: body, capability: "dns_record.update", faults: faults}
+	m.do(m.caller(), on(m, o, "dns_record_id", id, m.seenRecord, func(who *caller, r *record) want {
+		if r.system {
+			return conflict(id)
+		}
+		changed, found := *r, []problem(nil)
+		if _, given := body["value"]; given {
+			if changed.value = v.canonical; v.canonical == "" {
+				found = append(found, wrong("body.value"))
 			}
-			changed, found := *r, []problem(nil)
-			if _, given := body["value"]; given {
-				if changed.value = v.canonical; v.canonical == "" {
-					found = append(found, wrong("body.value"))
-				}
+		}
+		if prio, given := body["prio"].(int); given {
+			if changed.priority = &prio; r.priority == nil {
+				found = append(found, wrong("body.prio"))
 			}
-			if prio, given := body["prio"].(int); given {
-				if changed.priority = &prio; r.priority == nil {
-					found = append(found, wrong("body.prio"))
-				}
-			}
-			if ttl, given := body["ttl"].(int); given {
-				changed.ttl = ttl
-			}
-			if found != nil {
-				return unprocessable(found...)
-			}
-			before := *r
-			*r = changed
-			if refusal := m.recordConflict(who, r); refusal != nil {
-				*r = before
-				return *refusal
-			}
-			return ok(m.recordObject(r))
-		},
-	})
+		}
+		if ttl, given := body["ttl"].(int); given {
+			changed.ttl = ttl
+		}
+		if found != nil {
+			return unprocessable(found...)
+		}
+		before := *r
+		*r = changed
+		if refusal := m.recordConflict(who, r); refusal != nil {
+			*r = before
+			return *refusal
+		}
+		return ok(m.recordObject(r))
+	}))
 }
 
 func (m *machine) deleteRecord() {
 	id, faults := m.recordID()
-	m.do(m.caller(), operation{
-		method: "DELETE", path: "/dns-records/" + id, capability: "dns_record.delete", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			r := m.seenRecord(m.reach(who, "dns_record.delete"), id)
-			switch {
-			case r == nil:
-				return notFound("dns_record_id")
-			case r.system:
-				return conflict(id)
-			}
-			m.records = without(m.records, func(other *record) bool { return other == r })
-			return deleted()
-		},
-	})
+	o := operation{method: "DELETE", path: "/dns-records/" + id, capability: "dns_record.delete", faults: faults}
+	m.do(m.caller(), on(m, o, "dns_record_id", id, m.seenRecord, func(_ *caller, r *record) want {
+		if r.system {
+			return conflict(id)
+		}
+		m.records = without(m.records, func(other *record) bool { return other == r })
+		return deleted()
+	}))
 }
 
 func (m *machine) readRecords() {
@@ -357,9 +345,7 @@ func (m *machine) readRecords() {
 }
 
 func (m *machine) getRecord(id string) operation {
-	return get("/dns-records/"+id, "dns_record.view", "dns_record_id",
-		func(who *caller) *record { return m.seenRecord(m.reach(who, "dns_record.view"), id) },
-		m.recordObject)
+	return get(m, "/dns-records/", "dns_record.view", "dns_record_id", id, m.seenRecord, m.recordObject)
 }
 
 func (m *machine) listRecords(query url.Values) *listing {

@@ -264,57 +264,44 @@ func (m *machine) updateDomain() {
 }
 
 func (m *machine) changeDomain(ref string, body obj, faults []problem) operation {
-	return operation{
-		method: "PATCH", path: "/domains/" + url.PathEscape(ref), body: body, capability: "domain.update", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			r := m.reach(who, "domain.update")
-			d := m.seenDomain(r, ref)
-			if d == nil {
-				return notFound("domain")
+	o := operation{method: "PATCH", path: "/domains/" + url.PathEscape(ref), body: body, capability: "domain.update", faults: faults}
+	return on(m, o, "domain", ref, m.seenDomain, func(who *caller, d *domain) want {
+		if id, given := body["workspace_id"].(string); given {
+			w := m.seenWorkspace(m.reach(who, o.capability), id)
+			if w == nil {
+				return unprocessable(wrong("body.workspace_id"))
 			}
-			if id, given := body["workspace_id"].(string); given {
-				w := m.seenWorkspace(r, id)
-				if w == nil {
-					return unprocessable(wrong("body.workspace_id"))
-				}
-				if slices.ContainsFunc(narrowable, func(capability string) bool {
-					has := m.reach(who, capability)
-					return has.workspace(w) && !has.domain(d)
-				}) {
-					return denied("move")
-				}
-				d.workspace = w
+			if slices.ContainsFunc(narrowable, func(capability string) bool {
+				has := m.reach(who, capability)
+				return has.workspace(w) && !has.domain(d)
+			}) {
+				return denied("move")
 			}
-			if on, given := body["auto_renew"].(bool); given {
-				d.autoRenew = on
-			}
-			if redirect, given := body["redirect_url"]; given {
-				d.redirect, _ = redirect.(string)
-			}
-			d.updated = m.now()
-			return ok(obj{"id": d.id, "auto_renew": d.autoRenew, "workspace_id": d.workspace.id, "redirect_url": maybe(d.redirect)})
-		},
-	}
+			d.workspace = w
+		}
+		if on, given := body["auto_renew"].(bool); given {
+			d.autoRenew = on
+		}
+		if redirect, given := body["redirect_url"]; given {
+			d.redirect, _ = redirect.(string)
+		}
+		d.updated = m.now()
+		return ok(obj{"id": d.id, "auto_renew": d.autoRenew, "workspace_id": d.workspace.id, "redirect_url": maybe(d.redirect)})
+	})
 }
 
 // deleteDomain deletes a domain with its objects. A domain with mailboxes can't be
 // deleted.
 func (m *machine) deleteDomain() {
 	ref := m.domainRef("domain")
-	m.do(m.caller(), operation{
-		method: "DELETE", path: "/domains/" + url.PathEscape(ref), capability: "domain.delete", narrowable: true,
-		then: func(who *caller) want {
-			d := m.seenDomain(m.reach(who, "domain.delete"), ref)
-			switch {
-			case d == nil:
-				return notFound("domain")
-			case slices.ContainsFunc(m.mailboxes, func(b *mailbox) bool { return b.domain == d }):
-				return conflict(d.id)
-			}
-			m.forget(d)
-			return deleted()
-		},
-	})
+	o := operation{method: "DELETE", path: "/domains/" + url.PathEscape(ref), capability: "domain.delete"}
+	m.do(m.caller(), on(m, o, "domain", ref, m.seenDomain, func(_ *caller, d *domain) want {
+		if slices.ContainsFunc(m.mailboxes, func(b *mailbox) bool { return b.domain == d }) {
+			return conflict(d.id)
+		}
+		m.forget(d)
+		return deleted()
+	}))
 }
 
 // forget deletes a domain with its objects from the model.
@@ -387,9 +374,7 @@ func (m *machine) readDomains() {
 }
 
 func (m *machine) getDomain(ref string) operation {
-	return get("/domains/"+url.PathEscape(ref), "domain.view", "domain",
-		func(who *caller) *domain { return m.seenDomain(m.reach(who, "domain.view"), ref) },
-		m.domainObject)
+	return get(m, "/domains/", "domain.view", "domain", ref, m.seenDomain, m.domainObject)
 }
 
 func (m *machine) listDomains(query url.Values) *listing {

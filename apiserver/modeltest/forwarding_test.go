@@ -120,7 +120,7 @@ func (m *machine) flood() {
 	}
 	id := ids[m.which("rule", len(ids))]
 	for range draw(m, "messages", 12, 21) {
-		if r := m.seenRule(m.theOwner(), "forwarding.manage", id); r != nil {
+		if r := m.seenRule(everything, id); r != nil {
 			m.do(m.theOwner(), m.retarget(id, address{r.target, r.target}, obj{"target_email": r.target}, nil))
 		}
 	}
@@ -204,8 +204,8 @@ func (m *machine) createRule() {
 
 func (m *machine) ruleIDs() []string { return idsOf(m.rules, func(r *rule) string { return r.id }) }
 
-func (m *machine) seenRule(who *caller, capability, id string) *rule {
-	r := m.reach(who, capability)
+// seenRule returns a rule that the caller may see.
+func (m *machine) seenRule(r reach, id string) *rule {
 	return find(m.rules, func(v *rule) bool { return v.id == canonical(id) && r.scope(v.scope) })
 }
 
@@ -226,53 +226,41 @@ func (m *machine) updateRule() {
 }
 
 func (m *machine) retarget(id string, target address, body obj, faults []problem) operation {
-	return operation{
-		method: "PATCH", path: "/forwarding/" + id, body: body, capability: "forwarding.manage", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			r := m.seenRule(who, "forwarding.manage", id)
-			if r == nil {
-				return notFound("forwarding_id")
-			}
-			if state := r.state(m.now()); r.target == target.canonical && (state == "internal" || state == "verified") {
-				return ok(m.ruleObject(r))
-			}
-			before := r.target
-			r.target = target.canonical
-			if refusal := m.ruleConflict(who, r); refusal != nil {
-				r.target = before
-				return *refusal
-			}
-			if refusal := m.verify(who, r); refusal != nil {
-				r.target = before
-				return *refusal
-			}
-			r.updated = m.now()
+	o := operation{method: "PATCH", path: "/forwarding/" + id, body: body, capability: "forwarding.manage", faults: faults}
+	return on(m, o, "forwarding_id", id, m.seenRule, func(who *caller, r *rule) want {
+		if state := r.state(m.now()); r.target == target.canonical && (state == "internal" || state == "verified") {
 			return ok(m.ruleObject(r))
-		},
-	}
+		}
+		before := r.target
+		r.target = target.canonical
+		if refusal := m.ruleConflict(who, r); refusal != nil {
+			r.target = before
+			return *refusal
+		}
+		if refusal := m.verify(who, r); refusal != nil {
+			r.target = before
+			return *refusal
+		}
+		r.updated = m.now()
+		return ok(m.ruleObject(r))
+	})
 }
 
 // switchRule switches a rule on or off. A rule that is not verified can't be switched
 // on.
 func (m *machine) switchRule() {
 	id, faults := m.named("forwarding_id", m.ruleIDs())
-	on := draw(m, "active", false, true)
-	body := obj{"active": on}
+	active := draw(m, "active", false, true)
+	body := obj{"active": active}
 	faults = append(faults, m.spoil("body", body, "active")...)
-	m.do(m.caller(), operation{
-		method: "PATCH", path: "/forwarding/" + id + "/active", body: body, capability: "forwarding.manage", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			r := m.seenRule(who, "forwarding.manage", id)
-			if r == nil {
-				return notFound("forwarding_id")
-			}
-			if state := r.state(m.now()); on && (state == "pending" || state == "expired") {
-				return conflict(r.id)
-			}
-			r.on, r.updated = on, m.now()
-			return ok(m.ruleObject(r))
-		},
-	})
+	o := operation{method: "PATCH", path: "/forwarding/" + id + "/active", body: body, capability: "forwarding.manage", faults: faults}
+	m.do(m.caller(), on(m, o, "forwarding_id", id, m.seenRule, func(_ *caller, r *rule) want {
+		if state := r.state(m.now()); active && (state == "pending" || state == "expired") {
+			return conflict(r.id)
+		}
+		r.on, r.updated = active, m.now()
+		return ok(m.ruleObject(r))
+	}))
 }
 
 // openLink opens a link that was sent, and sometimes confirms. Opening alone changes
@@ -324,11 +312,9 @@ func ptrs[T any](all []T) []*T {
 
 func (m *machine) deleteRule() {
 	id, faults := m.named("forwarding_id", m.ruleIDs())
-	m.do(m.caller(), erase("/forwarding/"+id, "forwarding.manage", "forwarding_id", faults,
-		func(who *caller) *rule { return m.seenRule(who, "forwarding.manage", id) },
-		func(r *rule) {
-			m.rules = without(m.rules, func(other *rule) bool { return other == r })
-		}))
+	erase(m, "/forwarding/", "forwarding.manage", "forwarding_id", id, faults, m.seenRule, func(r *rule) {
+		m.rules = without(m.rules, func(other *rule) bool { return other == r })
+	})
 }
 
 func (m *machine) readRules() {
@@ -346,9 +332,7 @@ func (m *machine) readRules() {
 }
 
 func (m *machine) getRule(id string) operation {
-	return get("/forwarding/"+id, "forwarding.view", "forwarding_id",
-		func(who *caller) *rule { return m.seenRule(who, "forwarding.view", id) },
-		m.ruleObject)
+	return get(m, "/forwarding/", "forwarding.view", "forwarding_id", id, m.seenRule, m.ruleObject)
 }
 
 // filterScope draws the filters that rules and master passwords share.

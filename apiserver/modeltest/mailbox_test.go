@@ -157,33 +157,24 @@ func (m *machine) updateMailbox() {
 		}
 	}
 	faults := misnamed("body", body, "first_name", "last_name")
-	m.do(m.caller(), operation{
-		method: "PATCH", path: "/mailboxes/" + url.PathEscape(ref), body: body, capability: "mailbox.update", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			b := m.seenMailbox(m.reach(who, "mailbox.update"), ref)
-			if b == nil {
-				return notFound("mailbox")
-			}
-			if first, given := body["first_name"].(string); given {
-				b.first = first
-			}
-			if last, given := body["last_name"].(string); given {
-				b.last = last
-			}
-			b.updated = m.now()
-			return ok(m.mailboxObject(b))
-		},
-	})
+	o := operation{method: "PATCH", path: "/mailboxes/" + url.PathEscape(ref), body: body, capability: "mailbox.update", faults: faults}
+	m.do(m.caller(), on(m, o, "mailbox", ref, m.seenMailbox, func(_ *caller, b *mailbox) want {
+		if first, given := body["first_name"].(string); given {
+			b.first = first
+		}
+		if last, given := body["last_name"].(string); given {
+			b.last = last
+		}
+		b.updated = m.now()
+		return ok(m.mailboxObject(b))
+	}))
 }
 
 func (m *machine) deleteMailbox() {
-	ref := m.mailboxRef()
-	m.do(m.caller(), erase("/mailboxes/"+url.PathEscape(ref), "mailbox.delete", "mailbox", nil,
-		func(who *caller) *mailbox { return m.seenMailbox(m.reach(who, "mailbox.delete"), ref) },
-		func(b *mailbox) {
-			m.mailboxes = without(m.mailboxes, func(other *mailbox) bool { return other == b })
-			m.release(b.address())
-		}))
+	erase(m, "/mailboxes/", "mailbox.delete", "mailbox", m.mailboxRef(), nil, m.seenMailbox, func(b *mailbox) {
+		m.mailboxes = without(m.mailboxes, func(other *mailbox) bool { return other == b })
+		m.release(b.address())
+	})
 }
 
 func (m *machine) readMailboxes() {
@@ -202,9 +193,7 @@ func (m *machine) readMailboxes() {
 }
 
 func (m *machine) getMailbox(ref string) operation {
-	return get("/mailboxes/"+url.PathEscape(ref), "mailbox.view", "mailbox",
-		func(who *caller) *mailbox { return m.seenMailbox(m.reach(who, "mailbox.view"), ref) },
-		m.mailboxObject)
+	return get(m, "/mailboxes/", "mailbox.view", "mailbox", ref, m.seenMailbox, m.mailboxObject)
 }
 
 func (m *machine) listMailboxes(query url.Values) *listing {

@@ -82,8 +82,8 @@ func (m *machine) passwordIDs() []string {
 	return idsOf(m.passwords, func(p *password) string { return p.id })
 }
 
-func (m *machine) seenPassword(who *caller, capability, id string) *password {
-	r := m.reach(who, capability)
+// seenPassword returns a master password that the caller may see.
+func (m *machine) seenPassword(r reach, id string) *password {
 	return find(m.passwords, func(p *password) bool { return p.id == canonical(id) && r.scope(p.scope) })
 }
 
@@ -92,32 +92,24 @@ func (m *machine) renamePassword() {
 	body := obj{"name": draw(m, "name", passwordNames...)}
 	faults = append(faults, m.spoil("body", body, "name")...)
 	faults = append(faults, misnamed("body", body, "name")...)
-	m.do(m.caller(), operation{
-		method: "PATCH", path: "/credentials/" + id, body: body, capability: "credential.manage", narrowable: true, faults: faults,
-		then: func(who *caller) want {
-			p := m.seenPassword(who, "credential.manage", id)
-			if p == nil {
-				return notFound("credential_id")
-			}
-			before := p.name
-			p.name = body["name"].(string)
-			if refusal := m.passwordConflict(who, p); refusal != nil {
-				p.name = before
-				return *refusal
-			}
-			p.updated = m.now()
-			return ok(m.passwordObject(p))
-		},
-	})
+	o := operation{method: "PATCH", path: "/credentials/" + id, body: body, capability: "credential.manage", faults: faults}
+	m.do(m.caller(), on(m, o, "credential_id", id, m.seenPassword, func(who *caller, p *password) want {
+		before := p.name
+		p.name = body["name"].(string)
+		if refusal := m.passwordConflict(who, p); refusal != nil {
+			p.name = before
+			return *refusal
+		}
+		p.updated = m.now()
+		return ok(m.passwordObject(p))
+	}))
 }
 
 func (m *machine) deletePassword() {
 	id, faults := m.named("credential_id", m.passwordIDs())
-	m.do(m.caller(), erase("/credentials/"+id, "credential.manage", "credential_id", faults,
-		func(who *caller) *password { return m.seenPassword(who, "credential.manage", id) },
-		func(p *password) {
-			m.passwords = without(m.passwords, func(other *password) bool { return other == p })
-		}))
+	erase(m, "/credentials/", "credential.manage", "credential_id", id, faults, m.seenPassword, func(p *password) {
+		m.passwords = without(m.passwords, func(other *password) bool { return other == p })
+	})
 }
 
 func (m *machine) readPasswords() {
@@ -134,9 +126,7 @@ func (m *machine) readPasswords() {
 }
 
 func (m *machine) getPassword(id string) operation {
-	return get("/credentials/"+id, "credential.view", "credential_id",
-		func(who *caller) *password { return m.seenPassword(who, "credential.view", id) },
-		m.passwordObject)
+	return get(m, "/credentials/", "credential.view", "credential_id", id, m.seenPassword, m.passwordObject)
 }
 
 func (m *machine) listPasswords(query url.Values) *listing {

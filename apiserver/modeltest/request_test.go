@@ -90,32 +90,32 @@ func denied(capability string) want {
 	return refused(403, problem{"header.Authorization", "permission_denied", []string{capability}})
 }
 
-// get reads one object. find returns it, or nil if it does not exist for the caller.
-func get[T any](path, capability, param string, find func(who *caller) *T, object func(*T) obj) operation {
-	return operation{
-		method: "GET", path: path, capability: capability, narrowable: slices.Contains(narrowable, capability), reads: true,
-		then: func(who *caller) want {
-			if found := find(who); found != nil {
-				return ok(object(found))
-			}
-			return notFound(param)
-		},
+// on returns an operation on the object with this reference; seen returns it, or nil if it does
+// not exist for a caller with that reach.
+func on[T any](m *machine, o operation, param, ref string, seen func(reach, string) *T, then func(*caller, *T) want) operation {
+	o.narrowable = slices.Contains(narrowable, o.capability)
+	o.then = func(who *caller) want {
+		if found := seen(m.reach(who, o.capability), ref); found != nil {
+			return then(who, found)
+		}
+		return notFound(param)
 	}
+	return o
+}
+
+// get reads one object.
+func get[T any](m *machine, path, capability, param, ref string, seen func(reach, string) *T, object func(*T) obj) operation {
+	o := operation{method: "GET", path: path + url.PathEscape(ref), capability: capability, reads: true}
+	return on(m, o, param, ref, seen, func(_ *caller, found *T) want { return ok(object(found)) })
 }
 
 // erase deletes one object.
-func erase[T any](path, capability, param string, faults []problem, find func(who *caller) *T, forget func(*T)) operation {
-	return operation{
-		method: "DELETE", path: path, capability: capability, narrowable: slices.Contains(narrowable, capability), faults: faults,
-		then: func(who *caller) want {
-			found := find(who)
-			if found == nil {
-				return notFound(param)
-			}
-			forget(found)
-			return deleted()
-		},
-	}
+func erase[T any](m *machine, path, capability, param, ref string, faults []problem, seen func(reach, string) *T, forget func(*T)) {
+	o := operation{method: "DELETE", path: path + url.PathEscape(ref), capability: capability, faults: faults}
+	m.do(m.caller(), on(m, o, param, ref, seen, func(_ *caller, found *T) want {
+		forget(found)
+		return deleted()
+	}))
 }
 
 // readOne reads one of the objects with these ids, or another one.

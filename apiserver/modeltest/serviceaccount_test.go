@@ -146,29 +146,23 @@ func (m *machine) serviceAccountIDs() []string {
 // only revoke service accounts whose grants it could create, and never the last owner.
 func (m *machine) revokeServiceAccount() {
 	id, faults := m.named("service_account_id", m.serviceAccountIDs())
-	revoke := operation{
-		method: "DELETE", path: "/auth/service-accounts/" + id, capability: "service_account.revoke", faults: faults, reads: true,
-		then: func(who *caller) want {
-			a := m.serviceAccountOf(id)
-			if a == nil {
-				return notFound("service_account_id")
-			}
-			held := m.grantsOf(a.caller())
-			if slices.ContainsFunc(held, func(g *grant) bool { return !m.mayGrant(who, g) }) {
-				return denied("revoke")
-			}
-			if !a.revokedAt.IsZero() {
-				return deleted()
-			}
-			a.revokedAt = m.now()
-			if slices.ContainsFunc(held, func(g *grant) bool { return g.kind != "capability" }) && !m.hasOwner(who) {
-				a.revokedAt = time.Time{}
-				return conflict("owner who can act", a.id)
-			}
-			a.updated, a.revokedBy = m.now(), m.userOf(who)
+	o := operation{method: "DELETE", path: "/auth/service-accounts/" + id, capability: "service_account.revoke", faults: faults, reads: true}
+	revoke := on(m, o, "service_account_id", id, m.serviceAccountOf, func(who *caller, a *serviceAccount) want {
+		held := m.grantsOf(a.caller())
+		if slices.ContainsFunc(held, func(g *grant) bool { return !m.mayGrant(who, g) }) {
+			return denied("revoke")
+		}
+		if !a.revokedAt.IsZero() {
 			return deleted()
-		},
-	}
+		}
+		a.revokedAt = m.now()
+		if slices.ContainsFunc(held, func(g *grant) bool { return g.kind != "capability" }) && !m.hasOwner(who) {
+			a.revokedAt = time.Time{}
+			return conflict("owner who can act", a.id)
+		}
+		a.updated, a.revokedBy = m.now(), m.userOf(who)
+		return deleted()
+	})
 	m.do(m.caller(), revoke)
 	if m.rarely(3, "again") {
 		m.become(m.now().Add(time.Second))
@@ -176,7 +170,7 @@ func (m *machine) revokeServiceAccount() {
 	}
 }
 
-func (m *machine) serviceAccountOf(id string) *serviceAccount {
+func (m *machine) serviceAccountOf(_ reach, id string) *serviceAccount {
 	return find(m.serviceAccounts, func(a *serviceAccount) bool { return a.id == canonical(id) })
 }
 
@@ -189,9 +183,7 @@ func (m *machine) readServiceAccounts() {
 }
 
 func (m *machine) getServiceAccount(id string) operation {
-	return get("/auth/service-accounts/"+id, "service_account.view", "service_account_id",
-		func(*caller) *serviceAccount { return m.serviceAccountOf(id) },
-		m.serviceAccountObject)
+	return get(m, "/auth/service-accounts/", "service_account.view", "service_account_id", id, m.serviceAccountOf, m.serviceAccountObject)
 }
 
 func (m *machine) listServiceAccounts() *listing {

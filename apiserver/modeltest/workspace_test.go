@@ -65,9 +65,7 @@ func (m *machine) readWorkspaces() {
 }
 
 func (m *machine) getWorkspace(id string) operation {
-	return get("/workspaces/"+id, "workspace.view", "workspace_id",
-		func(who *caller) *workspace { return m.seenWorkspace(m.reach(who, "workspace.view"), id) },
-		m.workspaceObject)
+	return get(m, "/workspaces/", "workspace.view", "workspace_id", id, m.seenWorkspace, m.workspaceObject)
 }
 
 func (m *machine) listWorkspaces() *listing {
