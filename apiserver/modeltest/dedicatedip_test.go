@@ -131,17 +131,14 @@ func (m *machine) getIP(id string) operation {
 }
 
 func (m *machine) listIPs(query url.Values) *listing {
-	l := &listing{path: "/dedicated-ips", capability: "dedicated_ip.view", query: query}
-	l.items = func(*caller) []any {
-		return render(m.ips, func(d *dedicatedIP) bool { return l.by("status", "active") && l.by("country_code", d.option.country) }, m.ipObject)
-	}
-	return l
+	return list(m, "/dedicated-ips", "dedicated_ip.view", query, &m.ips, m.ipObject, func(l *listing, _ reach, d *dedicatedIP) bool {
+		return l.by("status", "active") && l.by("country_code", d.option.country)
+	})
 }
 
 func (m *machine) listOptions() *listing {
-	return &listing{path: "/dedicated-ips/options", capability: "dedicated_ip.view", query: url.Values{}, items: func(*caller) []any {
-		return render(m.options, func(*option) bool { return true }, func(o *option) obj {
-			return obj{"id": o.id, "name": learnAny(&o.name), "type": learnAny(&o.typ), "country_code": o.country, "available": m.available(o)}
-		})
-	}}
+	object := func(o *option) obj {
+		return obj{"id": o.id, "name": learnAny(&o.name), "type": learnAny(&o.typ), "country_code": o.country, "available": m.available(o)}
+	}
+	return list(m, "/dedicated-ips/options", "dedicated_ip.view", url.Values{}, &m.options, object, func(*listing, reach, *option) bool { return true })
 }

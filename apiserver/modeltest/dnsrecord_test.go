@@ -349,12 +349,7 @@ func (m *machine) getRecord(id string) operation {
 }
 
 func (m *machine) listRecords(query url.Values) *listing {
-	l := &listing{path: "/dns-records", capability: "dns_record.view", narrowable: true, query: query}
-	l.items = func(who *caller) []any {
-		r := m.reach(who, "dns_record.view")
-		return render(m.records, func(v *record) bool {
-			return r.domain(v.domain) && !m.yields(v) && l.inDomain(m, r, v.domain) && l.by("type", v.typ) && l.by("name", v.name)
-		}, m.recordObject)
-	}
-	return l
+	return list(m, "/dns-records", "dns_record.view", query, &m.records, m.recordObject, func(l *listing, r reach, v *record) bool {
+		return r.domain(v.domain) && !m.yields(v) && l.inDomain(m, r, v.domain) && l.by("type", v.typ) && l.by("name", v.name)
+	})
 }

@@ -378,12 +378,7 @@ func (m *machine) getDomain(ref string) operation {
 }
 
 func (m *machine) listDomains(query url.Values) *listing {
-	l := &listing{path: "/domains", capability: "domain.view", narrowable: true, query: query}
-	l.items = func(who *caller) []any {
-		r := m.reach(who, "domain.view")
-		return render(m.domains, func(d *domain) bool {
-			return r.domain(d) && l.by("workspace_id", d.workspace.id) && l.by("status", m.domainStatus(d)) && l.by("tag", "") && has(l.query.Get("search"), d.name, shown(d.name))
-		}, m.domainObject)
-	}
-	return l
+	return list(m, "/domains", "domain.view", query, &m.domains, m.domainObject, func(l *listing, r reach, d *domain) bool {
+		return r.domain(d) && l.by("workspace_id", d.workspace.id) && l.by("status", m.domainStatus(d)) && l.by("tag", "") && has(l.query.Get("search"), d.name, shown(d.name))
+	})
 }

@@ -349,12 +349,7 @@ func (l *listing) inScope(m *machine, r reach, s scope) bool {
 }
 
 func (m *machine) listRules(query url.Values) *listing {
-	l := &listing{path: "/forwarding", capability: "forwarding.view", narrowable: true, query: query}
-	l.items = func(who *caller) []any {
-		r := m.reach(who, "forwarding.view")
-		return render(m.rules, func(v *rule) bool {
-			return r.scope(v.scope) && l.inScope(m, r, v.scope) && l.by("verification_state", v.state(m.now())) && has(l.query.Get("search"), v.target, shown(v.target))
-		}, m.ruleObject)
-	}
-	return l
+	return list(m, "/forwarding", "forwarding.view", query, &m.rules, m.ruleObject, func(l *listing, r reach, v *rule) bool {
+		return r.scope(v.scope) && l.inScope(m, r, v.scope) && l.by("verification_state", v.state(m.now())) && has(l.query.Get("search"), v.target, shown(v.target))
+	})
 }

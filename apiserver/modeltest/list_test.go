@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,6 +17,16 @@ type listing struct {
 	faults           []problem
 	// items are all matching objects in order, as the caller sees them.
 	items func(who *caller) []any
+}
+
+// list returns a list of the objects that match, in order.
+func list[T any](m *machine, path, capability string, query url.Values, all *[]*T, object func(*T) obj, match func(*listing, reach, *T) bool) *listing {
+	l := &listing{path: path, capability: capability, narrowable: slices.Contains(narrowable, capability), query: query}
+	l.items = func(who *caller) []any {
+		r := m.reach(who, capability)
+		return render(*all, func(v *T) bool { return match(l, r, v) }, object)
+	}
+	return l
 }
 
 // filter draws whether to use a filter, and adds it to the query.

@@ -197,15 +197,10 @@ func (m *machine) getMailbox(ref string) operation {
 }
 
 func (m *machine) listMailboxes(query url.Values) *listing {
-	l := &listing{path: "/mailboxes", capability: "mailbox.view", narrowable: true, query: query}
-	l.items = func(who *caller) []any {
-		r := m.reach(who, "mailbox.view")
-		return render(m.mailboxes, func(b *mailbox) bool {
-			return r.domain(b.domain) && l.inDomain(m, r, b.domain) && l.by("workspace_id", b.domain.workspace.id) &&
-				l.by("status", m.mailboxStatus(b)) && has(l.query.Get("search"), b.address(), shown(b.address()), b.first, b.last)
-		}, m.mailboxObject)
-	}
-	return l
+	return list(m, "/mailboxes", "mailbox.view", query, &m.mailboxes, m.mailboxObject, func(l *listing, r reach, b *mailbox) bool {
+		return r.domain(b.domain) && l.inDomain(m, r, b.domain) && l.by("workspace_id", b.domain.workspace.id) &&
+			l.by("status", m.mailboxStatus(b)) && has(l.query.Get("search"), b.address(), shown(b.address()), b.first, b.last)
+	})
 }
 
 // has reports whether one of the texts contains the search term, ignoring case.

@@ -130,12 +130,7 @@ func (m *machine) getPassword(id string) operation {
 }
 
 func (m *machine) listPasswords(query url.Values) *listing {
-	l := &listing{path: "/credentials", capability: "credential.view", narrowable: true, query: query}
-	l.items = func(who *caller) []any {
-		r := m.reach(who, "credential.view")
-		return render(m.passwords, func(p *password) bool {
-			return r.scope(p.scope) && l.inScope(m, r, p.scope) && has(l.query.Get("search"), p.name)
-		}, m.passwordObject)
-	}
-	return l
+	return list(m, "/credentials", "credential.view", query, &m.passwords, m.passwordObject, func(l *listing, r reach, p *password) bool {
+		return r.scope(p.scope) && l.inScope(m, r, p.scope) && has(l.query.Get("search"), p.name)
+	})
 }

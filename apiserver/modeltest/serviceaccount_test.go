@@ -187,7 +187,6 @@ func (m *machine) getServiceAccount(id string) operation {
 }
 
 func (m *machine) listServiceAccounts() *listing {
-	return &listing{path: "/auth/service-accounts", capability: "service_account.view", query: url.Values{}, items: func(*caller) []any {
-		return render(m.serviceAccounts, func(*serviceAccount) bool { return true }, m.serviceAccountObject)
-	}}
+	return list(m, "/auth/service-accounts", "service_account.view", url.Values{}, &m.serviceAccounts, m.serviceAccountObject,
+		func(*listing, reach, *serviceAccount) bool { return true })
 }

@@ -69,7 +69,5 @@ func (m *machine) getWorkspace(id string) operation {
 }
 
 func (m *machine) listWorkspaces() *listing {
-	return &listing{path: "/workspaces", capability: "workspace.view", narrowable: true, query: url.Values{}, items: func(who *caller) []any {
-		return render(m.workspaces, m.reach(who, "workspace.view").workspace, m.workspaceObject)
-	}}
+	return list(m, "/workspaces", "workspace.view", url.Values{}, &m.workspaces, m.workspaceObject, func(_ *listing, r reach, w *workspace) bool { return r.workspace(w) })
 }
