@@ -49,6 +49,7 @@ func TestFind(t *testing.T) {
 				{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10},
 				{"type": "MX", "name": "@", "value": "mx2.example.com", "priority": 10},
 				{"type": "MX", "name": "www", "value": "mx.example.com", "priority": 10},
+				{"type": "NS", "name": "@", "value": "mx.example.com"},
 			},
 			func(ctx context.Context, c *Client) (string, error) {
 				found, err := c.FindDNSRecords(ctx, domainUUID, "MX", "bücher.example.", "MX.example.com.")

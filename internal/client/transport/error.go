@@ -67,7 +67,7 @@ func (e *Error) Reason() string {
 		return e.Err.Error()
 	case e.Raw != "":
 		return "the response is not the API's own, it begins: " + e.Raw
-	case e.Status >= 300 && e.Status < 400:
+	case e.Status/100 == 3:
 		return "the response is a redirect, which the API does not use; is the base URL right?"
 	}
 	return "the API gave no reason"

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -336,7 +337,7 @@ func TestCredentialIncident(t *testing.T) {
 	var found []*client.Incident
 	for range 2 {
 		_, err := c.GetMailbox(t.Context(), "m")
-		found = append(found, client.IncidentOf(err))
+		found = append(found, client.IncidentOf(fmt.Errorf("wrapped: %w", err)))
 	}
 	for _, err := range c.ListWorkspaces(t.Context()) {
 		found = append(found, client.IncidentOf(err))

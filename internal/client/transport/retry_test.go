@@ -216,6 +216,14 @@ func TestDeadlineBeforeRetryAfter(t *testing.T) {
 	}
 }
 
+func TestDeadlineBeforeAnyResponse(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if _, err := newClient(t, fakeapi.New()).GetMailbox(ctx, "jane@example.com"); err == nil || !strings.Contains(err.Error(), "the time for it is over before the API responded") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCancelledWhileWaiting(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 503, Times: 9})
 	ctx, cancel := context.WithCancel(t.Context())
