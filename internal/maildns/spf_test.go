@@ -137,6 +137,7 @@ func TestSPFProblems(t *testing.T) {
 		{"exists:%{d}x", "must end in a macro"},
 		{"exists:%{i}._spf", "must end in a macro"},
 		{"exists:%{i}.1", "must end in a macro"},
+		{"exists:%{i}.com-", "must end in a macro"},
 		{"exists:%{i}..example.com", "empty label"},
 		{"exists:.%{i}.example.com", "empty label"},
 		{"exists:%{i}.bücher.example", "no domain name with macros"},

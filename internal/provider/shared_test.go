@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -159,19 +158,32 @@ func TestCreatedTwice(t *testing.T) {
 	}
 }
 
-// TestOnExisting creates what exists: refused by default, before anything is changed, with an
-// import block; adopted if the configuration says so, with an empty plan after it.
+// conflictOf has what an apply says of an object that was created after its plan.
+var conflictOf = map[string]string{
+	"mailhost_domain": "The account owns the domain acme.com by now", "mailhost_mailbox": "The mailbox exists. ",
+	"mailhost_dns_record": "exists already with the id ", "mailhost_forwarding": "A scope has one rule for a target",
+}
+
+// TestOnExisting creates what exists: refused by default, in the plan or in the apply if it was
+// created after the plan, with an import block; adopted if the configuration says so, with an empty
+// plan after it.
 func TestOnExisting(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "example.com")
 		for typeName, k := range kinds(s.AccountID) {
-			if !slices.Contains([]string{"mailhost_domain", "mailhost_mailbox", "mailhost_dns_record", "mailhost_forwarding"}, typeName) {
+			if conflictOf[typeName] == "" {
 				continue
 			}
 			p := s.Protocol(t, "")
-			o, diags := p.Apply(t.Context(), typeName, k.config, nil)
+			early, diags := p.Plan(typeName, k.config, nil)
 			p.NoErrors(diags)
+			o, diags := s.Protocol(t, "").Apply(t.Context(), typeName, k.config, nil)
+			p.NoErrors(diags)
+			none, diags := p.Walk().ApplyPlan(t.Context(), typeName, k.config, nil, early)
+			if acctest.Expect(t, diags, "ERROR", conflictOf[typeName]); !none.Gone() || !strings.Contains(acctest.Render(diags), o.Text("id")) && !strings.Contains(acctest.Render(diags), "import {") {
+				t.Errorf("%s: the apply leaves %s: %s", typeName, none.State, acctest.Render(diags))
+			}
 			plan, diags := p.Walk().Plan(typeName, k.config, nil)
 			if typeName == "mailhost_dns_record" && s.PublishedOnly { // only the apply can know it
 				p.NoErrors(diags)

@@ -180,7 +180,6 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 	}
 }
 
-// TestConflictAfterThePlan checks that the conflict with a record that somebody creates
 // between the plan and the apply names it, and its import.
 func TestConflictAfterThePlan(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,6 +39,10 @@ func TestPlan(t *testing.T) {
 		if isSent := plan.Text("updated_at") == "(unknown)"; isSent != (unknown != "contact_info") {
 			t.Errorf("%s: updated_at is planned as %s", unknown, plan.Text("updated_at"))
 		}
+	}
+	_, diags = p.Apply(t.Context(), domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
+	if p.NoErrors(diags); slices.Contains(s.Sent(), "update-domain") {
+		t.Errorf("contact_info alone sends %v", s.Sent())
 	}
 	s.Mailbox(t, "example.com", "jane")
 	_, diags = p.Plan(domainType, nil, o)

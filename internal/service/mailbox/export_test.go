@@ -96,6 +96,9 @@ func TestExportUnknown(t *testing.T) {
 				got := export(s.Protocol(t, ""), t, map[string]any{
 					"domain": "example.net", "mailboxes": []string{"jane@example.com", "nobody@example.com", "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"},
 				})
+				if text := export(s.Protocol(t, ""), t, map[string]any{"mailboxes": []string{"jane"}}); !strings.Contains(text, "it is no UUID, and as an address: ") {
+					t.Error(text)
+				}
 				for _, want := range []string{
 					`ERROR at AttributeName("domain"): Can't export the mailboxes`,
 					`ERROR at AttributeName("mailboxes").ElementKeyInt(1): Can't export the mailboxes`, `"nobody@example.com"`,

@@ -98,10 +98,7 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model) string {
 	if d, err := c.GetDomain(ctx, plan.Domain.ValueString()); err == nil {
 		address = plan.LocalPart.ValueString() + "@" + d.Name
 	}
-	switch _, err := c.FindMailbox(ctx, address); {
-	case client.IsNotFound(err):
-		return "No mailbox has this address. Remove what the API names, or choose another local_part, and run apply again."
-	case err != nil:
+	if _, err := c.FindMailbox(ctx, address); err != nil {
 		return "Choose another local_part, or remove what the API names, and run apply again."
 	}
 	return "The mailbox exists. " + service.ExistingAdvice("mailhost_mailbox", address) + " For another mailbox, choose another local_part."

@@ -1,6 +1,7 @@
 package mailboxset_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -374,6 +375,10 @@ func TestUnknownValues(t *testing.T) {
 	_, diags = p.Walk().Plan(typeName, unknown, o)
 	p.NoErrors(diags)
 	unknown["max_deletions"] = 1
+	empty, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}), nil)
+	p.NoErrors(diags)
+	_, diags = p.Walk().Plan(typeName, unknown, empty)
+	p.NoErrors(diags)
 	_, diags = p.Walk().Plan(typeName, unknown, o)
 	acctest.Expect(t, diags, "ERROR", "can't name")
 }
@@ -398,6 +403,27 @@ func TestGone(t *testing.T) {
 	if !gone.Gone() {
 		t.Errorf("the set is still there: %v", gone.State)
 	}
+	_, diags = p.Walk().Apply(t.Context(), typeName, set(nil), nil)
+	acctest.Expect(t, diags, "ERROR: Can't create the mailbox set of example.com", "domain = mailhost_domain.main.name")
+}
+
+// TestManyFailures checks that an apply reports the first hundred failures at their keys.
+func TestManyFailures(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	keys := []string{"zoe"}
+	for i := range 102 {
+		keys = append(keys, fmt.Sprintf("m%03d", i))
+	}
+	plan, diags := p.Plan(typeName, set(nil, keys...), nil)
+	p.NoErrors(diags)
+	for _, key := range keys[1:] {
+		s.Mailbox(t, "example.com", key)
+	}
+	o, diags := p.ApplyPlan(t.Context(), typeName, set(nil, keys...), nil, plan)
+	acctest.Expect(t, diags, "102 of 103 mailboxes of example.com were not created", `ElementKeyString("m000")`, `ElementKeyString("m099")`, "2 further entries were not applied", "m100", "m101")
+	expect(t, o, "mailboxes", "zoe=Jane Doe")
 }
 
 // TestPublishedOnly checks that an API without lifecycle operations is enough, and that

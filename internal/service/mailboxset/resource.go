@@ -381,7 +381,7 @@ func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *l
 }
 
 func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
-	if m := a.known; m != nil && m.DomainID != "" && m.DomainName != "" {
+	if m := a.known; m != nil && m.DomainID != "" {
 		return &api.Domain{ID: m.DomainID, Name: m.DomainName}, nil
 	}
 	return a.client.GetDomain(ctx, a.domain)
