@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -73,5 +74,39 @@ func TestVolatile(t *testing.T) {
 				t.Errorf("%s: planned %s\n%s", typeName, plan.State, acctest.Render(diags))
 			}
 		})
+	}
+}
+
+// TestInterrupted interrupts an apply while it waits until its object is ready: the object is in the
+// state, and is not tainted.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	for typeName, c := range map[string]struct{ path, status string }{
+		"mailhost_mailbox": {"/mailboxes", "provisioning"}, "mailhost_domain": {"/domains", "pending"}, "mailhost_dedicated_ip": {"/dedicated-ips", "provisioning"},
+	} {
+		s := acctest.NewServer(t, acctest.Options{})
+		s.Domain(t, "example.com")
+		ctx, interrupt := context.WithCancel(t.Context())
+		var isCreated atomic.Bool
+		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			isOne := strings.Contains(r.URL.Path, c.path)
+			if isOne && r.Method == http.MethodGet && isCreated.Load() {
+				interrupt()
+			}
+			acctest.Rewrite(w, r, next, func(body string) string {
+				if isOne && r.Method == http.MethodPost {
+					isCreated.Store(true)
+				} else if !isOne {
+					return body
+				}
+				return strings.ReplaceAll(body, `"status":"active"`, `"status":"`+c.status+`"`)
+			})
+		}))
+		o, diags := p.Apply(ctx, typeName, kinds(s.AccountID)[typeName].config, nil)
+		p.NoErrors(diags)
+		acctest.Expect(t, diags, "WARNING: The ", " is not ready yet", "Run apply again")
+		if o.Text("id") == "" || o.Text("status") != c.status {
+			t.Errorf("%s: the state is %s", typeName, o.State)
+		}
 	}
 }

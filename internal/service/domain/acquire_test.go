@@ -1,7 +1,6 @@
 package domain_test
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"strings"
@@ -279,28 +278,5 @@ func TestAdopted(t *testing.T) {
 	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was created", "auto_renew from false to true")
 	if o.Text("acquisition") != "adopt" {
 		t.Errorf("state %s", o.State)
-	}
-}
-
-// TestInterrupted checks that an interrupted create keeps the purchased domain.
-func TestInterrupted(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{ProvisioningDelay: apiserver.Duration(time.Hour)}})
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	var bought atomic.Bool
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		next.ServeHTTP(w, r)
-		if isPurchase(r) {
-			bought.Store(true)
-		} else if bought.Load() && r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/domains/") {
-			interrupt()
-		}
-	}))
-	o, diags := p.Apply(ctx, domainType, attributes("example.com", nil), nil)
-	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING: The domain example.com is not ready yet")
-	if o.Text("id") != get(t, s, "example.com").ID {
-		t.Errorf("state %v", o.State)
 	}
 }

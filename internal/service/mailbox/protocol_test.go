@@ -1,7 +1,6 @@
 package mailbox_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"maps"
@@ -55,31 +54,6 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	p.NoErrors(diags)
 	if len(sent) != 1 || len(sent[0]) != 1 || sent[0]["last_name"] != "Roe" {
 		t.Errorf("sent %v, want last_name alone", sent)
-	}
-}
-
-// TestWaitEndsEarly checks that an apply that is interrupted during the provisioning keeps
-// the mailbox and does not taint it.
-func TestWaitEndsEarly(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	ctx, interrupt := context.WithCancel(t.Context())
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/mailboxes/") {
-			interrupt()
-		}
-		acctest.Rewrite(w, r, next, func(body string) string {
-			return strings.ReplaceAll(body, `"status":"active"`, `"status":"provisioning"`)
-		})
-	}))
-	o, diags := p.Apply(ctx, typeName, attributes(nil), nil)
-	p.NoErrors(diags)
-	if o.Text("id") == "" || o.Text("status") != "provisioning" {
-		t.Errorf("id %q, status %q", o.Text("id"), o.Text("status"))
-	}
-	if got := acctest.Render(diags); len(diags) != 1 || !strings.Contains(got, "jane@example.com is not ready yet") || !strings.Contains(got, "Run apply again") {
-		t.Errorf("the warning is %s", got)
 	}
 }
 
