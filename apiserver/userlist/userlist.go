@@ -61,9 +61,9 @@ type List struct {
 // Place is where a row is in the file.
 type Place struct {
 	// Line is where the row begins in the text; the header is usually line 1.
-	Line int
+	Line int `json:"line"`
 	// Row is its number in a spreadsheet, which is lower if cells above have line breaks.
-	Row int
+	Row int `json:"row"`
 }
 
 func (p Place) String() string {
@@ -91,8 +91,8 @@ type User struct {
 type Problem struct {
 	Place
 	// Address is the address as the file has it, or "".
-	Address string
-	Text    string
+	Address string `json:"address,omitempty"`
+	Text    string `json:"problem"`
 }
 
 func (p Problem) String() string {

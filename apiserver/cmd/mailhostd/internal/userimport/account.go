@@ -1,6 +1,7 @@
 package userimport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (c Command) importInto(ctx context.Context, p cli.Program, list *userlist.L
 			finished += n
 			progress(int64(finished), int64(total))
 		})
-		result.sortProblems()
+		slices.SortStableFunc(result.Problems, func(a, b userlist.Problem) int { return cmp.Compare(a.Line, b.Line) })
 		switch refused, _ := errors.AsType[*apiclient.Error](err); {
 		case err == nil:
 		case errors.Is(err, context.Canceled):
@@ -191,7 +192,7 @@ func (i *domainImport) create(ctx context.Context, done func(int)) error {
 
 func (i *domainImport) fail(u userlist.User, message string) {
 	i.domain.Failed++
-	i.result.Problems = append(i.result.Problems, importProblem{u.Line, u.Row, u.Address.String(), cli.Printable(api.PlainMessage(message))})
+	i.result.Problems = append(i.result.Problems, userlist.Problem{Place: u.Place, Address: u.Address.String(), Text: cli.Printable(api.PlainMessage(message))})
 }
 
 // isTooMany reports whether the API refuses the number of items, or the size of the body.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
 // printedProblems is how many problems a terminal gets.
@@ -46,11 +45,8 @@ func (r *importResult) writeText(w io.Writer) error {
 			line("… and %s; --json lists all", cli.Counted(len(r.Problems)-i, "further problem"))
 			break
 		}
-		subject := ""
-		if p.Address != "" {
-			subject = cli.Printable(p.Address) + ": "
-		}
-		line("%s: %s%s", userlist.Place{Line: p.Line, Row: p.Row}, subject, p.Problem)
+		p.Address = cli.Printable(p.Address)
+		line("%s", p)
 	}
 	for _, file := range r.Files {
 		line("wrote %s", file)

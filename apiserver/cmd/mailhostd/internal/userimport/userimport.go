@@ -3,7 +3,6 @@
 package userimport
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,9 +202,9 @@ type importResult struct {
 	// LeftOutAddresses are the addresses of the users that were left out.
 	LeftOutAddresses []string `json:"left_out_addresses,omitempty"`
 	// Aliases counts further addresses, which can't be created.
-	Aliases     int             `json:"aliases"`
-	InvalidRows int             `json:"invalid_rows"`
-	Problems    []importProblem `json:"problems"`
+	Aliases     int                `json:"aliases"`
+	InvalidRows int                `json:"invalid_rows"`
+	Problems    []userlist.Problem `json:"problems"`
 	// Files are what --hcl has written.
 	Files []string `json:"files,omitempty"`
 
@@ -229,19 +228,10 @@ type importedDomain struct {
 	compared bool // with the account
 }
 
-// importProblem is a row that is no mailbox.
-type importProblem struct {
-	Line int `json:"line"`
-	// Row is the row's number in a spreadsheet, which is lower if cells have line breaks.
-	Row     int    `json:"row"`
-	Address string `json:"address,omitempty"`
-	Problem string `json:"problem"`
-}
-
 func newImportResult(c Command, list *userlist.List, encoding string) *importResult {
 	r := &importResult{
 		File: c.File, Encoding: encoding, Columns: map[string]string{}, Rows: list.Rows, Domains: []*importedDomain{},
-		OtherDomains: list.OtherDomains, LeftOut: len(list.LeftOut), LeftOutAddresses: list.LeftOut, Problems: []importProblem{},
+		OtherDomains: list.OtherDomains, LeftOut: len(list.LeftOut), LeftOutAddresses: list.LeftOut, Problems: append([]userlist.Problem{}, list.Problems...),
 		columns: list.Columns, separator: list.Separator,
 		DryRun: c.DryRun,
 	}
@@ -250,7 +240,6 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 	}
 	lines := map[int]bool{}
 	for _, p := range list.Problems {
-		r.Problems = append(r.Problems, importProblem{p.Line, p.Row, p.Address, p.Text})
 		lines[p.Line] = true
 	}
 	r.InvalidRows = len(lines)
@@ -265,9 +254,4 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 		r.Domains = append(r.Domains, &importedDomain{Name: name, Users: len(users[name])})
 	}
 	return r
-}
-
-// sortProblems sorts the problems by line, after the API has added some.
-func (r *importResult) sortProblems() {
-	slices.SortStableFunc(r.Problems, func(a, b importProblem) int { return cmp.Compare(a.Line, b.Line) })
 }
