@@ -50,8 +50,10 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("there is no %s in\n%s", want, text)
 		}
 	}
-	if !regexp.MustCompile(`mailhostd_database_size_bytes [1-9]`).MatchString(text) {
-		t.Errorf("the database has no size in\n%s", text)
+	for _, gauge := range []string{"mailhostd_database_size_bytes", "mailhostd_http_connections"} {
+		if !regexp.MustCompile(gauge + ` [1-9]`).MatchString(text) {
+			t.Errorf("%s is 0 in\n%s", gauge, text)
+		}
 	}
 	for _, not := range []string{"private", owner.AccountID, owner.Token, "BREW"} {
 		if strings.Contains(text, not) {

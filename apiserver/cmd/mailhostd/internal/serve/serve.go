@@ -304,24 +304,19 @@ func comparePublicURL(ctx context.Context, db store.Store, url string, log *slog
 // reloadOnHangup reloads the certificate on each SIGHUP until stop is called. A
 // server without a certificate ignores the signal.
 func reloadOnHangup(cert *certificate.Reloader, log *slog.Logger) (stop func()) {
-	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
-		for {
-			select {
-			case <-signals:
-				if cert == nil {
-					log.Info("there is nothing to reload")
-					continue
-				}
-				cert.Reload()
-			case <-done:
-				return
+		for range signals {
+			if cert == nil {
+				log.Info("there is nothing to reload")
+				continue
 			}
+			cert.Reload()
 		}
 	}()
 	return func() {
 		signal.Stop(signals)
-		close(done)
+		close(signals)
 	}
 }
