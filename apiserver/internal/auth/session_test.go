@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // TestForgedSessions checks that whoever knows the key of sessions can't make the server
@@ -28,4 +31,52 @@ func TestForgedSessions(t *testing.T) {
 			t.Errorf("a token of %d bytes is opened as %d bytes, %v", length, len(u.token), err)
 		}
 	}
+}
+
+// TestSignIn checks that a session is sealed for a working token alone, and opened as long as the
+// token works and nobody has signed out.
+func TestSignIn(t *testing.T) {
+	w := newWorld(t)
+	wrong := Token{PublicID: w.token.PublicID, secret: "wrong"}
+	for _, token := range []string{"", "mhsa_x", newToken(random.New(nil)).String(), wrong.String()} {
+		if sealed, err := w.SealSession(t.Context(), token, time.Hour); err == nil || sealed != "" {
+			t.Errorf("the token %q has the session %q, %v", token, sealed, err)
+		}
+	}
+	if access, err := w.AccessOf(t.Context(), "access token"); err == nil {
+		t.Errorf("without an issuer, %+v", access)
+	}
+	if sealed, err := w.SealUserSession(t.Context(), "access token", accountID, time.Hour); err == nil {
+		t.Errorf("without an issuer, %q", sealed)
+	}
+	seal := func() string {
+		sealed, err := w.SealSession(t.Context(), w.token.String(), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sealed
+	}
+	opens := func(what, sealed string, want bool) {
+		t.Helper()
+		s, err := w.OpenSession(t.Context(), sealed)
+		if (err == nil) != want || want && (s.AccountID != accountID || s.ServiceAccountID != "ci" || s.Token != w.token.String()) {
+			t.Errorf("%s: %+v, %v", what, s, err)
+		}
+	}
+	ended, other := seal(), seal()
+	opens("new", ended, true)
+	if err := w.EndSession(t.Context(), ended); err != nil {
+		t.Error(err)
+	}
+	opens("ended", ended, false)
+	opens("another", other, true)
+	opens("changed", other+"A", false)
+	w.now = w.now.Add(time.Hour)
+	opens("expired", other, false)
+	last := seal()
+	w.update(t, func(tx store.Tx) error {
+		_, err := tx.UpdateServiceAccount(accountID, "ci", func(a *store.ServiceAccount) error { a.RevokedAt = w.now; return nil })
+		return err
+	})
+	opens("revoked", last, false)
 }

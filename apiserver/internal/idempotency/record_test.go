@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -17,7 +18,7 @@ func TestSealedResponses(t *testing.T) {
 	medium, long := []byte(strings.Repeat("x", packedFrom)), []byte("["+strings.Repeat(`{"local_part":"jane"},`, 1000)+"{}]")
 	for _, response := range [][]byte{nil, []byte(`{"id":"x"}`), medium, long} {
 		sealed := k.seal(response)
-		if len(sealed) > 500 {
+		if uncompressed := len(response) + k.cipher.Overhead(); len(sealed) > 500 || len(response) < packedFrom && len(sealed) != uncompressed {
 			t.Errorf("a response of %d bytes is stored as %d", len(response), len(sealed))
 		}
 		uncompressed := k.cipher.Seal(nil, nil, response, k.fingerprint)
@@ -29,5 +30,38 @@ func TestSealedResponses(t *testing.T) {
 				t.Errorf("a response of %d bytes is opened as %d bytes, %v", len(response), len(opened), err)
 			}
 		}
+	}
+}
+
+// stored is a reader with one record.
+type stored struct {
+	store.Reader
+	record store.IdempotencyRecord
+}
+
+func (s stored) IdempotencyRecord([]byte, time.Time) (store.IdempotencyRecord, error) {
+	return s.record, nil
+}
+
+// TestReplay checks that a record is replayed to its own request alone, and that a damaged one is
+// an error; and that a reset lets the next request delete expired records.
+func TestReplay(t *testing.T) {
+	records := New()
+	q, err := records.Begin(auth.Caller{Subjects: []store.Subject{{}}}, "create-mailbox", "a key", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		fingerprint, response []byte
+		replayed              bool
+	}{{q.key.fingerprint, q.key.seal([]byte("{}")), true}, {q.key.fingerprint, []byte("damaged"), false}, {[]byte("other"), q.key.seal(nil), false}} {
+		replayed, err := q.Replay(stored{record: store.IdempotencyRecord{Fingerprint: tt.fingerprint, Response: tt.response}}, time.Time{})
+		if replayed != tt.replayed || (err == nil) != tt.replayed {
+			t.Errorf("replayed %t, %v; want %t", replayed, err, tt.replayed)
+		}
+	}
+	records.cleanedAt.Store(1)
+	if records.Reset(); records.cleanedAt.Load() != 0 {
+		t.Error("a reset keeps the time of the last cleaning")
 	}
 }

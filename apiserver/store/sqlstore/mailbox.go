@@ -122,8 +122,8 @@ type destination struct {
 	owners map[string]string
 }
 
-// destination reads it in one round trip. It returns an *store.ExistsError if a wanted id
-// exists.
+// destination reads the domain of new mailboxes in one round trip. It returns an
+// *store.ExistsError if one of their ids exists.
 func (t *tx) destination(wanted []*store.Mailbox) (into destination, err error) {
 	var ids, localParts []string
 	for _, m := range wanted {
