@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 	var names []string
 	if testing.Short() {
 		names = []string{
-			"MailQueueConcurrentClaims", "TokenBucketsConcurrently", "PagesDuringCreates", "Atomicity", "Snapshot",
+			"MailQueueConcurrentClaims", "TokenBucketsConcurrently", "Atomicity", "Snapshot",
 			"Panic", "Context", "Concurrency", "Close",
 		}
 	}

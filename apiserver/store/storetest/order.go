@@ -1,8 +1,6 @@
 package storetest
 
 import (
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -97,51 +95,4 @@ func parallel(n int, fn func(i int)) {
 		wg.Go(func() { fn(i) })
 	}
 	wg.Wait()
-}
-
-// testPagesDuringCreates checks that page reads in separate views return every object
-// that existed at the start exactly once while several clients create others with arbitrary times, and that no two times are
-// equal.
-func testPagesDuringCreates(h *harness) {
-	t := h.tenant("a.example")
-	before := h.bulk(t, "before", 300)
-	meanwhile := make([]store.Mailbox, 300)
-	for i := range meanwhile {
-		meanwhile[i] = h.newMailbox(t, fmt.Sprint("meanwhile", i))
-		meanwhile[i].CreatedAt = at(-i) // the clock goes back
-	}
-	const clients = 6
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		parallel(clients, func(client int) {
-			for i := client; i < len(meanwhile); i += clients {
-				if err := h.store.Update(h.Context(), func(tx store.Tx) error {
-					return tx.CreateMailbox(&meanwhile[i])
-				}); err != nil {
-					h.Error(err)
-				}
-			}
-		})
-	})
-	var swept []string
-	for {
-		page := read(h, func(r store.Reader) ([]store.Mailbox, error) {
-			items, _, err := r.Mailboxes(t.account, store.MailboxFilter{}, store.Slice{Offset: len(swept), Limit: 7})
-			return items, err
-		})
-		if len(page) == 0 {
-			break
-		}
-		swept = append(swept, idsOf(page)...)
-	}
-	wg.Wait()
-	equal(h, "what existed before", swept[:min(len(before), len(swept))], before)
-	slices.Sort(swept)
-	equal(h, "without repetitions", len(slices.Compact(slices.Clone(swept))), len(swept))
-	var times []time.Time
-	for _, m := range listed(h, mailboxes(t.account, store.MailboxFilter{})) {
-		times = append(times, m.CreatedAt)
-	}
-	equal(h, "mailboxes", len(times), len(before)+len(meanwhile))
-	h.ascend(times)
 }

@@ -54,7 +54,6 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, names ...string) {
 		{"DeleteAccount", testDeleteAccount},
 		{"Foreign", testForeign},
 		{"CreationTimes", testCreationTimes},
-		{"PagesDuringCreates", testPagesDuringCreates},
 		{"Atomicity", testAtomicity},
 		{"Observe", testObserve},
 		{"Snapshot", testSnapshot},
