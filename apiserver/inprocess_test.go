@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -193,8 +194,19 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 // TestOwnerClient checks that the owner's client ignores an Authorization header and has
 // access to its own account only.
 func TestOwnerClient(t *testing.T) {
-	h := apitest.New(t)
+	var trusted []bool
+	h := apitest.New(t, func(o *apiserver.Options) {
+		o.Middleware = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				trusted = append(trusted, apiserver.RequestOf(r.Context()).Trusted)
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
 	h.Do("GET", "/mailboxes", nil, "Authorization", "Bearer x").Want(200)
+	if h.As("").Get("/mailboxes").Want(401); !slices.Equal(trusted, []bool{true, false}) {
+		t.Errorf("the requests are trusted: %v", trusted)
+	}
 	h.Account = nobody
 	h.Get("/mailboxes").Refused(403, "header.Authorization permission_denied")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
@@ -122,6 +123,19 @@ func TestRefusedForTheAccount(t *testing.T) {
 		{"/mailboxes/export", obj{"domain": other, "mailboxes": []string{mailbox}}, 422, []string{"body.mailboxes.0 value_error"}},
 	} {
 		h.Post(tt.path, tt.body).Refused(tt.status, tt.problems...)
+	}
+	h.Get("/audit-log?since=9999-12-31T23:00:00-12:00").Refused(422, "query.since value_error")
+	h.Get("/audit-log?until=9999-12-31T23:00:00-12:00").Refused(422, "query.until value_error")
+	for _, spec := range api.Specs() {
+		_, path, _ := strings.Cut(spec.Path, "{account_id}")
+		if _, object, ok := strings.Cut(path, "{"); ok && (spec.Method == "GET" || spec.Method == "DELETE") {
+			param, rest, _ := strings.Cut(object, "}")
+			id := nobody
+			if param == "dns_record_id" {
+				id = "1"
+			}
+			h.Do(spec.Method, strings.TrimSuffix(path, "{"+object)+id+rest, nil).Refused(404, "path."+param+" not_found")
+		}
 	}
 	if after := h.Get("/auth/authorizations").Want(200).String(); after != before {
 		t.Errorf("the grants were\n%s, and are\n%s", before, after)

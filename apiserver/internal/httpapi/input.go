@@ -73,13 +73,13 @@ func (o *operation) readParameters(v *validator, request reflect.Value, r *http.
 	}
 	for _, p := range o.input().parameters {
 		var sent string
-		empty := false // although it is a number or a boolean
+		empty := false // and sent, although it is a number or a boolean
 		switch p.in {
 		case "path":
 			sent = r.PathValue(p.name)
 		case "query":
 			sent = query.Get(p.name)
-			empty = sent == "" && query.Has(p.name) && p.Type.Kind() != reflect.String
+			empty = query.Has(p.name) && p.Type.Kind() != reflect.String
 		case "header":
 			sent = r.Header.Get(p.name)
 		}

@@ -211,9 +211,6 @@ func escaped(data []byte) rune {
 	if len(data) < len(`\u0000`) || data[0] != '\\' || data[1] != 'u' {
 		return 0
 	}
-	n, err := strconv.ParseUint(string(data[2:6]), 16, 16)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.ParseUint(string(data[2:6]), 16, 16) // 0 unless it is a number
 	return rune(n)
 }

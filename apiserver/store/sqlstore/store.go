@@ -18,6 +18,9 @@ var _ store.Store = (*Store)(nil)
 // New returns the store in an engine's database.
 func New(e Engine, d *Dialect) *Store { return &Store{engine: e, dialect: d} }
 
+// Wrap returns the store with an engine around its own, for tests that inject errors.
+func (s *Store) Wrap(around func(Engine) Engine) *Store { return New(around(s.engine), s.dialect) }
+
 func (s *Store) reader(ctx context.Context, q Querier) *reader {
 	return &reader{ctx: ctx, q: q, dialect: s.dialect}
 }
