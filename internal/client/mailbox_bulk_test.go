@@ -201,3 +201,9 @@ func TestBulkItemErrors(t *testing.T) {
 		t.Error(exists)
 	}
 }
+
+func TestItemRefusedWithoutAReason(t *testing.T) {
+	if err := itemError("example.com", bulk("a")[0], api.FailedMailboxItem{Code: "odd"}, "r"); !strings.Contains(err.Error(), "no reason but the code odd") {
+		t.Error(err)
+	}
+}

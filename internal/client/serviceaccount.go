@@ -50,9 +50,6 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 		effect:     "the service account may have been created, with a token that nobody knows",
 		check:      "Check the account's service accounts and revoke what is too much before trying again.",
 	})
-	if a != nil {
-		c.serviceAccounts.Put(a.ServiceAccount)
-	}
 	return a, err
 }
 
