@@ -193,7 +193,7 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 		if page := v.get("", http.StatusOK); !strings.Contains(page, ">jane<") {
 			t.Error("the session is not jane's")
 		}
-		if page := v.get("/accounts", http.StatusOK); !strings.Contains(page, owner.AccountID) {
+		if page := v.get("/accounts", http.StatusOK); !strings.Contains(page, `value="`+owner.AccountID) || !strings.Contains(page, `href="/console/requests"`) {
 			t.Errorf("jane's accounts are\n%s", page)
 		}
 		if resp, _ := v.send(http.MethodGet, back, nil); resp.StatusCode != http.StatusBadRequest {
