@@ -220,9 +220,6 @@ func (r Rule) selects(operation api.Spec, req *http.Request, body map[string]any
 			return false
 		}
 	}
-	if r.Account == "" && len(r.Path) == 0 {
-		return true
-	}
 	values := operation.PathValues(req.URL)
 	if r.Account != "" && !strings.EqualFold(values["account_id"], r.Account) {
 		return false
