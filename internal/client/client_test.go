@@ -48,6 +48,10 @@ func TestDomainOfDNSRecord(t *testing.T) {
 			t.Errorf("record %d: %+v, %v after %v", id, d, err, f.Sent())
 		}
 	}
+	f.Fail(fakeapi.Fault{Op: "list-domains", Status: 403})
+	if _, err := newClient(t, f).DomainOfDNSRecord(t.Context(), 7); StatusOf(err) != 403 {
+		t.Errorf("%v", err)
+	}
 	for range 2 {
 		if _, err := c.DomainOfDNSRecord(t.Context(), 9); !IsNotFound(err) || f.Count("list-dns-records") != 2 {
 			t.Errorf("%v after %v", err, f.Sent())

@@ -40,7 +40,8 @@ func TestFind(t *testing.T) {
 				return idOr(masterPasswordKeys.ID)(c.FindMasterPassword(ctx, "ops", Scope{WorkspaceID: "W"}))
 			}, "ops"},
 		{"forwarding of a domain, by name", "forwarding",
-			[]fakeapi.Object{{"target_email": "a@b.example", "scope_type": "domain", "scope_id": domainUUID}, {"target_email": "a@b.example", "scope_type": "domain", "scope_id": "other"}},
+			[]fakeapi.Object{{"target_email": "a@b.example", "scope_type": "domain", "scope_id": domainUUID}, {"target_email": "a@b.example", "scope_type": "domain", "scope_id": "other"},
+				{"target_email": "aa@b.example", "scope_type": "domain", "scope_id": domainUUID}},
 			func(ctx context.Context, c *Client) (string, error) {
 				return idOr(forwardingKeys.ID)(c.FindForwarding(ctx, "A@B.example", Scope{Domain: "bücher.example"}))
 			}, "a@b.example"},

@@ -219,6 +219,17 @@ func TestSupportsReadsOnce(t *testing.T) {
 	}
 }
 
+// TestSupportsAfterAnInterruption checks that an interrupted read is repeated.
+func TestSupportsAfterAnInterruption(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 503})
+	ctx, cancel := context.WithCancel(t.Context())
+	f.Clock.OnSleep = cancel
+	c := newClient(t, f)
+	if !c.Supports(ctx, api.DeleteMailbox.Spec, goneID) || !c.Supports(t.Context(), api.DeleteMailbox.Spec, goneID) || f.Count("get-mailbox") != 2 {
+		t.Errorf("sent %v", f.Sent())
+	}
+}
+
 // TestStaleListIsNoProof checks that a list from before the deletion of an object does not
 // prove that the operation is missing.
 func TestStaleListIsNoProof(t *testing.T) {

@@ -53,6 +53,7 @@ func TestPages(t *testing.T) {
 		{"page ignored", 4, func(_, _ int, p *number) error { *p = pageOf(numbers(4), 1, 2); p.Page = 0; return nil }, "1000 2", "repeats"},
 		{"another page", 3, func(_, _ int, p *number) error { p.Page = 7; return nil }, "1000", "page 7 returned"},
 		{"no page", 3, func(_, _ int, p *number) error { *p = number{}; return nil }, "1000", "no page"},
+		{"nothing but its number", 0, func(_, _ int, p *number) error { *p = number{Page: 1}; return nil }, "1000", ""},
 		{"no items", 0, func(_, _ int, p *number) error { p.Items = nil; return nil }, "1000", ""},
 		{"an object without an id", 1, func(_, _ int, p *number) error { p.Items = []string{""}; return nil }, "1000", "without an id"},
 		{"a total that is not reached", 1, func(_, _ int, p *number) error { p.Total = 3; return nil }, "1000 1000", "after 1 of 3"},

@@ -24,6 +24,7 @@ func TestErrorBodies(t *testing.T) {
 			"the request update-mailbox for m failed: first_name: too long; items.3: bad (HTTP 418 I'm a teapot, request id r-1)"},
 		{"a value error", `{"detail":[{"loc":["query","ttl"],"msg":"Value error, too far","type":"value_error"}]}`,
 			[]client.Problem{{Loc: []string{"query", "ttl"}, Msg: "too far", Type: "value_error"}}, ": ttl: too far (HTTP"},
+		{"a path", `{"detail":[{"loc":["path","mailbox"],"msg":"no id"}]}`, []client.Problem{{Loc: []string{"path", "mailbox"}, Msg: "no id"}}, " failed: no id (HTTP"},
 		{"a string", `{"detail":"Not like this"}`, []client.Problem{{Msg: "Not like this"}}, "the request update-mailbox for m failed: Not like this (HTTP"},
 		{"an object of other names", `{"detail":{"code":7,"message":"no"}}`, []client.Problem{{Msg: "no"}}, ": no (HTTP"},
 		{"message", `{"message":"gateway says no"}`, []client.Problem{{Msg: "gateway says no"}}, ": gateway says no (HTTP"},

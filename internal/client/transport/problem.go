@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -97,7 +96,7 @@ type secrets []string
 
 func (s *secrets) add(values ...string) {
 	for _, v := range values {
-		if v != "" && !slices.Contains(*s, v) {
+		if v != "" {
 			*s = append(*s, v)
 		}
 	}
