@@ -135,6 +135,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 				{nil, []string{jane, john, mary}, nil},
 				{values{"domain": "Bücher.COM"}, []string{jane, john}, nil},
 				{values{"domain": d.ID, "search": "mary", "status": "active"}, nil, nil},
+				{values{"domain": "example.net"}, nil, nil},
 				{values{"search": "mar", "status": "active", "workspace_id": s.WorkspaceID}, []string{mary}, nil},
 			},
 			refused: []refusal{
@@ -355,7 +356,11 @@ func TestLookups(t *testing.T) {
 				}
 				for _, c := range l.lists {
 					o, diags := p.ReadData(plural, c.config)
-					p.NoErrors(diags)
+					if p.NoErrors(diags); c.config["domain"] == "example.net" { // a misspelt domain is not just empty
+						acctest.Expect(t, diags, `WARNING at AttributeName("domain"): The account has no domain example.net`, "Check the spelling")
+					} else if len(diags) > 0 {
+						t.Errorf("%v: %s", c.config, acctest.Render(diags))
+					}
 					var got []string
 					for _, item := range plain(t, o.State).(values)[strings.TrimPrefix(plural, "mailhost_")].([]any) {
 						got = append(got, item.(values)[l.label].(string))

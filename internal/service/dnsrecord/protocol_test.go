@@ -91,6 +91,8 @@ func TestDomainOutOfSight(t *testing.T) {
 	config["domain"] = d.ID
 	_, diags = p.Apply(t.Context(), typeName, config, nil)
 	acctest.Expect(t, diags, "Can't look up the domain", "domain.view")
+	_, diags = p.ReadData("mailhost_dns_records", map[string]any{"domain": d.ID})
+	acctest.Expect(t, diags, "ERROR: Can't list the DNS records", "domain.view")
 }
 
 // TestImportSearchesEachDomainOnce checks that the domains of several records that are

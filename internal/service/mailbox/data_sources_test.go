@@ -11,24 +11,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-// TestDataSourceOfNothing checks the warning about a domain that is not in the account. A
-// domain without mailboxes causes none.
-func TestDataSourceOfNothing(t *testing.T) {
-	t.Parallel()
-	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		s.Domain(t, "example.com")
-		p := s.Protocol(t, "")
-		_, diags := p.ReadData("mailhost_mailboxes", map[string]any{"domain": "exmaple.com"})
-		p.NoErrors(diags)
-		acctest.Expect(t, diags, `WARNING at AttributeName("domain"): The account has no domain exmaple.com`, "Check the spelling")
-		for _, config := range []map[string]any{nil, {"domain": "example.com"}} {
-			if _, diags = p.ReadData("mailhost_mailboxes", config); len(diags) > 0 {
-				t.Errorf("%v: %s", config, acctest.Render(diags))
-			}
-		}
-	})
-}
-
 // TestListStopsAtTheLimit counts the API's requests for a limited list.
 func TestListStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
