@@ -127,6 +127,8 @@ func TestCreatedTwice(t *testing.T) {
 	mailbox := config{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
 	record := config{"domain": d.ID, "name": "www", "type": "A", "value": "192.0.2.1"}
 	sameRecord := config{"domain": strings.ToUpper(d.ID), "name": "WWW", "type": "A", "value": "192.0.2.1"}
+	unnamed := config{"domain": "example.com", "name": acctest.Unknown, "type": "A", "value": "192.0.2.1"}
+	untyped := config{"domain": "example.com", "name": "web", "type": acctest.Unknown, "value": "192.0.2.1"}
 	rule := config{"domain": "example.com", "target_email": "Jane@example.org"}
 	zone := config{"domain": "example.com", "records": config{"www A": config{"values": []string{"192.0.2.9"}}}}
 	for _, c := range []struct {
@@ -139,6 +141,9 @@ func TestCreatedTwice(t *testing.T) {
 		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("JANE")}, true},
 		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("joan")}, false},
 		{[2]string{"mailhost_dns_record", "mailhost_dns_record"}, [2]config{record, sameRecord}, true},
+		{[2]string{"mailhost_dns_record", "mailhost_dns_record"}, [2]config{unnamed, unnamed}, false},
+		{[2]string{"mailhost_dns_record", "mailhost_dns_record"}, [2]config{untyped, untyped}, false},
+		{[2]string{"mailhost_dns_record", "mailhost_dns_zone"}, [2]config{unnamed, zone}, false},
 		{[2]string{"mailhost_dns_record", "mailhost_dns_zone"}, [2]config{{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}, zone}, true},
 		{[2]string{"mailhost_forwarding", "mailhost_forwarding"}, [2]config{rule, {"domain": "Example.com", "target_email": "jane@EXAMPLE.org"}}, true},
 		{[2]string{"mailhost_forwarding", "mailhost_forwarding"}, [2]config{rule, {"target_email": "jane@example.org"}}, false},

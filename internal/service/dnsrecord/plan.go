@@ -53,7 +53,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Diagnostics) {
 	domain := plan.Domain.ValueString()
 	c := r.ClientForWarning(ctx)
-	if c == nil || diags.HasError() || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || plan.Type.IsUnknown() || plan.Value.IsUnknown() || r.CreatesDomain(domain) {
+	if c == nil || diags.HasError() || plan.Domain.IsUnknown() || r.CreatesDomain(domain) {
 		return
 	}
 	key := func(name, recordType string) string {
@@ -115,7 +115,7 @@ const ZoneAdvice = "A mailhost_dns_zone has all records of its domain except tho
 
 // checkZone adds an error if the same plan has a mailhost_dns_zone for the record.
 func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics) {
-	if diags.HasError() || m.Domain.IsUnknown() || m.Name.IsUnknown() || m.Type.IsUnknown() {
+	if diags.HasError() || m.Name.IsUnknown() || m.Type.IsUnknown() {
 		return
 	}
 	in := session.Domain{ID: m.DomainID.ValueString(), Name: m.DomainName.ValueString()}
