@@ -99,6 +99,9 @@ func TestLastUsesAreFlushed(t *testing.T) {
 			t.Errorf("%v is pending after a use during a flush", l.at)
 		}
 		s.during = nil
+		if l.Reset(); len(l.at) != 0 {
+			t.Errorf("%v is pending after a reset", l.at)
+		}
 		l.note(b, time.Now())
 		s.mu.Unlock()
 		if err := l.Close(); err != nil || !s.touched["b"].After(first) {

@@ -106,14 +106,10 @@ func (a *Authenticator) enterSession(ctx context.Context, u unsealed) (Session, 
 // expires.
 func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 	u, err := a.unseal(ctx, sealed)
-	if err == nil {
-		_, err = a.enterSession(ctx, u)
+	if refused, ok := errors.AsType[*api.Error](err); ok && refused.GetStatus() == http.StatusUnauthorized {
+		return nil // it has ended already
 	}
-	refused, ok := errors.AsType[*api.Error](err)
-	switch {
-	case ok && refused.GetStatus() == http.StatusUnauthorized:
-		return nil // it has ended already, or its token has
-	case err != nil && !ok:
+	if err != nil {
 		return err
 	}
 	return a.store.Update(ctx, func(tx store.Tx) error {

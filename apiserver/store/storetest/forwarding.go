@@ -30,92 +30,71 @@ func testForwardingLink(h *harness) {
 	absent(h, byLink(nil))
 
 	f.TargetEmail = "Ops@d.example"
-	h.update(updateForwarding(f))
+	h.update(func(tx store.Tx) error {
+		_, err := tx.UpdateForwarding(f.AccountID, f.ID, replaceWith(f))
+		return err
+	})
 	lists(h, "by the new target", forwardingRules(t.account, store.ForwardingFilter{
 		ScopedFilter: store.ScopedFilter{Search: "@D.EX"},
 	}), f.ID)
 }
 
-func updateForwarding(to store.Forwarding) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		_, err := tx.UpdateForwarding(to.AccountID, to.ID, replaceWith(to))
-		return err
-	}
-}
-
 // testForwardingReleased checks that deleting an address makes exactly the confirmed rules
-// that forward to it pending, in every scope and account.
+// that forward to it pending, in every scope and account, ordered by account and creation.
 func testForwardingReleased(h *harness) {
 	t, other := h.tenant("a.example"), h.tenant("b.example")
 	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
 	ada := h.withAliases(t, "ada", "info@a.example", "ada@gone.example")
 	h.create(&ada)
-	internal := func(account, target string, scope store.Scope) store.Forwarding {
+	rule := func(account, target string, scope store.Scope, confirm func(*store.Forwarding)) *store.Forwarding {
 		f := h.newForwarding(account, target, scope)
-		f.Internal = true
+		confirm(&f)
 		h.create(&f)
-		return f
+		return &f
 	}
-	get := func(want store.Forwarding) {
-		h.Helper()
-		equal(h, "rule to "+want.TargetEmail, read(h, of(store.Reader.Forwarding, want.AccountID, want.ID)), want)
+	internal := func(f *store.Forwarding) { f.Internal = true }
+	disabled := func(f *store.Forwarding) { f.Internal, f.Enabled = true, false }
+	pending := func(f *store.Forwarding) {
+		f.LinkHash, f.SentAt, f.ExpiresAt = []byte(f.ID), at(0), at(10_000_001)
 	}
-	rules := []store.Forwarding{
-		internal(t.account, "ada@a.example", accountScope(t)),
-		internal(t.account, "ada@a.example", workspaceScope(t.workspace)),
-		internal(t.account, "info@a.example", domainScope(t.domain)),
-		internal(t.account, "ada@gone.example", accountScope(t)),
+	verified := func(f *store.Forwarding) { pending(f); f.VerifiedAt = at(1) }
+	toAda := []*store.Forwarding{
+		rule(other.account, "ada@a.example", accountScope(other), verified),
+		rule(t.account, "ada@a.example", accountScope(t), internal),
+		rule(t.account, "ada@a.example", workspaceScope(t.workspace), internal),
+		rule(t.account, "info@a.example", domainScope(t.domain), disabled),
+		rule(t.account, "ada@a.example", domainScope(t.domain), verified),
 	}
-	rules[2].Enabled = false
-	h.update(updateForwarding(rules[2]))
-	for i, of := range []struct {
-		account string
-		scope   store.Scope
-	}{{t.account, domainScope(t.domain)}, {other.account, accountScope(other)}} {
-		verified := h.newForwarding(of.account, "ada@a.example", of.scope)
-		verified.LinkHash, verified.SentAt, verified.ExpiresAt, verified.VerifiedAt = []byte{byte(i)}, at(0), at(10), at(1)
-		h.create(&verified)
-		rules = append(rules, verified)
+	toGone := []*store.Forwarding{rule(t.account, "ada@gone.example", accountScope(t), internal), rule(t.account, "ada@gone.example", domainScope(t.domain), internal)}
+	deleted := rule(t.account, "ada@a.example", domainScope(gone.domain), internal) // with its domain
+	unrelated := []*store.Forwarding{
+		rule(other.account, "ada@a.example", domainScope(other.domain), pending), rule(t.account, "bob@a.example", accountScope(t), internal),
 	}
-	pending := h.newForwarding(other.account, "ada@a.example", domainScope(other.domain))
-	pending.LinkHash, pending.SentAt, pending.ExpiresAt = []byte{9}, at(0), at(10_000_001)
-	h.create(&pending)
-	unrelated := []store.Forwarding{pending, internal(t.account, "bob@a.example", accountScope(t))}
-	inScope := internal(t.account, "ada@gone.example", domainScope(t.domain))
 
-	released := func(changes []store.Change, want ...store.Forwarding) {
+	released := func(when time.Time, rules []*store.Forwarding, delete func(store.Tx) error) {
 		h.Helper()
-		for i := range want {
-			want[i].Internal, want[i].LinkHash = false, nil
-			want[i].SentAt, want[i].ExpiresAt, want[i].VerifiedAt = time.Time{}, time.Time{}, time.Time{}
+		var want, got []store.Change
+		for _, f := range rules {
+			before := *f
+			f.Internal, f.LinkHash, f.UpdatedAt = false, nil, when
+			f.SentAt, f.ExpiresAt, f.VerifiedAt = time.Time{}, time.Time{}, time.Time{}
+			want = append(want, store.Change{Before: &before, After: f, Fields: []string{"verification_state"}})
 		}
-		var got []store.Forwarding
-		for _, c := range changes {
-			if f, ok := c.After.(*store.Forwarding); ok {
-				got = append(got, *f)
-				equal(h, "fields", c.Fields, []string{"verification_state"})
+		slices.SortStableFunc(want, func(a, b store.Change) int {
+			return cmp.Compare(a.After.(*store.Forwarding).AccountID, b.After.(*store.Forwarding).AccountID)
+		})
+		for _, c := range h.observed(delete) {
+			if _, isRule := c.After.(*store.Forwarding); isRule {
+				got = append(got, c)
 			}
 		}
 		equal(h, "released", got, want)
-		for _, f := range want {
-			get(f)
-			equal(h, "state", f.VerificationState(at(10_000_000)), vocab.VerificationPending)
-		}
 	}
-	// A rule in the deleted domain is deleted instead of released.
-	inGone := internal(t.account, "ada@a.example", domainScope(gone.domain))
-	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(20)) })
-	absent(h, of(store.Reader.Forwarding, t.account, inGone.ID))
-	rules[3].UpdatedAt, inScope.UpdatedAt = at(20), at(20)
-	released(changes, rules[3], inScope)
-	rules = slices.Delete(rules, 3, 4)
-	changes = h.observed(func(tx store.Tx) error { return tx.DeleteMailbox(t.account, ada.ID, at(30)) })
-	for i := range rules {
-		rules[i].UpdatedAt = at(30)
+	released(at(20), toGone, func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(20)) })
+	released(at(30), toAda, func(tx store.Tx) error { return tx.DeleteMailbox(t.account, ada.ID, at(30)) })
+	absent(h, of(store.Reader.Forwarding, t.account, deleted.ID))
+	for _, f := range slices.Concat(toAda, toGone, unrelated) {
+		equal(h, "rule to "+f.TargetEmail, read(h, of(store.Reader.Forwarding, f.AccountID, f.ID)), *f)
 	}
-	slices.SortStableFunc(rules, func(a, b store.Forwarding) int { return cmp.Compare(a.AccountID, b.AccountID) })
-	released(changes, rules...)
-	for _, f := range unrelated {
-		get(f)
-	}
+	equal(h, "state", toAda[0].VerificationState(at(10_000_000)), vocab.VerificationPending)
 }
