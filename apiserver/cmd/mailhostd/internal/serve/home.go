@@ -16,9 +16,8 @@ func home(publicURL string, withConsole bool) func(http.Handler) http.Handler {
 	if withConsole {
 		to = console.Path
 	}
-	if u, err := url.Parse(publicURL); err == nil {
-		to = strings.TrimSuffix(u.EscapedPath(), "/") + to
-	}
+	u, _ := url.Parse(publicURL) // it was checked
+	to = strings.TrimSuffix(u.EscapedPath(), "/") + to
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {

@@ -17,7 +17,7 @@ import (
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	pair := certificatetest.NewPair(t, 1)
-	s, owner := mailhostdtest.Start(t, mailhostdtest.TLSArgs(pair, "--listen", "0.0.0.0:0", "--control-listen", "0")...)
+	s, owner := mailhostdtest.Start(t, mailhostdtest.TLSArgs(pair, "--listen", "0.0.0.0:0", "--control-listen", "0", "--metrics-listen", "0")...)
 	if !strings.HasPrefix(s.URL, "https://localhost:") {
 		t.Fatalf("the server's URL is %s", s.URL)
 	}
@@ -36,6 +36,11 @@ func TestTLS(t *testing.T) {
 	defer response.Body.Close()
 	if response.ProtoMajor != 2 || response.TLS.Version < tls.VersionTLS12 {
 		t.Errorf("%s over TLS %x", response.Proto, response.TLS.Version)
+	}
+
+	metrics, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
+	if _, text := mailhostdtest.Fetch(t, http.MethodGet, metrics); !strings.Contains(text, "\nmailhostd_tls_certificate_expiry_timestamp_seconds 1") {
+		t.Errorf("the metrics are\n%s", text)
 	}
 
 	// Links in messages have the server's URL.

@@ -76,7 +76,6 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 		forwarded := make(chan os.Signal, 1)
 		signal.Notify(forwarded, os.Interrupt, syscall.SIGTERM)
 		if err := command.Start(); err != nil {
-			signal.Stop(forwarded)
 			return &cli.ExitError{Code: 127, Err: err}
 		}
 		go func() {
