@@ -92,7 +92,7 @@ func TestOpenAPIExamples(t *testing.T) {
 	c.all()
 	for _, op := range api.Specs() {
 		if _, ok := c.recorded[op.ID]; !ok {
-			t.Errorf("%s has no example", op.ID)
+			t.Errorf("%s has no example; call it in exampleCalls.all, and run make generate", op.ID)
 		}
 	}
 	got, err := json.MarshalIndent(c.recorded, "", "  ")

@@ -50,6 +50,11 @@ func ready(h *apitest.Server, r *request) *request {
 			r = r.broken([]string{"path", name}, id())
 		}
 	}
+	for name, id := range r.path {
+		if id == nobody {
+			h.T.Fatalf("%s: let ready create an object for {%s}", r.spec.ID, name)
+		}
+	}
 	switch r.spec.ID {
 	case "delete-domain":
 		r = r.broken([]string{"path", "domain"}, "empty.com")

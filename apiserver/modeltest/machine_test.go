@@ -93,7 +93,7 @@ func TestModel(t *testing.T) {
 	if isDefaultRun {
 		for _, spec := range api.Specs() {
 			if !sent[spec.Method+" "+spec.Path] {
-				t.Errorf("%s is never sent; add it to the actions of the machine, with its model", spec.ID)
+				t.Errorf("%s is never sent; add it to the actions of the machine, with its model, or give its action more weight", spec.ID)
 			}
 		}
 	}

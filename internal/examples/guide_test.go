@@ -45,6 +45,19 @@ func TestAccGettingStarted(t *testing.T) {
 	}})
 }
 
+// TestGuidesNameEveryResource checks the guides that have tables of all resources.
+func TestGuidesNameEveryResource(t *testing.T) {
+	t.Parallel()
+	for _, guide := range []string{"import", "permissions", "published-api"} {
+		text := read(t, "../../docs/guides/"+guide+".md")
+		for _, name := range names(schemas(t).schema.ResourceSchemas) {
+			if !strings.Contains(text, "`"+name+"`") {
+				t.Errorf("templates/guides/%s.md does not mention %s; add it, and run make generate", guide, name)
+			}
+		}
+	}
+}
+
 // TestGuides checks that the index links every guide.
 func TestGuides(t *testing.T) {
 	t.Parallel()

@@ -87,8 +87,8 @@ func eachFilter(t *testing.T, s *acctest.Server, p *acctest.Protocol, do func(fi
 			}
 		}
 	}
-	if lists != 7 {
-		t.Errorf("the contract has %d lists with filters", lists)
+	if lists < 7 {
+		t.Errorf("only %d lists with filters were found", lists)
 	}
 }
 

@@ -13,7 +13,7 @@ type kind struct {
 	config values
 	// again is the same object at a second address.
 	again values
-	// replacing changes the configuration into a replacement.
+	// replacing changes the configuration into a replacement; nil if no change does.
 	replacing values
 	// remains is said of an object that the API can't delete.
 	remains []string
@@ -55,10 +55,36 @@ func kinds(accountID string) map[string]kind {
 		},
 	}
 	for name, k := range all {
-		k.again, k.replacing = merged(k.config, k.again), merged(k.config, k.replacing)
+		k.again = merged(k.config, k.again)
+		if k.replacing != nil {
+			k.replacing = merged(k.config, k.replacing)
+		}
 		all[name] = k
 	}
 	return all
+}
+
+// TestEveryKindIsTested checks that the tables of this package have every resource. Zones and sets
+// have lives and lookups in packages of their own.
+func TestEveryKindIsTested(t *testing.T) {
+	t.Parallel()
+	have := kinds(noID)
+	for name := range schemas(t).ResourceSchemas {
+		isSet, isZone := name == "mailhost_mailbox_set", name == "mailhost_dns_zone"
+		if _, ok := have[name]; !ok && !isSet {
+			t.Errorf("add %s to kinds, with its configurations", name)
+		}
+		if everyLife[name] == nil && !isSet && !isZone {
+			t.Errorf("add %s to everyLife, with updates, replacements and imports", name)
+		}
+		if everyLookup[name] == nil && !isSet && !isZone {
+			t.Errorf("add %s to everyLookup, with its data sources", name)
+		}
+		delete(have, name)
+	}
+	for name := range have {
+		t.Errorf("the provider has no resource %s", name)
+	}
 }
 
 // merged returns a configuration with other attributes.

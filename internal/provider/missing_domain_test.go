@@ -2,22 +2,28 @@ package provider_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
 // inDomain has a configuration of each resource that refers to a domain.
-func inDomain(accountID, domain string) map[string]map[string]any {
+func inDomain(t *testing.T, accountID, domain string) map[string]map[string]any {
+	t.Helper()
 	all := map[string]map[string]any{
 		"mailhost_mailbox_set": {"mailboxes": map[string]any{"john": map[string]any{"first_name": "John", "last_name": "Doe"}}},
 	}
 	for typeName, k := range kinds(accountID) {
 		all[typeName] = k.config
 	}
-	for _, other := range []string{"mailhost_domain", "mailhost_service_account", "mailhost_dedicated_ip"} {
-		delete(all, other)
+	for typeName, s := range schemas(t).ResourceSchemas {
+		if !slices.ContainsFunc(s.Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool { return a.Name == "domain" }) {
+			delete(all, typeName)
+		}
 	}
 	for _, config := range all {
 		config["domain"] = domain
@@ -33,7 +39,7 @@ func TestMissingDomain(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "other.org")
 		s.Domain(t, "example.com")
-		for typeName, config := range inDomain(s.AccountID, "exmaple.com") {
+		for typeName, config := range inDomain(t, s.AccountID, "exmaple.com") {
 			p := s.Protocol(t, "")
 			_, diags := p.Plan(typeName, config, nil)
 			p.NoErrors(diags)
@@ -68,11 +74,11 @@ func TestMissingDomainOfThePlan(t *testing.T) {
 	p := s.Protocol(t, "").Together()
 	_, diags := p.Plan("mailhost_domain", config, nil)
 	p.NoErrors(diags)
-	for typeName, config := range inDomain(s.AccountID, "acme.com") {
+	for typeName, config := range inDomain(t, s.AccountID, "acme.com") {
 		_, diags := p.Plan(typeName, config, nil)
 		expectNone(t, typeName+" in a planned domain", acctest.Render(diags))
 	}
-	mailbox := inDomain(s.AccountID, "acne.com")["mailhost_mailbox"]
+	mailbox := inDomain(t, s.AccountID, "acne.com")["mailhost_mailbox"]
 	_, diags = p.Plan("mailhost_mailbox", mailbox, nil)
 	acctest.Expect(t, diags, missingDomain+"acne.com", "Did you mean acme.com? ")
 

@@ -156,7 +156,7 @@ func TestStatesStayReadable(t *testing.T) {
 		}
 	}
 	for name := range missing {
-		t.Errorf("no release has a %s; add it to the newest one's configuration, and record it again", name)
+		t.Errorf("no release has a %s; add it to the folder of the next release, see \"Cut a release\" in CONTRIBUTING.md", name)
 	}
 }
 

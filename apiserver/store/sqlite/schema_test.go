@@ -217,7 +217,7 @@ func TestTables(t *testing.T) {
 	}
 	for _, table := range known {
 		if len(query(t, s, `SELECT 1 FROM `+table+` LIMIT 1`)) == 0 {
-			t.Errorf("%s is empty; add a row for it to full in package storetest", table)
+			t.Errorf("%s is empty; add a row for it to withoutDomain in package storetest, or to full if an account with such a row can't be deleted", table)
 		}
 	}
 }

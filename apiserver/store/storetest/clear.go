@@ -135,7 +135,9 @@ func testDeleteAccount(h *harness) {
 		h.Errorf("error = %v", err)
 	}
 	before := read(h, store.Reader.AuthorizationVersion)
-	h.update(func(tx store.Tx) error { return tx.DeleteAccount(gone.account) })
+	if err := h.store.Update(h.Context(), func(tx store.Tx) error { return tx.DeleteAccount(gone.account) }); err != nil {
+		h.Fatalf("DeleteAccount: %v; it has to delete the rows of every table that refers to accounts", err)
+	}
 	if after := read(h, store.Reader.AuthorizationVersion); after == before {
 		h.Error("the version of authorizations is the same")
 	}
