@@ -140,10 +140,11 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 // authorize evaluates the caller again in r. From then on c.Caller has the grants of r.
 func (c *Call) authorize(r store.Reader) error {
 	who, err := c.Rules.Auth.Authorize(r, c.Caller, c.Spec)
-	if err == nil {
-		c.Caller = who
+	if err != nil {
+		return err
 	}
-	return err
+	c.Caller = who
+	return nil
 }
 
 // replay reports whether the response is replayed. If not, the account must allow changes.

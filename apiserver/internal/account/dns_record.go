@@ -234,13 +234,10 @@ func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
 	return nil
 }
 
-// maxIDDraws bounds the search for a free id. A second draw is rare already.
-const maxIDDraws = 100
-
 // AddRecord creates a record under a new random id: a positive integer below 2^53 (RFC 8259,
 // section 6).
 func AddRecord(source *random.Source, tx store.Tx, record *store.DNSRecord) error {
-	for range maxIDDraws {
+	for { // until an id is free, which is mostly the first one
 		if record.ID = int64(binary.BigEndian.Uint64(source.Bytes(8)) >> 11); record.ID == 0 {
 			continue
 		}
@@ -249,7 +246,6 @@ func AddRecord(source *random.Source, tx store.Tx, record *store.DNSRecord) erro
 			return err
 		}
 	}
-	return fmt.Errorf("no id is free for a DNS record after %d draws", maxIDDraws)
 }
 
 func dnsRecord(r store.DNSRecord) api.DNSRecord {
