@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
 func TestReadOnly(t *testing.T) {
@@ -66,8 +67,7 @@ func (c *expiring) Err() error {
 func TestCheckPages(t *testing.T) {
 	path := newPath(t)
 	s := openStore(t, path, Options{})
-	mustPopulate(t, s)
-	fill(t, s, 500)
+	storetest.FillRandomly(t, s, 1)
 	if err := errors.Join(CheckPages(t.Context(), path), s.Close()); err != nil {
 		t.Fatal(err)
 	}

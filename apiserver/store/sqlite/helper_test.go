@@ -105,17 +105,6 @@ func addresses(t testing.TB, s store.Store) []string {
 	return found
 }
 
-func authorizationVersion(t testing.TB, s *Store) (version int64) {
-	t.Helper()
-	if err := s.View(t.Context(), func(r store.Reader) (err error) {
-		version, err = r.AuthorizationVersion()
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return version
-}
-
 // query returns the rows of a query as texts.
 func query(t testing.TB, s *Store, statement string, args ...any) (all [][]string) {
 	t.Helper()
@@ -170,21 +159,5 @@ func check(t testing.TB, s *Store) {
 		if finding != "ok" {
 			t.Error(finding)
 		}
-	}
-}
-
-// fill creates n mailboxes.
-func fill(t testing.TB, s *Store, n int) {
-	t.Helper()
-	if err := s.Update(t.Context(), func(tx store.Tx) error {
-		for i := range n {
-			m := newMailbox(fmt.Sprint("m", i))
-			if err := tx.CreateMailbox(&m); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
 }
