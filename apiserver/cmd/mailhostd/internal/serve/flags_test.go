@@ -49,3 +49,13 @@ func TestInvalidEndpointInTheEnvironment(t *testing.T) {
 		t.Errorf("%v, %v, log:\n%s", tracing, err, &text)
 	}
 }
+
+// TestFullDisk checks that doctor fails if nothing can be written, and warns before that.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for free, want := range map[uint64]string{0: checkFailed, 32 << 20: checkFailed, 512 << 20: checkWarning, 2 << 30: checkOK} {
+		if got := describeSpace(free, 1<<30); got.State != want {
+			t.Errorf("%d bytes free: %+v, want %s", free, got, want)
+		}
+	}
+}

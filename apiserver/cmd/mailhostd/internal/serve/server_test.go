@@ -12,7 +12,6 @@ import (
 	_ "modernc.org/sqlite" // changes the file independently of the program
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -53,7 +52,7 @@ func TestRequestsOfNetHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("X-Large", strings.Repeat("x", 2*serve.MaxHeaderBytes))
+	r.Header.Set("X-Large", strings.Repeat("x", 128<<10))
 	large, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
