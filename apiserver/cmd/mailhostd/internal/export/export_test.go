@@ -12,14 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
-type result struct {
-	Files     []string `json:"files"`
-	Domains   int      `json:"domains"`
-	Mailboxes int      `json:"mailboxes"`
-	Records   int      `json:"dns_records"`
-	LeftOut   []string `json:"left_out"`
-}
-
 // TestTranscript checks what people read, and what the commands refuse.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/export.txt") }
 
