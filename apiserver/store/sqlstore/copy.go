@@ -25,34 +25,24 @@ type Copied struct {
 // commits, it compares the number of rows and a checksum of each table. No other process can
 // change the source meanwhile. progress is called with the number of steps that are done and
 // that there are.
-func Copy(ctx context.Context, source, target store.Store, progress func(done, total int64)) (Copied, error) {
+func Copy(ctx context.Context, source, target store.Store, progress func(done, total int64)) (copied Copied, err error) {
 	from, ok := source.(interface{ base() *Store })
 	to, okToo := target.(interface{ base() *Store })
 	if !ok || !okToo {
-		return Copied{}, errors.New("only an SQL database can be copied")
+		return copied, errors.New("only an SQL database can be copied")
 	}
-	c := &copier{source: from.base(), target: to.base(), progress: progress}
 	// The statements run with the caller's context: an update itself is not cancelled.
-	err := c.source.engine.Update(ctx, func(_ context.Context, from Querier) error {
-		if err := c.open(ctx, from); err != nil {
+	err = from.base().engine.Update(ctx, func(_ context.Context, read Querier) error {
+		return to.base().engine.Update(ctx, func(_ context.Context, write Querier) (err error) {
+			copied, err = copyTables(ctx, from.base(), to.base(), read, write, progress)
 			return err
-		}
-		return c.target.engine.Update(ctx, func(_ context.Context, to Querier) error { return c.copy(ctx, from, to) })
+		})
 	})
-	return c.copied, err
+	return copied, err
 }
 
 // base is promoted to the stores of the engines.
 func (s *Store) base() *Store { return s }
-
-// copier copies one store.
-type copier struct {
-	source, target *Store
-	progress       func(done, total int64)
-	tables         []copiedTable
-	done, total    int64
-	copied         Copied
-}
 
 // copiedTable is a table of a database.
 type copiedTable struct {
@@ -90,74 +80,56 @@ func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, er
 	return tables, nil
 }
 
-// open keeps other processes from changing the source, and reads what there is to copy.
-func (c *copier) open(ctx context.Context, q Querier) (err error) {
-	if err := c.source.freeze(ctx, q); err != nil {
-		return fmt.Errorf("lock the source: %w", err)
-	}
-	if c.tables, err = c.source.tables(ctx, q); err != nil {
-		return fmt.Errorf("read the source: %w", err)
-	}
-	c.total = 0
-	for _, t := range c.tables {
-		c.total += 2 * t.rows // each is copied and read again
-	}
-	if c.total == 0 {
-		return errors.New("the source has no data")
-	}
-	return nil
-}
-
-// copy copies all tables, and compares them.
-func (c *copier) copy(ctx context.Context, from, to Querier) error {
-	c.done, c.copied = 0, Copied{Tables: len(c.tables)}
-	if err := c.target.freeze(ctx, to); err != nil {
-		return fmt.Errorf("lock the target: %w", err)
-	}
-	targets, err := c.target.tables(ctx, to)
+// copyTables copies all tables, and compares them.
+func copyTables(ctx context.Context, from, to *Store, read, write Querier, progress func(done, total int64)) (copied Copied, err error) {
+	tables, err := from.frozen(ctx, read)
 	if err != nil {
-		return fmt.Errorf("read the target: %w", err)
+		return copied, fmt.Errorf("lock and read the source: %w", err)
 	}
-	for _, t := range targets {
-		if t.rows > 0 {
-			return fmt.Errorf("the target has data already: %d rows in %s; use an empty database", t.rows, t.name)
+	targets, err := to.frozen(ctx, write)
+	if err != nil {
+		return copied, fmt.Errorf("lock and read the target: %w", err)
+	}
+	for _, t := range tables {
+		copied.Rows += t.rows
+	}
+	if copied.Tables = len(tables); copied.Rows == 0 {
+		return copied, errors.New("the source has no data")
+	}
+	done := int64(0)
+	advance := func(rows [][]any) error {
+		done += int64(len(rows))
+		progress(done, 2*copied.Rows) // each is copied and read again
+		return nil
+	}
+	sums := make([]string, len(tables))
+	for i, t := range tables {
+		if rows := targets[i].rows; rows > 0 {
+			return copied, fmt.Errorf("the target has data already: %d rows in %s; use an empty database", rows, t.name)
 		}
-	}
-	sums := make([]string, len(c.tables))
-	for i, t := range c.tables {
 		if !slices.Equal(t.names(), targets[i].names()) {
-			return fmt.Errorf("copy %s: the tables have different columns; copy with the version of the program that runs on both", t.name)
+			return copied, fmt.Errorf("copy %s: the tables have different columns; copy with the version of the program that runs on both", t.name)
 		}
-		sums[i], err = t.each(ctx, from, func(rows [][]any) error {
-			c.advance(len(rows))
-			return targets[i].insert(ctx, to, rows)
+		sums[i], err = t.each(ctx, read, func(rows [][]any) error {
+			return errors.Join(advance(rows), targets[i].insert(ctx, write, rows))
 		})
 		if err != nil {
-			return fmt.Errorf("copy %s: %w", t.name, err)
+			return copied, fmt.Errorf("copy %s: %w", t.name, err)
 		}
 	}
-	if err := c.target.continueIDs(ctx, to); err != nil {
-		return err
+	if err := to.continueIDs(ctx, write); err != nil {
+		return copied, err
 	}
-	for i, t := range c.tables {
-		got, err := t.each(ctx, to, func(rows [][]any) error {
-			c.advance(len(rows))
-			return nil
-		})
-		if err == nil && got != sums[i] {
-			err = fmt.Errorf("it has %s, and the source %s", got, sums[i])
+	for i, t := range tables {
+		sum, err := t.each(ctx, write, advance)
+		if err == nil && sum != sums[i] {
+			err = fmt.Errorf("it has %s, and the source %s", sum, sums[i])
 		}
 		if err != nil {
-			return fmt.Errorf("check the copy of %s: %w", t.name, err)
+			return copied, fmt.Errorf("check the copy of %s: %w", t.name, err)
 		}
-		c.copied.Rows += t.rows
 	}
-	return nil
-}
-
-func (c *copier) advance(rows int) {
-	c.done += int64(rows)
-	c.progress(c.done, c.total)
+	return copied, nil
 }
 
 func (t copiedTable) names() (names []string) {
@@ -267,12 +239,14 @@ func (s *Store) continueIDs(ctx context.Context, q Querier) (err error) {
 	return err
 }
 
-// freeze keeps other updates of the tables out until the transaction ends.
-func (s *Store) freeze(ctx context.Context, q Querier) (err error) {
+// frozen returns the tables, and keeps other updates of them out until the transaction ends.
+func (s *Store) frozen(ctx context.Context, q Querier) ([]copiedTable, error) {
 	if s.dialect.Freeze != "" {
-		_, err = q.ExecContext(ctx, fmt.Sprintf(s.dialect.Freeze, strings.Join(Tables(), ", ")))
+		if _, err := q.ExecContext(ctx, fmt.Sprintf(s.dialect.Freeze, strings.Join(Tables(), ", "))); err != nil {
+			return nil, err
+		}
 	}
-	return err
+	return s.tables(ctx, q)
 }
 
 // scanAll returns the rows of a query with some columns.
