@@ -98,17 +98,19 @@ func TestRestoreAsks(t *testing.T) {
 	if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup); code != cli.ExitOK {
 		t.Fatal(stderr)
 	}
-	ask := func(act func(person *os.File, interrupt func())) int {
+	ask := func(act func(person *os.File, interrupt func())) (code int, end string) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
 		d := startRestore(ctx, t, backup, "--database", database)
-		d.shown(t)
+		if asked := d.shown(t); !strings.HasSuffix(asked, "Replace "+database+"? [y/N] ") {
+			t.Errorf("the command asks %q", asked)
+		}
 		act(d.person, interrupt)
-		code := apitest.Receive(t, d.code)
+		code = apitest.Receive(t, d.code)
 		if left, err := filepath.Glob(filepath.Join(filepath.Dir(database), ".restore-*")); err != nil || len(left) != 0 {
 			t.Errorf("left behind: %v, error %v", left, err)
 		}
-		return code
+		return code, d.shown(t)
 	}
 	previous := func() int {
 		all, err := filepath.Glob(database + ".before-restore-*")
@@ -117,17 +119,17 @@ func TestRestoreAsks(t *testing.T) {
 		}
 		return len(all)
 	}
-	code := ask(func(_ *os.File, interrupt func()) {
+	code, end := ask(func(_ *os.File, interrupt func()) {
 		if s, err := sqlite.Open(t.Context(), database, sqlite.Options{LockTimeout: time.Millisecond}); err == nil {
 			t.Errorf("the database could be opened, error of closing it: %v", s.Close())
 		}
 		interrupt()
 	})
-	if code != cli.ExitFailure || previous() != 0 {
-		t.Errorf("interrupted: exit code %d, %d databases were replaced", code, previous())
+	if code != cli.ExitFailure || previous() != 0 || !strings.HasPrefix(end, "\r\nmailhostd: nothing was restored: ") {
+		t.Errorf("interrupted: exit code %d, %d databases were replaced: %q", code, previous(), end)
 	}
 	waiting := make(chan error)
-	code = ask(func(person *os.File, _ func()) {
+	code, end = ask(func(person *os.File, _ func()) {
 		locked := descriptors(t, database)
 		go func() {
 			s, err := sqlite.Open(t.Context(), database, sqlite.Options{})
@@ -141,8 +143,8 @@ func TestRestoreAsks(t *testing.T) {
 		}
 		fmt.Fprintln(person, "y")
 	})
-	if code != cli.ExitOK || previous() != 1 {
-		t.Errorf("after y: exit code %d, %d databases were replaced", code, previous())
+	if code != cli.ExitOK || previous() != 1 || !strings.HasPrefix(end, "y\r\n"+database+" was restored.\r\n") {
+		t.Errorf("after y: exit code %d, %d databases were replaced: %q", code, previous(), end)
 	}
 	if err := apitest.Receive(t, waiting); err != nil {
 		t.Errorf("a server that started during the question: %v", err)
