@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -112,14 +113,31 @@ func TestNamesakeIsNotReturned(t *testing.T) {
 // TestObjectOfUnknownAgeIsNotReturned checks that an object that may be older than the
 // request is named by the error, and not returned.
 func TestObjectOfUnknownAgeIsNotReturned(t *testing.T) {
-	f := fakeapi.New()
-	f.Unique = true
-	f.Add("credentials", fakeapi.Object{"name": "ci", "scope_type": "account", "created_at": "long ago"})
-	f.Fail(fakeapi.Fault{Op: "create-master-password", DropBefore: true})
-	id, _, err := secretCreators["generated password"].do(t.Context(), newClient(t, f))
-	if gone, ok := errors.AsType[*SecretLostError](err); !ok || len(gone.IDs) != 1 || id != "" {
-		t.Errorf("id %s, %v", id, err)
+	for createdAt, transport := range map[string]func(f *fakeapi.API) http.RoundTripper{
+		"long ago":             func(f *fakeapi.API) http.RoundTripper { return f },
+		"2026-03-01T12:00:01Z": func(f *fakeapi.API) http.RoundTripper { return dateless{f} },
+	} {
+		f := fakeapi.New()
+		f.Unique = true
+		f.Add("credentials", fakeapi.Object{"name": "ci", "scope_type": "account", "created_at": createdAt})
+		f.Fail(fakeapi.Fault{Op: "create-master-password", DropBefore: true})
+		c := newClient(t, f, func(o *Options) { o.Transport = transport(f) })
+		id, _, err := secretCreators["generated password"].do(t.Context(), c)
+		if gone, ok := errors.AsType[*SecretLostError](err); !ok || len(gone.IDs) != 1 || id != "" {
+			t.Errorf("%s: id %s, %v", createdAt, id, err)
+		}
 	}
+}
+
+// dateless is an API that tells no time.
+type dateless struct{ *fakeapi.API }
+
+func (d dateless) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := d.API.RoundTrip(r)
+	if err == nil {
+		resp.Header.Del("Date")
+	}
+	return resp, err
 }
 
 // TestSecretWithoutAList checks that without a list, which would show a duplicate, nothing

@@ -39,10 +39,10 @@ type pageSizeKey struct{}
 // WithPageSize returns a context in which a list requests pages of at most n objects, for
 // a caller that needs no more in all; 0 or less: of any number.
 func WithPageSize(ctx context.Context, n int64) context.Context {
-	if n <= 0 || n >= listcache.MaxPageSize {
+	if n <= 0 {
 		return ctx
 	}
-	return context.WithValue(ctx, pageSizeKey{}, int(n))
+	return context.WithValue(ctx, pageSizeKey{}, int(min(n, listcache.MaxPageSize)))
 }
 
 // pageSize returns the page size to begin with.

@@ -219,13 +219,19 @@ func TestSupportsReadsOnce(t *testing.T) {
 	}
 }
 
-// TestSupportsAfterAnInterruption checks that an interrupted read is repeated.
+// TestSupportsAfterAnInterruption checks that an interrupted read is repeated, and that none is
+// needed for an operation that is known.
 func TestSupportsAfterAnInterruption(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 503})
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel
 	c := newClient(t, f)
 	if !c.Supports(ctx, api.DeleteMailbox.Spec, goneID) || !c.Supports(t.Context(), api.DeleteMailbox.Spec, goneID) || f.Count("get-mailbox") != 2 {
+		t.Errorf("sent %v", f.Sent())
+	}
+	c = newClient(t, f)
+	c.operation(api.DeleteMailbox.Spec).setPresent()
+	if !c.Supports(t.Context(), api.DeleteMailbox.Spec, goneID) || f.Count("get-mailbox") != 2 {
 		t.Errorf("sent %v", f.Sent())
 	}
 }

@@ -216,11 +216,17 @@ func TestDeadlineBeforeRetryAfter(t *testing.T) {
 	}
 }
 
-func TestDeadlineBeforeAnyResponse(t *testing.T) {
-	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
-	defer cancel()
-	if _, err := newClient(t, fakeapi.New()).GetMailbox(ctx, "jane@example.com"); err == nil || !strings.Contains(err.Error(), "the time for it is over before the API responded") {
-		t.Errorf("%v", err)
+// TestEndBeforeAnyResponse checks that the end of a context is no failure of the connection.
+func TestEndBeforeAnyResponse(t *testing.T) {
+	late, stop := context.WithDeadline(t.Context(), time.Now())
+	defer stop()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for want, ctx := range map[string]context.Context{"the time for it is over": late, "the run was interrupted": cancelled} {
+		_, err := newClient(t, fakeapi.New()).GetMailbox(ctx, "jane@example.com")
+		if err == nil || !strings.Contains(err.Error(), want+" before the API responded") || client.IncidentOf(err) != nil {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
