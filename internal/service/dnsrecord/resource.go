@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -234,7 +233,7 @@ func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 // the beginning of a long value.
 func shortened(value string) string {
 	const most = 100
-	if text, err := dnsdata.Text(value); err == nil && strings.HasPrefix(value, `"`) {
+	if text, err := dnsdata.Text(value); err == nil {
 		value = text
 	}
 	if runes := []rune(value); len(runes) > most {

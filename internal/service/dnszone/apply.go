@@ -134,7 +134,6 @@ func (r *run) putBack(ctx context.Context, deleted []step) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTimeout)
 	defer cancel()
 	for _, s := range deleted {
-		s.isDelete = false
 		err := r.create(ctx, s)
 		r.mu.Lock()
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -311,6 +312,25 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
+// TestDeletedMeanwhile deletes a record just before the apply changes it: it is created.
+func TestDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		var id int64
+		if _, err := fmt.Sscan(path.Base(r.URL.Path), &id); err == nil && r.Method == http.MethodPatch {
+			must(t, s.Client.DeleteDNSRecord(t.Context(), id))
+		}
+		next.ServeHTTP(w, r)
+	}))
+	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
+	p.NoErrors(diags)
+	_, diags = p.Walk().Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.2")}), o)
+	p.NoErrors(diags)
+	expectExisting(t, s, contents{"www A 192.0.2.2": 3600})
+}
+
 // TestImportOfDifferentTTLs checks that the plan of an import shows that records of one key have
 // other TTLs than the configuration, whichever comes first.
 func TestImportOfDifferentTTLs(t *testing.T) {
@@ -526,6 +546,8 @@ func TestDomainIsGone(t *testing.T) {
 	if gone := refreshed(p, o); !gone.Gone() {
 		t.Errorf("the state holds %s", gone.State)
 	}
+	_, diags = p.Walk().Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
+	acctest.Expect(t, diags, "ERROR: Can't look up the domain of the ", "domain = mailhost_domain.main.name")
 }
 
 // TestList lists each domain as a zone, whose generated configuration plans nothing.
