@@ -55,14 +55,18 @@ func TestAuditOverHTTP(t *testing.T) {
 // TestAuditEndsOverHTTP checks that a server whose pages never end is refused.
 func TestAuditEndsOverHTTP(t *testing.T) {
 	t.Parallel()
+	const hostileTime = "2026-03-14T15:00:00.000000Z"
 	for name, tt := range map[string]struct {
 		entries int
+		at      string
 		flags   string
 		want    string
 	}{
-		"the same page again": {100, "", "that is not before 2026-03-14T15:00:00.000000Z, as requested"},
-		"too late an entry":   {100, "--until 2026-03-14T15:00:00Z", "that is not before 2026-03-14T15:00:00.000000Z, as requested"},
-		"too long a page":     {101, "--limit 100", "returned 101 entries of the audit log for a page of 100"},
+		"no time":             {100, "noon", "", "entry 1 of the audit log: created_at: "},
+		"no time at the end":  {1, "noon", "", "entry 1 of the audit log: created_at: "},
+		"the same page again": {100, hostileTime, "", "that is not before 2026-03-14T15:00:00.000000Z, as requested"},
+		"too late an entry":   {100, hostileTime, "--until 2026-03-14T15:00:00Z", "that is not before 2026-03-14T15:00:00.000000Z, as requested"},
+		"too long a page":     {101, hostileTime, "--limit 100", "returned 101 entries of the audit log for a page of 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +76,7 @@ func TestAuditEndsOverHTTP(t *testing.T) {
 					http.Error(w, "no end", http.StatusBadRequest)
 					return
 				}
-				entry := `{"id":1,"created_at":"2026-03-14T15:00:00.000000Z","operation":"create-mailbox","subject":{"type":"operator"},"changes":[]}`
+				entry := `{"id":1,"created_at":"` + tt.at + `","operation":"create-mailbox","subject":{"type":"operator"},"changes":[]}`
 				_, _ = io.WriteString(w, "["+strings.Repeat(entry+",", tt.entries-1)+entry+"]")
 			}))
 			t.Cleanup(hostile.Close)
