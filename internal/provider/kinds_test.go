@@ -31,7 +31,7 @@ func kinds(accountID string) map[string]kind {
 	all := map[string]kind{
 		"mailhost_domain": {
 			config: values{"name": "acme.com", "contact_info": contact}, again: values{"name": "ACME.com."},
-			replacing: values{"name": "example.org", "on_existing": "adopt"},
+			replacing: values{"name": "example.org", "on_existing": "adopt"}, remains: []string{"answering DNS queries until its registration ends"},
 		},
 		"mailhost_mailbox": {
 			config: values{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, again: values{"first_name": "Joan"},

@@ -170,6 +170,9 @@ func (x *subject) take(i int, step step) {
 		x.Errorf("step %d %s: the id was %q and is %q", i, does, id, x.o.Text("id"))
 	}
 	x.identified(x.o, fmt.Sprint("step ", i))
+	if !x.o.State.IsFullyKnown() {
+		x.Errorf("step %d leaves unknown values: %s", i, x.o.State)
+	}
 	if d := difference(step.want, plain(x.T, x.o.State)); d != "" && step.want != nil {
 		x.Errorf("step %d: the state (-want +got):\n%s", i, d)
 	}

@@ -182,7 +182,6 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	c := plan.contents(diags)
-	c.addresses, c.ids = map[string]compact.Text{}, map[string]compact.Text{}
 	ch := changesOf(prior, c)
 	for key, before := range ch.kept {
 		c.addresses[key], c.ids[key] = prior.addresses[before], prior.ids[before]

@@ -148,6 +148,7 @@ func TestLifecycle(t *testing.T) {
 	plan, diags = p.Plan(typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com with its mail", "bob@example.com")
+	expect(t, plan, "addresses", "Ann=ann@example.com", "cid=cid@example.com")
 	o, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
 	p.NoErrors(diags)
 	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "cid=Jane Doe", "other=Jane Doe"}) {
@@ -222,6 +223,13 @@ func TestFailuresOfAnUpdate(t *testing.T) {
 		t.Errorf("the domain has %q", got)
 	}
 	expect(t, o, "mailboxes", "ann=Joan Doe", "bob=Jane Doe", "dee=Jane Doe")
+
+	s.Fault(t, fault.Rule{Operation: "delete-mailbox", Status: 403, Times: 1})
+	o, diags = p.Destroy(t.Context(), typeName, o)
+	acctest.Expect(t, diags, "ERROR", "Can't delete the mailbox ")
+	if left := texts(t, o, "mailboxes"); len(left) != 1 || len(addressesOf(t, s)) != 1 {
+		t.Errorf("the state has %q, the domain %q", left, addressesOf(t, s))
+	}
 }
 
 func TestDrift(t *testing.T) {
