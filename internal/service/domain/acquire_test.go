@@ -3,6 +3,7 @@ package domain_test
 import (
 	"maps"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -78,8 +79,12 @@ func TestContactMissing(t *testing.T) {
 
 	// An unknown value is checked in the apply.
 	config["name"] = acctest.Unknown
-	_, diags = p.Plan(domainType, config, nil)
+	unknown, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
+	_, diags = p.Walk().ApplyPlan(t.Context(), domainType, attributes("example.net", map[string]any{"contact_info": nil}), nil, p.With(domainType, unknown, "name", "example.net"))
+	if acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain example.net`); len(diags) != 1 {
+		t.Error(acctest.Render(diags))
+	}
 	config["name"], config["on_existing"] = "example.com", "adopt"
 	s.Domain(t, "example.com")
 	plan, diags := p.Plan(domainType, config, nil)
@@ -181,6 +186,35 @@ func TestOutcomeUnknown(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't buy the domain example.com\n", "outcome is unknown", "Check the account's domains and its payments", "it is not bought a second time")
 	if sent.Load() != 1 || !o.Gone() {
 		t.Errorf("sent %d times", sent.Load())
+	}
+}
+
+// TestPurchaseWithoutID buys from an API that does not return the id of the domain, which is then
+// read, or reported as not found.
+func TestPurchaseWithoutID(t *testing.T) {
+	t.Parallel()
+	for _, isListed := range []bool{true, false} {
+		s := acctest.NewServer(t, acctest.Options{})
+		id := regexp.MustCompile(`"id":"[^"]*"`)
+		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			switch {
+			case isPurchase(r):
+				acctest.Rewrite(w, r, next, func(body string) string { return id.ReplaceAllString(body, `"id":null`) })
+			case !isListed && strings.HasSuffix(r.URL.Path, "/domains/example.com"):
+				acctest.Refuse(w, http.StatusNotFound, "path.domain", "no such domain")
+			case !isListed && r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/domains"):
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"items":[],"page":1,"page_size":1000,"total":0}`))
+			default:
+				next.ServeHTTP(w, r)
+			}
+		}))
+		o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+		if isListed && (len(diags) > 0 || o.Text("id") != get(t, s, "example.com").ID) {
+			t.Errorf("the state has %s: %s", o.State, acctest.Render(diags))
+		} else if !isListed {
+			acctest.Expect(t, diags, "ERROR: The domain example.com was bought, but can't be found yet", "not bought a second time")
+		}
 	}
 }
 

@@ -139,7 +139,16 @@ func TestProbablyNotSold(t *testing.T) {
 		_, diags = p.ApplyPlan(t.Context(), domainType, config, nil, plan)
 		acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain `+name, "Error code unsupported_tld")
 	}
-	_, diags := p.Plan(domainType, attributes("example.newtld", map[string]any{"contact_info": nil}), nil)
+	offers := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, func(body string) string {
+			return strings.Replace(body, `"available":false`, `"available":true`, 1)
+		})
+	}))
+	_, diags := offers.Plan(domainType, attributes("example.newtld", nil), nil)
+	if acctest.Expect(t, diags, "WARNING", "The plan buys the domain example.newtld"); len(diags) != 1 {
+		t.Errorf("the API offers it: %s", acctest.Render(diags))
+	}
+	_, diags = p.Plan(domainType, attributes("example.newtld", map[string]any{"contact_info": nil}), nil)
 	acctest.Expect(t, diags, "can probably not be bought", "ERROR", "contact_info is missing")
 	_, diags = s.Protocol(t, "").Plan(domainType, attributes("example.newtld", nil), nil)
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain example.newtld`, "Error code unsupported_tld")
