@@ -63,7 +63,7 @@ func Compact(ctx context.Context, path string) error {
 			err = s.exec(`VACUUM`)
 		}
 		if err == nil {
-			_, _, err = s.checkpoint(`TRUNCATE`)
+			_, err = s.checkpoint()
 		}
 		return err
 	})

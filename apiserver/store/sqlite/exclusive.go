@@ -24,7 +24,7 @@ func OpenExclusive(ctx context.Context, path string) (*sqlstore.Store, error) {
 		err = store.ErrInUse
 	}
 	if err == nil {
-		if _, _, err = s.checkpoint(`TRUNCATE`); err != nil {
+		if _, err = s.checkpoint(); err != nil {
 			err = errors.Join(err, s.close())
 		}
 	}

@@ -192,16 +192,16 @@ func (w *writer) commit(wrote bool) error {
 // another process's afterwards.
 func (w *writer) emptyLog() {
 	if w.session != nil && !w.logIsEmpty {
-		frames, _, err := w.session.checkpoint(`TRUNCATE`)
+		frames, err := w.session.checkpoint()
 		w.logIsEmpty = err == nil && frames == 0
 	}
 }
 
-// checkpoint runs a checkpoint and returns how many frames the log has, and how many are copied.
-func (s *session) checkpoint(mode string) (frames, moved int, err error) {
-	var busy int
-	err = queryRow(context.Background(), s, `PRAGMA wal_checkpoint(`+mode+`)`, &busy, &frames, &moved)
-	return frames, moved, err
+// checkpoint runs a checkpoint that truncates the log, and returns how many frames it still has.
+func (s *session) checkpoint() (frames int, err error) {
+	var busy, moved int
+	err = queryRow(context.Background(), s, `PRAGMA wal_checkpoint(TRUNCATE)`, &busy, &frames, &moved)
+	return frames, err
 }
 
 // abandon closes the connection, with its transaction.

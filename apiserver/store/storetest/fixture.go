@@ -31,7 +31,7 @@ func (h *harness) create(objects ...any) {
 // create calls the method that creates an object.
 func create(tx store.Tx, object any) error {
 	method := reflect.ValueOf(tx).MethodByName("Create" + reflect.TypeOf(object).Elem().Name())
-	err, _ := method.Call([]reflect.Value{reflect.ValueOf(object)})[0].Interface().(error)
+	err, _ := reflect.TypeAssert[error](method.Call([]reflect.Value{reflect.ValueOf(object)})[0])
 	return err
 }
 

@@ -108,8 +108,8 @@ func TestConsumerEnds(t *testing.T) {
 		p := pageOf(numbers(10-fetched), page, size) // shrinks
 		return &p, nil
 	}}
-	for range pages.All(t.Context()) {
-		if taken++; taken == 3 {
+	for _, err := range pages.All(t.Context()) {
+		if taken++; err != nil || taken == 3 {
 			break
 		}
 	}
