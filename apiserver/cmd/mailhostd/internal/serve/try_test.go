@@ -85,30 +85,34 @@ func TestTestFlags(t *testing.T) {
 	}
 }
 
-// TestTryForwardsSignals checks that a signal reaches the command, which ends in its own time, and that
-// nothing is left of the server.
+// TestTryForwardsSignals checks that a signal reaches the command, which ends in its own time, and that a
+// killed server leaves nothing that the next one does not remove.
 func TestTryForwardsSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a POSIX shell")
 	}
 	t.Parallel()
 	temp := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	start := func(script string) (*exec.Cmd, io.Reader) {
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), self, "try", "--", "sh", "-c", script)
+		c.Env = append(os.Environ(), mailhostdtest.AsProgram+"=1", "TMPDIR="+temp)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		return c, out
 	}
-	c := exec.CommandContext(t.Context(), self, "try", "--", "sh", "-c", `trap 'echo got it; exit 3' TERM; echo; while :; do sleep 0.05; done`)
-	c.Env = append(os.Environ(), mailhostdtest.AsProgram+"=1", "TMPDIR="+temp)
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	c, out := start(`trap 'echo got it; exit 3' TERM; echo; while :; do sleep 0.05; done`)
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +123,34 @@ func TestTryForwardsSignals(t *testing.T) {
 	if _ = c.Wait(); c.ProcessState.ExitCode() != 3 {
 		t.Errorf("%s", c.ProcessState)
 	}
-	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
+	stores := func() []string {
+		paths, err := filepath.Glob(filepath.Join(temp, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return paths
+	}
+	if left := stores(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	c, _ = start(`echo; sleep 0.5`)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	killed := stores()
+	if len(killed) != 1 {
+		t.Fatalf("a killed server left %v; want a store", killed)
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(killed[0], long, long); err != nil {
+		t.Fatal(err)
+	}
+	c, _ = start(`echo`)
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	if left := stores(); len(left) > 0 {
+		t.Errorf("the next server left %v", left)
 	}
 }
