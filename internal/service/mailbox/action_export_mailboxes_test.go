@@ -39,7 +39,8 @@ func TestExportProgress(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	path := filepath.Join(t.TempDir(), "mailboxes.csv")
 	p := s.Protocol(t, rows(t, s, 25_000))
-	progress, diags := p.Invoke(exportAction, map[string]any{"path": path})
+	write(t, path, "yesterday's")
+	progress, diags := p.Invoke(exportAction, map[string]any{"path": path, "overwrite": true})
 	p.NoErrors(diags)
 	want := []string{"Exporting all mailboxes", "10000 mailboxes so far (", "20000 mailboxes so far (", "Wrote 25000 mailboxes to " + path}
 	if len(progress) != len(want) {

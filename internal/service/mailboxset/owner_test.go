@@ -131,3 +131,41 @@ func TestOtherResources(t *testing.T) {
 	_, diags = p.Plan(single, nil, owned)
 	acctest.Expect(t, diags, "ERROR", "Two resources have the mailbox ann@example.com")
 }
+
+// TestOwnerFoundByTheApply checks that a set adopts no mailbox that another resource of the same apply
+// has, which the plan could not know.
+func TestOwnerFoundByTheApply(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	adopt := set(changes{"on_existing": "adopt"}, "ann", "bob")
+	plan, diags := p.Plan(typeName, adopt, nil)
+	p.NoErrors(diags)
+	const single = "mailhost_mailbox"
+	ann := map[string]any{"domain": "example.com", "local_part": "ann", "first_name": "Jane", "last_name": "Doe"}
+	owned, diags := p.Plan(single, ann, nil)
+	p.NoErrors(diags)
+	p.Walk()
+	_, diags = p.ApplyPlan(t.Context(), single, ann, nil, owned)
+	p.NoErrors(diags)
+	o, diags := p.ApplyPlan(t.Context(), typeName, adopt, nil, plan)
+	acctest.Expect(t, diags, `"ann"`, "Can't adopt the mailbox ann@example.com", "Another resource of this run manages it", "Remove one of the two")
+	expect(t, o, "mailboxes", "bob=Jane Doe")
+}
+
+// TestUnknownMap plans a set whose map is known in the apply only.
+func TestUnknownMap(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	s.Mailbox(t, "example.com", "ann")
+	p := s.Protocol(t, "")
+	plan, diags := p.Plan(typeName, map[string]any{"domain": "example.com", "mailboxes": acctest.Unknown}, nil)
+	if text := acctest.Render(diags); text != "" {
+		t.Errorf("the plan says %s", text)
+	}
+	for _, name := range []string{"addresses", "ids", "unmanaged"} {
+		if v := acctest.Attributes(plan.State)[name]; v.IsKnown() {
+			t.Errorf("%s is planned as %s", name, v)
+		}
+	}
+}
