@@ -17,8 +17,6 @@ type Encoded struct {
 	Header http.Header
 	// Body is nil if the operation has none.
 	Body []byte
-	// Object is the value of the path's last parameter, which names what the request is about.
-	Object string
 }
 
 // Encode encodes a request struct of the operation by its tags. in is a pointer to the struct.
@@ -28,10 +26,11 @@ func (s Spec) Encode(in any) (*Encoded, error) {
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		value := v.FieldByIndex(f.Index)
 		if name, ok := f.Tag.Lookup("path"); ok {
-			if e.Object = fmt.Sprint(value); value.IsZero() || e.Object == "." || e.Object == ".." {
-				return nil, fmt.Errorf("%s: %q is no %s", s.ID, e.Object, name)
+			text := fmt.Sprint(value)
+			if value.IsZero() || text == "." || text == ".." {
+				return nil, fmt.Errorf("%s: %q is no %s", s.ID, text, name)
 			}
-			e.Path = strings.Replace(e.Path, "{"+name+"}", url.PathEscape(e.Object), 1)
+			e.Path = strings.Replace(e.Path, "{"+name+"}", url.PathEscape(text), 1)
 		} else if name, ok := f.Tag.Lookup("query"); ok && !value.IsZero() {
 			e.Query.Set(name, fmt.Sprint(value))
 		} else if name, ok := f.Tag.Lookup("header"); ok && !value.IsZero() {

@@ -57,11 +57,11 @@ func TestEncode(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	e, err = ListMailboxes.Encode(&ListMailboxesRequest{InAccount: InAccount{"a"}, Paged: Paged{Page: 2}, Search: "a&b"})
-	if err != nil || e.Query.Encode() != "page=2&search=a%26b" || e.Body != nil || e.Object != "a" {
+	if err != nil || e.Query.Encode() != "page=2&search=a%26b" || e.Body != nil {
 		t.Errorf("%+v, %v", e, err)
 	}
 	e, err = GetDomain.Encode(&DomainRequest{InAccount: InAccount{"a"}, Domain: "a/b?c#d e%2f"})
-	if err != nil || e.Path != "/v1/public/accounts/a/domains/a%2Fb%3Fc%23d%20e%252f" || e.Object != "a/b?c#d e%2f" {
+	if err != nil || e.Path != "/v1/public/accounts/a/domains/a%2Fb%3Fc%23d%20e%252f" {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -57,7 +57,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 	if err != nil {
 		return nil, nil, err
 	}
-	call.Object = cmp.Or(spec.object, call.Object)
+	call.Object = spec.object
 	for {
 		v, cause := transport.Send[T](ctx, call)
 		switch {

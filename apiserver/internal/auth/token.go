@@ -75,7 +75,7 @@ func NewServiceAccount(source *random.Source, accountID, name string, at time.Ti
 func NewServiceAccountWithToken(source *random.Source, accountID, name, token string, at time.Time) (store.ServiceAccount, error) {
 	t, ok := parseToken(token)
 	if !ok {
-		if public, secret, cut := strings.Cut(strings.TrimPrefix(token, api.TokenPrefix+"_"), "_"); cut && public != "" && secret != "" && !strings.Contains(secret, "_") {
+		if public, secret, _ := strings.Cut(strings.TrimPrefix(token, api.TokenPrefix+"_"), "_"); public != "" && secret != "" && !strings.Contains(secret, "_") {
 			return store.ServiceAccount{}, fmt.Errorf("the token needs a checksum at its end: %s", Token{public, secret})
 		}
 		return store.ServiceAccount{}, fmt.Errorf("a token has the form %s_NAME_SECRET, and a checksum at its end", api.TokenPrefix)

@@ -139,7 +139,7 @@ func (c *Call) complete(req *http.Request) error {
 func (c *Call) readBody(resp *http.Response, w *watchdog) error {
 	success, limit := isSuccess(resp), int64(maxErrorResponse)
 	if success && c.isExport() {
-		w.limit(readTimeout)
+		w.timer.Stop()
 		resp.Body = &watchedBody{resp.Body, w}
 		return nil
 	}
@@ -171,7 +171,7 @@ func (c *Call) isPage(resp *http.Response) bool {
 	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
 		return false
 	}
-	isRedirect := resp.StatusCode >= 300 && resp.StatusCode < 400
+	isRedirect := resp.StatusCode/100 == 3
 	return isRedirect || resp.StatusCode < 500 && mediaType(resp) == "text/html" && !isEmptyJSON(c.Last.body)
 }
 
@@ -192,7 +192,7 @@ func mediaType(resp *http.Response) string {
 	return t
 }
 
-func isSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
+func isSuccess(resp *http.Response) bool { return resp.StatusCode/100 == 2 }
 
 // log writes a line on an attempt, without the query, which has what is searched for.
 func (c *Call) log(ctx context.Context, req *http.Request) {

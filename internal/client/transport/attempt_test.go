@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
 // over returns a client that connects to a test server over the network.
@@ -89,6 +92,9 @@ func TestUnsentCreateIsResentWithoutALookup(t *testing.T) {
 	if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil || len(f.Sent()) != 1 || len(clock.Sleeps) != 2 {
 		t.Errorf("%v after %v, %d waits", err, f.Sent(), len(clock.Sleeps))
 	}
+	if slices.Equal(clock.Sleeps, seconds(0.25, 0.5)) || slices.Equal(clock.Sleeps, seconds(0.5, 1)) {
+		t.Errorf("the waits %v are not random", clock.Sleeps)
+	}
 }
 
 func TestResponseBreaksOff(t *testing.T) {
@@ -156,14 +162,22 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	defer server.Close()
 	c, _ := over(t, server.URL)
 	_, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
-	if client.StatusOf(err) != http.StatusTemporaryRedirect || elsewhere.Load() != 0 || !strings.Contains(err.Error(), "redirect") {
+	if client.StatusOf(err) != http.StatusTemporaryRedirect || elsewhere.Load() != 0 || !strings.Contains(err.Error(), "request submit-feedback for t failed: the response is a redirect") {
 		t.Errorf("%v, %d requests elsewhere", err, elsewhere.Load())
 	}
 }
 
 func TestHeaders(t *testing.T) {
 	f := fakeapi.New()
-	c := newClient(t, f, func(o *client.Options) { o.UserAgent = "test/1" })
+	c := newClient(t, f, func(o *client.Options) {
+		o.UserAgent = "test/1"
+		o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+			if (r.Body == nil) != (r.Method == http.MethodGet) || strings.HasSuffix(r.URL.String(), "?") {
+				t.Errorf("%s %s with the body %v", r.Method, r.URL, r.Body)
+			}
+			return f.RoundTrip(r)
+		})
+	})
 	_, _ = createMailbox(t.Context(), c)
 	_, _ = c.GetMailbox(t.Context(), "m")
 	post, get := f.Requests[0], f.Requests[1]
@@ -176,7 +190,7 @@ func TestHeaders(t *testing.T) {
 	if post.Header.Get("Content-Type") != "application/json" || post.Key == "" || post.Header.Get("X-Request-Id") == post.Key {
 		t.Errorf("%v", post.Header)
 	}
-	if get.Header.Get("Content-Type") != "" || get.Key != "" {
+	if _, keyed := get.Header["Idempotency-Key"]; keyed || get.Header.Get("Content-Type") != "" {
 		t.Errorf("%v", get.Header)
 	}
 	trusted := newClient(t, f, func(o *client.Options) { o.Token = "" })
@@ -217,14 +231,27 @@ func TestTokenSource(t *testing.T) {
 		t.Errorf("%d calls, %v", calls, f.Requests[0].Header)
 	}
 
-	refused := &oauth2.RetrieveError{Response: &http.Response{StatusCode: 401}, Body: []byte("client_secret=hush"), ErrorCode: "invalid_client"}
-	f = fakeapi.New()
-	c = newClient(t, f, func(o *client.Options) {
-		o.TokenSource = tokenFunc(func() (*oauth2.Token, error) { return nil, refused })
-	})
-	_, err := c.GetMailbox(t.Context(), "m")
-	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "invalid_client") || len(f.Clock.Sleeps) != 0 {
-		t.Errorf("%v after %d waits", err, len(f.Clock.Sleeps))
+	for _, tc := range []struct {
+		err     error
+		text    string
+		retried bool
+	}{
+		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 401}, Body: []byte("client_secret=hush"), ErrorCode: "invalid_client"}, "issuer: invalid_client (HTTP 401)", false},
+		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 429}}, "issuer (HTTP 429)", true},
+		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 500}}, "issuer (HTTP 500)", true},
+		{&oauth2.RetrieveError{Body: []byte("hush")}, "issuer", true},
+		{&url.Error{Op: "Post", URL: "https://issuer.example/hush", Err: errRefused}, "issuer: connection refused", true},
+		{&transport.TokenError{Msg: "no such file", Permanent: true}, "no such file", false},
+		{&transport.TokenError{Msg: "no such file"}, "no such file", true},
+	} {
+		f = fakeapi.New()
+		c = newClient(t, f, func(o *client.Options) {
+			o.TokenSource = tokenFunc(func() (*oauth2.Token, error) { return nil, tc.err })
+		})
+		_, err := c.GetMailbox(t.Context(), "m")
+		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), tc.text+" (request id") || (len(f.Clock.Sleeps) > 0) != tc.retried {
+			t.Errorf("%v after %d waits", err, len(f.Clock.Sleeps))
+		}
 	}
 }
 

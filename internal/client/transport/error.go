@@ -59,12 +59,12 @@ func (e *Error) Reason() string {
 		return strings.Join(msgs, "; ")
 	case interrupted:
 		return e.Err.Error()
-	case e.Err != nil && e.Status == 0 && e.notSent:
-		return "the API can't be reached: " + e.Err.Error()
-	case e.Err != nil && e.Status == 0:
-		return "the API did not respond: " + e.Err.Error()
-	case e.Err != nil:
+	case e.Err != nil && e.Status != 0:
 		return e.Err.Error()
+	case e.Err != nil && e.notSent:
+		return "the API can't be reached: " + e.Err.Error()
+	case e.Err != nil:
+		return "the API did not respond: " + e.Err.Error()
 	case e.Raw != "":
 		return "the response is not the API's own, it begins: " + e.Raw
 	case e.Status/100 == 3:

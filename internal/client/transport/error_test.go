@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -41,8 +42,8 @@ func TestErrorBodies(t *testing.T) {
 			if !ok || e.Status != 418 || e.RequestID != "r-1" || e.Operation != "update-mailbox" || e.Object != "m" {
 				t.Fatalf("%+v", err)
 			}
-			if !reflect.DeepEqual(e.Problems, tc.want) {
-				t.Errorf("problems %+v, want %+v", e.Problems, tc.want)
+			if !reflect.DeepEqual(e.Problems, tc.want) || (e.Raw != "") != (tc.want == nil && tc.body != "") {
+				t.Errorf("problems %+v, raw %q, want %+v", e.Problems, e.Raw, tc.want)
 			}
 			if !strings.Contains(e.Error(), tc.text) {
 				t.Errorf("text %q, want %q", e, tc.text)
@@ -84,6 +85,15 @@ func TestSecretsStayOutOfMessages(t *testing.T) {
 			}
 		})
 	}
+	c := newClient(t, fakeapi.New(), func(o *client.Options) {
+		o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+			return nil, fmt.Errorf("%w with %s", errRefused, r.Header.Get("Authorization"))
+		})
+	})
+	empty := ""
+	if _, err := c.CreateMasterPassword(t.Context(), api.CreateMasterPasswordBody{Name: "ops", Value: &empty}); err == nil || !strings.Contains(err.Error(), ": connection refused with Bearer [redacted] (") {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestLog(t *testing.T) {
@@ -112,7 +122,7 @@ func TestLog(t *testing.T) {
 // it, because it may contain a secret.
 func TestUnreadableResponses(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"id":"generated`:              "no valid JSON",
+		`{"id":"generated`:              "failed: the response is no valid JSON",
 		`{"id":{"secret":"generated"}}`: "id is a JSON object",
 		`["generated"]`:                 "the whole is a JSON array",
 	} {

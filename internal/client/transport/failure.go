@@ -33,7 +33,7 @@ func (e timeoutError) Error() string {
 
 // explainFailure replaces errors of net/http by clearer ones.
 func explainFailure(err error) error {
-	if header, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(header.RecordHeader[:]) == "HTTP/" {
+	if header, _ := errors.AsType[tls.RecordHeaderError](err); string(header.RecordHeader[:]) == "HTTP/" {
 		return ErrNotTLS
 	}
 	if strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`) { // a TLS alert

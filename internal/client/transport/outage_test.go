@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -89,9 +90,9 @@ func TestPatience(t *testing.T) {
 		atLeast, upTo time.Duration
 		message       string
 	}{
-		{name: "refused at first", fail: errRefused, upTo: 10 * time.Second, atLeast: 5 * time.Second, message: "can't be reached: connection refused"},
+		{name: "refused at first", fail: errRefused, upTo: 10 * time.Second, atLeast: 5 * time.Second, message: "can't be reached: connection refused (request id "},
 		{name: "refused in the middle", fail: errRefused, worked: true, atLeast: 4 * time.Minute, upTo: 5 * time.Minute, message: "can't be reached"},
-		{name: "hanging at first", fail: errTimeout, takes: readTimeout, sent: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond: no response within 30s"},
+		{name: "hanging at first", fail: errTimeout, takes: readTimeout, sent: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond: no response within 30s (request id "},
 		{name: "hanging in the middle", fail: errTimeout, takes: readTimeout, sent: true, worked: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond"},
 		{name: "reset", fail: fakeapi.ErrDropped, sent: true, atLeast: 30 * time.Second, upTo: time.Minute, message: "did not respond"},
 	} {
@@ -125,7 +126,7 @@ func TestOutage(t *testing.T) {
 	_, _, first := d.get(t, c, id)
 	for range 100 {
 		tries, took, err := d.get(t, c, id)
-		if tries != 0 || took != 0 || err == nil {
+		if tries != 0 || took != 0 || err == nil || !strings.HasSuffix(err.Error(), "can't be reached: no response within 30s (so failed an earlier request; this one was not sent)") {
 			t.Fatalf("during the outage: %d attempts in %v, %v", tries, took, err)
 		}
 		if client.IncidentOf(err) != client.IncidentOf(first) {
@@ -182,7 +183,7 @@ func TestCreateAfterOutage(t *testing.T) {
 	d.beside = func() { // the outage begins while the create waits
 		d.beside = nil
 		_, _, _ = d.get(t, c, id)
-		d.fail = nil
+		d.beside = func() { d.fail = nil } // it ends after the first attempt of the lookup
 	}
 	if m, err := createMailbox(t.Context(), c); err != nil || m == "" {
 		t.Errorf("%q, %v", m, err)
@@ -253,16 +254,18 @@ func TestHangingServer(t *testing.T) {
 					if body, err = c.ExportMailboxes(t.Context(), api.ExportMailboxesBody{}); err != nil {
 						t.Fatal(err)
 					}
+					time.Sleep(time.Hour) // the caller's time
+					begun = begun.Add(time.Hour)
 					_, err = body.Read(make([]byte, 1))
 					if err == nil {
-						time.Sleep(time.Hour) // the caller's time
+						time.Sleep(time.Hour)
 						begun = begun.Add(time.Hour)
 						_, err = io.ReadAll(body)
 					}
 					_ = body.Close()
 				}
 				failed := err != nil && strings.Contains(err.Error(), "no complete response within "+tc.want.String())
-				if took := time.Since(begun); failed != (tc.want > 0) || tc.want > 0 && took != tc.want {
+				if took := time.Since(begun); failed != (err != nil) || failed != (tc.want > 0) || failed && took != tc.want {
 					t.Errorf("%v after %s", err, took)
 				}
 			})
@@ -329,23 +332,66 @@ func TestWrongScheme(t *testing.T) {
 	}
 }
 
-// TestCredentialIncident checks that all refusals of the credential share an incident, and
-// that other errors do not.
-func TestCredentialIncident(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "get-mailbox", Status: 401}, fakeapi.Fault{Op: "list-workspaces", Status: 403})
-	c := newClient(t, f)
-	var found []*client.Incident
-	for range 2 {
-		_, err := c.GetMailbox(t.Context(), "m")
-		found = append(found, client.IncidentOf(fmt.Errorf("wrapped: %w", err)))
+// TestTLSOnly checks that only a server's complaint about plain HTTP is taken for one.
+func TestTLSOnly(t *testing.T) {
+	for _, tc := range []struct {
+		status int
+		body   string
+		want   bool
+	}{
+		{400, "Client sent an HTTP request to an HTTPS server.", true},
+		{400, "The plain HTTP request was sent to HTTPS port", true},
+		{400, `{"detail":"an HTTP request to HTTPS"}`, false},
+		{403, "Client sent an HTTP request to an HTTPS server.", false},
+		{400, "This is an invalid HTTP request.", false},
+		{400, "See https://example.com.", false},
+	} {
+		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: tc.status, Text: tc.body})
+		if _, err := newClient(t, f).GetMailbox(t.Context(), "m"); errors.Is(err, client.ErrTLSOnly) != tc.want {
+			t.Errorf("%d %s: %v", tc.status, tc.body, err)
+		}
 	}
-	for _, err := range c.ListWorkspaces(t.Context()) {
-		found = append(found, client.IncidentOf(err))
+}
+
+// TestIncidents checks which refusals are failures of the connection, which share an
+// incident with others of their cause.
+func TestIncidents(t *testing.T) {
+	domains := func(c *client.Client) error { return first(c.ListDomains(t.Context(), api.ListDomainsRequest{})) }
+	workspaces := func(c *client.Client) error { return first(c.ListWorkspaces(t.Context())) }
+	for _, tc := range []struct {
+		op       string
+		status   int
+		incident bool
+		call     func(*client.Client) error
+	}{
+		{"get-mailbox", 401, true, nil},
+		{"get-mailbox", 405, false, nil},
+		{"list-domains", 403, false, domains},
+		{"list-domains", 404, true, domains},
+		{"list-domains", 501, true, domains},
+		{"list-workspaces", 401, true, workspaces},
+		{"list-workspaces", 404, false, workspaces}, // not every API has it
+		{"list-mailboxes", 404, false, nil},         // with a filter
+		{"submit-feedback", 404, false, nil},
+	} {
+		f := fakeapi.New().Fail(fakeapi.Fault{Op: tc.op, Status: tc.status, Times: 9})
+		c := newClient(t, f)
+		if tc.call == nil {
+			tc.call = func(c *client.Client) error { return call(t.Context(), c, tc.op, "m") }
+		}
+		found := client.IncidentOf(fmt.Errorf("wrapped: %w", errors.Join(errRefused, tc.call(c))))
+		if again := client.IncidentOf(tc.call(c)); (found != nil) != tc.incident || found != again {
+			t.Errorf("%s, HTTP %d: %p, %p", tc.op, tc.status, found, again)
+		}
+		if found != nil && (!found.Explain() || found.Explain() || !found.Fail() || found.Fail()) {
+			t.Error("an incident is explained once, and fails a run once")
+		}
 	}
-	if found[0] == nil || found[0] != found[1] || found[2] != nil {
-		t.Errorf("%v", found)
+}
+
+func first[T any](list iter.Seq2[T, error]) error {
+	for _, err := range list {
+		return err
 	}
-	if !found[0].Explain() || found[1].Explain() || !found[0].Fail() || found[1].Fail() {
-		t.Error("an incident is explained once, and fails a run once")
-	}
+	return nil
 }

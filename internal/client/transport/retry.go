@@ -102,7 +102,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	case ctx.Err() != nil, c.Last.Outcome.In(Succeeded | Refused), c.embeddedFailed(), c.pages > pageRetries,
 		unknown && c.spec.Keyed():
 		return false
-	case resp == nil && c.t.outage.isOngoing() && !c.isLookup:
+	case c.t.outage.isOngoing() && !c.isLookup:
 		c.t.outage.begin(c.Last.started, now, c.Last.cause) // it goes on
 		return false
 	}

@@ -50,13 +50,8 @@ func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, erro
 		c.secrets.add(c.Key)
 	}
 	var err error
-	if c.request, err = s.Encode(req); err != nil {
-		return nil, err
-	}
-	if c.namesObject() {
-		c.Object = c.request.Object
-	}
-	return c, nil
+	c.request, err = s.Encode(req)
+	return c, err
 }
 
 // namesObject reports whether the path names an object besides the account.
