@@ -2,6 +2,7 @@ package idempotency
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +38,11 @@ func TestSealedResponses(t *testing.T) {
 type stored struct {
 	store.Reader
 	record store.IdempotencyRecord
+	err    error
 }
 
 func (s stored) IdempotencyRecord([]byte, time.Time) (store.IdempotencyRecord, error) {
-	return s.record, nil
+	return s.record, s.err
 }
 
 // TestReplay checks that a record is replayed to its own request alone, and that a damaged one is
@@ -60,8 +62,100 @@ func TestReplay(t *testing.T) {
 			t.Errorf("replayed %t, %v; want %t", replayed, err, tt.replayed)
 		}
 	}
+	for _, failure := range []error{store.ErrNotFound, errors.ErrUnsupported} {
+		if replayed, err := q.Replay(stored{err: failure}, time.Time{}); replayed || (err != nil) != (failure != store.ErrNotFound) {
+			t.Errorf("%v: replayed %t, %v", failure, replayed, err)
+		}
+	}
+	unkeyed := &Request{records: records}
+	if replayed, err := unkeyed.Replay(stored{record: store.IdempotencyRecord{}}, time.Time{}); replayed || err != nil {
+		t.Errorf("without a key: replayed %t, %v", replayed, err)
+	}
 	records.cleanedAt.Store(1)
 	if records.Reset(); records.cleanedAt.Load() != 0 {
 		t.Error("a reset keeps the time of the last cleaning")
+	}
+}
+
+// TestKeysDiffer checks that the hash of a key differs by caller and key, and its fingerprint
+// by request.
+func TestKeysDiffer(t *testing.T) {
+	type request struct{ account, subject, key, operation, input string }
+	of := func(r request) *key {
+		return newKey(auth.Caller{AccountID: r.account, Subjects: []store.Subject{{ID: r.subject}}}, r.operation, r.key, r.input)
+	}
+	first := of(request{"a", "bc", "key", "create-mailbox", "x"})
+	for r, same := range map[request]struct{ hash, fingerprint bool }{
+		{"a", "bc", "key", "create-mailbox", "x"}: {true, true},
+		{"a", "bc", "key", "create-mailbox", "y"}: {true, false},
+		{"a", "bc", "key", "create-domain", "x"}:  {true, false},
+		{"ab", "c", "key", "create-mailbox", "x"}: {false, true},
+		{"a", "b", "ckey", "create-mailbox", "x"}: {false, false},
+	} {
+		if k := of(r); bytes.Equal(k.hash, first.hash) != same.hash || bytes.Equal(k.fingerprint, first.fingerprint) != same.fingerprint {
+			t.Errorf("%+v: hash %x, fingerprint %x", r, k.hash, k.fingerprint)
+		}
+	}
+}
+
+// savedTx is a transaction that keeps what Save writes; deleting fails with err.
+type savedTx struct {
+	store.Tx
+	saved    []store.IdempotencyRecord
+	cleaned  int
+	cleanErr error
+}
+
+func (tx *savedTx) PutIdempotencyRecord(r store.IdempotencyRecord) error {
+	tx.saved = append(tx.saved, r)
+	return nil
+}
+
+func (tx *savedTx) DeleteExpiredIdempotencyRecords(time.Time) error {
+	tx.cleaned++
+	return tx.cleanErr
+}
+
+// TestSave checks that a response is stored for a day, that expired records are deleted once
+// in more than an hour, and that an error of either is not lost.
+func TestSave(t *testing.T) {
+	who := auth.Caller{Subjects: []store.Subject{{}}}
+	records, begun := New(), time.Unix(1_000_000, 0)
+	for _, tc := range []struct {
+		key            string
+		after          time.Duration
+		response       any
+		cleanErr       error
+		saved, cleaned int // -1 saved: Save fails
+	}{
+		{"a", 0, "x", nil, 1, 1},
+		{"a", time.Hour, "x", nil, 1, 0},
+		{"", 2 * time.Hour, "x", nil, 0, 0},
+		{"a", time.Hour + time.Second, "x", errors.ErrUnsupported, -1, 1},
+		{"a", time.Hour + 2*time.Second, make(chan int), nil, -1, 0},
+	} {
+		q, err := records.Begin(who, "create-mailbox", tc.key, nil)
+		if err != nil {
+			t.Fatalf("after the response to the last request: %v", err)
+		}
+		if _, err := records.Begin(who, "create-mailbox", tc.key, nil); (err != nil) != (tc.key != "") {
+			t.Errorf("a second request under the key %q: %v", tc.key, err)
+		}
+		tx, at := &savedTx{cleanErr: tc.cleanErr}, begun.Add(tc.after)
+		if err := q.Save(tx, at, tc.response); tx.cleaned != tc.cleaned || (err != nil) != (tc.saved < 0) || err == nil && len(tx.saved) != tc.saved {
+			t.Errorf("%+v: %d saved, %d cleaned, %v", tc, len(tx.saved), tx.cleaned, err)
+		} else if err != nil {
+			q.Done()
+			continue // the transaction is rolled back
+		}
+		for _, record := range tx.saved {
+			if ok, err := q.Replay(stored{record: record}, at); !ok || err != nil || !q.Replayed || string(q.Response()) != "\"x\"\n" || !record.ExpiresAt.Equal(at.Add(24*time.Hour)) {
+				t.Errorf("%q, which expires at %s, is replayed as %t, %v", q.Response(), record.ExpiresAt, ok, err)
+			}
+		}
+		if q.Restart(); q.Replayed || q.Response() != nil {
+			t.Error("a new attempt has the outcome of an earlier one")
+		}
+		q.Done()
 	}
 }
