@@ -210,13 +210,10 @@ func (r *run) fail(ctx context.Context, err error, summary string, s step) {
 	}
 }
 
-func (s step) update() (body api.UpdateDNSRecordBody) {
-	body.TTL = &s.ttl
+func (s step) update() api.UpdateDNSRecordBody {
+	body := api.UpdateDNSRecordBody{TTL: &s.ttl, Prio: s.prio()}
 	if s.rdata != s.before.rdata {
 		body.Value = &s.rdata
-	}
-	if s.priority != s.before.priority {
-		body.Prio = s.prio()
 	}
 	return body
 }

@@ -54,7 +54,7 @@ var definition = &service.Definition[api.Domain, model]{
 		DisplayName: func(d *api.Domain) string { return d.Name },
 		Imported: func(ctx context.Context, c *client.Client, m *model) error {
 			has, err := m.zone(c).read(ctx)
-			if err == nil && has.isUnreadable {
+			if has.isUnreadable {
 				err = errUnreadable
 			}
 			m.Records = flatten(has.ttls(nil))

@@ -157,7 +157,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	if diags.HasError() || config.Records.IsUnknown() {
 		return
 	}
-	before, o := contents(prior), originOf(ctx, req.Private, diags)
+	before, o := contents(prior), originOf(ctx, req.Private)
 	var purged []record
 	if !config.Ignore.Equal(state.Ignore) {
 		purged, _ = removedFrom(o.ignored(name), entries, config.Ignore, name)
@@ -195,7 +195,7 @@ func removedFrom(before map[record]int64, entries []entry, ignore types.List, do
 
 // planDestroy warns of what a destroy deletes, and of what it leaves.
 func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model) {
-	deleted, staying := destroyed(state, originOf(ctx, req.Private, &resp.Diagnostics))
+	deleted, staying := destroyed(state, originOf(ctx, req.Private))
 	z := state.zone(r.ClientForWarning(ctx))
 	addContradicting(&resp.Diagnostics, z.name, r.Walk().PlanZone(session.PlannedZone{
 		Domain: z.domain(),

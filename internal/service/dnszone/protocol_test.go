@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -55,7 +56,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		"null A":          map[string]any{"ttl": 300},
 		"ttl A":           map[string]any{"ttl": 5, "values": []string{"192.0.2.1"}},
 		"dyn A":           entry("192.0.2.1"),
-	}, "ignore", []string{"d?n", "[a]", "x y z", "a.example.org."}))
+	}, "ignore", []string{"d?n", "[a]", "x y z", "a.example.org.", "dä*", "x LOC"}))
 	text := acctest.Render(diags)
 	for at, problem := range map[string]string{
 		`records["www"]`:                     "Expected a name and a type",
@@ -81,6 +82,8 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		`ignore[1]`:                          "no other special characters",
 		`ignore[2]`:                          "Expected a name relative",
 		`ignore[3]`:                          "outside the domain",
+		`ignore[4]`:                          "must be in ASCII",
+		`ignore[5]`:                          "Unsupported record type",
 	} {
 		i := strings.Index(text, "\n"+at)
 		if i < 0 {
@@ -92,7 +95,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		}
 	}
 	// @ MX, @ TXT and example.com TXT are at the name of a CNAME too.
-	if got := acctest.Errors(diags); got != 26 {
+	if got := acctest.Errors(diags); got != 28 {
 		t.Errorf("%d errors:\n%s", got, text)
 	}
 }
@@ -124,6 +127,35 @@ func TestUnknown(t *testing.T) {
 	o = refreshed(p, o)
 	_, diags = p.Plan(typeName, unknown, o)
 	acctest.Expect(t, diags, "WARNING", "removes 1 DNS record", "www A 192.0.2.9")
+	// An unknown value is a change, also beside everything that the state has.
+	exist(t, s, contents{"web A 192.0.2.1": 300, "web A 192.0.2.2": 600})
+	web, www := []any{"192.0.2.1", "192.0.2.2"}, map[string]any{"ttl": 300, "values": []any{"192.0.2.9"}}
+	beside := refreshed(p, o)
+	for name, records := range map[string]map[string]any{
+		"value":  {"web A": entry(web...), "www A": map[string]any{"ttl": 300, "values": []any{"192.0.2.9", acctest.Unknown}}},
+		"values": {"web A": entry(web...), "www A": map[string]any{"ttl": 300, "values": acctest.Unknown}},
+		"ttl":    {"web A": map[string]any{"ttl": acctest.Unknown, "values": web}, "www A": www},
+		"entry":  {"web A": acctest.Unknown, "www A": www},
+	} {
+		plan, diags := p.Walk().Plan(typeName, zoneOf(records), beside)
+		if p.NoErrors(diags); acctest.Attributes(plan.State)["records"].IsFullyKnown() {
+			t.Errorf("unknown %s: the plan is %s", name, plan.State)
+		}
+	}
+	if _, diags := p.Walk().Plan(typeName, map[string]any{"domain": "example.com", "records": acctest.Unknown}, beside); len(diags) > 0 {
+		t.Errorf("unknown records: %s", acctest.Render(diags))
+	}
+	// Without a token, a plan sends nothing.
+	for _, config := range []map[string]any{zoneOf(nil), nil} {
+		_, diags = s.ProtocolOfUnknownToken(t, false).Plan(typeName, config, beside)
+		p.NoErrors(diags)
+		acctest.Expect(t, diags, "WARNING", "www A 192.0.2.9")
+	}
+	for _, line := range []string{"web A 192.0.2.1", "web A 192.0.2.2"} {
+		found, err := s.Client.FindDNSRecords(t.Context(), "example.com", "A", "web", strings.Fields(line)[2])
+		must(t, err)
+		must(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
+	}
 	// The apply knows the value, which may be invalid.
 	plan, _ := p.Walk().Plan(typeName, unknown, o)
 	_, diags = p.ApplyPlan(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("nonsense")}), o, p.With(typeName, plan, "records", zoneOf(map[string]any{"www A": entry("nonsense")})["records"]))
@@ -232,18 +264,13 @@ func TestPartialUpdate(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	var isDown atomic.Bool
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if body := bodyOf(t, r); isDown.Load() && r.Method != http.MethodGet && strings.Contains(body, `"value":"bad`) {
-			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.value", "Value error, not today")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
+	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"WWW TXT": entry("one"), "old A": entry("192.0.2.1"), "@ MX": entry("10 a.example.net")}), nil)
 	p.NoErrors(diags)
 	want := zoneOf(map[string]any{"WWW TXT": entry("One more", "bad", "third"), "@ MX": entry("5 bad.example.net"), "new A": entry("192.0.2.2")})
-	isDown.Store(true)
+	for _, value := range []string{"bad", "bad.example.net"} {
+		s.Fault(t, fault.Rule{Operation: fault.Any, Body: map[string]any{"value": value}, Status: http.StatusUnprocessableEntity})
+	}
 	o, diags = p.Apply(t.Context(), typeName, want, o)
 	text := acctest.Render(diags)
 	for _, part := range []string{
@@ -258,10 +285,7 @@ func TestPartialUpdate(t *testing.T) {
 	}
 	after := contents{"www TXT One more": 3600, "www TXT third": 3600, "@ MX 10 a.example.net": 3600, "new A 192.0.2.2": 3600, "old A 192.0.2.1": 3600}
 	expectExisting(t, s, after)
-	if read := refreshed(p, o); !read.State.Equal(o.State) {
-		t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
-	}
-	isDown.Store(false)
+	s.Control.Faults.Clear()
 	before := len(s.Sent())
 	o, diags = p.Apply(t.Context(), typeName, want, o)
 	p.NoErrors(diags)
@@ -276,39 +300,20 @@ func TestPartialUpdate(t *testing.T) {
 }
 
 // TestPutBack changes the type of a record: if the new one can't be created, the old one is put
-// back, or the error says that the name has none.
+// back.
 func TestPutBack(t *testing.T) {
 	t.Parallel()
-	for _, isOut := range []bool{false, true} {
-		s := acctest.NewServer(t, acctest.Options{})
-		s.Domain(t, "example.com")
-		var refused atomic.Value
-		refused.Store("none")
-		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-			if body := bodyOf(t, r); r.Method == http.MethodPost && strings.Contains(body, refused.Load().(string)) {
-				acctest.Refuse(w, http.StatusForbidden, "body", "not today")
-				return
-			}
-			next.ServeHTTP(w, r)
-		}))
-		o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
-		p.NoErrors(diags)
-		after, want := contents{"www A 192.0.2.1": 3600}, "The record www A 192.0.2.1 of example.com was put back"
-		if refused.Store("CNAME"); isOut {
-			refused.Store("www")
-			after, want = contents{}, "www A of example.com has lost its record"
-		}
-		cname := zoneOf(map[string]any{"www CNAME": entry("example.net")})
-		o, diags = p.Apply(t.Context(), typeName, cname, o)
-		acctest.Expect(t, diags, "Can't create the record www CNAME", want)
-		expectExisting(t, s, after)
-		if read := refreshed(p, o); !read.State.Equal(o.State) {
-			t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
-		}
-		refused.Store("none")
-		_, diags = p.Apply(t.Context(), typeName, cname, o)
-		p.NoErrors(diags)
-		expectExisting(t, s, contents{"www CNAME example.net": 3600})
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
+	p.NoErrors(diags)
+	s.Fault(t, fault.Rule{Operation: api.CreateDNSRecord.ID, Body: map[string]any{"type": "CNAME"}, Status: http.StatusForbidden})
+	o, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www CNAME": entry("example.net")}), o)
+	acctest.Expect(t, diags, "Can't create the record www CNAME", "The record www A 192.0.2.1 of example.com was put back")
+	expectExisting(t, s, contents{"www A 192.0.2.1": 3600})
+	if read := refreshed(p, o); !read.State.Equal(o.State) {
+		t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
 	}
 }
 
@@ -550,6 +555,22 @@ func TestDomainIsGone(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't look up the domain of the ", "domain = mailhost_domain.main.name")
 }
 
+// TestSpellingOfTheAPI checks that an API may spell records in another way than it was sent.
+func TestSpellingOfTheAPI(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, strings.NewReplacer(`"www"`, `"WWW.Example.com."`, `"mx.example.net"`, `"MX.example.net."`).Replace)
+	}))
+	config := zoneOf(map[string]any{"www A": entry("192.0.2.1"), "www MX": entry("10 mx.example.net")})
+	o, diags := p.Apply(t.Context(), typeName, config, nil)
+	p.NoErrors(diags)
+	if plan, diags := p.Walk().Plan(typeName, config, refreshed(p, o)); len(diags) > 0 || !plan.State.Equal(o.State) {
+		t.Errorf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	}
+}
+
 // TestList lists each domain as a zone, whose generated configuration plans nothing.
 func TestList(t *testing.T) {
 	t.Parallel()
@@ -565,5 +586,8 @@ func TestList(t *testing.T) {
 			return
 		}
 		p.ExpectListed(t, typeName, nil, "example.com", "other.com")
+		s.Fault(t, fault.Rule{Operation: api.ListDNSRecords.ID, Status: http.StatusForbidden})
+		_, diags = p.List(typeName, nil, 10)
+		acctest.Expect(t, diags, "ERROR", "403")
 	})
 }

@@ -344,6 +344,6 @@ func withoutTTL(e entry) map[record]bool {
 
 // isSame reports whether entries without unknown values mean the same.
 func isSame(configured, prior []entry) bool {
-	unknown := func(e entry) bool { return !e.isKnown || e.ttl.IsUnknown() || e.keyErr != nil }
-	return !slices.ContainsFunc(configured, unknown) && maps.Equal(contents(configured), contents(prior))
+	isUnknown := func(e entry) bool { return !e.isKnown || e.ttl.IsUnknown() }
+	return !slices.ContainsFunc(configured, isUnknown) && maps.Equal(contents(configured), contents(prior))
 }

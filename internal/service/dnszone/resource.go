@@ -84,7 +84,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		}
 		prior, actual := state.entries(), has.ttls(state.ignored())
 		if !isImport {
-			o := originOf(ctx, req.Private, &resp.Diagnostics)
+			o := originOf(ctx, req.Private)
 			before, isForeign := contents(prior), o.isForeign()
 			var foreign, ignored []string
 			for _, found := range sorted(has.records) {
@@ -143,7 +143,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	ctx, cancel := service.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
 	defer cancel()
 	z := state.zone(c)
-	deleted, _ := destroyed(state, originOf(ctx, req.Private, &resp.Diagnostics))
+	deleted, _ := destroyed(state, originOf(ctx, req.Private))
 	has, err := z.read(ctx)
 	switch {
 	case err != nil:
@@ -171,7 +171,5 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		z, err := lookUp(ctx, c, key)
 		return z.id, err
 	})
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(origin{IsImported: true}.store(ctx, resp.Private)...)
-	}
+	resp.Diagnostics.Append(origin{IsImported: true}.store(ctx, resp.Private)...)
 }

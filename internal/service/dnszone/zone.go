@@ -88,9 +88,8 @@ type origin struct {
 	IsImported bool `json:"imported,omitempty"`
 }
 
-func originOf(ctx context.Context, private service.PrivateState, diags *diag.Diagnostics) (o origin) {
-	value, problems := private.GetKey(ctx, originKey)
-	diags.Append(problems...)
+func originOf(ctx context.Context, private service.PrivateState) (o origin) {
+	value, _ := private.GetKey(ctx, originKey) // an error means an invalid key
 	if value == nil || json.Unmarshal(value, &o) != nil {
 		return origin{}
 	}

@@ -331,10 +331,8 @@ type (
 )
 
 func canonicalDomain(ref string) string {
-	if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
-		return canonical
-	}
-	return ref
+	canonical, _ := customtype.DomainRef.Normalize(ref) // the validation refuses an invalid one
+	return canonical
 }
 
 // object identifies a mailbox in the walk, as the resource mailhost_mailbox does.

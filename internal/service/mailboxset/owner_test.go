@@ -152,20 +152,3 @@ func TestOwnerFoundByTheApply(t *testing.T) {
 	acctest.Expect(t, diags, `"ann"`, "Can't adopt the mailbox ann@example.com", "Another resource of this run manages it", "Remove one of the two")
 	expect(t, o, "mailboxes", "bob=Jane Doe")
 }
-
-// TestUnknownMap plans a set whose map is known in the apply only.
-func TestUnknownMap(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	s.Mailbox(t, "example.com", "ann")
-	p := s.Protocol(t, "")
-	plan, diags := p.Plan(typeName, map[string]any{"domain": "example.com", "mailboxes": acctest.Unknown}, nil)
-	if text := acctest.Render(diags); text != "" {
-		t.Errorf("the plan says %s", text)
-	}
-	for _, name := range []string{"addresses", "ids", "unmanaged"} {
-		if v := acctest.Attributes(plan.State)[name]; v.IsKnown() {
-			t.Errorf("%s is planned as %s", name, v)
-		}
-	}
-}

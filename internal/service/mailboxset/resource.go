@@ -28,9 +28,7 @@ func NewResource() resource.Resource {
 
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importedKey, true)...)
-	}
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importedKey, true)...)
 }
 
 // Read reads the domain's list, and the domain only if that is empty.
@@ -183,9 +181,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	updated := plan
 	a.result.unmanaged = want.unmanaged
 	updated.set(a.result)
-	if len(a.failures) == 0 {
-		updated.Unmanaged = plan.Unmanaged
-	}
 	diags.Append(resp.State.Set(ctx, &updated)...)
 	addFailures(diags, a.failures, false)
 	a.report(state, diags)
@@ -310,23 +305,19 @@ func (a *apply) adopt(ctx context.Context, want *contents, existing map[string]*
 			a.fail(key, "Can't adopt the mailbox "+m.PrimaryEmail, err)
 			return
 		}
-		renamed, err := a.setNames(ctx, m.ID, e, entryOf(m))
-		if err != nil {
+		if err := a.setNames(ctx, m.ID, e, entryOf(m)); err != nil {
 			// It is the set's from now on, and the next plan has its names.
 			a.fail(key, "Can't set the names of the mailbox "+m.PrimaryEmail, err)
 			e = entryOf(m)
-		}
-		if renamed != nil {
-			m = renamed
 		}
 		a.put(key, e, m)
 	})
 }
 
 // setNames changes the names of a mailbox if they differ.
-func (a *apply) setNames(ctx context.Context, id string, to, from entry) (*api.Mailbox, error) {
+func (a *apply) setNames(ctx context.Context, id string, to, from entry) error {
 	if to.same(from) {
-		return nil, nil
+		return nil
 	}
 	var body api.UpdateMailboxBody
 	if to.FirstName != from.FirstName {
@@ -335,7 +326,8 @@ func (a *apply) setNames(ctx context.Context, id string, to, from entry) (*api.M
 	if to.LastName != from.LastName {
 		body.LastName = &to.LastName.Value
 	}
-	return a.client.UpdateMailbox(ctx, id, body)
+	_, err := a.client.UpdateMailbox(ctx, id, body)
+	return err
 }
 
 // rename changes the names of mailboxes of the set. One that fails keeps the names of the
@@ -343,7 +335,7 @@ func (a *apply) setNames(ctx context.Context, id string, to, from entry) (*api.M
 func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
 	client.Parallel(a.client, ch.renamed, func(key string) {
 		before := ch.kept[key]
-		if _, err := a.setNames(ctx, prior.ids[before].Value, want.entries[key], prior.entries[before]); err != nil {
+		if err := a.setNames(ctx, prior.ids[before].Value, want.entries[key], prior.entries[before]); err != nil {
 			a.fail(key, "Can't update the mailbox "+prior.addresses[before].Value, err)
 			a.locked(func() { a.result.keep(key, prior.entries[before], prior, before) })
 		}

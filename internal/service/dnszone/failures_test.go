@@ -1,0 +1,106 @@
+package dnszone_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
+)
+
+// TestFailures lets each kind of request of a create, an update and a destroy fail: the state is
+// what the domain has, a record is only removed after everything else has succeeded, a failure of
+// the connection ends the apply, and the next apply does the rest.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	before := contents{"www A 192.0.2.1": 3600, "old A 192.0.2.1": 3600, "@ MX 10 mx.example.net": 3600}
+	own := zoneOf(map[string]any{"www A": entry("192.0.2.1"), "old A": entry("192.0.2.1"), "@ MX": entry("10 mx.example.net")})
+	want := zoneOf(map[string]any{"www CNAME": entry("example.net"), "new A": entry("192.0.2.2"), "web A": entry("192.0.2.2"), "@ MX": entry("5 mx.example.net")})
+	wanted := contents{"www CNAME example.net": 3600, "new A 192.0.2.2": 3600, "web A 192.0.2.2": 3600, "@ MX 5 mx.example.net": 3600}
+	// Each request changes one name, in the order of the names: first @, then new, web and www.
+	type outcome struct {
+		after contents
+		text  string
+	}
+	unread := outcome{before, "Can't read the "}
+	change := map[string]outcome{
+		"list-dns-records":  unread,
+		"create-dns-record": {contents{"@ MX 5 mx.example.net": 3600, "old A 192.0.2.1": 3600}, "www A of example.com has lost its record"},
+		"update-dns-record": {contents{"www CNAME example.net": 3600, "new A 192.0.2.2": 3600, "web A 192.0.2.2": 3600, "@ MX 10 mx.example.net": 3600, "old A 192.0.2.1": 3600}, "Can't change the record @ MX 10 mx.example.net of example.com to 5 mx.example.net"},
+		"delete-dns-record": {contents{"www A 192.0.2.1": 3600, "new A 192.0.2.2": 3600, "web A 192.0.2.2": 3600, "@ MX 5 mx.example.net": 3600, "old A 192.0.2.1": 3600}, "Can't delete the record www A 192.0.2.1 of example.com"},
+	}
+	stopped := map[string]outcome{
+		"list-dns-records":  unread,
+		"create-dns-record": {contents{"@ MX 5 mx.example.net": 3600, "www A 192.0.2.1": 3600, "old A 192.0.2.1": 3600}, "2 more changes were not attempted"},
+		"update-dns-record": {before, "3 more changes were not attempted"},
+		"delete-dns-record": {change["delete-dns-record"].after, change["delete-dns-record"].text},
+	}
+	destroys := map[string]outcome{"list-dns-records": unread, "delete-dns-record": {before, "Can't delete the record old A 192.0.2.1"}}
+	stops := map[string]outcome{"list-dns-records": unread, "delete-dns-record": {before, "2 more changes were not attempted"}}
+	for failure, rule := range map[string]fault.Rule{"refused": {Status: 403}, "internal": {Status: 500}, "token": {Status: 401}, "dropped": {Drop: fault.Before}} {
+		isStop := failure == "token" || failure == "dropped"
+		for name, step := range map[string]struct {
+			config, prior map[string]any
+			outcomes      map[string]outcome
+		}{
+			"create":  {want, nil, map[bool]map[string]outcome{false: change, true: stopped}[isStop]},
+			"update":  {want, own, map[bool]map[string]outcome{false: change, true: stopped}[isStop]},
+			"destroy": {nil, own, map[bool]map[string]outcome{false: destroys, true: stops}[isStop]},
+		} {
+			for op, expected := range step.outcomes {
+				t.Run(fmt.Sprint(name, " ", op, " ", failure), func(t *testing.T) {
+					t.Parallel()
+					s := acctest.NewServer(t, acctest.Options{})
+					s.Domain(t, "example.com")
+					p := s.ProtocolOf(t, "", provider.NewReplaced("test", provider.Replacements{Hooks: client.Hooks{RetryMax: -1, Parallel: 1}})())
+					var o *acctest.Object
+					if step.prior == nil {
+						exist(t, s, before)
+					} else {
+						var diags []*tfprotov6.Diagnostic
+						o, diags = p.Apply(t.Context(), typeName, step.prior, nil)
+						p.NoErrors(diags)
+					}
+					plan, diags := p.Walk().Plan(typeName, step.config, o)
+					p.NoErrors(diags)
+					rule := rule
+					rule.Operation = op
+					s.Fault(t, rule)
+					failed, diags := p.Walk().ApplyPlan(t.Context(), typeName, step.config, o, plan)
+					s.Control.Faults.Clear()
+					acctest.Expect(t, diags, "ERROR", expected.text)
+					expectExisting(t, s, expected.after)
+					removes := strings.Contains(acctest.Render(diags), "Nothing else was removed from example.com")
+					if isList := op == "list-dns-records"; removes == (isList || name == "destroy") {
+						t.Errorf("the apply says %s", acctest.Render(diags))
+					}
+					if o != nil {
+						o = failed
+						if read := refreshed(p, o); !read.State.Equal(o.State) {
+							t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
+						}
+					} else if !failed.Gone() {
+						t.Errorf("the failed create leaves %s", failed.State)
+					}
+					if step.config == nil {
+						_, diags = p.Destroy(t.Context(), typeName, o)
+						p.NoErrors(diags)
+						expectExisting(t, s, contents{})
+						return
+					}
+					o, diags = p.Apply(t.Context(), typeName, step.config, o)
+					p.NoErrors(diags)
+					expectExisting(t, s, wanted)
+					if plan, diags := p.Walk().Plan(typeName, step.config, refreshed(p, o)); len(diags) > 0 || !plan.State.Equal(o.State) {
+						t.Errorf("the next plan is %s\n%s", plan.State, acctest.Render(diags))
+					}
+				})
+			}
+		}
+	}
+}
