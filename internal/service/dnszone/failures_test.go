@@ -2,7 +2,11 @@ package dnszone_test
 
 import (
 	"fmt"
+	"net/http"
+	"path"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -102,5 +106,41 @@ func TestFailures(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestChangedMeanwhile has others make a change just before the apply makes the same one: the domain
+// ends as configured.
+func TestChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method string
+		ttl    int // of the record that others create
+	}{{http.MethodPatch, 0}, {http.MethodDelete, 0}, {http.MethodPost, 600}, {http.MethodPost, 3600}} {
+		s := acctest.NewServer(t, acctest.Options{})
+		s.Domain(t, "example.com")
+		var once sync.Once
+		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			body := bodyOf(t, r)
+			switch {
+			case r.Method != c.method:
+			case c.method == http.MethodPost:
+				if strings.Contains(body, `"new"`) {
+					once.Do(func() { exist(t, s, contents{"new A 192.0.2.3": c.ttl}) })
+				}
+			default:
+				once.Do(func() {
+					id, err := strconv.ParseInt(path.Base(r.URL.Path), 10, 64)
+					must(t, err)
+					must(t, s.Client.DeleteDNSRecord(t.Context(), id))
+				})
+			}
+			next.ServeHTTP(w, r)
+		}))
+		o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1"), "old A": entry("192.0.2.1")}), nil)
+		p.NoErrors(diags)
+		_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.2"), "new A": entry("192.0.2.3")}), o)
+		p.NoErrors(diags)
+		expectExisting(t, s, contents{"www A 192.0.2.2": 3600, "new A 192.0.2.3": 3600})
 	}
 }

@@ -61,9 +61,7 @@ func parsePattern(s, domain string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	if p.name, err = regexp.Compile(patternExpression(name)); err != nil {
-		return pattern{}, fmt.Errorf("%w; expected %s", err, patternForm)
-	}
+	p.name = regexp.MustCompile(patternExpression(name)) // the name is quoted, and in ASCII
 	return p, nil
 }
 

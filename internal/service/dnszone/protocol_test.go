@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -53,10 +52,12 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		"self CNAME":      entry("self.example.com."),
 		"@ CNAME":         entry("a.example.net"),
 		"none A":          entry(),
+		"nil A":           entry(nil),
+		"a..b A":          entry("192.0.2.1"),
 		"null A":          map[string]any{"ttl": 300},
 		"ttl A":           map[string]any{"ttl": 5, "values": []string{"192.0.2.1"}},
 		"dyn A":           entry("192.0.2.1"),
-	}, "ignore", []string{"d?n", "[a]", "x y z", "a.example.org.", "dä*", "x LOC"}))
+	}, "ignore", []string{"d?n", "[a]", "x y z", "a.example.org.", "dä*", "x LOC", "a..b"}))
 	text := acctest.Render(diags)
 	for at, problem := range map[string]string{
 		`records["www"]`:                     "Expected a name and a type",
@@ -84,6 +85,9 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		`ignore[3]`:                          "outside the domain",
 		`ignore[4]`:                          "must be in ASCII",
 		`ignore[5]`:                          "Unsupported record type",
+		`ignore[6]`:                          "empty",
+		`records["a..b A"]`:                  "empty",
+		`records["nil A"].values[0]`:         "must not be null",
 	} {
 		i := strings.Index(text, "\n"+at)
 		if i < 0 {
@@ -95,7 +99,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		}
 	}
 	// @ MX, @ TXT and example.com TXT are at the name of a CNAME too.
-	if got := acctest.Errors(diags); got != 28 {
+	if got := acctest.Errors(diags); got != 31 {
 		t.Errorf("%d errors:\n%s", got, text)
 	}
 }
@@ -108,6 +112,7 @@ func TestUnknown(t *testing.T) {
 	p := s.Protocol(t, "")
 	for name, config := range map[string]map[string]any{
 		"everything": {"domain": acctest.Unknown, "records": acctest.Unknown, "ignore": acctest.Unknown},
+		"domain":     {"domain": acctest.Unknown, "records": map[string]any{"www.example.com. A": entry("192.0.2.1")}, "ignore": []string{"*.example.com."}},
 		"values":     zoneOf(map[string]any{"www A": map[string]any{"values": acctest.Unknown}, "web A": entry("192.0.2.1", acctest.Unknown)}, "ignore", []any{acctest.Unknown}),
 		"entry":      zoneOf(map[string]any{"www A": acctest.Unknown, "web A": map[string]any{"ttl": acctest.Unknown, "values": []string{"192.0.2.1"}}}),
 	} {
@@ -317,25 +322,6 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
-// TestDeletedMeanwhile deletes a record just before the apply changes it: it is created.
-func TestDeletedMeanwhile(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		var id int64
-		if _, err := fmt.Sscan(path.Base(r.URL.Path), &id); err == nil && r.Method == http.MethodPatch {
-			must(t, s.Client.DeleteDNSRecord(t.Context(), id))
-		}
-		next.ServeHTTP(w, r)
-	}))
-	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
-	p.NoErrors(diags)
-	_, diags = p.Walk().Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.2")}), o)
-	p.NoErrors(diags)
-	expectExisting(t, s, contents{"www A 192.0.2.2": 3600})
-}
-
 // TestImportOfDifferentTTLs checks that the plan of an import shows that records of one key have
 // other TTLs than the configuration, whichever comes first.
 func TestImportOfDifferentTTLs(t *testing.T) {
@@ -410,13 +396,13 @@ func TestDestroyLeavesTheRecordsOfOthers(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
 	p := s.Protocol(t, "")
-	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1"), "@ MX": entry("10 mx.example.net")}), nil)
+	o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1"), "@ MX": entry("10 mx.example.net"), "@ TXT": entry(strings.Repeat("ä", 161))}), nil)
 	p.NoErrors(diags)
 	exist(t, s, contents{"other A 192.0.2.3": 300, "www A 192.0.2.4": 300})
 	o = refreshed(p, refreshed(p, o))
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "The plan deletes 2 DNS records", "@ MX 10 mx.example.net", "www A 192.0.2.1", "mail for the domain itself", "2 DNS records of example.com stay", "other A 192.0.2.3", "www A 192.0.2.4")
+	acctest.Expect(t, diags, "The plan deletes 3 DNS records", "@ MX 10 mx.example.net", "@ TXT "+strings.Repeat("ä", 154)+"…", "www A 192.0.2.1", "mail for the domain itself", "2 DNS records of example.com stay", "other A 192.0.2.3", "www A 192.0.2.4")
 	expectExisting(t, s, contents{"other A 192.0.2.3": 300, "www A 192.0.2.4": 300})
 
 	d := s.Domain(t, "example.org")
@@ -546,6 +532,8 @@ func TestDomainIsGone(t *testing.T) {
 	isDown.Store(true)
 	_, diags = p.Walk().Read(typeName, o)
 	acctest.Expect(t, diags, "ERROR: Can't read the DNS zone of example.com", "dns_record.view")
+	_, diags = p.Walk().Plan(typeName, zoneOf(nil), nil)
+	acctest.Expect(t, diags, "ERROR: Can't read the DNS records of example.com", "dns_record.view")
 	isDown.Store(false)
 	must(t, s.Client.DeleteDomain(t.Context(), d.ID))
 	if gone := refreshed(p, o); !gone.Gone() {

@@ -1,8 +1,10 @@
 package mailboxset_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -116,8 +118,14 @@ func TestOtherResources(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Plan(single, ann, owned)
 	p.NoErrors(diags)
-	_, diags = p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann"), nil)
-	acctest.Expect(t, diags, "ERROR", "1 mailbox to be created or adopted", "import the domain into the set")
+	d, err := s.Client.GetDomain(t.Context(), "example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, domain := range []string{"example.com", d.ID} {
+		_, diags = p.Plan(typeName, set(changes{"domain": domain, "on_existing": "adopt"}, "ann"), nil)
+		acctest.Expect(t, diags, "ERROR", "1 mailbox to be created or adopted", "import the domain into the set")
+	}
 
 	// After an import, a plan that destroys the single resource is refused.
 	p.Together()
@@ -151,4 +159,34 @@ func TestOwnerFoundByTheApply(t *testing.T) {
 	o, diags := p.ApplyPlan(t.Context(), typeName, adopt, nil, plan)
 	acctest.Expect(t, diags, `"ann"`, "Can't adopt the mailbox ann@example.com", "Another resource of this run manages it", "Remove one of the two")
 	expect(t, o, "mailboxes", "bob=Jane Doe")
+}
+
+// TestNotTheSets checks that a destroy deletes neither a mailbox that another resource of the same
+// apply has adopted, nor one whose address is no longer that of its key.
+func TestNotTheSets(t *testing.T) {
+	t.Parallel()
+	s := server(t, acctest.Options{})
+	var edit atomic.Pointer[strings.Replacer]
+	edit.Store(strings.NewReplacer())
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		acctest.Rewrite(w, r, next, func(response string) string { return edit.Load().Replace(response) })
+	}))
+	o, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 9}, "ann", "bob"), nil)
+	p.NoErrors(diags)
+	const single = "mailhost_mailbox"
+	ann := map[string]any{"domain": "example.com", "local_part": "ann", "first_name": "Jane", "last_name": "Doe", "on_existing": "adopt"}
+	destroy, diags := p.Walk().Plan(typeName, nil, o)
+	p.NoErrors(diags)
+	adopt, diags := p.Walk().Plan(single, ann, nil)
+	p.NoErrors(diags)
+	p.Walk()
+	_, diags = p.ApplyPlan(t.Context(), single, ann, nil, adopt)
+	p.NoErrors(diags)
+	edit.Store(strings.NewReplacer(`"local_part":"bob"`, `"local_part":"rob"`))
+	o, diags = p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
+	acctest.Expect(t, diags, "Can't delete the mailbox ann@example.com", "just adopted it for another resource", "1 mailbox of example.com not deleted", "bob@example.com")
+	expect(t, o, "mailboxes", "ann=Jane Doe")
+	if got := addressesOf(t, s); len(got) != 2 {
+		t.Errorf("the domain has %q", got)
+	}
 }

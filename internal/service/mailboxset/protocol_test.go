@@ -192,6 +192,7 @@ func TestPartialCreate(t *testing.T) {
 	plan, diags := p.Plan(typeName, set(nil, "ann", "bob"), nil)
 	p.NoErrors(diags)
 	s.Mailbox(t, "example.com", "bob") // somebody else, after the plan
+	planned := plan
 	o, diags := p.ApplyPlan(t.Context(), typeName, set(nil, "ann", "bob"), nil, plan)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "1 of 2 mailboxes of example.com were not created", `WARNING at AttributeName("mailboxes").ElementKeyString("bob")`, "bob@example.com", "on_existing")
@@ -201,6 +202,10 @@ func TestPartialCreate(t *testing.T) {
 	plan, diags = p.Plan(typeName, set(changes{"on_existing": "adopt"}, "ann", "bob"), o)
 	p.NoErrors(diags)
 	expect(t, plan, "addresses", "ann=ann@example.com", "bob=bob@example.com")
+
+	// An apply of its own lists the domain once more, and creates nothing.
+	_, diags = p.Walk().ApplyPlan(t.Context(), typeName, set(nil, "ann", "bob"), nil, planned)
+	acctest.Expect(t, diags, "ERROR", "2 mailboxes to be created exist already")
 }
 
 func TestDrift(t *testing.T) {
@@ -363,6 +368,9 @@ func TestGone(t *testing.T) {
 	if err := s.Client.DeleteMailbox(t.Context(), "ann@example.com"); err != nil {
 		t.Fatal(err)
 	}
+	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403, Times: 1})
+	_, diags = p.Walk().Read(typeName, o)
+	acctest.Expect(t, diags, "ERROR: Can't read the mailbox set of example.com", "403")
 	still, diags := p.Walk().Read(typeName, o)
 	p.NoErrors(diags)
 	expect(t, still, "mailboxes")

@@ -193,9 +193,6 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	var partial *model
 	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
 		prior := state.contents(&resp.Diagnostics)
-		if len(prior.entries) == 0 {
-			return nil
-		}
 		deleted, _ := state.retirement(prior.keys())
 		if unnamed := state.unnamed(deleted); r.deletes(ctx, prior, deleted) && int64(len(unnamed)) > state.MaxDeletions.ValueInt64() {
 			addTooMany(&resp.Diagnostics, state, prior.addressList(unnamed), state.MaxDeletions.ValueInt64(), destroyRefused)

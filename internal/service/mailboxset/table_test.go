@@ -129,6 +129,7 @@ func TestPlans(t *testing.T) {
 		"create: unknown domain":               {config: set(changes{"domain": acctest.Unknown}, "zoe"), unknown: computed},
 		"create: unknown retired":              {config: set(changes{"retired": acctest.Unknown}, "zoe"), unknown: []string{"ids", "unmanaged"}},
 		"create: list refused":                 {config: set(nil, "ann"), refused: "list-mailboxes", unknown: []string{"ids", "unmanaged"}},
+		"create: adopts one":                   {config: set(changes{"on_existing": "adopt"}, "ann"), want: []string{"WARNING", "adopts 1 mailbox", "\n  - ann@example.com\n"}, not: "name changes", unknown: []string{"ids", "unmanaged"}},
 		"create: another creates one":          {config: set(nil, "zoe"), other: one("zoe", nil), want: []string{"ERROR", "Another resource creates 1 mailbox of the set", "zoe"}},
 		"update: unknown map":                  {config: unknownMap(0), unknown: computed},
 		"update: unknown map, with deletions":  {config: unknownMap(1), want: []string{"ERROR", "can't name"}},
