@@ -5,11 +5,13 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -95,5 +97,74 @@ func TestUnusableDomain(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't create the mailbox jane@example.com", "pending_payment", "Pay for the domain example.com")
 	if got := acctest.Render(diags); strings.Contains(got, "import it") {
 		t.Errorf("the error is %s", got)
+	}
+}
+
+// TestExistingAddress plans and applies a mailbox whose address has one.
+func TestExistingAddress(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	d := s.Domain(t, "example.com")
+	s.Domain(t, "example.org")
+	id := s.Mailbox(t, "example.com", "jane").ID
+	// This API ignores the filter of a list.
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		query := r.URL.Query()
+		query.Del("domain")
+		r.URL.RawQuery = query.Encode()
+		next.ServeHTTP(w, r)
+	}))
+	type values = map[string]any
+	for name, c := range map[string]struct {
+		changes values
+		want    []string // of the plan; without, it says nothing
+	}{
+		"refused":            {nil, []string{"ERROR", "mailbox jane@example.com", id, "on_existing"}},
+		"by id":              {values{"domain": d.ID, "local_part": "JANE"}, []string{"ERROR", "mailbox jane@example.com", id}},
+		"adopted":            {values{"on_existing": "adopt"}, []string{"WARNING", "jane@example.com"}},
+		"adopted, renamed":   {values{"on_existing": "adopt", "first_name": "Joan", "last_name": "Roe"}, []string{"WARNING", "first_name from Jane to Joan", "last_name from Doe to Roe"}},
+		"an unknown name":    {values{"on_existing": "adopt", "first_name": acctest.Unknown}, []string{"WARNING", "first_name to a value that is known after the apply"}},
+		"another domain":     {values{"domain": "example.org"}, nil},
+		"another local part": {values{"local_part": "john"}, nil},
+		"unknown local part": {values{"local_part": acctest.Unknown}, nil},
+		"unknown domain":     {values{"domain": acctest.Unknown}, nil},
+	} {
+		_, diags := p.Walk().Plan(typeName, attributes(c.changes), nil)
+		text := acctest.Render(diags)
+		if acctest.ExpectText(t, text, c.want...); len(c.want) == 0 && text != "" {
+			t.Errorf("%s: the plan says %s", name, text)
+		}
+	}
+	sent := func(changes values, want string, ops ...string) *acctest.Object {
+		t.Helper()
+		plan, _ := p.Walk().Plan(typeName, attributes(changes), nil)
+		before := len(s.Sent())
+		o, diags := p.Walk().ApplyPlan(t.Context(), typeName, attributes(changes), nil, plan)
+		if acctest.ExpectText(t, acctest.Render(diags), want); (want == "") != (len(diags) == 0) || !slices.Equal(s.Sent()[before:], ops) {
+			t.Errorf("%v: sent %q\n%s", changes, s.Sent()[before:], acctest.Render(diags))
+		}
+		return o
+	}
+	for _, changes := range []values{{"on_existing": "adopt"}, {"on_existing": "adopt", "domain": d.ID}} {
+		if o := sent(changes, ""); o.Text("id") != id || o.Text("primary_email") != "jane@example.com" {
+			t.Errorf("adopted %s", o.State)
+		}
+	}
+	if o := sent(values{"on_existing": "adopt", "last_name": "Roe"}, "", "update-mailbox"); o.Text("id") != id || o.Text("last_name") != "Roe" {
+		t.Errorf("adopted %s", o.State)
+	}
+	sent(values{"on_existing": "adopt", "local_part": "john"}, "", "create-mailbox")
+	s.Fault(t, fault.Rule{Operation: "update-mailbox", Status: http.StatusForbidden})
+	sent(values{"on_existing": "adopt"}, "403", "update-mailbox")
+	s.Fault(t, fault.Rule{Operation: "get-domain", Status: http.StatusForbidden})
+	sent(values{"on_existing": "adopt", "local_part": "mary"}, "403")
+	s.Control.Faults.Clear()
+	// Somebody creates the address after the plan.
+	for domain, problem := range map[string]string{d.ID: "mary", "example.com": "mike"} {
+		plan, diags := p.Walk().Plan(typeName, attributes(values{"domain": domain, "local_part": problem}), nil)
+		p.NoErrors(diags)
+		s.Mailbox(t, "example.com", problem)
+		_, diags = p.Walk().ApplyPlan(t.Context(), typeName, attributes(values{"domain": domain, "local_part": problem}), nil, plan)
+		acctest.Expect(t, diags, "ERROR: Can't create the mailbox "+problem, "The mailbox exists.", problem+"@example.com", "choose another local_part")
 	}
 }

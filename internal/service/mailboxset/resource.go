@@ -118,7 +118,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		warnIncomplete(&resp.Diagnostics, created, len(a.failures), len(want.entries))
 		addFailures(&resp.Diagnostics, a.failures, true)
 	}
-	a.report(created, &resp.Diagnostics)
 }
 
 // listed returns the listing that the plan of this call has just read, or reads it.
