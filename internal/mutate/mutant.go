@@ -215,6 +215,10 @@ func (f *finder) returns(results *ast.FieldList, body *ast.BlockStmt) {
 func (f *finder) allZero(list []ast.Expr) bool {
 	return !slices.ContainsFunc(list, func(e ast.Expr) bool {
 		tv := f.pkg.TypesInfo.Types[e]
+		if lit, ok := e.(*ast.CompositeLit); ok && len(lit.Elts) == 0 {
+			_, isStruct := tv.Type.Underlying().(*types.Struct)
+			return !isStruct
+		}
 		return !tv.IsNil() && (tv.Value == nil || !slices.Contains([]string{"0", `""`, "false"}, tv.Value.String()))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ const accountID = "11111111-2222-4333-8444-555555555555"
 type watchedStore struct {
 	store.Store
 	reads int
-	err   error // of the next read of an account
+	err   error // of each read of an account or a token bucket
 }
 
 type watchedReader struct {
@@ -51,6 +52,13 @@ func (r watchedReader) Account(id string) (store.Account, error) {
 		return store.Account{}, r.s.err
 	}
 	return r.Reader.Account(id)
+}
+
+func (r watchedReader) TokenBucket(name string) (time.Time, error) {
+	if r.s.err != nil {
+		return time.Time{}, r.s.err
+	}
+	return r.Reader.TokenBucket(name)
 }
 
 // world is an account with a service account that owns it.
@@ -209,6 +217,13 @@ func TestCacheIsBounded(t *testing.T) {
 			t.Fatalf("%d entries count as %d; the last one exists: %t", len(c.entries), c.size, ok)
 		}
 	}
+	c = cache{}
+	for n := range cacheSize / (grants + 1) {
+		c.put(fmt.Sprint(n), entry{grants: make([]store.Authorization, grants)})
+		if len(c.entries) != n+1 {
+			t.Fatalf("%d of %d entries are left before the cache is full", len(c.entries), n+1)
+		}
+	}
 	c.put("large", entry{grants: make([]store.Authorization, cacheSize-1)})
 	if _, ok := c.get("large", 0); !ok {
 		t.Error("an entry of the cache's size is not cached")
@@ -240,6 +255,15 @@ func TestKeys(t *testing.T) {
 		} else {
 			seen[key] = true
 		}
+	}
+}
+
+// TestErrorDescription checks that the header has the characters of RFC 6750, section 3, only.
+func TestErrorDescription(t *testing.T) {
+	w := httptest.NewRecorder()
+	invalidToken(api.TypeInvalidToken, " a~\x7f\x1f\n\"b\\ü!#[]").Write(w)
+	if got, want := w.Header().Get("WWW-Authenticate"), `Bearer error="invalid_token", error_description=" a~b!#[]"`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

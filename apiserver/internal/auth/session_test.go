@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,12 @@ func TestSignIn(t *testing.T) {
 	}
 	opens("ended", ended, false)
 	opens("another", other, true)
+	w.watched.err = errors.New("the disk is broken")
+	opens("perhaps ended", other, false)
+	w.watched.err = nil
 	opens("changed", other+"A", false)
+	opens("damaged", other+"!", false)
+	opens("of an account without a service account", "88888888-8888-4888-8888-888888888888.AAAA", false)
 	w.now = w.now.Add(time.Hour)
 	opens("expired", other, false)
 	last := seal()

@@ -38,3 +38,5 @@ func unreached(errors int) error {
 	}
 	panic("unreached")
 }
+
+func origin() struct{ x, y int } { return struct{ x, y int }{} }
