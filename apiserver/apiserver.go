@@ -35,6 +35,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
@@ -45,15 +46,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/password"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 type (
 	// Message is an e-mail that the service sends.
-	Message = mail.Message
+	Message = email.Message
 	// Sender sends messages in the background.
-	Sender = mail.Sender
+	Sender = email.Sender
 	// TokenVerifier validates the access tokens of an OAuth 2.0 issuer.
 	TokenVerifier = auth.TokenVerifier
 	// User is the person or machine that an access token was issued for.
@@ -92,7 +93,7 @@ type PasswordCost struct {
 
 var (
 	// ErrUndeliverable is in a Sender's error if another attempt would fail too.
-	ErrUndeliverable = mail.ErrUndeliverable
+	ErrUndeliverable = email.ErrUndeliverable
 	// ErrTokenExpired reports an access token that was valid once.
 	ErrTokenExpired = auth.ErrTokenExpired
 	// ErrNoPurchase is returned for a purchase that has no domains or was not paid for within 7

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )

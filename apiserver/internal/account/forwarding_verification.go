@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
@@ -76,7 +77,7 @@ func (c *Call) takeMessage(tx store.Tx, accountID string) error {
 
 // composeVerification writes the verification message of a queued rule, with a new link, unless
 // the rule needs none any more or its account is cancelled.
-func (rules *Rules) composeVerification(tx store.Tx, queued store.QueuedMessage) (*mail.Message, error) {
+func (rules *Rules) composeVerification(tx store.Tx, queued store.QueuedMessage) (*email.Message, error) {
 	rule, err := tx.Forwarding(queued.AccountID, queued.ForwardingID)
 	if err != nil {
 		return nil, err

@@ -22,11 +22,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/password"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/registrar"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -40,7 +41,7 @@ type Dependencies struct {
 	LastUses *auth.LastUses
 	Settings *Settings
 	// Sender sends verification messages; nil: they go to the Outbox only.
-	Sender mail.Sender
+	Sender email.Sender
 	Outbox *mail.Outbox
 	// PublicURL begins the links in messages and responses, without a slash at its end.
 	PublicURL    string

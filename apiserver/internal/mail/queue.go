@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 )
 
 // The bounds of sending. The pauses outlast usual greylisting.
@@ -24,7 +26,7 @@ const (
 var sendPauses = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
 // Composer writes a claimed message, or returns nil if nobody waits for it any more.
-type Composer func(tx store.Tx, queued store.QueuedMessage) (*Message, error)
+type Composer func(tx store.Tx, queued store.QueuedMessage) (*email.Message, error)
 
 // Queue sends the messages that are queued in the store, in the background. A message is
 // queued in the transaction of the change that causes it, claimed under a lease by one
@@ -44,7 +46,7 @@ type Composer func(tx store.Tx, queued store.QueuedMessage) (*Message, error)
 // the API can't stop, and not by the service's. A nil queue sends nothing.
 type Queue struct {
 	store   store.Store
-	sender  Sender
+	sender  email.Sender
 	compose Composer
 	outbox  *Outbox
 	log     *slog.Logger
@@ -59,7 +61,7 @@ type Queue struct {
 }
 
 // NewQueue starts a queue that sends with sender and adds every message to outbox.
-func NewQueue(s store.Store, sender Sender, compose Composer, outbox *Outbox, log *slog.Logger) *Queue {
+func NewQueue(s store.Store, sender email.Sender, compose Composer, outbox *Outbox, log *slog.Logger) *Queue {
 	q := &Queue{
 		store: s, sender: sender, compose: compose, outbox: outbox, log: log,
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
@@ -97,7 +99,7 @@ func (q *Queue) work() {
 }
 
 // next waits for a due message and claims it, one worker at a time; nil if the queue is closed.
-func (q *Queue) next() (message *Message, claim store.QueuedMessage) {
+func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 	q.turn <- struct{}{}
 	defer func() { <-q.turn }()
 	for q.ctx.Err() == nil {
@@ -120,7 +122,7 @@ func (q *Queue) next() (message *Message, claim store.QueuedMessage) {
 }
 
 // claim claims the first due message and writes it, or returns how long to wait for one.
-func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.Duration) {
+func (q *Queue) claim() (message *email.Message, claim store.QueuedMessage, wait time.Duration) {
 	var due time.Time
 	err := q.store.View(q.ctx, func(r store.Reader) (err error) {
 		due, err = r.NextMessageDue()
@@ -145,7 +147,7 @@ func (q *Queue) claim() (message *Message, claim store.QueuedMessage, wait time.
 }
 
 // claimAndWrite returns no message if another process has claimed it or nobody waits for it.
-func (q *Queue) claimAndWrite(now time.Time) (message *Message, claim store.QueuedMessage, err error) {
+func (q *Queue) claimAndWrite(now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
 	var claims []store.QueuedMessage
 	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
 		claims, err = tx.ClaimMessages(now, now.Add(lease), 1)
@@ -172,7 +174,7 @@ func (q *Queue) claimAndWrite(now time.Time) (message *Message, claim store.Queu
 }
 
 // send makes one attempt to send a message, and writes the outcome to the store.
-func (q *Queue) send(m Message, claim store.QueuedMessage) {
+func (q *Queue) send(m email.Message, claim store.QueuedMessage) {
 	err := q.attempt(m)
 	log := q.log.With("request_id", claim.RequestID, "forwarding_id", claim.ForwardingID, "attempts", claim.Attempts+1)
 	remove := func(tx store.Tx) error { return tx.RemoveMessage(claim) }
@@ -182,25 +184,25 @@ func (q *Queue) send(m Message, claim store.QueuedMessage) {
 		q.settle(log, remove)
 	case q.ctx.Err() != nil: // the service stops: not a failed attempt
 		q.settle(log, func(tx store.Tx) error { return tx.RetryMessage(claim, time.Now()) })
-	case errors.Is(err, ErrUndeliverable) || claim.Attempts >= len(sendPauses):
-		log.Error("verification message not sent; set the rule's target_email again to send a new one", "error", m.redacted(err))
+	case errors.Is(err, email.ErrUndeliverable) || claim.Attempts >= len(sendPauses):
+		log.Error("verification message not sent; set the rule's target_email again to send a new one", "error", redacted(m, err))
 		q.GivenUp.Add(1)
 		q.settle(log, remove)
 	default:
 		pause := sendPauses[claim.Attempts]
 		claim.Attempts++
-		log.Warn("verification message not sent yet", "again_in", pause, "error", m.redacted(err))
+		log.Warn("verification message not sent yet", "again_in", pause, "error", redacted(m, err))
 		q.settle(log, func(tx store.Tx) error { return tx.RetryMessage(claim, time.Now().Add(pause)) })
 	}
 }
 
 // attempt sends a message once.
-func (q *Queue) attempt(m Message) (err error) {
+func (q *Queue) attempt(m email.Message) (err error) {
 	ctx, cancel := context.WithTimeout(q.ctx, sendTimeout)
 	defer cancel()
 	defer func() { // a Sender that panics must not end the process
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("%w: the sender panicked: %v", ErrUndeliverable, cause)
+			err = fmt.Errorf("%w: the sender panicked: %v", email.ErrUndeliverable, cause)
 		}
 	}()
 	return q.sender.Send(ctx, m)

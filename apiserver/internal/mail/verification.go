@@ -13,6 +13,8 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 )
 
 //go:embed template
@@ -44,7 +46,7 @@ func (t Token) Hash() []byte {
 
 // Verification returns the verification message of a rule with a token that was
 // created for it.
-func Verification(publicURL string, rule store.Forwarding, token Token, at time.Time) Message {
+func Verification(publicURL string, rule store.Forwarding, token Token, at time.Time) email.Message {
 	data := struct{ Subject, Address, Until, URL string }{
 		verificationSubject, rule.TargetEmail, FormatTime(rule.ExpiresAt), publicURL + VerificationPath + string(token),
 	}
@@ -52,7 +54,7 @@ func Verification(publicURL string, rule store.Forwarding, token Token, at time.
 	if err := errors.Join(verificationText.Execute(&text, data), verificationHTML.Execute(&html, data)); err != nil {
 		panic("apiserver: " + err.Error()) // a mistake in the templates
 	}
-	return Message{
+	return email.Message{
 		// A part of the stored hash distinguishes the links of a rule and reveals
 		// neither.
 		ID: rule.ID + "." + hex.EncodeToString(token.Hash()[:8]), ForwardingID: rule.ID,

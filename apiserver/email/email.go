@@ -1,0 +1,35 @@
+// Package email is what a service sends, and through whom: programs that embed a service, and
+// tests, give it a [Sender], and read each [Message] of the outbox.
+package email
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Message is an e-mail that the service sends.
+type Message struct {
+	// ID identifies the message by its link: the left part of a Message-ID (RFC 5322, section
+	// 3.6.4).
+	ID string
+	// ForwardingID is the rule whose verification the message is for.
+	ForwardingID string
+	// Text and HTML say the same.
+	To, Subject, Text, HTML string
+	// Link is the verification link in Text and HTML.
+	Link string
+	// SentAt is when the service wrote the message, by its own clock.
+	SentAt time.Time
+}
+
+// ErrUndeliverable is in a Sender's error if another attempt would fail too, as after a 5yz
+// reply of SMTP (RFC 5321, section 4.2.1).
+var ErrUndeliverable = errors.New("the message can't be delivered")
+
+// Sender sends messages, in several goroutines. After an error that is not ErrUndeliverable, the
+// message is written again and retried, a few times. A recipient may get it twice after a crash.
+type Sender interface {
+	// Send returns when the message was accepted for delivery, or ctx is cancelled.
+	Send(ctx context.Context, m Message) error
+}
