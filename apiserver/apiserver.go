@@ -37,6 +37,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/bootstrap"
@@ -56,13 +57,13 @@ type (
 	// Sender sends messages in the background.
 	Sender = email.Sender
 	// TokenVerifier validates the access tokens of an OAuth 2.0 issuer.
-	TokenVerifier = auth.TokenVerifier
+	TokenVerifier = identity.TokenVerifier
 	// User is the person or machine that an access token was issued for.
-	User = auth.User
+	User = identity.User
 	// InvalidTokenError reports an access token that is not valid, or not for this API.
-	InvalidTokenError = auth.InvalidTokenError
+	InvalidTokenError = identity.InvalidTokenError
 	// IssuerUnavailableError reports that a token can't be validated now.
-	IssuerUnavailableError = auth.IssuerUnavailableError
+	IssuerUnavailableError = identity.IssuerUnavailableError
 	// Registrar decides which domains can be bought and at what price.
 	Registrar = registrar.Registrar
 	// Duration is a time.Duration that JSON writes as "90s".
@@ -70,11 +71,11 @@ type (
 	// Request describes a request before it is handled.
 	Request = httpapi.Request
 	// Session is a browser's permission to act with a token in one account.
-	Session = auth.Session
+	Session = identity.Session
 	// UserAccess is where the user of an access token may sign in.
-	UserAccess = auth.UserAccess
+	UserAccess = identity.UserAccess
 	// PurchasedDomain is a domain of a purchase.
-	PurchasedDomain = account.PurchasedDomain
+	PurchasedDomain = registrar.PurchasedDomain
 	// AccountInUseError reports that InitAccount found a service account that works.
 	AccountInUseError = bootstrap.AccountInUseError
 )
@@ -95,7 +96,7 @@ var (
 	// ErrUndeliverable is in a Sender's error if another attempt would fail too.
 	ErrUndeliverable = email.ErrUndeliverable
 	// ErrTokenExpired reports an access token that was valid once.
-	ErrTokenExpired = auth.ErrTokenExpired
+	ErrTokenExpired = identity.ErrTokenExpired
 	// ErrNoPurchase is returned for a purchase that has no domains or was not paid for within 7
 	// days.
 	ErrNoPurchase = account.ErrNoPurchase

@@ -1,5 +1,7 @@
 // Package email is what a service sends, and through whom: programs that embed a service, and
 // tests, give it a [Sender], and read each [Message] of the outbox.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package email
 
 import (

@@ -1,5 +1,7 @@
 // Package registrar decides which domains can be bought and at what price. Who owns a name is up
 // to the caller.
+//
+// Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package registrar
 
 import (
@@ -135,3 +137,11 @@ func (Duration) JSONForm() string { return `a duration such as "250ms"` }
 
 // MarshalText implements encoding.TextMarshaler.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// PurchasedDomain is a domain of a purchase.
+type PurchasedDomain struct {
+	AccountID string `json:"account_id"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+}

@@ -127,16 +127,8 @@ func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.P
 // needs.
 const PaymentPath = "/pay/"
 
-// PurchasedDomain is a domain of a purchase.
-type PurchasedDomain struct {
-	AccountID string `json:"account_id"`
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Status    string `json:"status"`
-}
-
 // Purchase returns the domains of a purchase. There are none if its payment is overdue.
-func (rules *Rules) Purchase(ctx context.Context, purchaseBatchID string) (bought []PurchasedDomain, err error) {
+func (rules *Rules) Purchase(ctx context.Context, purchaseBatchID string) (bought []registrar.PurchasedDomain, err error) {
 	now := rules.Now()
 	err = rules.Store.View(ctx, func(r store.Reader) error {
 		r.HideUnpaid(LastUnpaid(now))
@@ -147,9 +139,9 @@ func (rules *Rules) Purchase(ctx context.Context, purchaseBatchID string) (bough
 	return bought, err
 }
 
-func purchased(domains []store.Domain, now time.Time) []PurchasedDomain {
-	return objects(domains, func(d store.Domain) PurchasedDomain {
-		return PurchasedDomain{AccountID: d.AccountID, ID: d.ID, Name: d.Name, Status: d.State.At(now)}
+func purchased(domains []store.Domain, now time.Time) []registrar.PurchasedDomain {
+	return objects(domains, func(d store.Domain) registrar.PurchasedDomain {
+		return registrar.PurchasedDomain{AccountID: d.AccountID, ID: d.ID, Name: d.Name, Status: d.State.At(now)}
 	})
 }
 
@@ -157,7 +149,7 @@ func purchased(domains []store.Domain, now time.Time) []PurchasedDomain {
 var ErrNoPurchase = errors.New("there is no domain of such a purchase")
 
 // SettlePayment is apiserver.Service.SettlePayment.
-func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (settled []PurchasedDomain, err error) {
+func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (settled []registrar.PurchasedDomain, err error) {
 	now, prices := rules.Now(), rules.Settings.Get().Registrar
 	err = rules.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status")

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -33,14 +34,14 @@ import (
 type Authenticator struct {
 	store    store.Store
 	now      func() time.Time
-	verifier TokenVerifier
+	verifier identity.TokenVerifier
 	lastUses *LastUses
 	cache    cache
 }
 
 // NewAuthenticator returns an Authenticator for the service accounts in s and the access tokens
 // that verifier accepts; nil accepts none.
-func NewAuthenticator(s store.Store, now func() time.Time, verifier TokenVerifier, lastUses *LastUses) *Authenticator {
+func NewAuthenticator(s store.Store, now func() time.Time, verifier identity.TokenVerifier, lastUses *LastUses) *Authenticator {
 	return &Authenticator{store: s, now: now, verifier: verifier, lastUses: lastUses}
 }
 
@@ -84,18 +85,18 @@ func bearer(authorization []string) string {
 func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) {
 	user, err := a.verifier.VerifyToken(ctx, token)
 	if err == nil {
-		err = user.check()
+		err = check(user)
 	}
 	if err == nil {
-		return user.caller(), nil
+		return callerOf(user), nil
 	}
-	if errors.Is(err, ErrTokenExpired) {
-		return Caller{}, invalidToken(api.TypeTokenExpired, ErrTokenExpired.Error())
+	if errors.Is(err, identity.ErrTokenExpired) {
+		return Caller{}, invalidToken(api.TypeTokenExpired, identity.ErrTokenExpired.Error())
 	}
-	if invalid, ok := errors.AsType[*InvalidTokenError](err); ok {
+	if invalid, ok := errors.AsType[*identity.InvalidTokenError](err); ok {
 		return Caller{}, invalidToken(api.TypeInvalidToken, invalid.Reason)
 	}
-	if down, ok := errors.AsType[*IssuerUnavailableError](err); ok {
+	if down, ok := errors.AsType[*identity.IssuerUnavailableError](err); ok {
 		seconds := math.Ceil(down.RetryAfter.Seconds())
 		return Caller{}, api.Unavailable("the OAuth issuer can't be reached to validate the access token; try again").RetryAfter(max(1, int(seconds)))
 	}
@@ -195,7 +196,7 @@ func (c Caller) evaluate(e entry, now time.Time) (Caller, error) {
 		}
 		c = c.as(e.serviceAccount)
 	} else if expired(c.ExpiresAt, now) {
-		return Caller{}, invalidToken(api.TypeTokenExpired, ErrTokenExpired.Error())
+		return Caller{}, invalidToken(api.TypeTokenExpired, identity.ErrTokenExpired.Error())
 	}
 	if c.Grants = e.grants; c.operator {
 		c.Grants = c.operatorGrants()

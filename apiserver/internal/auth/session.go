@@ -18,26 +18,9 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
-
-// Session is a browser's permission to act with a token in one account for some hours.
-// Every request of it is authorized like one with the token, so that a session ends with
-// the token.
-//
-// The browser keeps the session sealed: encrypted with a key that follows from the stored
-// hash of a service account's token. Every process on the database can open it, and the API
-// does not accept it as a credential. Nobody can forge one with the database alone, because
-// it contains the token. The store knows only the sessions that were ended, by a hash.
-type Session struct {
-	// Token is a service account's token, or a user's access token.
-	Token, AccountID string
-	// ServiceAccountID is empty for a user.
-	ServiceAccountID string
-	// Name is the service account's name, or what the access token says of the user.
-	Name      string
-	ExpiresAt time.Time
-}
 
 // SealSession returns a sealed session of at most a lifetime for a service account's token, or a
 // 401.
@@ -75,20 +58,20 @@ func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accoun
 
 // OpenSession returns a sealed session, a 401 if it has ended, or a 403 if the account grants
 // the user nothing any more.
-func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (Session, error) {
+func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identity.Session, error) {
 	u, err := a.unseal(ctx, sealed)
 	if err != nil {
-		return Session{}, err
+		return identity.Session{}, err
 	}
 	return a.enterSession(ctx, u)
 }
 
-func (a *Authenticator) enterSession(ctx context.Context, u unsealed) (Session, error) {
-	s := Session{Token: u.token, ExpiresAt: u.expiry}
+func (a *Authenticator) enterSession(ctx context.Context, u unsealed) (identity.Session, error) {
+	s := identity.Session{Token: u.token, ExpiresAt: u.expiry}
 	if api.IsID(u.of) {
 		who, err := a.enterAsUser(ctx, u.token, u.of)
 		if err != nil {
-			return Session{}, err
+			return identity.Session{}, err
 		}
 		s.AccountID, s.Name = u.of, cmp.Or(who.Name, who.Email, who.Subjects[0].ID)
 		return s, nil
@@ -96,7 +79,7 @@ func (a *Authenticator) enterSession(ctx context.Context, u unsealed) (Session, 
 	token, _ := parseToken(u.token)
 	who, err := a.view(ctx, Caller{publicID: u.of, secretHash: token.Hash()})
 	if err != nil {
-		return Session{}, err
+		return identity.Session{}, err
 	}
 	s.AccountID, s.ServiceAccountID, s.Name = who.AccountID, who.Subjects[0].ID, who.Name
 	return s, nil

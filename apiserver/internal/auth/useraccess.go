@@ -4,24 +4,17 @@ import (
 	"context"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// UserAccess is where the user of an access token may sign in.
-type UserAccess struct {
-	// ID is the issuer's name of the user, as in a grant.
-	ID string
-	// Accounts are the ids of the accounts that grant the user something, the oldest first.
-	Accounts []string
-}
-
 // AccessOf returns where the user of an access token may sign in, or a 401.
-func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (UserAccess, error) {
+func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (identity.UserAccess, error) {
 	user, err := a.accessTokenUser(ctx, accessToken)
 	if err != nil {
-		return UserAccess{}, err
+		return identity.UserAccess{}, err
 	}
-	access := UserAccess{ID: user.Subjects[0].ID}
+	access := identity.UserAccess{ID: user.Subjects[0].ID}
 	err = a.store.View(ctx, func(r store.Reader) error {
 		accounts, err := r.Accounts()
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -144,7 +145,7 @@ func (h *Handler) paymentPages(mux *http.ServeMux) {
 }
 
 func (h *Handler) paymentPage(r *http.Request) (status int, p page) {
-	var bought []account.PurchasedDomain
+	var bought []registrar.PurchasedDomain
 	var err error
 	if batch := r.PathValue("batch"); api.IsID(batch) { // anything else is no purchase
 		bought, err = h.Rules.Purchase(r.Context(), api.CanonicalID(batch))
