@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,9 @@ const accountID = "11111111-2222-4333-8444-555555555555"
 type watchedStore struct {
 	store.Store
 	reads int
-	err   error // of each read of an account or a token bucket
+	err   error // of each read of an account, its grants or a token bucket
+	// accountsErr is the error of a list of all accounts.
+	accountsErr error
 }
 
 type watchedReader struct {
@@ -43,7 +46,15 @@ func (r watchedReader) ServiceAccountByPublicID(id string) (store.ServiceAccount
 
 func (r watchedReader) GrantsOf(accountID string, subjects []store.Subject) ([]store.Authorization, error) {
 	r.s.reads++
+	if r.s.err != nil {
+		return nil, r.s.err
+	}
 	return r.Reader.GrantsOf(accountID, subjects)
+}
+
+func (r watchedReader) Accounts() ([]store.Account, error) {
+	all, err := r.Reader.Accounts()
+	return all, cmp.Or(r.s.accountsErr, err)
 }
 
 func (r watchedReader) Account(id string) (store.Account, error) {
@@ -272,7 +283,7 @@ func TestErrorDescription(t *testing.T) {
 func TestChosenToken(t *testing.T) {
 	whole := Token{PublicID: "ci", secret: "secret"}.String()
 	for token, want := range map[string]string{
-		whole: "", "mhsa_ci_secret": "needs a checksum at its end: " + whole,
+		whole: "", Token{secret: "secret"}.String(): "has the form", "mhsa_ci_secret": "needs a checksum at its end: " + whole,
 		"mhsa_ci": "has the form", "mhsa__secret": "has the form", "mhsa_ci_": "has the form", "mhsa_ci_a_b": "has the form",
 	} {
 		a, err := NewServiceAccountWithToken(random.New(nil), accountID, "ci", token, time.Now())

@@ -1,14 +1,18 @@
 package auth
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // TestForgedSessions checks that whoever knows the key of sessions can't make the server
@@ -85,4 +89,51 @@ func TestSignIn(t *testing.T) {
 		return err
 	})
 	opens("revoked", last, false)
+}
+
+type verifierFunc func(token string) (identity.User, error)
+
+func (f verifierFunc) VerifyToken(_ context.Context, token string) (identity.User, error) {
+	return f(token)
+}
+
+// TestUserSignIn checks that a user may sign in to the accounts that grant the user something, for
+// as long as the access token lasts, and that a failure of the store is not taken for no grant.
+func TestUserSignIn(t *testing.T) {
+	w := newWorld(t)
+	user := identity.User{ID: "jane", Email: "jane@example.com"}
+	w.verifier = verifierFunc(func(string) (identity.User, error) { return user, nil })
+	access := func(want ...string) {
+		t.Helper()
+		if a, err := w.AccessOf(t.Context(), "token"); err != nil || a.ID != user.ID || !slices.Equal(a.Accounts, want) {
+			t.Errorf("%+v, %v; want %q", a, err, want)
+		}
+	}
+	access()
+	if sealed, err := w.SealUserSession(t.Context(), "token", accountID, time.Hour); err == nil {
+		t.Errorf("without a grant, %q", sealed)
+	}
+	w.grant(t, store.Subject{Type: vocab.SubjectUser, ID: user.ID})
+	access(accountID)
+	for _, failure := range []*error{&w.watched.err, &w.watched.accountsErr} {
+		*failure = errors.New("the disk is broken")
+		if a, err := w.AccessOf(t.Context(), "token"); !errors.Is(err, *failure) {
+			t.Errorf("%+v, %v", a, err)
+		}
+		*failure = nil
+	}
+	for _, lasts := range []time.Duration{0, time.Minute, 2 * time.Hour} {
+		want := w.now.Add(time.Hour)
+		if user.ExpiresAt = (time.Time{}); lasts > 0 {
+			user.ExpiresAt = w.now.Add(lasts)
+			want = w.now.Add(min(lasts, time.Hour))
+		}
+		sealed, err := w.SealUserSession(t.Context(), "token", accountID, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := w.OpenSession(t.Context(), sealed); err != nil || s.AccountID != accountID || s.ServiceAccountID != "" || s.Name != user.Email || s.Token != "token" || !s.ExpiresAt.Equal(want) {
+			t.Errorf("%+v, %v; want the expiry %s", s, err, want)
+		}
+	}
 }
