@@ -54,21 +54,18 @@ func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, erro
 	return c, err
 }
 
-// namesObject reports whether the path names an object besides the account.
-func (c *Call) namesObject() bool { return len(c.spec.PathParameters()) > 1 }
-
 // isExport reports whether the response is CSV.
 func (c *Call) isExport() bool { return c.spec.Response == reflect.TypeFor[api.CSV]() }
 
-// listsAll reports whether the request is for a whole list that every API has. If that
-// fails with 404, the API or the account does not exist.
+// listsAll reports whether the request is for a whole list that every API has: each published
+// GET is a list. If that fails with 404, the API or the account does not exist.
 func (c *Call) listsAll() bool {
 	for name := range c.request.Query {
 		if name != "page" && name != "page_size" {
 			return false
 		}
 	}
-	return c.spec.Method == http.MethodGet && !c.spec.Lifecycle() && !c.namesObject()
+	return c.spec.Method == http.MethodGet && !c.spec.Lifecycle()
 }
 
 // MayBeProcessed reports whether the API may have processed the request.
@@ -208,7 +205,7 @@ func (c *Call) refused(resp *http.Response) *Error {
 		e.incident = &c.t.incidents.credential
 	case (e.Status == http.StatusNotFound || e.Unsupported()) && c.listsAll():
 		e.incident = &c.t.incidents.noAPI
-	case len(e.Problems) == 0 && isTLSOnly(e.Status, e.Raw):
+	case isTLSOnly(e.Status, e.Raw):
 		e.Err, e.incident = ErrTLSOnly, &c.t.incidents.unreachable
 	}
 	return e
@@ -221,7 +218,7 @@ func (c *Call) errorFrom(resp *http.Response) *Error {
 		RequestID: clean(c.secrets.redact(cmp.Or(resp.Header.Get("X-Request-Id"), c.RequestID)), 128),
 		Operation: c.spec.ID,
 		Object:    c.Object,
-		noObject:  !c.namesObject() || c.isPage(resp),
+		noObject:  len(c.spec.PathParameters()) < 2 || c.isPage(resp),
 	}
 }
 
