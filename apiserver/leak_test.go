@@ -135,8 +135,8 @@ func TestOperationsInADomainAreNarrowable(t *testing.T) {
 	}
 }
 
-// TestListsOmitHiddenObjects checks every list that a restricted caller may read. A new
-// kind of list needs two objects in the estate.
+// TestListsOmitHiddenObjects checks every list that a restricted caller may read, and that the
+// caller may read its own objects. A new kind of list needs two objects in the estate.
 func TestListsOmitHiddenObjects(t *testing.T) {
 	h := apitest.New(t)
 	e := newEstate(h)
@@ -159,6 +159,11 @@ func TestListsOmitHiddenObjects(t *testing.T) {
 			}
 		})
 		lists++
+	}
+	for _, c := range restricted {
+		for _, seen := range []string{"/domains/seen.com", "/mailboxes/" + e.mailbox[0], "/forwarding/" + e.forwarding[0], "/credentials/" + e.password[0], "/dns-records/" + e.record[0]} {
+			c.Get(seen).Want(http.StatusOK)
+		}
 	}
 	if lists < 6 {
 		t.Errorf("only %d lists were read", lists)

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -109,5 +110,23 @@ func TestMailboxWithASlash(t *testing.T) {
 	for _, local := range []string{"a/b", "a//b", "a/./b", "a?b", "a#b", "a%b"} {
 		id := h.Mailbox("example.com", local)
 		h.Get("/mailboxes/"+url.PathEscape(local+"@example.com")).Want(200).Is("id", id)
+	}
+}
+
+// TestExportOfNamedMailboxes checks that each is exported once, in the order of their creation.
+func TestExportOfNamedMailboxes(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	var ids []string
+	for _, name := range []string{"zoe", "jane", "ada"} {
+		ids = append(ids, h.Mailbox("example.com", name))
+		h.Clock.Advance(time.Second)
+	}
+	a := h.Post("/mailboxes/export", obj{"mailboxes": []string{ids[2], "zoe@example.com", ids[1], ids[0], ids[2]}}).Want(200)
+	rows := strings.Split(strings.TrimSpace(string(a.Raw)), "\n")[1:]
+	for i, row := range rows {
+		if len(rows) != len(ids) || !strings.HasPrefix(row, ids[i]) {
+			t.Fatalf("%s, want %q", a.Raw, ids)
+		}
 	}
 }

@@ -100,6 +100,19 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplayAfterDelete checks that a response is still replayed after the scope that the request
+// names was deleted.
+func TestReplayAfterDelete(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	body := obj{"name": "ci", "generate": true, "domain": "example.com"}
+	h.PostKeyed(key, "/credentials", body).Want(http.StatusCreated)
+	h.Delete("/domains/example.com").Want(http.StatusNoContent)
+	if a := h.PostKeyed(key, "/credentials", body).Want(http.StatusCreated); !a.Replayed() {
+		t.Errorf("%s is not a replay", a)
+	}
+}
+
 // TestReplayAfterExpiresAt checks that a response is still replayed after expires_at in
 // the request has passed.
 func TestReplayAfterExpiresAt(t *testing.T) {
