@@ -65,10 +65,8 @@ func (m *model) setDomain(id, name string) {
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if !resp.Diagnostics.HasError() {
-		domain := dnsrecord.ZoneName(config.Domain.ValueString())
-		check(entriesOf(config.Records, domain), config.Ignore, domain, &resp.Diagnostics)
-	}
+	domain := dnsrecord.ZoneName(config.Domain.ValueString())
+	check(entriesOf(config.Records, domain), config.Ignore, domain, &resp.Diagnostics)
 }
 
 var recordsPath = path.Root("records")

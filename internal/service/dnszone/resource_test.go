@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -73,42 +72,6 @@ func TestMoves(t *testing.T) {
 			}
 			if len(s.Sent()) != 2 { // the single record, and the stranger's removal
 				return fmt.Errorf("the journal has %v", s.Sent())
-			}
-			return nil
-		}},
-	}})
-}
-
-// TestFailedCreateIsNotTainted refuses one record of a create: the apply fails, and the
-// next one does the rest without deleting anything.
-func TestFailedCreateIsNotTainted(t *testing.T) {
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	exist(t, s, contents{"old A 192.0.2.9": 300})
-	isDown := true
-	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if body := bodyOf(t, r); isDown && r.Method == http.MethodPost && strings.Contains(body, "192.0.2.2") {
-			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.value", "Value error, not today")
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-	config := strings.ReplaceAll(zone(s, `"www A" = { values = ["192.0.2.1", "192.0.2.2"] }`), s.URL, url)
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
-		{Config: config, ExpectError: words(`Can't create the record www A 192.0.2.2 of example.com(?s:.*)not today`)},
-		{
-			PreConfig: func() {
-				if got, want := existing(t, s), (contents{"www A 192.0.2.1": 3600, "old A 192.0.2.9": 300}); !maps.Equal(got, want) {
-					t.Errorf("after the failure the domain has %v, want %v", got, want)
-				}
-				isDown = false
-			},
-			Config: config, ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
-			Check: served(t, s, contents{"www A 192.0.2.1": 3600, "www A 192.0.2.2": 3600}),
-		},
-		{Config: config, Check: func(*terraform.State) error {
-			if sent := strings.Join(s.Sent(), " "); strings.Count(sent, "delete") != 1 {
-				return fmt.Errorf("the journal has %s", sent)
 			}
 			return nil
 		}},

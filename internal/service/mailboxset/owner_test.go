@@ -127,18 +127,6 @@ func TestOtherResources(t *testing.T) {
 		_, diags = p.Plan(typeName, set(changes{"domain": domain, "on_existing": "adopt"}, "ann"), nil)
 		acctest.Expect(t, diags, "ERROR", "1 mailbox to be created or adopted", "import the domain into the set")
 	}
-
-	// After an import, a plan that destroys the single resource is refused.
-	p.Together()
-	owned, _ = p.Read(single, owned)
-	o, diags := p.Import(typeName, "example.com", nil)
-	p.NoErrors(diags)
-	o, diags = p.Read(typeName, o)
-	p.NoErrors(diags)
-	_, diags = p.Plan(typeName, set(nil, "ann"), o)
-	p.NoErrors(diags)
-	_, diags = p.Plan(single, nil, owned)
-	acctest.Expect(t, diags, "ERROR", "Two resources have the mailbox ann@example.com")
 }
 
 // TestOwnerFoundByTheApply checks that a set adopts no mailbox that another resource of the same apply

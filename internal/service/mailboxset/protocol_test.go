@@ -327,38 +327,6 @@ func TestReplacement(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox")
 }
 
-func TestUnknownValues(t *testing.T) {
-	t.Parallel()
-	s := server(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	unknownName := set(nil, "ann")
-	unknownName["mailboxes"].(map[string]any)["ann"].(map[string]any)["first_name"] = acctest.Unknown
-	for name, config := range map[string]map[string]any{
-		"name":  unknownName,
-		"entry": {"domain": "example.com", "mailboxes": map[string]any{"ann": acctest.Unknown}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			plan, diags := p.Walk().Plan(typeName, config, nil)
-			p.NoErrors(diags)
-			if !plan.State.IsNull() && plan.State.IsFullyKnown() {
-				t.Errorf("nothing is unknown in %v", plan.State)
-			}
-		})
-	}
-	o, diags := p.Apply(t.Context(), typeName, set(nil, "ann"), nil)
-	p.NoErrors(diags)
-	plan, diags := p.Walk().Plan(typeName, unknownName, o)
-	p.NoErrors(diags)
-	if got := texts(t, plan, "ids"); strings.Contains(got[0], "unknown") {
-		t.Errorf("ids are %q", got)
-	}
-	// A set without mailboxes deletes none.
-	empty, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}), nil)
-	p.NoErrors(diags)
-	_, diags = p.Walk().Plan(typeName, changes{"domain": "example.com", "mailboxes": acctest.Unknown, "max_deletions": 1}, empty)
-	p.NoErrors(diags)
-}
-
 func TestGone(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})

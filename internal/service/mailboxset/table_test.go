@@ -126,6 +126,7 @@ func TestPlans(t *testing.T) {
 		unknown []string // computed values that the plan does not know
 	}{
 		"create: unknown map":                  {config: unknownMap(1), unknown: computed},
+		"create: unknown entry":                {config: changes{"domain": "example.com", "mailboxes": map[string]any{"zoe": acctest.Unknown}}, unknown: []string{"ids", "unmanaged"}},
 		"create: unknown domain":               {config: set(changes{"domain": acctest.Unknown}, "zoe"), unknown: computed},
 		"create: unknown retired":              {config: set(changes{"retired": acctest.Unknown}, "zoe"), unknown: []string{"ids", "unmanaged"}},
 		"create: list refused":                 {config: set(nil, "ann"), refused: "list-mailboxes", unknown: []string{"ids", "unmanaged"}},
@@ -133,6 +134,8 @@ func TestPlans(t *testing.T) {
 		"create: another creates one":          {config: set(nil, "zoe"), other: one("zoe", nil), want: []string{"ERROR", "Another resource creates 1 mailbox of the set", "zoe"}},
 		"update: unknown map":                  {config: unknownMap(0), unknown: computed},
 		"update: unknown map, with deletions":  {config: unknownMap(1), want: []string{"ERROR", "can't name"}},
+		"update: unknown name":                 {config: changes{"domain": "example.com", "mailboxes": map[string]any{"bob": set(nil, "bob")["mailboxes"].(map[string]any)["bob"], "ann": map[string]any{"first_name": acctest.Unknown, "last_name": "Doe"}}}},
+		"empty: unknown map":                   {config: unknownMap(1), unknown: computed},
 		"update: unknown domain":               {config: set(changes{"domain": acctest.Unknown, "max_deletions": 2}, "ann", "bob"), want: []string{"ERROR", "max_deletions is 1", "Only the apply will know the domain"}},
 		"update: unknown retired":              {config: set(changes{"retired": acctest.Unknown, "max_deletions": 1}, "ann"), want: []string{"WARNING", "deletes 1 mailbox", "bob@example.com"}, not: changed, unknown: []string{"unmanaged"}},
 		"update: unknown value of retired":     {config: set(changes{"retired": changes{"bob": acctest.Unknown}, "max_deletions": 1}, "ann"), want: []string{"WARNING", "deletes 1 mailbox"}, unknown: []string{"unmanaged"}},
@@ -164,7 +167,11 @@ func TestPlans(t *testing.T) {
 				o, diags = p.Walk().Read(typeName, imported)
 				p.NoErrors(diags)
 			default:
-				applied, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}, "ann", "bob"), nil)
+				keys := []string{"ann", "bob"}
+				if step == "empty" {
+					keys = nil
+				}
+				applied, diags := p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}, keys...), nil)
 				p.NoErrors(diags)
 				o = applied
 			}
