@@ -217,13 +217,11 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 // destroyed returns the records of the state that a destroy deletes, and those of others
 // that it leaves.
 func destroyed(state model, o origin) (deleted, staying []record) {
-	isForeign, ignored := o.isForeign(), state.ignored()
+	isForeign := o.isForeign()
 	for _, r := range sorted(contents(state.entries())) {
-		switch {
-		case ignored.match(r.recordKey):
-		case isForeign(r):
+		if isForeign(r) {
 			staying = append(staying, r)
-		default:
+		} else {
 			deleted = append(deleted, r)
 		}
 	}

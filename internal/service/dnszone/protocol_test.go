@@ -354,6 +354,13 @@ func TestIgnore(t *testing.T) {
 	owning := zoneOf(records)
 	plan, diags = p.Walk().Plan(typeName, owning, o)
 	acctest.Expect(t, diags, "removes 2 DNS records of example.com", "a.dev A 192.0.2.2", "b.dev A 192.0.2.3")
+	s.Fault(t, fault.Rule{Operation: api.DeleteDNSRecord.ID, Status: http.StatusForbidden})
+	failed, diags := p.Walk().ApplyPlan(t.Context(), typeName, owning, o, plan)
+	s.Control.Faults.Clear()
+	acctest.Expect(t, diags, "ERROR", "a.dev A 192.0.2.2")
+	if !failed.State.Equal(o.State) {
+		t.Errorf("the state is %s after a failure, it was %s", failed.State, o.State)
+	}
 	exist(t, s, contents{"c.dev A 192.0.2.4": 300})
 	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, owning, o, plan)
 	acctest.Expect(t, diags, "1 DNS record of example.com appeared after the plan", "c.dev A 192.0.2.4")

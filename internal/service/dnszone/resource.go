@@ -2,6 +2,7 @@ package dnszone
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -128,7 +129,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
-	// The next plan is the rest. What ignore matches is as before.
+	// The next plan is the rest. The records that ignore matches are as before.
+	ignored := state.ignored()
+	maps.DeleteFunc(actual, func(r record, _ int64) bool { return ignored.match(r.recordKey) })
 	state.Records = flatten(actual, slices.Concat(entries, state.entries())...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
