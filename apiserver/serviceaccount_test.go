@@ -83,3 +83,19 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 	}
 	a.Want(200)
 }
+
+// TestServiceAccountOutlivesNoCreator checks that a service account expires no later than the one
+// that creates it.
+func TestServiceAccountOutlivesNoCreator(t *testing.T) {
+	h := apitest.New(t)
+	const earlier, latest, later = "2027-01-01T00:00:00.000000Z", "2027-01-02T00:00:00.000000Z", "2027-01-02T00:00:00.000001Z"
+	_, c := h.ServiceAccount(h.Client, obj{"name": "ci", "expires_at": latest})
+	c.Post("/auth/service-accounts", obj{"name": "by default"}).Want(201).Is("expires_at", latest)
+	for _, at := range []string{earlier, latest} {
+		c.Post("/auth/service-accounts", obj{"name": at, "expires_at": at}).Want(201).Is("expires_at", at)
+	}
+	c.Post("/auth/service-accounts", obj{"name": "later", "expires_at": later}).Refused(422, "body.expires_at value_error")
+	_, c = h.ServiceAccount(h.Client, obj{"name": "for ever"})
+	c.Post("/auth/service-accounts", obj{"name": "later", "expires_at": later}).Want(201).Is("expires_at", later)
+	c.Post("/auth/service-accounts", obj{"name": "for ever too"}).Want(201).Is("expires_at", nil)
+}
