@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -265,6 +266,31 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%+v has the key %q", c, key)
 		} else {
 			seen[key] = true
+		}
+	}
+}
+
+// TestWithin checks that a restriction is that of the capability alone, and ends with a wider grant.
+func TestWithin(t *testing.T) {
+	grant := func(capability vocab.Capability, typ, id string) store.Authorization {
+		return store.Authorization{GrantKind: vocab.GrantCapability, CapabilityKey: string(capability), ResourceType: typ, ResourceID: id}
+	}
+	c := Caller{Grants: []store.Authorization{
+		grant(vocab.CapMailboxView, vocab.ResourceDomain, "d"), grant(vocab.CapMailboxView, vocab.ResourceWorkspace, "w"),
+		grant(vocab.CapDomainView, vocab.ResourceDomain, "other"), grant(vocab.CapDNSRecordView, vocab.ResourceDomain, "d"), grant(vocab.CapDNSRecordView, "", ""),
+	}}
+	for capability, want := range map[vocab.Capability]store.Within{
+		vocab.CapMailboxView:       {Restricted: true, Workspaces: []string{"w"}, Domains: []string{"d"}},
+		vocab.CapDomainView:        {Restricted: true, Domains: []string{"other"}},
+		vocab.CapDNSRecordView:     {},
+		vocab.CapAuthorizationView: {Restricted: true},
+	} {
+		if got := c.Within(capability); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", capability, got, want)
+		}
+		owner := Caller{Grants: append(c.Grants, store.Authorization{GrantKind: vocab.GrantAccountOwner})}
+		if got := owner.Within(capability); got.Restricted {
+			t.Errorf("%s of an owner: %+v", capability, got)
 		}
 	}
 }

@@ -77,27 +77,6 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestKeysDiffer checks that the hash of a key differs by caller and key, and its fingerprint
-// by request.
-func TestKeysDiffer(t *testing.T) {
-	type request struct{ account, subject, key, operation, input string }
-	of := func(r request) *key {
-		return newKey(auth.Caller{AccountID: r.account, Subjects: []store.Subject{{ID: r.subject}}}, r.operation, r.key, r.input)
-	}
-	first := of(request{"a", "bc", "key", "create-mailbox", "x"})
-	for r, same := range map[request]struct{ hash, fingerprint bool }{
-		{"a", "bc", "key", "create-mailbox", "x"}: {true, true},
-		{"a", "bc", "key", "create-mailbox", "y"}: {true, false},
-		{"a", "bc", "key", "create-domain", "x"}:  {true, false},
-		{"ab", "c", "key", "create-mailbox", "x"}: {false, true},
-		{"a", "b", "ckey", "create-mailbox", "x"}: {false, false},
-	} {
-		if k := of(r); bytes.Equal(k.hash, first.hash) != same.hash || bytes.Equal(k.fingerprint, first.fingerprint) != same.fingerprint {
-			t.Errorf("%+v: hash %x, fingerprint %x", r, k.hash, k.fingerprint)
-		}
-	}
-}
-
 // savedTx is a transaction that keeps what Save writes; deleting fails with err.
 type savedTx struct {
 	store.Tx
