@@ -124,7 +124,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			switch {
 			case r.Method != c.method || !isArmed.Swap(false):
 			case c.method == http.MethodPost:
-				exist(t, s, contents{"new A 192.0.2.3": c.ttl})
+				exist(t, s, contents{"@ MX 20 mx.example.net": c.ttl})
 			default:
 				id, err := strconv.ParseInt(path.Base(r.URL.Path), 10, 64)
 				must(t, err)
@@ -132,11 +132,11 @@ func TestChangedMeanwhile(t *testing.T) {
 			}
 			next.ServeHTTP(w, r)
 		}))
-		o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1"), "old A": entry("192.0.2.1")}), nil)
+		o, diags := p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1"), "old A": entry("192.0.2.1"), "@ MX": entry("10 mx.example.net")}), nil)
 		p.NoErrors(diags)
 		isArmed.Store(true)
-		_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.2"), "new A": entry("192.0.2.3")}), o)
+		_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.2"), "@ MX": entry("10 mx.example.net", "20 mx.example.net")}), o)
 		p.NoErrors(diags)
-		expectExisting(t, s, contents{"www A 192.0.2.2": 3600, "new A 192.0.2.3": 3600})
+		expectExisting(t, s, contents{"www A 192.0.2.2": 3600, "@ MX 10 mx.example.net": 3600, "@ MX 20 mx.example.net": 3600})
 	}
 }

@@ -483,6 +483,16 @@ func TestSystemManagedRecords(t *testing.T) {
 	acctest.Expect(t, diags, "two DKIM keys", "Choose another selector")
 	_, diags = p.Plan("mailhost_dns_record", map[string]any{"domain": "example.com", "name": "mailhost._domainkey", "type": "TXT", "value": "v=DKIM1; p=abc"}, nil)
 	acctest.Expect(t, diags, "A second DKIM record at mailhost._domainkey of example.com", "Choose another selector")
+	// The zone of a domain that the same apply has just adopted.
+	domain := map[string]any{"name": "example.com", "on_existing": "adopt"}
+	plan, diags := p.Together().Plan("mailhost_domain", domain, nil)
+	p.NoErrors(diags)
+	p.Together()
+	adopted, diags := p.ApplyPlan(t.Context(), "mailhost_domain", domain, nil, plan)
+	p.NoErrors(diags)
+	second["domain"] = adopted.Text("id")
+	_, diags = p.Plan(typeName, second, nil)
+	acctest.Expect(t, diags, "two DKIM keys", "Choose another selector")
 	own := zoneOf(map[string]any{"@ MX": entry("10 mx.example.net"), "_dmarc TXT": entry("v=DMARC1; p=none")})
 	o, diags = p.Apply(t.Context(), typeName, own, o)
 	p.NoErrors(diags)

@@ -128,9 +128,9 @@ func (e entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// same reports whether two entries have the same names. The API may trim them.
+// same reports whether an entry has the same names as a known one. The API may trim them.
 func (e entry) same(o entry) bool {
-	return !e.FirstName.Unknown && !e.LastName.Unknown && !o.FirstName.Unknown && !o.LastName.Unknown &&
+	return !e.FirstName.Unknown && !e.LastName.Unknown &&
 		strings.TrimSpace(e.FirstName.Value) == strings.TrimSpace(o.FirstName.Value) &&
 		strings.TrimSpace(e.LastName.Value) == strings.TrimSpace(o.LastName.Value)
 }

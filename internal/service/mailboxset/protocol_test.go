@@ -142,6 +142,14 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("the domain has %q", got)
 	}
 
+	// Other names need no list.
+	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403})
+	o, diags = p.Apply(t.Context(), typeName, set(nil, "Ann=Joan Doe", "bob=Bob Doe", "cid"), o)
+	p.NoErrors(diags)
+	s.Control.Faults.Clear()
+	o, diags = p.Apply(t.Context(), typeName, changed, o)
+	p.NoErrors(diags)
+
 	// A removal is refused, and then allowed.
 	_, diags = p.Plan(typeName, set(nil, "Ann=Joan Doe", "cid"), o)
 	acctest.Expect(t, diags, "ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox of example.com, and max_deletions is 0", "bob@example.com", "retired", "moved block")
