@@ -71,7 +71,9 @@ func TestFailures(t *testing.T) {
 						p.NoErrors(diags)
 					}
 					plan, diags := p.Walk().Plan(typeName, step.config, o)
-					p.NoErrors(diags)
+					if p.NoErrors(diags); name == "update" && len(diags) > 0 { // the plan's changes show what it removes
+						t.Errorf("the plan says %s", acctest.Render(diags))
+					}
 					rule := rule
 					rule.Operation = op
 					s.Fault(t, rule)

@@ -274,7 +274,7 @@ func (a *apply) create(ctx context.Context, want *contents, keys []string) {
 			summary = "Can't create the mailbox " + address
 		}
 		switch {
-		case client.IsConflict(outcome.Err) && isExisting(outcome.Err):
+		case isExisting(outcome.Err):
 			a.fail(key, summary, service.WithAdvice(outcome.Err, adoptAdvice))
 			continue
 		case outcome.Err != nil:
