@@ -211,9 +211,12 @@ func (r *run) fail(ctx context.Context, err error, summary string, s step) {
 }
 
 func (s step) update() api.UpdateDNSRecordBody {
-	body := api.UpdateDNSRecordBody{TTL: &s.ttl, Prio: s.prio()}
+	body := api.UpdateDNSRecordBody{TTL: &s.ttl}
 	if s.rdata != s.before.rdata {
 		body.Value = &s.rdata
+	}
+	if s.priority != s.before.priority {
+		body.Prio = s.prio()
 	}
 	return body
 }
