@@ -34,9 +34,11 @@ func TestResend(t *testing.T) {
 			}
 			expectProgress(t, progress, parts...)
 		}
-		s.Advance(hour)
-		until := s.Control.Clock.Now().Add(72 * hour).UTC()
-		invoke("Sending a new verification message to jane@example.org; the state is pending", "has until "+until.Format("2006-01-02T15:04"))
+		now := s.Control.Clock.Now().Add(2 * hour).Truncate(hour).UTC()
+		if err := s.Control.Clock.Set(now); err != nil {
+			t.Fatal(err)
+		}
+		invoke("Sending a new verification message to jane@example.org; the state is pending", "has until "+now.Add(72*hour).Format("2006-01-02T15:"))
 		s.Advance(100 * hour)
 		invoke("the state is expired", "was sent a new message")
 		if sent := s.Service.Outbox(); len(sent) != 2 || sent[1].To != "jane@example.org" {
