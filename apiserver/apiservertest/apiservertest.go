@@ -27,13 +27,13 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -64,20 +64,6 @@ type Account struct {
 	AccountID, WorkspaceID string
 	// Token has every capability in the account.
 	Token string
-}
-
-// Message is an e-mail that the service would have sent.
-type Message struct {
-	// ID is the part left of the @ in the Message-ID.
-	ID string
-	// ForwardingID is the forwarding rule that the message is about.
-	ForwardingID string
-	// Text and HTML say the same.
-	To, Subject, Text, HTML string
-	// Link is the verification link in Text and HTML. Its page has a form that confirms.
-	Link string
-	// SentAt is when the message was written, by the service's clock.
-	SentAt time.Time
 }
 
 // Option changes how a service starts.
@@ -207,12 +193,7 @@ func (s *Server) account(id, token string) Account {
 }
 
 // Outbox returns the newest messages that the service would have sent, oldest first.
-func (s *Server) Outbox() (messages []Message) {
-	for _, m := range s.Service.Outbox() {
-		messages = append(messages, Message(m))
-	}
-	return messages
-}
+func (s *Server) Outbox() []email.Message { return s.Service.Outbox() }
 
 // Client returns an HTTP client whose requests have the account's token.
 func (a Account) Client() *http.Client { return &http.Client{Transport: bearer(a.Token)} }
