@@ -129,7 +129,7 @@ func TestObjectOfUnknownAgeIsNotReturned(t *testing.T) {
 	}
 }
 
-// dateless is an API that tells no time.
+// dateless is an API whose responses have no Date header.
 type dateless struct{ *fakeapi.API }
 
 func (d dateless) RoundTrip(r *http.Request) (*http.Response, error) {
