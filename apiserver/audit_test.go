@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -86,14 +88,10 @@ func TestEveryOperationIsLogged(t *testing.T) {
 			send()
 			got := a.entries(store.AuditFilter{RequestID: "the-request"})
 			if !spec.Changes() {
-				if len(got) > 0 {
-					t.Errorf("logged although nothing changed: %+v", got)
-				}
+				assert.Check(t, len(got) <= 0, "logged although nothing changed: %+v", got)
 				return
 			}
-			if len(got) != 1 {
-				t.Fatalf("%d entries: %+v", len(got), got)
-			}
+			assert.Assert(t, len(got) == 1, "%d entries: %+v", len(got), got)
 			e := got[0]
 			if e.Operation != spec.ID || !names[spec.ID] || e.AccountID != accountID || len(e.Changes) == 0 ||
 				e.Subject.Type != vocab.SubjectUser || e.Subject.ID == "" || e.CreatedAt.Sub(a.Clock.Now()).Abs().Seconds() > 1 {
@@ -192,9 +190,7 @@ func (a *audited) click(t *testing.T) {
 	t.Helper()
 	messages := a.Service.Outbox()
 	resp, err := a.Service.Client().Post(messages[len(messages)-1].Link, "", nil)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%v, %v", resp, err)
-	}
+	assert.Assert(t, err == nil && resp.StatusCode == http.StatusOK, "%v, %v", resp, err)
 	_ = resp.Body.Close()
 }
 
@@ -221,9 +217,7 @@ func TestAuditWithoutRequests(t *testing.T) {
 	} {
 		var err error
 		got := a.during(func() { err = tt.do() })
-		if err != nil {
-			t.Errorf("%s: %v", tt.what, err)
-		}
+		assert.Check(t, err == nil, "%s: %v", tt.what, err)
 		same(t, tt.what, got, tt.want)
 	}
 	for what, issue := range map[string]func() error{
@@ -250,9 +244,7 @@ func TestAuditOfReset(t *testing.T) {
 	a := newAudited(t)
 	a.Owner(t, nobody)
 	a.Domain("example.com")
-	if err := a.Service.Reset(apiserver.AsControlPlane(t.Context()), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, a.Service.Reset(apiserver.AsControlPlane(t.Context()), nil))
 	var logged []string
 	for _, e := range a.entries(store.AuditFilter{}) {
 		logged = append(logged, e.AccountID+" "+e.Operation+" by "+e.Subject.Type+": "+e.Changes[0].Action+" "+e.Changes[0].Type+" "+e.Changes[0].ID)
@@ -266,28 +258,20 @@ func TestAuditOfReset(t *testing.T) {
 func TestAuditedFrom(t *testing.T) {
 	a := newAudited(t)
 	token, err := a.Service.IssueOwnerToken(t.Context(), accountID, "ci")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for remote, want := range map[string]string{
 		"192.0.2.7:4711": "192.0.2.7", "[::ffff:192.0.2.8]:1": "192.0.2.8", "[2001:db8::1%eth0]:1": "2001:db8::1%eth0", "@": "", "": "",
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/workspaces", strings.NewReader(`{"name":"from `+remote+`"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.RemoteAddr = remote
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+token)
 		resp, err := a.Service.Client().Do(r) // the in-process client does not change RemoteAddr
-		if err != nil || resp.StatusCode != http.StatusCreated {
-			t.Fatalf("%v, %v", resp, err)
-		}
+		assert.Assert(t, err == nil && resp.StatusCode == http.StatusCreated, "%v, %v", resp, err)
 		_ = resp.Body.Close()
 		e := a.entries(store.AuditFilter{Object: "from " + remote})
-		if len(e) != 1 || e[0].RemoteAddress != want || e[0].RequestID != resp.Header.Get("X-Request-Id") {
-			t.Errorf("from %q: %+v; want %q", remote, e, want)
-		}
+		assert.Check(t, len(e) == 1 && e[0].RemoteAddress == want && e[0].RequestID == resp.Header.Get("X-Request-Id"), "from %q: %+v; want %q", remote, e, want)
 	}
 }
 
@@ -341,9 +325,7 @@ func TestListAuditLog(t *testing.T) {
 		paged = append(paged, page...)
 	}
 	equal := func(what string, got, want []api.AuditEntry) {
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v; want %+v", what, got, want)
-		}
+		assert.Check(t, reflect.DeepEqual(got, want), "%s: %+v; want %+v", what, got, want)
 	}
 	equal("the pages", paged, all)
 	equal("since", list("?since="+updated.CreatedAt), all[:2])

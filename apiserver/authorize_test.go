@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -124,9 +125,7 @@ func twoProcesses(t *testing.T) (h, other *apitest.Server) {
 	path := filepath.Join(t.TempDir(), "mailhost.db")
 	open := func(o *apiserver.Options) {
 		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		o.Store, o.Tokens = s, &issuer{tokens: map[string]any{"user": jane()}}
 	}
 	h, other = apitest.New(t, open), apitest.New(t, open)

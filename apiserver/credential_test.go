@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -110,14 +112,10 @@ func TestAccountIDIsAnyUUID(t *testing.T) {
 func TestTwoCredentials(t *testing.T) {
 	h := apitest.New(t)
 	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/public/accounts/"+accountID+"/mailboxes", nil)
 	r.Header["Authorization"] = []string{"Bearer " + token, "Bearer " + token}
 	w := httptest.NewRecorder()
 	h.Service.Handler().ServeHTTP(w, r)
-	if w.Code != 401 || !strings.Contains(w.Body.String(), "invalid_token") {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
+	assert.Check(t, w.Code == 401 && strings.Contains(w.Body.String(), "invalid_token"), "%d %s", w.Code, w.Body)
 }

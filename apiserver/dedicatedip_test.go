@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -44,9 +46,7 @@ func TestConcurrentClaims(t *testing.T) {
 	for ip := range ips {
 		seen[ip] = true
 	}
-	if len(seen) != cap(ips) {
-		t.Errorf("%d addresses for %d claims: %v", len(seen), cap(ips), seen)
-	}
+	assert.Check(t, len(seen) == cap(ips), "%d addresses for %d claims: %v", len(seen), cap(ips), seen)
 }
 
 // TestFixtureOfSharedAddresses checks that a fixture assigns an address to one account
@@ -64,10 +64,6 @@ func TestFixtureOfSharedAddresses(t *testing.T) {
 		t.Errorf("two accounts have one address: %v", err)
 	}
 	f, err := fixture.Read(strings.NewReader(document("", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Service.LoadFixture(t.Context(), f); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, h.Service.LoadFixture(t.Context(), f))
 }

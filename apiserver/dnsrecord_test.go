@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
@@ -47,12 +49,8 @@ func TestDNSRecordIDs(t *testing.T) {
 	var ids []int
 	for i := range all.Each("type") {
 		id := int(all.At("items." + itoa(i) + ".id").(float64))
-		if id < 1 || id >= 1<<53 || slices.Contains(ids, id) {
-			t.Errorf("invalid id %d in %d", id, ids)
-		}
+		assert.Check(t, id >= 1 && id < 1<<53 && !slices.Contains(ids, id), "invalid id %d in %d", id, ids)
 		ids = append(ids, id)
 	}
-	if slices.IsSorted(ids) || slices.Max(ids) < 1<<40 {
-		t.Errorf("the ids %d are not random", ids)
-	}
+	assert.Check(t, !slices.IsSorted(ids) && slices.Max(ids) >= 1<<40, "the ids %d are not random", ids)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -18,22 +20,16 @@ import (
 func dump(t *testing.T, s *apiserver.Service) string {
 	t.Helper()
 	f, err := s.DumpFixture(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	text, err := json.MarshalIndent(f, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(text)
 }
 
 func parseFixture(t *testing.T, text string) *fixture.Fixture {
 	t.Helper()
 	f, err := fixture.Read(strings.NewReader(text))
-	if err != nil {
-		t.Fatalf("%v in:\n%s", err, text)
-	}
+	assert.Assert(t, err == nil, "%v in:\n%s", err, text)
 	return f
 }
 
@@ -69,16 +65,12 @@ func TestDumpFixture(t *testing.T) {
 
 	before := dump(t, h.Service)
 	for _, secret := range []string{"mhsa", "argon2", "ops", "verify-forwarding", "hostmaster", "+49"} {
-		if strings.Contains(before, secret) {
-			t.Errorf("the dump contains %q", secret)
-		}
+		assert.Check(t, !strings.Contains(before, secret), "the dump contains %q", secret)
 	}
 	other := apitest.New(t, func(o *apiserver.Options) { o.Registrar.Taken = []string{"taken.org"} })
 	other.Clock.Advance(2 * time.Hour)
 	for _, s := range []*apitest.Server{h, other} {
-		if err := s.Service.Reset(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, s.Service.Reset(t.Context(), nil))
 		load(t, s, parseFixture(t, before))
 		same(t, "the dump", strings.Split(dump(t, s.Service), "\n"), strings.Split(before, "\n"))
 		to := []string{}
@@ -103,9 +95,7 @@ func TestDumpFixtureOfACancelledAccount(t *testing.T) {
 	}
 	h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 	text := dump(t, h.Service)
-	if strings.Contains(text, "next_plan_id") || strings.Contains(text, "cancels_at") || !strings.Contains(text, `"cancelled"`) {
-		t.Errorf("%s", text)
-	}
+	assert.Check(t, !strings.Contains(text, "next_plan_id") && !strings.Contains(text, "cancels_at") && strings.Contains(text, `"cancelled"`), "%s", text)
 	if err := h.Service.Reset(t.Context(), parseFixture(t, text)); err != nil {
 		t.Errorf("the dump can't be loaded: %v", err)
 	}
@@ -120,9 +110,7 @@ func TestFixtureAuthorizations(t *testing.T) {
 		{"subject_type":"group","subject_id":"g1","capability_key":"mailbox.view","resource_type":"workspace","resource":"Sales"},
 		{"subject_id":"u1","grant_kind":"super_admin"}]}]}`)
 	for range 2 { // ids don't change when the fixture is loaded again
-		if err := h.Service.Reset(t.Context(), f); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, h.Service.Reset(t.Context(), f))
 	}
 	c := h.Owner(t, fixtureAccount)
 	domain := c.Get("/domains/example.com").Str("id")
@@ -141,34 +129,22 @@ func TestFixtureRules(t *testing.T) {
 		t.Helper()
 		load(t, h, parseFixture(t, text))
 	}
-	if price("taken.com") != "" || price("a.com") != "12.00" {
-		t.Error("the registrar rules of the options are not applied")
-	}
+	assert.Check(t, price("taken.com") == "" && price("a.com") == "12.00", "the registrar rules of the options are not applied")
 	load(`{"accounts":[]}`)
 	load(`{"max_mailboxes":1,"accounts":[]}`)
-	if price("taken.com") != "" {
-		t.Error("a fixture without a registrar replaced it")
-	}
+	assert.Check(t, price("taken.com") == "", "a fixture without a registrar replaced it")
 	h.Mailbox("example.com", "a")
 	h.CreateMailbox("example.com", "b").Refused(409, "body conflict")
 	load(`{"registrar":{"taken":["Bücher.com"],"prices":{"COM":"3.00"}},"accounts":[]}`)
-	if price("xn--bcher-kva.com") != "" || price("taken.com") != "3.00" {
-		t.Error("the registrar rules of the fixture are not applied")
-	}
+	assert.Check(t, price("xn--bcher-kva.com") == "" && price("taken.com") == "3.00", "the registrar rules of the fixture are not applied")
 	h.CreateMailbox("example.com", "b").Refused(409, "body conflict")
 	load(`{"max_mailboxes":0,"registrar":{},"accounts":[]}`)
 	h.Mailbox("example.com", "b")
-	if price("b.com") != "12.00" {
-		t.Error("an empty registrar does not have the default prices")
-	}
+	assert.Check(t, price("b.com") == "12.00", "an empty registrar does not have the default prices")
 	load(`{"max_mailboxes":1,"accounts":[]}`)
-	if err := h.Service.Reset(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.Service.Reset(t.Context(), nil))
 	h.Owner(t, accountID)
-	if price("taken.com") != "" {
-		t.Error("a reset does not restore the registrar rules of the options")
-	}
+	assert.Check(t, price("taken.com") == "", "a reset does not restore the registrar rules of the options")
 	h.Domain("example.com")
 	h.Mailbox("example.com", "a")
 	h.Mailbox("example.com", "b")
@@ -179,9 +155,7 @@ func TestFixtureIsNotChanged(t *testing.T) {
 	h := apitest.New(t)
 	f := &fixture.Fixture{Registrar: &apiserver.Registrar{Taken: []string{"Bücher.com"}}}
 	before, _ := json.Marshal(f)
-	if err := h.Service.LoadFixture(t.Context(), f); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.Service.LoadFixture(t.Context(), f))
 	if after, _ := json.Marshal(f); !bytes.Equal(before, after) {
 		t.Errorf("fixture %s, before %s", after, before)
 	}

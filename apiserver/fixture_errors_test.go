@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
@@ -136,21 +138,15 @@ func TestReadFixtureReportsAllProblemsUpToALimit(t *testing.T) {
 	}
 	_, err := fixture.Read(strings.NewReader(`{"accounts":[{"id":"` + fixtureAccount + `",
 		"domains":[{"name":"a.com","mailboxes":[` + strings.Join(mailboxes, ",") + `]}]}]}`))
-	if err == nil {
-		t.Fatal("no error")
-	}
+	assert.Assert(t, err != nil, "no error")
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 21 || lines[20] != "… and 10 more problems" || !strings.Contains(lines[19], "mailboxes[19] (m19): last_name") {
-		t.Errorf("error:\n%v", err)
-	}
+	assert.Check(t, len(lines) == 21 && lines[20] == "… and 10 more problems" && strings.Contains(lines[19], "mailboxes[19] (m19): last_name"), "error:\n%v", err)
 }
 
 func checkFixtureError(t *testing.T, document, want string) {
 	t.Helper()
 	_, err := fixture.Read(strings.NewReader(document))
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error:\n got %v\nwant …%s…", err, want)
-	}
+	assert.Check(t, err != nil && strings.Contains(err.Error(), want), "error:\n got %v\nwant …%s…", err, want)
 }
 
 func FuzzReadFixture(f *testing.F) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
@@ -15,14 +17,10 @@ import (
 func TestDumpEqualsLoadedFixture(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/every_field.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	h, f := apitest.New(t), parseFixture(t, string(text))
 	for range 2 { // the second time, its own dump
-		if err := h.Service.Reset(t.Context(), f); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, h.Service.Reset(t.Context(), f))
 		same(t, "the dump", strings.Split(dump(t, h.Service)+"\n", "\n"), strings.Split(string(text), "\n"))
 		f = parseFixture(t, dump(t, h.Service))
 	}
@@ -30,9 +28,7 @@ func TestDumpEqualsLoadedFixture(t *testing.T) {
 	noteFields(seen, reflect.ValueOf(*f))
 	for typ, fields := range seen {
 		for field := range typ.Fields() {
-			if !fields[field.Name] {
-				t.Errorf("every_field.json has no %s of a %s", field.Name, typ)
-			}
+			assert.Check(t, fields[field.Name], "every_field.json has no %s of a %s", field.Name, typ)
 		}
 	}
 }

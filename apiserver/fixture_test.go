@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -22,18 +24,14 @@ const fixtureAccount = "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
 func exampleFixture(t *testing.T) *fixture.Fixture {
 	t.Helper()
 	text, err := os.ReadFile("testdata/fixture.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return parseFixture(t, string(text))
 }
 
 // load loads a fixture and returns the client of its account's owner.
 func load(t *testing.T, h *apitest.Server, f *fixture.Fixture) *apitest.Client {
 	t.Helper()
-	if err := h.Service.LoadFixture(t.Context(), f); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.Service.LoadFixture(t.Context(), f))
 	return h.Owner(t, fixtureAccount)
 }
 
@@ -65,15 +63,11 @@ func TestLoadFixture(t *testing.T) {
 		"archive@example.org workspace pending", "audit@example.org account verified", "jane@example.com domain internal active", "team@example.org domain expired",
 	})
 	outbox := h.Service.Outbox()
-	if len(outbox) != 1 || outbox[0].To != "archive@example.org" {
-		t.Fatalf("outbox: %+v", outbox)
-	}
+	assert.Assert(t, len(outbox) == 1 && outbox[0].To == "archive@example.org", "outbox: %+v", outbox)
 	shows(t, h, "GET", outbox[0].Link, 200, "Forward mail to you?")
 
 	err := h.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: nobody, Domains: []fixture.Domain{{Name: "EXAMPLE.com."}}}}})
-	if err == nil || !strings.Contains(err.Error(), "domains[0] (EXAMPLE.com.): the same exists already") {
-		t.Errorf("a domain that another account owns: %v", err)
-	}
+	assert.Check(t, err != nil && strings.Contains(err.Error(), "domains[0] (EXAMPLE.com.): the same exists already"), "a domain that another account owns: %v", err)
 }
 
 // TestFixtureOfAnExistingAccount checks that a fixture changes nothing of an account that exists,
@@ -90,9 +84,7 @@ func TestFixtureOfAnExistingAccount(t *testing.T) {
 	if n := len(h.Service.Outbox()); n != 1 {
 		t.Errorf("%d messages after loading again, want 1", n)
 	}
-	if !strings.Contains(log.String(), "nothing of the fixture was loaded") || !strings.Contains(log.String(), fixtureAccount) {
-		t.Errorf("log: %s", &log)
-	}
+	assert.Check(t, strings.Contains(log.String(), "nothing of the fixture was loaded") && strings.Contains(log.String(), fixtureAccount), "log: %s", &log)
 }
 
 func TestInitAccount(t *testing.T) {
@@ -100,9 +92,7 @@ func TestInitAccount(t *testing.T) {
 	db := newStore(t)
 	s := apitest.NewService(t, apiserver.Options{Store: db})
 	id, _, err := s.InitAccount(t.Context(), strings.ToUpper(fixtureAccount), "owner")
-	if err != nil || id != fixtureAccount {
-		t.Fatalf("InitAccount: %s, %v", id, err)
-	}
+	assert.Assert(t, err == nil && id == fixtureAccount, "InitAccount: %s, %v", id, err)
 	var inUse *apiserver.AccountInUseError
 	if _, _, err = s.InitAccount(t.Context(), id, "owner"); !errors.As(err, &inUse) || inUse.AccountID != id {
 		t.Errorf("again: %v", err)
@@ -111,15 +101,11 @@ func TestInitAccount(t *testing.T) {
 		t.Error("InitAccount accepts an id that is not a UUID")
 	}
 	other, _, err := s.InitAccount(t.Context(), "", "owner")
-	if err != nil || other == id {
-		t.Errorf("another account: %s, %v", other, err)
-	}
+	assert.Check(t, err == nil && other != id, "another account: %s, %v", other, err)
 	// If no token is valid, InitAccount creates a new one.
 	if err := db.Update(t.Context(), func(tx store.Tx) error {
 		accounts, _, err := tx.ServiceAccounts(id, store.Slice{Limit: 10})
-		if err != nil || len(accounts) != 1 {
-			t.Fatalf("%d service accounts, %v; want 1", len(accounts), err)
-		}
+		assert.Assert(t, err == nil && len(accounts) == 1, "%d service accounts, %v; want 1", len(accounts), err)
 		_, err = tx.UpdateServiceAccount(id, accounts[0].ID, func(a *store.ServiceAccount) error { a.RevokedAt = time.Now(); return nil })
 		return err
 	}); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -19,26 +21,16 @@ import (
 func fuzzed(f *testing.F) *apiserver.Service {
 	f.Helper()
 	s, err := sqlite.Open(f.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	assert.NilError(f, err)
 	svc, err := apiserver.New(apiserver.Options{Store: s, Clock: apitest.NewClock().Now})
-	if err != nil {
-		f.Fatal(err)
-	}
+	assert.NilError(f, err)
 	f.Cleanup(func() {
-		if err := svc.Close(); err != nil {
-			f.Error(err)
-		}
+		assert.Check(f, svc.Close())
 	})
 	fixture, err := fixture.Read(strings.NewReader(`{"accounts":[{"id":"` + accountID + `","domains":[{"name":"example.com",
 		"mailboxes":[{"local_part":"jane","first_name":"Jane","last_name":"Doe"}],"forwarding":[{"target_email":"x@example.net"}]}]}]}`))
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := svc.LoadFixture(f.Context(), fixture); err != nil {
-		f.Fatal(err)
-	}
+	assert.NilError(f, err)
+	assert.NilError(f, svc.LoadFixture(f.Context(), fixture))
 	return svc
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -31,9 +33,7 @@ var (
 // same compares two lists of strings.
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: %q; want %q", what, got, want)
-	}
+	assert.Check(t, slices.Equal(got, want), "%s: %q; want %q", what, got, want)
 }
 
 // idOf returns the id at a place of the body.

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -59,9 +61,7 @@ func exportOf(ctx context.Context, t *testing.T, s store.Store) (resp *http.Resp
 		}
 	})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	if resp, err = h.Service.OwnerClient(accountID).Do(r); err != nil {
 		t.Fatal(err)
@@ -100,14 +100,10 @@ func TestStalledExports(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 0, nil) })
 	for range 100 { // more than the number of concurrent readers
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := h.Service.OwnerClient(accountID).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		defer resp.Body.Close()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -175,17 +171,11 @@ func TestInProcessClosesTheRequest(t *testing.T) {
 	for _, path := range []string{"/workspaces", "/nothing"} {
 		b := &closeNotifier{Reader: strings.NewReader(`{"name":"x"}`), closed: make(chan struct{})}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+path, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := h.HTTP.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := resp.Body.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.NilError(t, err)
+		assert.Check(t, resp.Body.Close())
 		apitest.Receive(t, b.closed)
 	}
 	h.Get("/workspaces").Is("total", 2) // the body of unknown length was read

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -96,9 +98,7 @@ func (refs references) check(t *testing.T, c *apitest.Client) {
 			}
 		}
 	}
-	if compared < 40 {
-		t.Errorf("only %d pairs of responses were compared", compared)
-	}
+	assert.Check(t, compared >= 40, "only %d pairs of responses were compared", compared)
 }
 
 // placeInputs matches the inputs that name a domain, a mailbox or a workspace.
@@ -126,13 +126,9 @@ func TestOperationsInADomainAreNarrowable(t *testing.T) {
 		}
 	}
 	for id := range notNarrowable {
-		if !found[id] {
-			t.Errorf("%s in notNarrowable names no domain, mailbox or workspace", id)
-		}
+		assert.Check(t, found[id], "%s in notNarrowable names no domain, mailbox or workspace", id)
 	}
-	if len(found) < 15 {
-		t.Errorf("only %d operations name a domain, a mailbox or a workspace", len(found))
-	}
+	assert.Check(t, len(found) >= 15, "only %d operations name a domain, a mailbox or a workspace", len(found))
 }
 
 // TestListsOmitHiddenObjects checks every list that a restricted caller may read, and that the
@@ -165,9 +161,7 @@ func TestListsOmitHiddenObjects(t *testing.T) {
 			c.Get(seen).Want(http.StatusOK)
 		}
 	}
-	if lists < 6 {
-		t.Errorf("only %d lists were read", lists)
-	}
+	assert.Check(t, lists >= 6, "only %d lists were read", lists)
 }
 
 // hiddenIDs returns the ids of hidden objects in a response, under any name.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -60,9 +62,7 @@ func TestAliasOfHiddenMailbox(t *testing.T) {
 	restricted := h.Restricted(t, "domain", owner.Get("/domains/example.net").Want(200).Str("id"))
 	restricted.Account = fixtureAccount
 	a := restricted.CreateMailbox("example.net", "jane").Refused(409, "body conflict").Says("jane@example.net is an alias; use another local part")
-	if strings.Contains(string(a.Raw), "example.com") {
-		t.Errorf("%s", a)
-	}
+	assert.Check(t, !strings.Contains(string(a.Raw), "example.com"), "%s", a)
 }
 
 func TestForwardingToAnAlias(t *testing.T) {
@@ -99,9 +99,7 @@ func TestAuditOfReleasedForwarding(t *testing.T) {
 	a.Forwarding("jane@example.com", obj{"domain": "example.com"})
 	got := strings.Join(a.during(func() { a.Delete("/mailboxes/" + jane).Want(204) }), "\n")
 	want := "deleted mailbox jane@example.com" + strings.Repeat(", updated forwarding jane@example.com (verification_state)", 2)
-	if !strings.HasPrefix(got, "delete-mailbox by ") || !strings.HasSuffix(got, ": "+want) {
-		t.Errorf("logged %q, want %q", got, want)
-	}
+	assert.Check(t, strings.HasPrefix(got, "delete-mailbox by ") && strings.HasSuffix(got, ": "+want), "logged %q, want %q", got, want)
 }
 
 func TestMailboxWithASlash(t *testing.T) {
@@ -125,8 +123,6 @@ func TestExportOfNamedMailboxes(t *testing.T) {
 	a := h.Post("/mailboxes/export", obj{"mailboxes": []string{ids[2], "zoe@example.com", ids[1], ids[0], ids[2]}}).Want(200)
 	rows := strings.Split(strings.TrimSpace(string(a.Raw)), "\n")[1:]
 	for i, row := range rows {
-		if len(rows) != len(ids) || !strings.HasPrefix(row, ids[i]) {
-			t.Fatalf("%s, want %q", a.Raw, ids)
-		}
+		assert.Assert(t, len(rows) == len(ids) && strings.HasPrefix(row, ids[i]), "%s, want %q", a.Raw, ids)
 	}
 }

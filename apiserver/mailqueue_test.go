@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -83,18 +85,14 @@ func TestSender(t *testing.T) {
 			h.PostKeyed(key, "/forwarding", obj{"target_email": "y@example.net"}).Want(201)
 		}
 		sent, _ := c.calls()
-		if len(sent) != 3 || len(log.Entries("verification message sent")) != 3 {
-			t.Fatalf("sent %+v\n%s", sent, log)
-		}
+		assert.Assert(t, len(sent) == 3 && len(log.Entries("verification message sent")) == 3, "sent %+v\n%s", sent, log)
 		for i, m := range h.Service.Outbox() {
 			if !slices.Contains(sent, m) || m.SentAt != start || m.ForwardingID == "" ||
 				!strings.HasPrefix(m.ID, m.ForwardingID+".") || !strings.Contains(m.HTML, `<a href="`+m.Link+`">`) || !strings.Contains(m.Text, "\n"+m.Link+"\n") {
 				t.Errorf("message %d is %+v", i, m)
 			}
 		}
-		if sent[0].ID == sent[1].ID {
-			t.Error("two messages of a rule have the same id")
-		}
+		assert.Check(t, sent[0].ID != sent[1].ID, "two messages of a rule have the same id")
 		time.Sleep(time.Hour)
 		if n := c.count(); n != 3 {
 			t.Errorf("%d messages after an hour; want 3", n)
@@ -141,19 +139,13 @@ func TestSenderRetries(t *testing.T) {
 			t.Errorf("attempts %s; want %s", got, want)
 		}
 		failed := log.Entries("verification message not sent;")
-		if len(failed) != 3 || len(log.Entries("verification message sent")) != 3 || len(log.Entries("verification message not sent yet")) != 7 {
-			t.Errorf("log:\n%s", log)
-		}
+		assert.Check(t, len(failed) == 3 && len(log.Entries("verification message sent")) == 3 && len(log.Entries("verification message not sent yet")) == 7, "log:\n%s", log)
 		for _, line := range failed {
 			to := strings.TrimPrefix(line["request_id"].(string), "request-")
-			if line["forwarding_id"] != rules[to] || line["level"] != "ERROR" || line["error"] == "" {
-				t.Errorf("logged %v", line)
-			}
+			assert.Check(t, line["forwarding_id"] == rules[to] && line["level"] == "ERROR" && line["error"] != "", "logged %v", line)
 		}
 		for _, m := range sent {
-			if strings.Contains(log.String(), m.Link[strings.LastIndex(m.Link, "/")+1:]) {
-				t.Fatalf("the log contains a link:\n%s", log)
-			}
+			assert.Assert(t, !strings.Contains(log.String(), m.Link[strings.LastIndex(m.Link, "/")+1:]), "the log contains a link:\n%s", log)
 		}
 	})
 }
@@ -194,9 +186,7 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 		h, log := r.start(down)
 		id := h.Forwarding("x@example.net", nil)
 		failed, _ := down.calls()
-		if err := h.Service.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, h.Service.Close())
 		if len(failed) != 1 || len(log.Entries("verification messages are still queued")) != 1 || len(log.Entries("verification message not sent;")) != 0 {
 			t.Fatalf("%d attempts\n%s", len(failed), log)
 		}
@@ -204,24 +194,16 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 		h, _ = r.start(up)
 		time.Sleep(sendPause)
 		sent, _ := up.calls()
-		if len(sent) != 1 || sent[0].To != "x@example.net" || sent[0].ForwardingID != id {
-			t.Fatalf("the next process sent %+v", sent)
-		}
+		assert.Assert(t, len(sent) == 1 && sent[0].To == "x@example.net" && sent[0].ForwardingID == id, "the next process sent %+v", sent)
 		shows(t, h, "GET", failed[0].Link, 404, "This link is not valid")
 		shows(t, h, "POST", sent[0].Link, 200, "Confirmed")
 		files, err := filepath.Glob(r.path + "*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, file := range files {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			for _, m := range append(failed, sent...) {
-				if bytes.Contains(data, []byte(m.Link[strings.LastIndexByte(m.Link, '/')+1:])) {
-					t.Errorf("%s contains a link's secret", file)
-				}
+				assert.Check(t, !bytes.Contains(data, []byte(m.Link[strings.LastIndexByte(m.Link, '/')+1:])), "%s contains a link's secret", file)
 			}
 		}
 	})
@@ -255,9 +237,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		}
 		time.Sleep(16 * time.Second) // until the queue is read next
 		sent, at := other.calls()
-		if len(sent) != 1 || at[0].Sub(begun) < time.Minute {
-			t.Fatalf("sent %+v at %v", sent, at)
-		}
+		assert.Assert(t, len(sent) == 1 && at[0].Sub(begun) >= time.Minute, "sent %+v at %v", sent, at)
 		shows(t, h, "GET", first[0].Link, 404, "This link is not valid")
 		shows(t, h, "GET", sent[0].Link, 200, "Forward mail to you?")
 		time.Sleep(time.Hour)
@@ -298,9 +278,7 @@ func TestMessagesAreDropped(t *testing.T) {
 			h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 		}},
 		"reset": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
-			if err := h.Service.Reset(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, h.Service.Reset(t.Context(), nil))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -344,9 +322,7 @@ func TestCloseSendsDueMessages(t *testing.T) {
 		}
 		time.AfterFunc(time.Second, func() { close(release) })
 		begun := time.Now()
-		if err := h.Service.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, h.Service.Close())
 		if took := time.Since(begun); took != time.Second {
 			t.Errorf("closing takes %s", took)
 		}
@@ -368,15 +344,11 @@ func TestCloseIsBounded(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		begun := time.Now()
-		if err := h.Service.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, h.Service.Close())
 		if took := time.Since(begun); took != 10*time.Second {
 			t.Errorf("closing takes %s", took)
 		}
-		if len(log.Entries("verification message not sent")) != 0 || len(log.Entries("verification messages are still queued")) != 1 {
-			t.Errorf("log:\n%s", log)
-		}
+		assert.Check(t, len(log.Entries("verification message not sent")) == 0 && len(log.Entries("verification messages are still queued")) == 1, "log:\n%s", log)
 		time.Sleep(2 * time.Hour)
 		if n := c.count(); n != 4 {
 			t.Errorf("%d attempts", n)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -171,9 +172,7 @@ func TestIDsOfUsers(t *testing.T) {
 		h.As(token).Delete("/auth/service-accounts/" + a.Str("id")).Want(204)
 		h.Get("/auth/service-accounts/"+a.Str("id")).Want(200).Is("revoked_by_user_id", made[token])
 	}
-	if made["uuid"] != id || made["upper"] != id {
-		t.Errorf("a UUID subject was changed: %v", made)
-	}
+	assert.Check(t, made["uuid"] == id && made["upper"] == id, "a UUID subject was changed: %v", made)
 	owner := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("created_by_user_id")
 	if made["owner"] == owner || made["owner"] == made["text"] || uuid.MustParse(made["text"]).Version() != 5 {
 		t.Errorf("the built-in owner is %s, and the users are %v", owner, made)
@@ -274,9 +273,7 @@ func TestIssuerUnavailable(t *testing.T) {
 	for token, after := range map[string]string{"soon": "1", "later": "2"} {
 		for _, spec := range api.Specs() {
 			a := newRequest(t, spec).send(h.As(token)).Want(503).Says("the OAuth issuer can't be reached")
-			if a.Header.Get("Retry-After") != after || a.Header.Get("WWW-Authenticate") != "" {
-				t.Fatalf("%s: %v", token, a.Header)
-			}
+			assert.Assert(t, a.Header.Get("Retry-After") == after && a.Header.Get("WWW-Authenticate") == "", "%s: %v", token, a.Header)
 		}
 	}
 	if a := h.As("broken").Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "internal detail") {
@@ -296,9 +293,7 @@ func TestTokensSentToTheIssuer(t *testing.T) {
 		h.As(broken).Get("/mailboxes").Refused(401, "header.Authorization invalid_token").Says("malformed")
 	}
 	h.As("").Get("/mailboxes").Want(401)
-	if len(i.received) != 0 {
-		t.Errorf("the issuer received %q", i.received)
-	}
+	assert.Check(t, len(i.received) == 0, "the issuer received %q", i.received)
 	h.As("ey.J.x").Get("/mailboxes").Want(401)
 	same(t, "tokens sent to the issuer", i.received, []string{"ey.J.x"})
 }

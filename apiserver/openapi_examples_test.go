@@ -3,7 +3,6 @@ package apiserver_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -13,12 +12,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
-
-var updateExamples = flag.Bool("update", false, "rewrite the examples of the OpenAPI document")
 
 const examplesFile = "internal/httpapi/examples.json"
 
@@ -96,22 +96,14 @@ func TestOpenAPIExamples(t *testing.T) {
 		}
 	}
 	got, err := json.MarshalIndent(c.recorded, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	got = append(got, '\n')
-	if *updateExamples {
-		if err := os.WriteFile(examplesFile, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if golden.FlagUpdate() {
+		assert.NilError(t, os.WriteFile(examplesFile, got, 0o644))
 	}
 	want, err := os.ReadFile(examplesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("the calls differ from %s; if this is intended, run make generate", examplesFile)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, bytes.Equal(got, want), "the calls differ from %s; if this is intended, run make generate", examplesFile)
 }
 
 // all calls every operation once.

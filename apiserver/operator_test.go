@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -41,9 +43,7 @@ func TestOperatorIsNeverLockedOut(t *testing.T) {
 	owner.Get("/auth/authorizations").Want(http.StatusOK).Is("1.grant_kind", vocab.GrantAccountOwner)
 	if err := db.View(t.Context(), func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{Limit: 1}, func(e store.AuditEntry) error {
-			if e.Operation != "create-service-account" || e.Subject != (store.AuditSubject{Type: "operator", Name: "jane"}) {
-				t.Errorf("the audit log has %+v", e)
-			}
+			assert.Check(t, e.Operation == "create-service-account" && e.Subject == (store.AuditSubject{Type: "operator", Name: "jane"}), "the audit log has %+v", e)
 			return nil
 		})
 	}); err != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -16,9 +18,7 @@ func TestPaymentPage(t *testing.T) {
 	})
 	bought := h.Purchase(h.DefaultWorkspace(), "example.com", "taken.com", "bücher.de").Want(200)
 	url := bought.Str("payment_url")
-	if url != "https://mail.example/pay/"+bought.Str("purchase_batch_id") {
-		t.Fatalf("the payment is at %s", url)
-	}
+	assert.Assert(t, url == "https://mail.example/pay/"+bought.Str("purchase_batch_id"), "the payment is at %s", url)
 	second := h.Owner(t, nobody)
 	other := second.Purchase(second.DefaultWorkspace(), "other.com").Want(200).Str("payment_url")
 
@@ -29,9 +29,7 @@ func TestPaymentPage(t *testing.T) {
 	// The page shows nothing else of this account, and nothing of another one.
 	_, _, page := visit(t, h, "GET", url)
 	for _, foreign := range []string{"other.com", "taken.com", accountID, "Jane", "<form"} {
-		if strings.Contains(page, foreign) {
-			t.Errorf("the page shows %q:\n%s", foreign, page)
-		}
+		assert.Check(t, !strings.Contains(page, foreign), "the page shows %q:\n%s", foreign, page)
 	}
 	shows(t, h, "GET", other, 200, "Payment needed", "<li><strong>other.com</strong> waits for payment</li>")
 	if status, header, _ := visit(t, h, "POST", url); status != 405 || header.Get("Allow") != "GET, HEAD" {
@@ -48,9 +46,7 @@ func TestPaymentPageOfAPaidPurchase(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Registrar.ProvisioningDelay = apiserver.Duration(time.Hour) })
 	h.Domain("first.com")
 	bought := h.Purchase(h.DefaultWorkspace(), "example.com").Want(200)
-	if bought.At("payment_url") != nil {
-		t.Error("the page asks for a payment")
-	}
+	assert.Check(t, bought.At("payment_url") == nil, "the page asks for a payment")
 	url := "http://localhost:8080/pay/" + bought.Str("purchase_batch_id")
 	shows(t, h, "GET", url, 200, "Nothing to pay", "<li><strong>example.com</strong> is being set up</li>")
 	h.Clock.Advance(time.Hour)

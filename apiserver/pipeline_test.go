@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -49,9 +51,7 @@ func TestContentType(t *testing.T) {
 	withBody(t, h, func(c *apitest.Client, r *request) {
 		for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "application", "application/json,text/plain", "application/merge-patch+json"} {
 			a := r.send(c, "Content-Type", contentType).Refused(415, "header.Content-Type unsupported_media_type")
-			if len(a.Header["Content-Type"]) != 1 {
-				t.Errorf("%q: %v", contentType, a.Header)
-			}
+			assert.Check(t, len(a.Header["Content-Type"]) == 1, "%q: %v", contentType, a.Header)
 		}
 		for _, contentType := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON", "application/json ; charset=utf-8", `application/json; profile="a+b"`} {
 			if a := r.send(c, "Content-Type", contentType); a.Status == 415 || a.Status == 422 && a.Problems()[0] == "body json_invalid" {
@@ -122,9 +122,7 @@ func TestPublishedOnly(t *testing.T) {
 		r := newRequest(t, spec)
 		a := r.send(h.Client)
 		served := a.Status != 405 && (a.Status != 404 || a.Str("detail.0.loc.1") != "")
-		if served == spec.Lifecycle() {
-			t.Errorf("%s: %s", spec.ID, a)
-		}
+		assert.Check(t, served != spec.Lifecycle(), "%s: %s", spec.ID, a)
 	}
 }
 
@@ -140,9 +138,7 @@ func TestRequestID(t *testing.T) {
 	seen := map[string]bool{}
 	for _, insane := range []string{"", "a b", "ü", strings.Repeat("x", 129), `"><script>`, "a,b", "mhsa_x_y", "id-mhsa_x", "eyJhbGciOiJub25lIn0.e30.x"} {
 		got := h.Do("GET", "/mailboxes", nil, "X-Request-Id", insane).Header.Get("X-Request-Id")
-		if len(got) != 36 || seen[got] {
-			t.Errorf("%q becomes %q; want a new UUID", insane, got)
-		}
+		assert.Check(t, len(got) == 36 && !seen[got], "%q becomes %q; want a new UUID", insane, got)
 		seen[got] = true
 	}
 }
@@ -160,12 +156,8 @@ func TestInternalErrors(t *testing.T) {
 		log.Reset()
 		a := newRequest(t, spec).send(h.Client, "X-Request-Id", "id-"+spec.ID)
 		a.Refused(500, "header internal_error")
-		if strings.Contains(string(a.Raw), "10.1.2.3") {
-			t.Errorf("the response contains the internal error: %s", a)
-		}
-		if !strings.Contains(log.String(), "10.1.2.3") || !strings.Contains(log.String(), "id-"+spec.ID) {
-			t.Errorf("the log does not contain the error of %s: %s", spec.ID, &log)
-		}
+		assert.Check(t, !strings.Contains(string(a.Raw), "10.1.2.3"), "the response contains the internal error: %s", a)
+		assert.Check(t, strings.Contains(log.String(), "10.1.2.3") && strings.Contains(log.String(), "id-"+spec.ID), "the log does not contain the error of %s: %s", spec.ID, &log)
 	}
 }
 
@@ -174,9 +166,7 @@ func TestHealth(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = broken })
 	health := func(path string) int {
 		resp, err := h.Service.Client().Get("http://mailhost.test" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		defer resp.Body.Close()
 		return resp.StatusCode
 	}
@@ -198,7 +188,5 @@ func TestHealth(t *testing.T) {
 	apitest.Receive(t, h.Service.Draining())
 	check(http.StatusOK, http.StatusServiceUnavailable)
 	a := h.Get("/mailboxes").Refused(503, "header unavailable")
-	if a.Header.Get("Retry-After") != "1" {
-		t.Errorf("no Retry-After: %v", a.Header)
-	}
+	assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
 }

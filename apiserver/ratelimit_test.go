@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -22,9 +24,7 @@ func limitedHarness(t *testing.T) (h *apitest.Server, first, second *apitest.Cli
 	clients := make([]*apitest.Client, 2)
 	for i := range clients {
 		token, err := h.Service.IssueOwnerToken(t.Context(), accountID, fmt.Sprint("client ", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		clients[i] = h.As(token)
 	}
 	return h, clients[0], clients[1]
@@ -109,9 +109,7 @@ func TestRateLimitSparesHealthChecks(t *testing.T) {
 	for range 5 {
 		w := httptest.NewRecorder()
 		h.Service.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz/ready", nil))
-		if w.Code != http.StatusOK || w.Header().Get("RateLimit-Limit") != "" {
-			t.Errorf("%d %v", w.Code, w.Header())
-		}
+		assert.Check(t, w.Code == http.StatusOK && w.Header().Get("RateLimit-Limit") == "", "%d %v", w.Code, w.Header())
 	}
 }
 
@@ -126,9 +124,7 @@ func TestNoRateLimitByDefault(t *testing.T) {
 func TestInvalidRateLimits(t *testing.T) {
 	t.Parallel()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, l := range []apiserver.RateLimit{{Requests: 1}, {Per: time.Second}, {Requests: -1, Per: time.Second}} {
 		if _, err := apiserver.New(apiserver.Options{Store: db, RateLimit: l}); err == nil {

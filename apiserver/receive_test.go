@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -60,9 +62,7 @@ func TestFeedbackIsBounded(t *testing.T) {
 		c.Post("/feedback", feedback).Want(201)
 	}
 	a := c.Post("/feedback", feedback).Refused(429, "header.Authorization rate_limited")
-	if a.Header.Get("Retry-After") != "60" {
-		t.Errorf("Retry-After is %q", a.Header.Get("Retry-After"))
-	}
+	assert.Check(t, a.Header.Get("Retry-After") == "60", "Retry-After is %q", a.Header.Get("Retry-After"))
 	if again := c.PostKeyed(key, "/feedback", feedback).Want(201); again.Str("id") != first.Str("id") {
 		t.Errorf("a replay was rejected: %s", again)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -58,9 +60,7 @@ func TestUnknownReferencesAreReportedWithOtherProblems(t *testing.T) {
 func TestQueryThatCannotBeDecoded(t *testing.T) {
 	h := apitest.New(t)
 	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for query, want := range map[string]int{"domain=none.com%": 422, "status=%zz": 422, "page=%zz": 422, "a;b": 422, "search=%25": 200, "search=%3B": 200, "status=&search=&domain=": 200} {
 		if w := raw(t, h.Service, token, "/mailboxes?"+query); w.Code != want || want == 422 && !strings.Contains(w.Body.String(), `{"loc":["query"],`) {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)

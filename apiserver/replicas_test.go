@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -18,9 +20,7 @@ func replicated(t *testing.T, configure func(*apiserver.Options)) []*apiserver.S
 	services := make([]*apiserver.Service, 3)
 	for i := range services {
 		s, err := postgres.Open(t.Context(), url, postgres.Options{Connections: 8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		o := apiserver.Options{Store: s, PasswordCost: apitest.Cheap}
 		configure(&o)
 		services[i] = apitest.NewService(t, o)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -21,9 +23,7 @@ func TestReset(t *testing.T) {
 	for range 40 { // some tokens remain in the bucket
 		h.Get("/domains")
 	}
-	if err := h.Service.Reset(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.Service.Reset(t.Context(), nil))
 	if ids, err := h.Service.Accounts(t.Context()); err != nil || len(ids) > 0 {
 		t.Errorf("accounts %v, %v; want none", ids, err)
 	}
@@ -38,9 +38,7 @@ func TestReset(t *testing.T) {
 	}
 	// The key is new after the reset.
 	again := h.PostKeyed(key, "/workspaces", obj{"name": "Other"}).Want(201)
-	if again.Str("id") == created.Str("id") || again.Replayed() {
-		t.Errorf("a response from before the reset was replayed: %s", again)
-	}
+	assert.Check(t, again.Str("id") != created.Str("id") && !again.Replayed(), "a response from before the reset was replayed: %s", again)
 	h.Domain("example.com")
 }
 
@@ -52,9 +50,7 @@ func TestResetWithClockSetBack(t *testing.T) {
 	h.Clock.Advance(1000 * time.Hour)
 	h.PostKeyed(key, "/workspaces", obj{"name": "Sales"}).Want(201)
 	h.Clock.Advance(-1000 * time.Hour)
-	if err := h.Service.Reset(t.Context(), exampleFixture(t)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.Service.Reset(t.Context(), exampleFixture(t)))
 	c := h.Owner(t, fixtureAccount)
 	if at := c.Get("/domains/example.com").Str("created_at"); !strings.HasPrefix(at, start.Format("2006-01-02T15:04")) {
 		t.Errorf("created at %s, want %s", at, start)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -31,22 +33,16 @@ func TestOverASocket(t *testing.T) {
 	do := func(method, path, contentType string, body io.Reader) (int, http.Header, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/v1/public/accounts/"+accountID+path, body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Content-Type", contentType)
 		client := server.Client()
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 		resp, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		defer resp.Body.Close()
 		data, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return resp.StatusCode, resp.Header, string(data)
 	}
 	chunked := func(s string) io.Reader { return io.MultiReader(strings.NewReader(s)) }
@@ -87,16 +83,12 @@ func TestLog(t *testing.T) {
 	h.As(token).Get("/mailboxes?search=a-secret-term")
 	h.As(token + "x").Get("/mailboxes").Want(401)
 	for _, secret := range []string{token, strings.Split(token, "_")[2], generated, "a-secret-value", "a-secret-term", key} {
-		if strings.Contains(log.String(), secret) {
-			t.Errorf("the log contains %q: %s", secret, &log)
-		}
+		assert.Check(t, !strings.Contains(log.String(), secret), "the log contains %q: %s", secret, &log)
 	}
 	if n := strings.Count(log.String(), "msg=request"); n != 5 {
 		t.Errorf("the log has %d lines; want 5: %s", n, &log)
 	}
 	for _, want := range []string{`route="GET /v1/public/accounts/{account_id}/mailboxes"`, "status=201", "status=401"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log has no %s: %s", want, &log)
-		}
+		assert.Check(t, strings.Contains(log.String(), want), "the log has no %s: %s", want, &log)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -17,9 +19,7 @@ func TestServiceAccount(t *testing.T) {
 	a := h.Post("/auth/service-accounts", obj{"name": "ci", "expires_at": "2027-01-01T01:00:00+01:00"}).Want(201)
 	token := a.Str("token")
 	parts := regexp.MustCompile(`^mhsa_([a-z2-7]+)_([a-z2-7]{52})([a-z2-7]{7})$`).FindStringSubmatch(token)
-	if parts == nil {
-		t.Fatalf("the token is %q", token)
-	}
+	assert.Assert(t, parts != nil, "the token is %q", token)
 	a.Is("token_public_id", parts[1], "token_last4", token[len(token)-4:])
 	if got := tokenChecksum(strings.TrimSuffix(token, parts[3])); got != parts[3] {
 		t.Errorf("the checksum is %s; want %s", parts[3], got)
@@ -43,9 +43,7 @@ func TestLastUsedIsWrittenLater(t *testing.T) {
 		c.Get("/mailboxes").Want(200)
 		h.Clock.Advance(10 * time.Second)
 	}
-	if updates != 0 {
-		t.Errorf("five reads caused %d writes", updates)
-	}
+	assert.Check(t, updates == 0, "five reads caused %d writes", updates)
 	h.Clock.Advance(time.Minute)
 	c.Get("/mailboxes").Want(200)
 	const last = "2026-03-14T15:11:00.000000Z"
@@ -75,12 +73,8 @@ func TestReadsDontWaitForWrites(t *testing.T) {
 	defer cancel()
 	a, err := c.Try(ctx, "GET", "/mailboxes", nil)
 	close(end)
-	if err := apitest.Receive(t, ended); err != nil {
-		t.Error(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Check(t, apitest.Receive(t, ended))
+	assert.NilError(t, err)
 	a.Want(200)
 }
 

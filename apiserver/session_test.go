@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -21,9 +23,7 @@ const browserAddress = "192.0.2.7:1234"
 func refused(t *testing.T, what string, err error, status int, typ string) {
 	t.Helper()
 	response, ok := errors.AsType[*api.Error](err)
-	if !ok || response.GetStatus() != status || response.Detail[0].Type != typ {
-		t.Errorf("%s: %v; want %d %s", what, err, status, typ)
-	}
+	assert.Check(t, ok && response.GetStatus() == status && response.Detail[0].Type == typ, "%s: %v; want %d %s", what, err, status, typ)
 }
 
 // unclosed is a store of two services, which one of them closes.
@@ -39,13 +39,9 @@ func TestSession(t *testing.T) {
 	other := apitest.NewService(t, apiserver.Options{Store: unclosed{shared}, Clock: h.Clock.Now, PasswordCost: apitest.Cheap})
 	id, client := h.ServiceAccount(h.Client, obj{"name": "ada", "expires_at": "2027-01-01T00:00:00Z"})
 	sealed, err := h.Service.SignIn(t.Context(), client.Token, browserAddress, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	secret := strings.Split(client.Token, "_")[2]
-	if strings.Contains(sealed, secret) {
-		t.Errorf("the session %s shows the token's secret", sealed)
-	}
+	assert.Check(t, !strings.Contains(sealed, secret), "the session %s shows the token's secret", sealed)
 	want := apiserver.Session{Token: client.Token, AccountID: accountID, ServiceAccountID: id, Name: "ada", ExpiresAt: h.Clock.Now().Add(time.Hour).Truncate(time.Microsecond)}
 	for _, service := range []*apiserver.Service{h.Service, other} {
 		if got, err := service.Session(t.Context(), sealed); got != want || err != nil {
@@ -70,9 +66,7 @@ func TestSession(t *testing.T) {
 	if _, err := other.Session(t.Context(), sealed); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.SignOut(t.Context(), sealed); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, other.SignOut(t.Context(), sealed))
 	publicID, content, _ = strings.Cut(sealed, ".")
 	for _, copied := range []string{sealed, publicID + "." + content[:4] + "\r\n" + content[4:]} { // base64 may have line ends
 		_, err := h.Service.Session(t.Context(), copied)
@@ -147,12 +141,8 @@ func TestUserSession(t *testing.T) {
 
 	for token, end := range map[string]time.Time{jwt: expiry, "opaque": h.Clock.Now().Add(3 * time.Hour)} {
 		sealed, err := h.Service.SignInUser(t.Context(), token, accountID, browserAddress, 3*time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(sealed) > 400 || strings.Contains(sealed, token) {
-			t.Errorf("the session of %s is %s", token, sealed)
-		}
+		assert.NilError(t, err)
+		assert.Check(t, len(sealed) <= 400 && !strings.Contains(sealed, token), "the session of %s is %s", token, sealed)
 		want := apiserver.Session{Token: token, AccountID: accountID, Name: "Jane Doe", ExpiresAt: end.Truncate(time.Microsecond)}
 		for _, service := range both {
 			if got, err := service.Session(t.Context(), sealed); got != want || err != nil {
@@ -168,22 +158,16 @@ func TestUserSession(t *testing.T) {
 	}
 
 	sealed, err := h.Service.SignInUser(t.Context(), jwt, accountID, browserAddress, 3*time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	h.Delete("/auth/authorizations/" + grant).Want(204)
 	for _, service := range both {
 		_, err := service.Session(t.Context(), sealed)
 		refused(t, "a session without grants", err, 403, api.TypePermissionDenied)
 	}
 	ended, err := other.SignInUser(t.Context(), "opaque", second, browserAddress, 3*time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	i.set("opaque", &apiserver.IssuerUnavailableError{RetryAfter: time.Second}) // does not keep anybody from signing out
-	if err := h.Service.SignOut(t.Context(), ended); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.Service.SignOut(t.Context(), ended))
 	i.set("opaque", jane())
 	_, err = other.Session(t.Context(), ended)
 	refused(t, "a session that was ended", err, 401, api.TypeTokenExpired)

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -61,9 +63,7 @@ func (q failingQuerier) QueryContext(ctx context.Context, query string, args ...
 // that it then changes nothing: the calls that follow succeed.
 func TestEachStatementFails(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	c := &exampleCalls{recorded: map[string]example{}, left: new(atomic.Int64)}
 	c.Server = apitest.New(t, func(o *apiserver.Options) {
 		o.Store = db.Wrap(func(e sqlstore.Engine) sqlstore.Engine { return failingEngine{e, c.left} })

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -79,20 +80,14 @@ func TestReplay(t *testing.T) {
 			h := apitest.New(t)
 			r := ready(h, newRequest(t, spec))
 			first := r.send(h.Client, "Idempotency-Key", key).Want(spec.Status)
-			if first.Replayed() {
-				t.Errorf("the first response is a replay: %v", first.Header)
-			}
+			assert.Check(t, !first.Replayed(), "the first response is a replay: %v", first.Header)
 			h.Clock.Advance(24*time.Hour - time.Microsecond)
 			for _, k := range []string{key, strings.ToUpper(key), "{" + key + "}"} {
 				again := r.send(h.Client, "Idempotency-Key", k).Want(spec.Status)
-				if !again.Replayed() || string(again.Raw) != string(first.Raw) {
-					t.Errorf("%s replayed %t; want %s", again, again.Replayed(), first)
-				}
+				assert.Check(t, again.Replayed() && string(again.Raw) == string(first.Raw), "%s replayed %t; want %s", again, again.Replayed(), first)
 			}
 			other := r.broken([]string{"body", "unknown"}, "x").send(h.Client, "Idempotency-Key", key)
-			if !other.Replayed() {
-				t.Errorf("an unknown field prevents the replay: %s", other)
-			}
+			assert.Check(t, other.Replayed(), "an unknown field prevents the replay: %s", other)
 			if without := r.send(h.Client); without.Replayed() {
 				t.Errorf("a request without a key is a replay: %s", without)
 			}
@@ -146,17 +141,13 @@ func TestKeyInFlight(t *testing.T) {
 	first := make(chan *apitest.Response)
 	go func() {
 		a, err := h.Try(t.Context(), "POST", "/workspaces", obj{"name": "a"}, "Idempotency-Key", key)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, err)
 		first <- a
 	}()
 	apitest.Receive(t, held)
 	for _, name := range []string{"a", "b"} {
 		a := h.PostKeyed(key, "/workspaces", obj{"name": name}).Refused(409, "header.Idempotency-Key conflict")
-		if a.Header.Get("Retry-After") != "1" {
-			t.Errorf("no Retry-After: %v", a.Header)
-		}
+		assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
 	}
 	h.PostKeyed(otherKey, "/workspaces", obj{"name": "b"}).Want(201)
 	close(release)
@@ -173,14 +164,10 @@ func TestSecretsAtRest(t *testing.T) {
 	secrets := map[string]string{"the key": key, "the value": "a-value-that-nobody-may-see"}
 	t.Run("use", func(t *testing.T) {
 		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		h = apitest.New(t, func(o *apiserver.Options) { o.Store, o.PasswordCost = s, apiserver.PasswordCost{} })
 		_, owner, err := h.Service.InitAccount(t.Context(), accountID, "owner")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		secrets["the owner's secret"] = secretOf(owner)
 		h.Client = h.As(owner)
 		for i, path := range []string{"/auth/service-accounts", "/credentials", "/credentials"} {
@@ -194,9 +181,7 @@ func TestSecretsAtRest(t *testing.T) {
 			}
 			first := h.PostKeyed(k, path, body).Want(201)
 			again := h.PostKeyed(k, path, body).Want(201)
-			if !again.Replayed() || string(first.Raw) != string(again.Raw) {
-				t.Errorf("%s; want a replay of %s", again, first)
-			}
+			assert.Check(t, again.Replayed() && string(first.Raw) == string(again.Raw), "%s; want a replay of %s", again, first)
 			if token := first.Str("token"); token != "" {
 				h.As(token).Get("/mailboxes").Want(200)
 				secrets["the token's secret"] = secretOf(token)
@@ -250,27 +235,17 @@ func formsOf(secret string) map[string]string {
 
 func checkSecrets(t *testing.T, path string, secrets map[string]string) {
 	t.Helper()
-	if len(secrets) != 6 {
-		t.Fatalf("the secrets are %v", secrets)
-	}
+	assert.Assert(t, len(secrets) == 6, "the secrets are %v", secrets)
 	files, err := filepath.Glob(path + "*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for name, secret := range secrets {
 			for form, text := range formsOf(secret) {
-				if strings.Contains(string(data), text) {
-					t.Errorf("%s contains %s as %s", filepath.Base(file), name, form)
-				}
+				assert.Check(t, !strings.Contains(string(data), text), "%s contains %s as %s", filepath.Base(file), name, form)
 			}
 		}
 	}
-	if !slices.Contains(files, path) {
-		t.Errorf("the files are %q", files)
-	}
+	assert.Check(t, slices.Contains(files, path), "the files are %q", files)
 }

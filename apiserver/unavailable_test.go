@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -25,16 +27,12 @@ func TestUnavailableStore(t *testing.T) {
 		unwritable.updatesFail(fmt.Errorf("%w: the disk at /secret/path is full", store.ErrUnavailable))
 		for range 3 {
 			a := h.Do("POST", "/workspaces", map[string]any{"name": "A"}, "Idempotency-Key", "7b0f3a52-3f4e-4c55-9d43-0d0f5a0c8a11").Refused(503, "header unavailable")
-			if a.Header.Get("Retry-After") != "1" || strings.Contains(string(a.Raw), "secret") {
-				t.Errorf("the response is %s, its header %v", a, a.Header)
-			}
+			assert.Check(t, a.Header.Get("Retry-After") == "1" && !strings.Contains(string(a.Raw), "secret"), "the response is %s, its header %v", a, a.Header)
 		}
 		unwritable.updatesFail(nil)
 		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("B", round)}).Want(201)
 		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("C", round)}).Want(201)
-		if strings.Count(log.String(), "is full") != 1 || strings.Count(log.String(), "available again") != 1 {
-			t.Errorf("the log is\n%s", &log)
-		}
+		assert.Check(t, strings.Count(log.String(), "is full") == 1 && strings.Count(log.String(), "available again") == 1, "the log is\n%s", &log)
 	}
 	log.Reset()
 	unwritable.updatesFail(fmt.Errorf("%w: another process has been writing", store.ErrLocked))

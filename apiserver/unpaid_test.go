@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -18,12 +20,8 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	a := newAudited(t)
 	fixture, err := fixture.Read(strings.NewReader(`{"registrar":{"payment_needed":true},"accounts":[{"id":"33333333-2222-4333-8444-555555555555","domains":[{
 		"name":"late.com","status":"pending_payment","mailboxes":[{"local_part":"jane","first_name":"J","last_name":"D"}],"forwarding":[{"target_email":"x@example.net"}]}]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Service.LoadFixture(t.Context(), fixture); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, a.Service.LoadFixture(t.Context(), fixture))
 	a.Purchase(a.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment")
 	a.Clock.Advance(week)
 	log := func() (logged []string) {

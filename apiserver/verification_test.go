@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -17,21 +19,15 @@ import (
 func visit(t *testing.T, h *apitest.Server, method, link string, headers ...string) (status int, header http.Header, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, link, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := h.Service.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return resp.StatusCode, resp.Header, string(body)
 }
 
@@ -39,14 +35,10 @@ func visit(t *testing.T, h *apitest.Server, method, link string, headers ...stri
 func shows(t *testing.T, h *apitest.Server, method, link string, status int, title string, words ...string) {
 	t.Helper()
 	got, header, page := visit(t, h, method, link)
-	if got != status {
-		t.Errorf("%s returns %d; want %d", method, got, status)
-	}
+	assert.Check(t, got == status, "%s returns %d; want %d", method, got, status)
 	words = append(words, `<html lang="en">`, `<meta name="viewport" content="width=device-width, initial-scale=1">`, "<title>"+title+"</title>", "<main>\n<h1>"+title+"</h1>")
 	for _, w := range words {
-		if strings.Count(page, w) != 1 {
-			t.Errorf("%s does not show %q exactly once:\n%s", method, w, page)
-		}
+		assert.Check(t, strings.Count(page, w) == 1, "%s does not show %q exactly once:\n%s", method, w, page)
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",

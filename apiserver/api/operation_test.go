@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestPathValues(t *testing.T) {
@@ -21,9 +23,7 @@ func TestPathValues(t *testing.T) {
 		"/v1/public/accounts/a":                            {"account_id": "a"},
 	} {
 		u, err := url.Parse("http://x" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if got := spec.PathValues(u); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
@@ -44,9 +44,7 @@ func TestEveryOperationCanBeEncoded(t *testing.T) {
 			}
 		}
 		e, err := s.Encode(req.Interface())
-		if err != nil || strings.ContainsAny(e.Path, "{}") || strings.Contains(string(e.Body), "AccountID") {
-			t.Errorf("%s: %+v, %v", s.ID, e, err)
-		}
+		assert.Check(t, err == nil && !strings.ContainsAny(e.Path, "{}") && !strings.Contains(string(e.Body), "AccountID"), "%s: %+v, %v", s.ID, e, err)
 	}
 }
 
@@ -57,11 +55,7 @@ func TestEncode(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	e, err = ListMailboxes.Encode(&ListMailboxesRequest{InAccount: InAccount{"a"}, Paged: Paged{Page: 2}, Search: "a&b"})
-	if err != nil || e.Query.Encode() != "page=2&search=a%26b" || e.Body != nil {
-		t.Errorf("%+v, %v", e, err)
-	}
+	assert.Check(t, err == nil && e.Query.Encode() == "page=2&search=a%26b" && e.Body == nil, "%+v, %v", e, err)
 	e, err = GetDomain.Encode(&DomainRequest{InAccount: InAccount{"a"}, Domain: "a/b?c#d e%2f"})
-	if err != nil || e.Path != "/v1/public/accounts/a/domains/a%2Fb%3Fc%23d%20e%252f" {
-		t.Errorf("%+v, %v", e, err)
-	}
+	assert.Check(t, err == nil && e.Path == "/v1/public/accounts/a/domains/a%2Fb%3Fc%23d%20e%252f", "%+v, %v", e, err)
 }

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -52,7 +54,9 @@ type TB interface {
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
+	Fail()
 	FailNow()
+	Log(args ...any)
 	Skipf(format string, args ...any)
 }
 
@@ -119,13 +123,9 @@ func NewService(t TB, o apiserver.Options) *apiserver.Service {
 		o.Store = OpenStore(t)
 	}
 	service, err := apiserver.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() {
-		if err := service.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, service.Close())
 	})
 	return service
 }
@@ -141,9 +141,7 @@ func OpenStore(t TB) store.Store {
 		return postgrestest.Open(t, postgres.Options{})
 	}
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return db
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"gotest.tools/v3/assert"
 )
 
 // Log collects a log in JSON, one line for each entry. It is safe for concurrent use.
@@ -85,9 +87,7 @@ func (l *Log) Wait(t TB, msg string) Object { t.Helper(); return l.WaitFor(t, ms
 func (l *Log) WaitFor(t TB, msg string, n int) Object {
 	t.Helper()
 	entry, err := l.Await(t.Context(), msg, n)
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, l)
-	}
+	assert.Assert(t, err == nil, "%v:\n%s", err, l)
 	return entry
 }
 

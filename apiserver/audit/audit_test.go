@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -20,9 +22,7 @@ var epoch = time.Date(2026, 3, 14, 15, 9, 26, 535897000, time.UTC)
 func newStore(t *testing.T, from audit.Origin) store.Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return audit.NewStore(db, func() time.Time { return epoch }, func(context.Context) audit.Origin { return from })
 }
@@ -97,18 +97,14 @@ func TestOrigin(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := log(t, s)
-			if len(got) != 1 || len(got[0].Changes) != 2 {
-				t.Fatalf("logged: %+v", got)
-			}
+			assert.Assert(t, len(got) == 1 && len(got[0].Changes) == 2, "logged: %+v", got)
 			e := got[0]
 			logged := audit.Origin{Operation: e.Operation, Subject: e.Subject, RequestID: e.RequestID, RemoteAddress: e.RemoteAddress, Fields: e.Changes[1].Fields}
 			if logged.Operation != tt.want.Operation || logged.Subject != tt.want.Subject || logged.RequestID != tt.want.RequestID ||
 				logged.RemoteAddress != tt.want.RemoteAddress || !slices.Equal(logged.Fields, tt.want.Fields) {
 				t.Errorf("logged %+v, want %+v", logged, tt.want)
 			}
-			if e.AccountID != account || !e.CreatedAt.Equal(epoch) || e.Changes[0].Fields != nil {
-				t.Errorf("logged %+v", e)
-			}
+			assert.Check(t, e.AccountID == account && e.CreatedAt.Equal(epoch) && e.Changes[0].Fields == nil, "logged %+v", e)
 		})
 	}
 }
@@ -117,16 +113,10 @@ func TestOrigin(t *testing.T) {
 func TestOperations(t *testing.T) {
 	names := audit.Operations()
 	for i, name := range names {
-		if name == "" || slices.Contains(names[:i], name) {
-			t.Errorf("the name %q is empty or not unique: %q", name, names)
-		}
+		assert.Check(t, name != "" && !slices.Contains(names[:i], name), "the name %q is empty or not unique: %q", name, names)
 	}
 	for _, want := range []string{"create-mailbox", string(audit.EnsureAccount), string(audit.Reset)} {
-		if !slices.Contains(names, want) {
-			t.Errorf("%q is not among %q", want, names)
-		}
+		assert.Check(t, slices.Contains(names, want), "%q is not among %q", want, names)
 	}
-	if slices.Contains(names, "list-mailboxes") {
-		t.Errorf("a read operation is among %q", names)
-	}
+	assert.Check(t, !slices.Contains(names, "list-mailboxes"), "a read operation is among %q", names)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -40,9 +42,7 @@ func TestAudit(t *testing.T) {
 			}
 		}, []string{"operator ensure-account"}},
 		{"Reset", func() {
-			if err := h.plane.Reset(t.Context(), h.service); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, h.plane.Reset(t.Context(), h.service))
 		}, []string{"control_plane reset"}},
 	} {
 		tt.do()

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
@@ -175,9 +177,7 @@ func double(t *testing.T, configure func(*control.Plane)) (h *harness, url strin
 	}
 	t.Cleanup(func() {
 		h.plane.Drain()
-		if err := h.plane.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, h.plane.Close())
 	})
 	return h, server.URL
 }
@@ -213,9 +213,7 @@ func TestIsolatedAccounts(t *testing.T) {
 	}
 	message := h.want(http.StatusOK, "GET", planeOfTwo+"/outbox?count=1", "")["items"].([]any)[0].(map[string]any)
 	resp, err := http.Post(message["link"].(string), "application/x-www-form-urlencoded", nil)
-	if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusOK {
-		t.Errorf("%s: %v, %v", message["link"], resp, err)
-	}
+	assert.Check(t, err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK, "%s: %v, %v", message["link"], resp, err)
 	if a := two.must("GET", "/forwarding", ""); !strings.Contains(a.body, `"verified"`) {
 		t.Errorf("the link verifies nothing: %s", a.body)
 	}
@@ -237,9 +235,7 @@ func TestIsolatedAccounts(t *testing.T) {
 // purchase returns the body of a purchase.
 func (h *harness) purchase(c caller, domain string) string {
 	text, err := json.Marshal(map[string]any{"workspace_id": c.DefaultWorkspace(), "domains": []string{domain}, "contact_info": apitest.Contact()})
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NilError(h, err)
 	return string(text)
 }
 
@@ -329,9 +325,7 @@ func TestReplay(t *testing.T) {
 	}
 	want := normal(calls(h.inProcess))
 	recording, err := journal.ReadRecording(&recorded)
-	if err != nil || recording.AccountID() != accountID {
-		t.Fatalf("%v, %+v", err, recording)
-	}
+	assert.Assert(t, err == nil && recording.AccountID() == accountID, "%v, %+v", err, recording)
 	replayed := newReplay(t, recording)
 	if got := normal(calls(replayed)); got != want {
 		t.Errorf("replayed\n%s\nrecorded\n%s", got, want)
@@ -362,9 +356,7 @@ func TestHostile(t *testing.T) {
 		if n := len(plane.Faults.Rules()); n != len(fault.Hostile()) {
 			t.Errorf("%d faults", n)
 		}
-		if err := plane.Reset(t.Context(), s.Service); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, plane.Reset(t.Context(), s.Service))
 	}
 }
 
@@ -378,9 +370,7 @@ func TestDocuments(t *testing.T) {
 		route := r.(map[string]any)
 		path, _ := document["paths"].(map[string]any)[route["path"].(string)].(map[string]any)
 		operation, ok := path[strings.ToLower(route["method"].(string))].(map[string]any)
-		if !ok {
-			t.Errorf("%v is not described", route)
-		}
+		assert.Check(t, ok, "%v is not described", route)
 		for _, p := range operation["parameters"].([]any) {
 			if p := p.(map[string]any); p["in"] == "query" && p["description"] == "" {
 				t.Errorf("%v: %v is not described", route, p["name"])
@@ -392,9 +382,7 @@ func TestDocuments(t *testing.T) {
 	}
 	schema := h.want(http.StatusOK, "GET", "/fixture/schema", "")
 	text, err := json.Marshal(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for reference := range strings.SplitSeq(string(text), `"$ref":"#/$defs/`) {
 		if name, _, _ := strings.Cut(reference, `"`); strings.HasPrefix(name, "{") {
 			continue

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -16,9 +18,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 	h := newHarness(t)
 	added := h.want(201, "POST", "/faults", `{"operation":"list-domains","hold":"before","times":1}`)
 	path := "/faults/" + added["id"].(string)
-	if added["operation"] != "list-domains" || added["held"] != 0.0 || added["matched"] != 0.0 {
-		t.Errorf("added: %v", added)
-	}
+	assert.Check(t, added["operation"] == "list-domains" && added["held"] == 0.0 && added["matched"] == 0.0, "added: %v", added)
 	if result := h.want(409, "GET", path+"?held=1&timeout=1ms", ""); !strings.Contains(result["error"].(string), "holds 0 requests") {
 		t.Errorf("%v", result)
 	}

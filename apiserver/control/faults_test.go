@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -19,9 +21,7 @@ const key = "5f0c9c52-5d0c-4c7e-9a53-3f1c2d8e7a10"
 func (h *harness) add(r fault.Rule) string {
 	h.Helper()
 	id, err := h.plane.Faults.Add(r)
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NilError(h, err)
 	return id
 }
 
@@ -96,9 +96,7 @@ func TestDelayFault(t *testing.T) {
 		if _, err := h.plane.Faults.Await(t.Context(), id, func(s fault.State) bool { return s.Fired == 1 }); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.plane.Faults.Remove(id); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, h.plane.Faults.Remove(id))
 		if a := apitest.Receive(t, responses); a.status != 502 {
 			t.Errorf("%+v", a)
 		}
@@ -193,15 +191,11 @@ func TestTruncateFault(t *testing.T) {
 				rule := h.add(fault.Rule{Operation: op.id, Truncate: &n})
 				a := c.do(op.method, op.path, op.body)
 				sent := whole[:min(n, len(whole))]
-				if a.status != 200 || a.err == nil || a.body != sent {
-					t.Errorf("%s, %d bytes: %+v", op.id, n, a)
-				}
+				assert.Check(t, a.status == 200 && a.err != nil && a.body == sent, "%s, %d bytes: %+v", op.id, n, a)
 				if length := a.header.Get("Content-Length"); length != fmt.Sprint(max(len(whole), len(sent)+1)) {
 					t.Errorf("%s, %d bytes: Content-Length %s of %d", op.id, n, length, len(whole))
 				}
-				if err := h.plane.Faults.Remove(rule); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, h.plane.Faults.Remove(rule))
 			}
 		}
 		// A response without a body is dropped; the operation is executed.
@@ -257,9 +251,7 @@ func TestFaultSelection(t *testing.T) {
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
 	for path, status := range map[string]int{"/healthz/ready": 200, "/verify-forwarding/x": 404, "/nowhere": 404} {
 		resp, err := c.HTTP.Get("http://in.process" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if resp.Body.Close(); resp.StatusCode != status {
 			t.Errorf("%s: %s", path, resp.Status)
 		}

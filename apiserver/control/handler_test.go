@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
 
@@ -63,9 +65,7 @@ func TestFixture(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	fixture, err := os.ReadFile("../testdata/fixture.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	text := strings.ReplaceAll(string(fixture), "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
 	if result := h.want(http.StatusOK, http.MethodPost, "/fixture", text); len(result["accounts"].([]any)) != 1 {
 		t.Errorf("fixture: %v", result)
@@ -131,9 +131,7 @@ func TestListAndUnknownPaths(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	routes := h.want(http.StatusOK, http.MethodGet, "/", "")["routes"].([]any)
-	if len(routes) < 15 {
-		t.Errorf("%d routes", len(routes))
-	}
+	assert.Check(t, len(routes) >= 15, "%d routes", len(routes))
 	for _, r := range routes {
 		if route := r.(map[string]any); route["method"] == "" || route["path"] == "" || route["about"] == "" {
 			t.Errorf("%v", route)
@@ -170,14 +168,10 @@ func TestDNSRebinding(t *testing.T) {
 		"": 200, "localhost": 200, "LOCALHOST:9000": 200, "127.0.0.1": 200, "[::1]:9000": 200, "evil.example": 403, "evil.example:9000": 403, "localhost.evil.example": 403,
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/healthz", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.Host = host
 		resp, err := server.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if _ = resp.Body.Close(); resp.StatusCode != want {
 			t.Errorf("%q: %d; want %d", host, resp.StatusCode, want)
 		}

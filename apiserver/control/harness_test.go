@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -140,9 +142,7 @@ func (h *harness) call(method, path, body string, headers ...string) (status int
 
 func (h *harness) advance(d time.Duration) {
 	h.Helper()
-	if err := h.plane.Clock.Advance(d); err != nil {
-		h.Fatal(err)
-	}
+	assert.NilError(h, h.plane.Clock.Advance(d))
 }
 
 func (h *harness) raw(method, path, body string, headers ...string) *httptest.ResponseRecorder {
@@ -159,8 +159,6 @@ func (h *harness) raw(method, path, body string, headers ...string) *httptest.Re
 func (h *harness) want(status int, method, path, body string) map[string]any {
 	h.Helper()
 	got, result := h.call(method, path, body)
-	if got != status {
-		h.Fatalf("%s %s: %d %v, want %d", method, path, got, result, status)
-	}
+	assert.Assert(h, got == status, "%s %s: %d %v, want %d", method, path, got, result, status)
 	return result
 }

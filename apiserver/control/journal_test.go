@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
@@ -24,9 +26,7 @@ func TestJournal(t *testing.T) {
 		h.advance(time.Hour)
 		a := c.must("POST", "/workspaces", `{"name":"Sales","n":1e3}`, "Idempotency-Key", key, "X-Request-Id", "mine")
 		entries := h.recorded("create-workspace")
-		if len(entries) != 1 {
-			t.Fatalf("%d entries", len(entries))
-		}
+		assert.Assert(t, len(entries) == 1, "%d entries", len(entries))
 		e := entries[0]
 		if e.Seq != 1 || e.RequestID != "mine" || e.Method != "POST" || e.Path != "/v1/public/accounts/"+accountID+"/workspaces" || e.AccountID != accountID ||
 			e.Credential != journal.ServiceAccount || e.IdempotencyKey != "71358cc2eb29" || e.Status != 201 || e.Fault != "" || e.Milliseconds <= 0 {
@@ -35,9 +35,7 @@ func TestJournal(t *testing.T) {
 		if until := time.Until(e.Time); until < 59*time.Minute || until > time.Hour {
 			t.Errorf("recorded time %s", e.Time)
 		}
-		if string(e.Request) != `{"n":1e3,"name":"Sales"}` || e.RequestOmitted != "" {
-			t.Errorf("request %s %s", e.Request, e.RequestOmitted)
-		}
+		assert.Check(t, string(e.Request) == `{"n":1e3,"name":"Sales"}` && e.RequestOmitted == "", "request %s %s", e.Request, e.RequestOmitted)
 		var sent, kept map[string]any
 		a.json(t, &sent)
 		if err := json.Unmarshal(e.Response, &kept); err != nil || fmt.Sprint(sent) != fmt.Sprint(kept) {
@@ -90,21 +88,15 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 		code := link[strings.LastIndexByte(link, '/')+1:]
 		for _, path := range []string{"/verify-forwarding/" + code, "/verify-forwarding/" + code + "/", "//verify-forwarding/" + code, "/Verify-Forwarding/" + code} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			c.send(r)
 		}
 		text := h.raw("GET", "/journal", "").Body.String()
 		for _, s := range append(secrets, hunter, code, c.Token, key, "jane@example.net", "+4922112345") {
-			if strings.Contains(text, s) {
-				t.Errorf("the journal holds %q", s)
-			}
+			assert.Check(t, !strings.Contains(text, s), "the journal holds %q", s)
 		}
 		for _, part := range []string{`"value":"[redacted]"`, `"contact_info":"[redacted]"`, `"generated_secret":"[redacted]"`, `"/verify-forwarding/[redacted]"`, `"name":"own"`, "search=x", `"search=%25"`} {
-			if !strings.Contains(text, part) {
-				t.Errorf("the journal lacks %s", part)
-			}
+			assert.Check(t, strings.Contains(text, part), "the journal lacks %s", part)
 		}
 	})
 }
@@ -145,14 +137,10 @@ func TestJournalNamesFaults(t *testing.T) {
 			if strings.HasPrefix(e.Fault, "f2") || e.Fault == "f1" { // the body was not read
 				continue
 			}
-			if string(e.Request) != `{"name":"Sales"}` {
-				t.Errorf("%s: request %s", e.Fault, e.Request)
-			}
+			assert.Check(t, string(e.Request) == `{"name":"Sales"}`, "%s: request %s", e.Fault, e.Request)
 		}
 		want := "[f1 503  f2 0  f3 0  f4 409 it is not complete JSON  409 ]"
-		if fmt.Sprint(got) != want {
-			t.Errorf("got  %v\nwant %s", got, want)
-		}
+		assert.Check(t, fmt.Sprint(got) == want, "got  %v\nwant %s", got, want)
 	})
 }
 
@@ -161,15 +149,11 @@ func TestJournalCredentials(t *testing.T) {
 	h := newHarness(t)
 	for _, authorization := range []string{"", "Basic eDp5", "bearer  mhsa_x_y", "Bearer eyJhbGciOiJub25lIn0.e30.x"} {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://in.process/v1/public/accounts/"+accountID+"/domains", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.Header.Set("Authorization", authorization)
 		for _, client := range []*http.Client{h.service.Client(), h.service.OwnerClient(accountID)} {
 			resp, err := client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 				t.Fatal(err)
 			}
@@ -205,9 +189,7 @@ func TestJournalOverHTTP(t *testing.T) {
 		for _, item := range result["items"].([]any) {
 			got = append(got, item.(map[string]any)["seq"])
 		}
-		if fmt.Sprint(got) != want || result["last_seq"] != 4.0 {
-			t.Errorf("%s: %v up to %v, want %s", query, got, result["last_seq"], want)
-		}
+		assert.Check(t, fmt.Sprint(got) == want && result["last_seq"] == 4.0, "%s: %v up to %v, want %s", query, got, result["last_seq"], want)
 	}
 	for _, query := range []string{"?status=x", "?since=x"} {
 		h.want(422, "GET", "/journal"+query, "")
@@ -227,12 +209,8 @@ func TestJournalIsBounded(t *testing.T) {
 		h.inProcess.do("GET", "/nowhere", "")
 	}
 	entries := h.plane.Journal.Entries(journal.Filter{})
-	if len(entries) != journal.Size {
-		t.Fatalf("%d entries", len(entries))
-	}
+	assert.Assert(t, len(entries) == journal.Size, "%d entries", len(entries))
 	for i, e := range entries {
-		if e.Seq != int64(i+more+1) {
-			t.Fatalf("entry %d is number %d", i, e.Seq)
-		}
+		assert.Assert(t, e.Seq == int64(i+more+1), "entry %d is number %d", i, e.Seq)
 	}
 }

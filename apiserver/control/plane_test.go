@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
@@ -59,9 +61,7 @@ func TestResetWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	both(t, func(h *harness, c caller) {
 		h.plane.Fixture = startFixture()
-		if err := h.plane.Reset(t.Context(), h.service); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, h.plane.Reset(t.Context(), h.service))
 		token := h.want(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
 		c.Token = token
 		id := h.add(fault.Rule{Operation: "create-mailbox", Hold: fault.Before})
@@ -85,31 +85,23 @@ func TestResetOfABusyService(t *testing.T) {
 	h := newHarness(t)
 	h.advance(time.Hour)
 	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://in.process/v1/public/accounts/"+accountID+"/workspaces", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r.Header.Set("Authorization", "Bearer "+h.inProcess.Token)
 	r.Header.Set("X-Request-Id", "unread")
 	resp, err := h.service.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err = h.plane.Reset(ctx, h.service)
 	var busy *control.BusyError
-	if !errors.As(err, &busy) || len(busy.Requests) != 1 || !strings.Contains(err.Error(), "list-workspaces (unread)") {
-		t.Errorf("error: %v", err)
-	}
+	assert.Check(t, errors.As(err, &busy) && len(busy.Requests) == 1 && strings.Contains(err.Error(), "list-workspaces (unread)"), "error: %v", err)
 	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute {
 		t.Errorf("the clock was reset: it is %s ahead", ahead)
 	}
 	h.inProcess.must("GET", "/domains", "") // the service keeps working
 	_ = resp.Body.Close()
-	if err := h.plane.Reset(t.Context(), h.service); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, h.plane.Reset(t.Context(), h.service))
 }
 
 // TestRequestsWaitForAReset checks that a request that arrives during a reset waits for its end,
@@ -120,24 +112,16 @@ func TestRequestsWaitForAReset(t *testing.T) {
 		server := apitest.New(t, func(o *apiserver.Options) { o.Clock, o.Middleware = plane.Clock.Now, plane.Middleware })
 		service := server.Service
 		_, token, err := service.InitAccount(t.Context(), accountID, "owner")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		c := caller{server.As(token)}
 		c.URL = "http://in.process"
 		id, err := plane.Faults.Add(fault.Rule{Operation: "list-domains", Status: 500})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r, err := http.NewRequestWithContext(t.Context(), "GET", c.URL+"/v1/public/accounts/"+accountID+"/workspaces", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.Header.Set("Authorization", "Bearer "+token)
 		unread, err := c.HTTP.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		reset := make(chan error, 1)
 		go func() { reset <- plane.Reset(t.Context(), service) }()
 		synctest.Wait()
@@ -160,20 +144,14 @@ func TestRequestsWaitForAReset(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			resp, err := c.HTTP.Do(r)
-			if err != nil || resp.StatusCode != http.StatusOK {
-				t.Fatalf("%s during the reset: %v, %v", path, resp, err)
-			}
+			assert.Assert(t, err == nil && resp.StatusCode == http.StatusOK, "%s during the reset: %v, %v", path, resp, err)
 			_ = resp.Body.Close()
 		}
 		_ = unread.Body.Close()
 		for _, ended := range []chan error{reset, again} {
-			if err := apitest.Receive(t, ended); err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, apitest.Receive(t, ended))
 		}
 		if a := apitest.Receive(t, late); a.status != http.StatusUnauthorized {
 			t.Errorf("with a token from before the reset: %+v", a)
@@ -209,13 +187,9 @@ func TestDelayIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var faults fault.Injector
 		service, err := apiserver.New(apiserver.Options{Store: noStore{}, Middleware: faults.Middleware})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		id, err := faults.Add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		begun := time.Now()
 		var all sync.WaitGroup
 		for range 3 {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
@@ -24,9 +26,7 @@ func FuzzNormalizeName(f *testing.F) {
 				t.Errorf("%q became %q, then %q, %v", name, loose, again, err)
 			}
 		}
-		if (ValidateName(name) == nil) != (looseErr == nil) {
-			t.Errorf("ValidateName(%q) differs from NormalizeName", name)
-		}
+		assert.Check(t, (ValidateName(name) == nil) == (looseErr == nil), "ValidateName(%q) differs from NormalizeName", name)
 		got, err := NormalizeName(name, zone)
 		if err != nil || zone == "" {
 			return
@@ -38,20 +38,14 @@ func FuzzNormalizeName(f *testing.F) {
 		if fromLoose, err := NormalizeName(loose, zone); looseErr != nil || err != nil || fromLoose != got {
 			t.Errorf("%q in %q is %q; via %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
 		}
-		if !EqualNames(name, got, zone) {
-			t.Errorf("EqualNames(%q, %q, %q) = false", name, got, zone)
-		}
+		assert.Check(t, EqualNames(name, got, zone), "EqualNames(%q, %q, %q) = false", name, got, zone)
 		z, err := domainname.Normalize(zone)
-		if err != nil {
-			t.Fatalf("zone %q: %v", zone, err)
-		}
+		assert.Assert(t, err == nil, "zone %q: %v", zone, err)
 		full := got + "." + z + "."
 		if got == apex {
 			full = z + "."
 		}
-		if !EqualNames(full, got, zone) {
-			t.Errorf("EqualNames(%q, %q, %q) = false", full, got, zone)
-		}
+		assert.Check(t, EqualNames(full, got, zone), "EqualNames(%q, %q, %q) = false", full, got, zone)
 		checkNameOracle(t, got, z)
 	})
 }
@@ -70,17 +64,13 @@ func FuzzNormalizeValue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rrType, value string) {
 		got, err := NormalizeValue(rrType, value)
 		if err != nil {
-			if got != "" {
-				t.Errorf("%q with an error", got)
-			}
+			assert.Check(t, got == "", "%q with an error", got)
 			return
 		}
 		if again, err := NormalizeValue(rrType, got); err != nil || again != got {
 			t.Errorf("%s %q became %q, then %q, %v", rrType, value, got, again, err)
 		}
-		if !EqualValues(rrType, value, got) {
-			t.Errorf("EqualValues(%q, %q, %q) = false", rrType, value, got)
-		}
+		assert.Check(t, EqualValues(rrType, value, got), "EqualValues(%q, %q, %q) = false", rrType, value, got)
 		checkOracle(t, rrType, got)
 		if strings.EqualFold(rrType, TypeTXT) {
 			// The presentation format of the record has the same text.
@@ -101,9 +91,7 @@ func FuzzChunks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		chunks := Chunks(s)
-		if strings.Join(chunks, "") != s {
-			t.Errorf("the chunks of %q differ from it", s)
-		}
+		assert.Check(t, strings.Join(chunks, "") == s, "the chunks of %q differ from it", s)
 		n := 0
 		for i, chunk := range chunks {
 			n += len(chunk) + 1
@@ -118,8 +106,6 @@ func FuzzChunks(f *testing.F) {
 			t.Errorf("rdataLen = %d; want %d", got, n)
 		}
 		parts, err := parseStrings(Quote(s))
-		if err != nil || strings.Join(parts, "") != s || len(parts) != len(chunks) {
-			t.Errorf("Quote(%q) = %q, which parses as %q, %v", s, Quote(s), parts, err)
-		}
+		assert.Check(t, err == nil && strings.Join(parts, "") == s && len(parts) == len(chunks), "Quote(%q) = %q, which parses as %q, %v", s, Quote(s), parts, err)
 	})
 }

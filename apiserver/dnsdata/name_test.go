@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
@@ -48,9 +50,7 @@ func TestNormalizeName(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := NormalizeName(tt.name, tt.zone)
-			if err != nil || got != tt.want {
-				t.Fatalf("NormalizeName(%q, %q) = %q, %v; want %q", tt.name, tt.zone, got, err, tt.want)
-			}
+			assert.Assert(t, err == nil && got == tt.want, "NormalizeName(%q, %q) = %q, %v; want %q", tt.name, tt.zone, got, err, tt.want)
 			if again, err := NormalizeName(got, tt.zone); err != nil || again != got {
 				t.Errorf("NormalizeName(%q, %q) = %q, %v; want it unchanged", got, tt.zone, again, err)
 			}
@@ -92,12 +92,8 @@ func TestNormalizeNameErrors(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := NormalizeName(tt.name, tt.zone)
-			if err == nil || got != "" {
-				t.Fatalf("NormalizeName(%q, %q) = %q, %v; want an error", tt.name, tt.zone, got, err)
-			}
-			if !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 200 {
-				t.Errorf("NormalizeName(%q, %q): %v; want %q in it", tt.name, tt.zone, err, tt.want)
-			}
+			assert.Assert(t, err != nil && got == "", "NormalizeName(%q, %q) = %q, %v; want an error", tt.name, tt.zone, got, err)
+			assert.Check(t, strings.Contains(err.Error(), tt.want) && len(err.Error()) <= 200, "NormalizeName(%q, %q): %v; want %q in it", tt.name, tt.zone, err, tt.want)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+	"gotest.tools/v3/assert"
 )
 
 // checkOracle checks that the DNS library accepts a canonical value, and that it packs a
@@ -13,9 +14,7 @@ import (
 func checkOracle(t *testing.T, rrType, canonical string) {
 	t.Helper()
 	rrType, err := NormalizeType(rrType)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	text := canonical
 	switch rrType {
 	case TypeMX, TypeSRV:
@@ -23,27 +22,19 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 	case TypeTXT:
 		if isQuoted(text) {
 			parts, err := parseStrings(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			text = strings.Join(parts, "")
 		}
 		canonical = Quote(text)
 	}
 	// A separate line could be a directive that opens files.
-	if strings.ContainsAny(canonical, "\r\n") {
-		t.Fatalf("line break in the canonical value %.200q", canonical)
-	}
+	assert.Assert(t, !strings.ContainsAny(canonical, "\r\n"), "line break in the canonical value %.200q", canonical)
 	rr, err := dns.NewRR("x.example. 3600 IN " + rrType + " " + canonical)
-	if err != nil || rr == nil {
-		t.Fatalf("the DNS library rejects %s %.200q: %v", rrType, canonical, err)
-	}
+	assert.Assert(t, err == nil && rr != nil, "the DNS library rejects %s %.200q: %v", rrType, canonical, err)
 	const maxMessage = 1 << 17 // large enough for records that exceed a real message
 	buf := make([]byte, maxMessage)
 	end, err := dns.PackRR(rr, buf, 0, nil, false)
-	if err != nil {
-		t.Fatalf("the DNS library does not pack %s %.200q: %v", rrType, canonical, err)
-	}
+	assert.Assert(t, err == nil, "the DNS library does not pack %s %.200q: %v", rrType, canonical, err)
 	if rrType != TypeTXT {
 		return
 	}
@@ -53,18 +44,14 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 	}
 	rdata := buf[header:end]
 	for i, want := range Chunks(text) {
-		if len(rdata) == 0 || len(rdata) <= int(rdata[0]) {
-			t.Fatalf("RDATA ends before chunk %d", i)
-		}
+		assert.Assert(t, len(rdata) != 0 && len(rdata) > int(rdata[0]), "RDATA ends before chunk %d", i)
 		n := int(rdata[0])
 		if got := string(rdata[1 : n+1]); got != want {
 			t.Errorf("chunk %d is sent as %q; want %q", i, got, want)
 		}
 		rdata = rdata[n+1:]
 	}
-	if len(rdata) != 0 {
-		t.Errorf("%d octets after the last chunk", len(rdata))
-	}
+	assert.Check(t, len(rdata) == 0, "%d octets after the last chunk", len(rdata))
 }
 
 // checkNameOracle checks that the DNS library accepts a canonical relative name.
@@ -73,9 +60,7 @@ func checkNameOracle(t *testing.T, canonical, zone string) {
 	// Unlike NewRR, a ZoneParser ignores $INCLUDE by default.
 	zp := dns.NewZoneParser(strings.NewReader(canonical+" 3600 IN A 192.0.2.1"), dns.Fqdn(zone), "")
 	rr, ok := zp.Next()
-	if !ok {
-		t.Fatalf("the DNS library rejects %q in %q: %v", canonical, zone, zp.Err())
-	}
+	assert.Assert(t, ok, "the DNS library rejects %q in %q: %v", canonical, zone, zp.Err())
 	if _, err := dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false); err != nil {
 		t.Fatalf("the DNS library does not pack %q in %q: %v", canonical, zone, err)
 	}

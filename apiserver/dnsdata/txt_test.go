@@ -3,6 +3,8 @@ package dnsdata
 import (
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 var (
@@ -34,16 +36,10 @@ func TestChunks(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Chunks(tt.in)
-			if strings.Join(got, "") != tt.in {
-				t.Errorf("joined chunks differ from the text")
-			}
-			if len(got) != len(tt.want) {
-				t.Fatalf("%d chunks; want %d", len(got), len(tt.want))
-			}
+			assert.Check(t, strings.Join(got, "") == tt.in, "joined chunks differ from the text")
+			assert.Assert(t, len(got) == len(tt.want), "%d chunks; want %d", len(got), len(tt.want))
 			for i, chunk := range got {
-				if len(chunk) != tt.want[i] {
-					t.Errorf("chunk %d has %d octets; want %d", i, len(chunk), tt.want[i])
-				}
+				assert.Check(t, len(chunk) == tt.want[i], "chunk %d has %d octets; want %d", i, len(chunk), tt.want[i])
 			}
 		})
 	}

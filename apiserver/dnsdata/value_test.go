@@ -3,6 +3,8 @@ package dnsdata
 import (
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestNormalizeValue(t *testing.T) {
@@ -165,25 +167,17 @@ func TestEqualValues(t *testing.T) {
 func checkValue(t *testing.T, rrType, in, want string) {
 	t.Helper()
 	got, err := NormalizeValue(rrType, in)
-	if err != nil || got != want {
-		t.Fatalf("NormalizeValue(%q, %.200q) = %.200q, %v; want %.200q", rrType, in, got, err, want)
-	}
+	assert.Assert(t, err == nil && got == want, "NormalizeValue(%q, %.200q) = %.200q, %v; want %.200q", rrType, in, got, err, want)
 	if again, err := NormalizeValue(rrType, got); err != nil || again != got {
 		t.Errorf("NormalizeValue(%q, %.200q) = %.200q, %v; want it unchanged", rrType, got, again, err)
 	}
-	if !EqualValues(rrType, in, got) {
-		t.Errorf("EqualValues(%q, %.200q, %.200q) = false", rrType, in, got)
-	}
+	assert.Check(t, EqualValues(rrType, in, got), "EqualValues(%q, %.200q, %.200q) = false", rrType, in, got)
 	checkOracle(t, rrType, got)
 }
 
 func checkValueError(t *testing.T, rrType, in, want string) {
 	t.Helper()
 	got, err := NormalizeValue(rrType, in)
-	if err == nil || got != "" {
-		t.Fatalf("NormalizeValue(%q, %.200q) = %.200q, %v; want an error", rrType, in, got, err)
-	}
-	if !strings.Contains(err.Error(), want) || len(err.Error()) > 200 {
-		t.Errorf("NormalizeValue(%q, %.200q): %v; want %q in it", rrType, in, err, want)
-	}
+	assert.Assert(t, err != nil && got == "", "NormalizeValue(%q, %.200q) = %.200q, %v; want an error", rrType, in, got, err)
+	assert.Check(t, strings.Contains(err.Error(), want) && len(err.Error()) <= 200, "NormalizeValue(%q, %.200q): %v; want %q in it", rrType, in, err, want)
 }

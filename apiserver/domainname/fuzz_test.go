@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+	"gotest.tools/v3/assert"
 )
 
 var seeds = []string{
@@ -33,9 +34,7 @@ func fuzz(f *testing.F, normalize func(string) (string, error)) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := normalize(s)
 		if err != nil {
-			if got != "" {
-				t.Errorf("%q with an error", got)
-			}
+			assert.Check(t, got == "", "%q with an error", got)
 			return
 		}
 		if again, err := normalize(got); err != nil || again != got {
@@ -44,9 +43,7 @@ func fuzz(f *testing.F, normalize func(string) (string, error)) {
 		if again, err := normalize(Unicode(got)); err != nil || again != got {
 			t.Errorf("%q became %q, shown as %q, which becomes %q, %v", s, got, Unicode(got), again, err)
 		}
-		if strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
-			t.Errorf("%q became %q, which has other characters", s, got)
-		}
+		assert.Check(t, strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == "", "%q became %q, which has other characters", s, got)
 		if n, ok := dns.IsDomainName(got); !ok || n != strings.Count(got, ".")+1 {
 			t.Errorf("%q became %q, which the DNS library rejects", s, got)
 		}

@@ -3,6 +3,8 @@ package domainname
 import (
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 var (
@@ -39,13 +41,9 @@ func TestNormalize(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := Normalize(tt.in)
-			if err != nil || got != tt.want {
-				t.Fatalf("Normalize(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
-			}
+			assert.Assert(t, err == nil && got == tt.want, "Normalize(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
 			again, err := Normalize(got)
-			if err != nil || again != got {
-				t.Errorf("Normalize(%q) = %q, %v; want it unchanged", got, again, err)
-			}
+			assert.Check(t, err == nil && again == got, "Normalize(%q) = %q, %v; want it unchanged", got, again, err)
 		})
 	}
 }
@@ -101,18 +99,10 @@ func TestNormalizeErrors(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := Normalize(tt.in)
-			if err == nil {
-				t.Fatalf("Normalize(%q) = %q; want an error", tt.in, got)
-			}
-			if got != "" {
-				t.Errorf("Normalize(%q) = %q with an error; want an empty string", tt.in, got)
-			}
-			if !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Normalize(%q): %v; want %q in it", tt.in, err, tt.want)
-			}
-			if len(err.Error()) > 160 {
-				t.Errorf("message of %d bytes: %v", len(err.Error()), err)
-			}
+			assert.Assert(t, err != nil, "Normalize(%q) = %q; want an error", tt.in, got)
+			assert.Check(t, got == "", "Normalize(%q) = %q with an error; want an empty string", tt.in, got)
+			assert.Check(t, strings.Contains(err.Error(), tt.want), "Normalize(%q): %v; want %q in it", tt.in, err, tt.want)
+			assert.Check(t, len(err.Error()) <= 160, "message of %d bytes: %v", len(err.Error()), err)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 var (
@@ -31,9 +32,7 @@ func TestParse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := Parse(tt.in)
-			if err != nil {
-				t.Fatalf("Parse(%q): %v", tt.in, err)
-			}
+			assert.Assert(t, err == nil, "Parse(%q): %v", tt.in, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Parse(%q) (-want +got):\n%s", tt.in, diff)
 			}
@@ -73,18 +72,10 @@ func TestParseErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := Parse(tt.in)
-			if err == nil {
-				t.Fatalf("Parse(%q) = %q; want an error", tt.in, got)
-			}
-			if got != (Address{}) {
-				t.Errorf("Parse(%q) = %q with an error; want the zero Address", tt.in, got)
-			}
-			if !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Parse(%q): %v; want %q in it", tt.in, err, tt.want)
-			}
-			if len(err.Error()) > 200 {
-				t.Errorf("message of %d bytes: %v", len(err.Error()), err)
-			}
+			assert.Assert(t, err != nil, "Parse(%q) = %q; want an error", tt.in, got)
+			assert.Check(t, got == (Address{}), "Parse(%q) = %q with an error; want the zero Address", tt.in, got)
+			assert.Check(t, strings.Contains(err.Error(), tt.want), "Parse(%q): %v; want %q in it", tt.in, err, tt.want)
+			assert.Check(t, len(err.Error()) <= 200, "message of %d bytes: %v", len(err.Error()), err)
 			if s, err := Normalize(tt.in); err == nil || s != "" {
 				t.Errorf("Normalize(%q) = %q, %v; want an error", tt.in, s, err)
 			}

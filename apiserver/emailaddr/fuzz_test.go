@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // addrSpec is the grammar of RFC 5321 without the parts that this package rejects,
@@ -22,21 +24,15 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		a, err := Parse(s)
 		if err != nil {
-			if a != (Address{}) {
-				t.Errorf("%q with an error", a)
-			}
+			assert.Check(t, a == (Address{}), "%q with an error", a)
 			return
 		}
 		canonical := a.String()
 		if b, err := Parse(canonical); err != nil || a != b {
 			t.Errorf("%q became %q, then %q, %v", s, canonical, b, err)
 		}
-		if len(canonical) > maxAddress {
-			t.Errorf("%q became %d octets", s, len(canonical))
-		}
-		if !addrSpec.MatchString(canonical) {
-			t.Errorf("%q became %q, which does not match the grammar", s, canonical)
-		}
+		assert.Check(t, len(canonical) <= maxAddress, "%q became %d octets", s, len(canonical))
+		assert.Check(t, addrSpec.MatchString(canonical), "%q became %q, which does not match the grammar", s, canonical)
 	})
 }
 
@@ -52,9 +48,7 @@ func FuzzParseLocalPart(f *testing.F) {
 		if again, err := ParseLocalPart(got); err != nil || again != got {
 			t.Errorf("%q became %q, then %q, %v", s, got, again, err)
 		}
-		if !strings.EqualFold(s, got) {
-			t.Errorf("%q became %q, which differs in more than case", s, got)
-		}
+		assert.Check(t, strings.EqualFold(s, got), "%q became %q, which differs in more than case", s, got)
 		if a, err := Parse(s + "@example.com"); err != nil || a.Local != got {
 			t.Errorf("%q is a local part, but Parse returns %q, %v", s, a, err)
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
 
@@ -81,9 +83,7 @@ func TestChecks(t *testing.T) {
 		return terms
 	}
 	for _, r := range mailcheck.Check(t.Context(), "example.com", []string{"s1"}, base()) {
-		if r.Status != ok || r.Message == "" || r.Reference == "" {
-			t.Errorf("a domain without fault: %+v", r)
-		}
+		assert.Check(t, r.Status == ok && r.Message != "" && r.Reference != "", "a domain without fault: %+v", r)
 	}
 	for _, tt := range []struct {
 		check, name string // the name that has other records
@@ -244,9 +244,7 @@ func TestZone(t *testing.T) {
 		{Name: "_dmarc", Type: "TXT", Value: "v=DMARC1; p=quarantine; rua=mailto:a@example.net"},
 		{Name: "sub", Type: "NS", Value: "ns.example.net"}, {Name: "loop", Type: "CNAME", Value: "loop2.example.com"}, {Name: "loop2", Type: "CNAME", Value: "loop.example.com"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if got := z.Selectors(); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("selectors %q", got)
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer/smtptest"
@@ -34,9 +36,7 @@ func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) err
 	sender, err := mailer.New(mailer.Options{
 		URL: strings.Replace(url, "HOST", s.Addr, 1), From: `"Maïl, Host" <No-Reply@Mail.Example>`, RootCAs: s.RootCAs,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return sender.Send(t.Context(), m)
 }
 
@@ -45,29 +45,21 @@ func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) err
 func read(t *testing.T, data string) (header netmail.Header, parts map[string]string) {
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, data)
-	}
+	assert.Assert(t, err == nil, "%v in\n%s", err, data)
 	mediaType, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
-	if err != nil || mediaType != "multipart/alternative" {
-		t.Fatalf("the message is %s, %v", mediaType, err)
-	}
+	assert.Assert(t, err == nil && mediaType == "multipart/alternative", "the message is %s, %v", mediaType, err)
 	parts = map[string]string{}
 	for reader := multipart.NewReader(m.Body, params["boundary"]); ; {
 		part, err := reader.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			return m.Header, parts
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if got := part.Header.Get("Content-Transfer-Encoding"); got != "quoted-printable" {
 			t.Errorf("the encoding is %s", got)
 		}
 		text, err := io.ReadAll(quotedprintable.NewReader(part))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		parts[part.Header.Get("Content-Type")] = strings.ReplaceAll(string(text), "\r\n", "\n")
 	}
 }
@@ -75,13 +67,9 @@ func read(t *testing.T, data string) (header netmail.Header, parts map[string]st
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	s := smtptest.NewServer(t, smtptest.Options{})
-	if err := send(t, s, "smtp://HOST", message); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, send(t, s, "smtp://HOST", message))
 	got := s.Wait(1)[0]
-	if got.From != "no-reply@mail.example" || !slices.Equal(got.To, []string{message.To}) || got.Encrypted || got.User != "" {
-		t.Errorf("the envelope is %+v", got)
-	}
+	assert.Check(t, got.From == "no-reply@mail.example" && slices.Equal(got.To, []string{message.To}) && !got.Encrypted && got.User == "", "the envelope is %+v", got)
 	if slices.ContainsFunc(s.Commands(), func(c string) bool { return strings.Contains(c, "SMTPUTF8") }) {
 		t.Errorf("the next server may not support SMTPUTF8: %q", s.Commands())
 	}
@@ -95,13 +83,9 @@ func TestMessage(t *testing.T) {
 		if name == "From" {
 			decoded = strings.ReplaceAll(decoded, `"`, "")
 		}
-		if err != nil || decoded != want || len(header[name]) > 1 {
-			t.Errorf("%s is %q, %v; want %q", name, header[name], err, want)
-		}
+		assert.Check(t, err == nil && decoded == want && len(header[name]) <= 1, "%s is %q, %v; want %q", name, header[name], err, want)
 	}
-	if parts["text/plain; charset=UTF-8"] != message.Text || parts["text/html; charset=UTF-8"] != message.HTML || len(parts) != 2 {
-		t.Errorf("the parts are %q", parts)
-	}
+	assert.Check(t, parts["text/plain; charset=UTF-8"] == message.Text && parts["text/html; charset=UTF-8"] == message.HTML && len(parts) == 2, "the parts are %q", parts)
 }
 
 func TestHeaderInjection(t *testing.T) {
@@ -119,13 +103,9 @@ func TestHeaderInjection(t *testing.T) {
 	}
 	bad := message
 	bad.Subject, bad.ID = "Hello"+injected, "id"+injected
-	if err := send(t, s, "smtp://HOST", bad); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, send(t, s, "smtp://HOST", bad))
 	header, parts := read(t, s.Wait(1)[0].Data)
-	if header.Get("Bcc") != "" || len(parts) != 2 || parts["text/plain; charset=UTF-8"] != message.Text {
-		t.Errorf("header %v, parts %q", header, parts)
-	}
+	assert.Check(t, header.Get("Bcc") == "" && len(parts) == 2 && parts["text/plain; charset=UTF-8"] == message.Text, "header %v, parts %q", header, parts)
 	if n := len(s.Mails()); n != 1 {
 		t.Errorf("%d messages were sent", n)
 	}
@@ -153,14 +133,10 @@ func TestEncryption(t *testing.T) {
 			s := smtptest.NewServer(t, tt.server)
 			err := send(t, s, tt.url, message)
 			if tt.fails != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.fails) || len(s.Mails()) != 0 {
-					t.Errorf("%v; want %q", err, tt.fails)
-				}
+				assert.Check(t, err != nil && strings.Contains(err.Error(), tt.fails) && len(s.Mails()) == 0, "%v; want %q", err, tt.fails)
 				return
 			}
-			if err != nil || s.Wait(1)[0].Encrypted != tt.encrypted {
-				t.Errorf("%v, %+v", err, s.Mails())
-			}
+			assert.Check(t, err == nil && s.Wait(1)[0].Encrypted == tt.encrypted, "%v, %+v", err, s.Mails())
 		})
 	}
 }
@@ -169,9 +145,7 @@ func TestUnknownCertificate(t *testing.T) {
 	t.Parallel()
 	s := smtptest.NewServer(t, smtptest.Options{STARTTLS: true})
 	sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com"}) // trusts the system's certificate authorities only
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if err := sender.Send(t.Context(), message); err == nil || errors.Is(err, apiserver.ErrUndeliverable) || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("%v", err)
 	}
@@ -186,9 +160,7 @@ func TestLogin(t *testing.T) {
 		{STARTTLS: true, User: "mail@host", Password: "p@ss:w/rd"}, {User: "mail@host", Password: "p@ss:w/rd"},
 	} {
 		s := smtptest.NewServer(t, o)
-		if err := send(t, s, "smtp://mail%40host:p%40ss%3Aw%2Frd@HOST", message); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, send(t, s, "smtp://mail%40host:p%40ss%3Aw%2Frd@HOST", message))
 		if got := s.Wait(1)[0]; got.User != "mail@host" || got.Encrypted != o.STARTTLS {
 			t.Errorf("sent as %+v", got)
 		}
@@ -227,9 +199,7 @@ func TestServerQuotesThePassword(t *testing.T) {
 				quote := fmt.Sprintf(reply, form)
 				s := smtptest.NewServer(t, smtptest.Options{User: user, Password: password, Replies: map[string][]string{tt.command: {quote}}})
 				err := send(t, s, "smtp://mail%40host:"+password+"@HOST", message)
-				if err == nil || errors.Is(err, apiserver.ErrUndeliverable) != tt.permanent {
-					t.Errorf("%q: %v; want an error that is permanent: %t", quote, err, tt.permanent)
-				}
+				assert.Check(t, err != nil && errors.Is(err, apiserver.ErrUndeliverable) == tt.permanent, "%q: %v; want an error that is permanent: %t", quote, err, tt.permanent)
 				if err != nil && (strings.Contains(err.Error(), form) || strings.Contains(err.Error(), password)) {
 					t.Errorf("%q: the password is in the error: %v", quote, err)
 				}
@@ -260,19 +230,13 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{tt.command: {tt.reply}}})
 			err := send(t, s, "smtp://HOST", message)
-			if err == nil || errors.Is(err, apiserver.ErrUndeliverable) != tt.permanent {
-				t.Fatalf("%v; want an error that is permanent: %t", err, tt.permanent)
-			}
+			assert.Assert(t, err != nil && errors.Is(err, apiserver.ErrUndeliverable) == tt.permanent, "%v; want an error that is permanent: %t", err, tt.permanent)
 			s.WaitIdle() // the client closes the connection even after an error
 			code, text, _ := strings.Cut(tt.reply, " ")
 			for _, want := range []string{s.Addr, code, text} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v lacks %q", err, want)
-				}
+				assert.Check(t, strings.Contains(err.Error(), want), "%v lacks %q", err, want)
 			}
-			if strings.Contains(err.Error(), "jane@") {
-				t.Errorf("%v contains the recipient", err)
-			}
+			assert.Check(t, !strings.Contains(err.Error(), "jane@"), "%v contains the recipient", err)
 			if err := send(t, s, "smtp://HOST", message); err != nil || len(s.Wait(1)) != 1 {
 				t.Errorf("next message: %v, %+v", err, s.Mails())
 			}
@@ -300,28 +264,20 @@ func TestFailures(t *testing.T) {
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer l.Close()
 	sender, err := mailer.New(mailer.Options{URL: "smtp://" + l.Addr().String(), From: "a@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- sender.Send(ctx, message) }()
 	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close()
 	cancel()
 	select {
 	case err := <-ended:
-		if err == nil || errors.Is(err, apiserver.ErrUndeliverable) {
-			t.Errorf("%v", err)
-		}
+		assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable), "%v", err)
 	case <-time.After(20 * time.Second):
 		t.Fatal("a cancelled context does not end Send")
 	}
@@ -358,9 +314,7 @@ func TestOptions(t *testing.T) {
 		case tt.fails == "" && err != nil:
 			t.Errorf("%s: %v", tt.url, err)
 		case tt.fails == "":
-			if m.Server() != tt.server || m.From() != "no-reply@example.com" {
-				t.Errorf("%s: %s, %s", tt.url, m.Server(), m.From())
-			}
+			assert.Check(t, m.Server() == tt.server && m.From() == "no-reply@example.com", "%s: %s, %s", tt.url, m.Server(), m.From())
 		case err == nil || !strings.Contains(err.Error(), tt.fails) || strings.HasPrefix(err.Error(), "from: ") != (tt.from != from) || strings.Contains(err.Error(), "s3cret"):
 			t.Errorf("%s from %s: %v; want %q", tt.url, tt.from, err, tt.fails)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -92,9 +93,7 @@ func TestModel(t *testing.T) {
 	})
 	if isDefaultRun {
 		for _, spec := range api.Specs() {
-			if !sent[spec.Method+" "+spec.Path] {
-				t.Errorf("%s is never sent; add it to the actions of the machine, with its model, or give its action more weight", spec.ID)
-			}
+			assert.Check(t, sent[spec.Method+" "+spec.Path], "%s is never sent; add it to the actions of the machine, with its model, or give its action more weight", spec.ID)
 		}
 	}
 }

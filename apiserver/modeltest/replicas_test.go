@@ -3,6 +3,7 @@ package modeltest
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -26,13 +27,9 @@ func openReplicas(t *testing.T) []store.Store {
 	stores := make([]store.Store, replicas)
 	for i := range stores {
 		s, err := postgres.Open(t.Context(), url, postgres.Options{Connections: 8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, s.Close())
 		})
 		stores[i] = keptStore{s}
 	}
@@ -49,9 +46,7 @@ func TestModelOfReplicas(t *testing.T) {
 		if checks++; isDefaultRun && checks > 15 {
 			return // a transaction of PostgreSQL takes longer
 		}
-		if err := stores[0].Update(t.Context(), store.Tx.Clear); err != nil {
-			r.Fatal(err)
-		}
+		assert.NilError(r, stores[0].Update(t.Context(), store.Tx.Clear))
 		m := newMachine(r, stores...)
 		r.Repeat(map[string]func(*rapid.T){"step": m.step})
 		m.compareAll()

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
@@ -35,9 +37,7 @@ func (published) RoundTrip(r *http.Request) (*http.Response, error) {
 // every error is one of the package's.
 func FuzzAccessToken(f *testing.F) {
 	v, err := New(Options{Issuer: fuzzedIssuer, Audience: audience, Transport: published{}, Clock: func() time.Time { return start }})
-	if err != nil {
-		f.Fatal(err)
-	}
+	assert.NilError(f, err)
 	later := start.Add(time.Hour).Unix()
 	good := string(must(json.Marshal(obj{"iss": fuzzedIssuer, "aud": audience, "sub": "jane", "exp": later, "groups": []string{"ops"}})))
 	for _, header := range []string{
@@ -64,9 +64,7 @@ func FuzzAccessToken(f *testing.F) {
 			return
 		}
 		var h, c map[string]any // member names are case-sensitive
-		if json.Unmarshal(header, &h) != nil || json.Unmarshal(claims, &c) != nil {
-			t.Fatalf("%q %q is accepted", header, claims)
-		}
+		assert.Assert(t, json.Unmarshal(header, &h) == nil && json.Unmarshal(claims, &c) == nil, "%q %q is accepted", header, claims)
 		if notBefore, _ := c["nbf"].(float64); notBefore > float64(start.Add(notBeforeLeeway).Unix()) {
 			t.Errorf("%q is accepted before its nbf", claims)
 		}

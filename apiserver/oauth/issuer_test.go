@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -156,16 +157,12 @@ func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header obj, claims
 		o.ExtraHeaders[jose.HeaderKey(name)] = value
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	payload, isText := claims.(string)
 	if !isText {
 		payload = string(must(json.Marshal(claims)))
 	}
 	signed, err := signer.Sign([]byte(payload))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return must(signed.CompactSerialize())
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
@@ -204,9 +205,7 @@ func TestNoResponse(t *testing.T) {
 	token := newIssuer(t).token("iss", "https://login.example.com")
 	synctest.Test(t, func(t *testing.T) {
 		v, err := New(Options{Issuer: "https://login.example.com", Audience: audience, Transport: silent{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		begun := time.Now()
 		_, err = v.VerifyToken(t.Context(), token)
 		if _, ok := errors.AsType[*apiserver.IssuerUnavailableError](err); !ok || time.Since(begun) != fetchTimeout {
@@ -217,9 +216,7 @@ func TestNoResponse(t *testing.T) {
 
 func TestResponsesOfTheIssuer(t *testing.T) {
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	text := func(s string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(s)) }
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
@@ -66,17 +67,13 @@ func TestUserOfAToken(t *testing.T) {
 			if tt.want.ExpiresAt.IsZero() {
 				tt.want.ExpiresAt = start.Truncate(time.Second).Add(time.Hour)
 			}
-			if err != nil || !reflect.DeepEqual(user, tt.want) {
-				t.Errorf("%+v, %v; want %+v", user, err, tt.want)
-			}
+			assert.Check(t, err == nil && reflect.DeepEqual(user, tt.want), "%+v, %v; want %+v", user, err, tt.want)
 		})
 	}
 
 	other := i.verifier(Options{GroupsClaim: "https://example.com/roles"})
 	user, err := other.VerifyToken(t.Context(), i.token("groups", 5, "https://example.com/roles", "a"))
-	if err != nil || !reflect.DeepEqual(user.Groups, []string{"a"}) {
-		t.Errorf("another claim: %+v, %v", user, err)
-	}
+	assert.Check(t, err == nil && reflect.DeepEqual(user.Groups, []string{"a"}), "another claim: %+v, %v", user, err)
 }
 
 func TestAlgorithmsAndTypes(t *testing.T) {
@@ -202,9 +199,7 @@ func TestRejectedTokens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			i.clock.Advance(fetchEvery) // allows a fetch
 			user, err := i.VerifyToken(t.Context(), tt.token)
-			if !errors.Is(err, tt.want) || !reflect.DeepEqual(user, apiserver.User{}) {
-				t.Errorf("%+v, %v; want %v", user, err, tt.want)
-			}
+			assert.Check(t, errors.Is(err, tt.want) && reflect.DeepEqual(user, apiserver.User{}), "%+v, %v; want %v", user, err, tt.want)
 		})
 	}
 	i.accepts(good)

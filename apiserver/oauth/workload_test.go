@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-jose/go-jose/v4"
+	"gotest.tools/v3/assert"
 )
 
 // TestTrustFile checks which trust files are refused, and that the reason is said.
@@ -66,17 +67,11 @@ func TestWorkloads(t *testing.T) {
 			{"name": "gitlab", "claims": obj{"project_path": "acme/mail", "ref_protected": "true"}},
 		}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	trust, err := ReadTrust(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	all, err := trust.Verifiers(github.clock.Now, github.log.Logger())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	es256 := func(i *issuer, pairs ...any) string {
 		return sign(t, jose.ES256, p256Key, obj{"kid": "p256", "typ": "JWT"}, i.claims(pairs...))
 	}

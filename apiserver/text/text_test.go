@@ -3,6 +3,8 @@ package text
 import (
 	"testing"
 	"unicode"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestFold(t *testing.T) {
@@ -17,9 +19,7 @@ func TestFold(t *testing.T) {
 		}
 	}
 	for _, different := range [][2]string{{"a", "á"}, {"a", "b"}, {"1", "١"}, {"i", "ı"}} {
-		if Fold(different[0]) == Fold(different[1]) {
-			t.Errorf("%q and %q fold to the same text", different[0], different[1])
-		}
+		assert.Check(t, Fold(different[0]) != Fold(different[1]), "%q and %q fold to the same text", different[0], different[1])
 	}
 }
 
@@ -28,9 +28,7 @@ func TestFold(t *testing.T) {
 func TestFoldOfEveryCharacter(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		want := Fold(string(r))
-		if Fold(want) != want {
-			t.Errorf("Fold(%q) = %q, folded again %q", r, want, Fold(want))
-		}
+		assert.Check(t, Fold(want) == want, "Fold(%q) = %q, folded again %q", r, want, Fold(want))
 		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 			if got := Fold(string(other)); got != want {
 				t.Errorf("Fold(%q) = %q, Fold(%q) = %q", other, got, r, want)
@@ -49,9 +47,7 @@ func TestCheckName(t *testing.T) {
 		"\x00", "a\nb", "a\tb", "a\r", "\x1b[31m", "a\x7f", "a\u0085", "a\u009f", "a\u202eb", "\u2066a\u2069", "a\u200f", "\u061ca",
 		"\u200b", "\u200b\u200d\ufeff", "\u00ad", "\ufe0f", "\u0301", "\u3164", "\u2060", "\U000e0061", "\u034f",
 	} {
-		if CheckName(s) == nil {
-			t.Errorf("%q is accepted", s)
-		}
+		assert.Check(t, CheckName(s) != nil, "%q is accepted", s)
 	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if c := r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r); c && CheckName("a"+string(r)+"b") == nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
@@ -151,9 +152,7 @@ func TestParse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, err := userlist.Parse(tc.text, tc.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if diff := cmp.Diff(tc.want, describe(l)); diff != "" {
 				t.Error(diff)
 			}
@@ -164,9 +163,7 @@ func TestParse(t *testing.T) {
 func TestActiveOnly(t *testing.T) {
 	t.Parallel()
 	l, err := userlist.Parse(google+"A,B,a@example.com,,,Suspended,\nC,D,c@example.com,,,Active,\n", userlist.Options{ActiveOnly: true})
-	if err != nil || len(l.Users) != 1 || !slices.Equal(l.LeftOut, []string{"a@example.com"}) {
-		t.Errorf("%+v, %v; want one user, and one left out", l, err)
-	}
+	assert.Check(t, err == nil && len(l.Users) == 1 && slices.Equal(l.LeftOut, []string{"a@example.com"}), "%+v, %v; want one user, and one left out", l, err)
 }
 
 func TestHeaderErrors(t *testing.T) {
@@ -208,14 +205,10 @@ func FuzzParse(f *testing.F) {
 		for _, n := range l.OtherDomains {
 			counted += n
 		}
-		if counted != l.Rows {
-			t.Errorf("%q has %d rows, of which %d are counted: %+v", text, l.Rows, counted, l)
-		}
+		assert.Check(t, counted == l.Rows, "%q has %d rows, of which %d are counted: %+v", text, l.Rows, counted, l)
 		for domain, users := range l.ByDomain() {
 			var file strings.Builder
-			if err := userlist.WriteCSV(&file, users); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, userlist.WriteCSV(&file, users))
 			second, err := userlist.Parse(file.String(), userlist.Options{Domains: []string{domain}})
 			if err != nil || len(second.Users) != len(users) || len(second.Problems) > 0 {
 				t.Fatalf("%q is written as %q, which reads as %+v, %v", text, file.String(), second, err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
@@ -61,9 +62,7 @@ func ExpectText(t testing.TB, text string, parts ...string) {
 	rest := text
 	for _, part := range parts {
 		_, after, ok := strings.Cut(rest, part)
-		if !ok {
-			t.Fatalf("%q is missing in:\n%s", part, text)
-		}
+		assert.Assert(t, ok, "%q is missing in:\n%s", part, text)
 		rest = after
 	}
 }
@@ -103,7 +102,5 @@ func result[T any](v T, err error) T {
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 )
 
 // typeOf returns the type of a resource's or another block's object.
@@ -90,9 +91,7 @@ func (p *Protocol) ExpectListed(t testing.TB, typeName string, config map[string
 		}
 		p.ExpectPlansNothing(t, typeName, l)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v lists %q, want %q", config, got, want)
-	}
+	assert.Check(t, slices.Equal(got, want), "%v lists %q, want %q", config, got, want)
 	return listed
 }
 
@@ -112,7 +111,5 @@ func (p *Protocol) ExpectPlansNothing(t testing.TB, typeName string, listed List
 	p.NoErrors(p.Validate(typeName, config))
 	plan, diags := p.Plan(typeName, config, o)
 	p.NoErrors(diags)
-	if !plan.State.Equal(o.State) || len(plan.Replace) > 0 {
-		t.Errorf("%s %s plans %s\nwhile there is %s", typeName, listed.DisplayName, plan.State, o.State)
-	}
+	assert.Check(t, plan.State.Equal(o.State) && len(plan.Replace) <= 0, "%s %s plans %s\nwhile there is %s", typeName, listed.DisplayName, plan.State, o.State)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestAccBench runs every part with a few objects and without the network, so that the rows
@@ -15,9 +17,7 @@ func TestAccBench(t *testing.T) {
 	}
 	b, err := newBench(t.Context(), options{rounds: 1, set: 10, single: 10, large: 10, many: 1200, load: 40 * time.Millisecond, offline: true},
 		"../..", os.Getenv("TF_ACC_TERRAFORM_PATH"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer os.RemoveAll(b.scratch)
 	for _, p := range parts {
 		b.measure(t.Context(), p)
@@ -30,9 +30,7 @@ func TestAccBench(t *testing.T) {
 			t.Errorf("%s has the samples %v and %v", r.measure, r.ours, r.against)
 		}
 	}
-	if len(b.rows) < len(parts) {
-		t.Errorf("%d parts have %d rows", len(parts), len(b.rows))
-	}
+	assert.Check(t, len(b.rows) >= len(parts), "%d parts have %d rows", len(parts), len(b.rows))
 }
 
 func TestTable(t *testing.T) {
@@ -50,7 +48,5 @@ func TestTable(t *testing.T) {
 		"| search     | 0.75  | 0.50–1.00 | ≤ 1    | 15 ms  | 20 ms, the target |",
 		"| lists      | –     |           |        |        | not measured: PocketBase can't be built: no network |",
 	}
-	if got != strings.Join(want, "\n")+"\n" {
-		t.Errorf("the table is\n%s", got)
-	}
+	assert.Check(t, got == strings.Join(want, "\n")+"\n", "the table is\n%s", got)
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
@@ -18,9 +20,7 @@ func newClient(t *testing.T, f *fakeapi.API, change ...func(*Options)) *Client {
 		c(&o)
 	}
 	c, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c
 }
 

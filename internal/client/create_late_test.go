@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
@@ -35,9 +37,7 @@ func (l *lateRequest) arrive(t *testing.T) {
 	t.Helper()
 	l.delayed.Body = io.NopCloser(bytes.NewReader(l.body))
 	resp, err := l.API.RoundTrip(l.delayed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_ = resp.Body.Close()
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -53,9 +55,7 @@ func TestSecretIsReplayed(t *testing.T) {
 					f.Fail(each)
 				}
 				id, secret, err := create.do(t.Context(), newClient(t, f))
-				if err != nil || secret == "" {
-					t.Fatalf("secret %q, %v", secret, err)
-				}
+				assert.Assert(t, err == nil && secret != "", "secret %q, %v", secret, err)
 				if stored := f.Stored[create.stored]; len(stored) != 1 || stored[0]["id"] != id {
 					t.Errorf("got %s, stored %v", id, stored)
 				}
@@ -99,15 +99,11 @@ func TestNamesakeIsNotReturned(t *testing.T) {
 	f.Add("auth/service-accounts", fakeapi.Object{"name": "ci", "created_at": f.Clock.Time.Add(-time.Hour).Format(time.RFC3339)})
 	c := newClient(t, f)
 	other, _, err := secretCreators["service account"].do(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	f.Fail(fakeapi.Fault{Op: "create-service-account", DropAfter: true})
 	id, _, err := secretCreators["service account"].do(t.Context(), c)
 	gone, ok := errors.AsType[*SecretLostError](err)
-	if !ok || len(gone.IDs) != 1 || id == "" || id == other || id != f.Stored["auth/service-accounts"][2]["id"] {
-		t.Errorf("id %s, %v, stored %v", id, err, f.Stored)
-	}
+	assert.Check(t, ok && len(gone.IDs) == 1 && id != "" && id != other && id == f.Stored["auth/service-accounts"][2]["id"], "id %s, %v, stored %v", id, err, f.Stored)
 }
 
 // TestObjectOfUnknownAgeIsNotReturned checks that an object that may be older than the

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -80,13 +82,9 @@ func TestCreateWithLostResponses(t *testing.T) {
 						f.Fail(each)
 					}
 					id, err := create.do(t.Context(), newClient(t, f))
-					if err != nil {
-						t.Fatal(err)
-					}
+					assert.NilError(t, err)
 					stored := f.Stored[create.stored]
-					if len(stored) != 1 || id != idText(stored[0]) {
-						t.Errorf("got id %q, stored %v", id, stored)
-					}
+					assert.Check(t, len(stored) == 1 && id == idText(stored[0]), "got id %q, stored %v", id, stored)
 					if n := f.Count(create.op); n != tc.posts {
 						t.Errorf("%d requests, want %d: %v", n, tc.posts, f.Sent())
 					}
@@ -119,9 +117,7 @@ func TestCreateWithoutALookup(t *testing.T) {
 			}
 			_, err := create.do(t.Context(), newClient(t, f))
 			unknown, ok := errors.AsType[*UnknownOutcomeError](err)
-			if !ok || unknown.Lookup == nil || !errors.Is(err, fakeapi.ErrDropped) {
-				t.Fatalf("%T %v", err, err)
-			}
+			assert.Assert(t, ok && unknown.Lookup != nil && errors.Is(err, fakeapi.ErrDropped), "%T %v", err, err)
 			if n := f.Count(create.op); n != 1 {
 				t.Errorf("%d requests", n)
 			}
@@ -163,9 +159,7 @@ func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	if _, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "proof"}); err != nil {
 		t.Fatal(err)
 	}
-	if !c.transport.HonoursKeys.Load() {
-		t.Fatal("no proof")
-	}
+	assert.Assert(t, c.transport.HonoursKeys.Load(), "no proof")
 	f.Stored["auth/service-accounts"] = nil
 	f.Requests = nil
 }
@@ -185,9 +179,7 @@ func TestConflictAfterLostAttempt(t *testing.T) {
 		}
 	}
 	id, err := creators["mailbox"].do(t.Context(), c)
-	if err != nil || id == "" || f.Count("create-mailbox") != 2 {
-		t.Errorf("%q, %v after %v", id, err, f.Sent())
-	}
+	assert.Check(t, err == nil && id != "" && f.Count("create-mailbox") == 2, "%q, %v after %v", id, err, f.Sent())
 }
 
 func withNames(m fakeapi.Object, first, last string) fakeapi.Object {
@@ -204,9 +196,7 @@ func TestConflictWithAnOlderMailbox(t *testing.T) {
 		f.Add("mailboxes", withNames(fakeapi.Mailbox("jane", "example.com"), names[0], names[1]))
 		f.Fail(fakeapi.Fault{Op: "create-mailbox", DropBefore: true})
 		_, err := creators["mailbox"].do(t.Context(), newClient(t, f))
-		if !IsConflict(err) || f.Count("create-mailbox") != 2 {
-			t.Errorf("%v after %v", err, f.Sent())
-		}
+		assert.Check(t, IsConflict(err) && f.Count("create-mailbox") == 2, "%v after %v", err, f.Sent())
 	}
 }
 
@@ -220,12 +210,8 @@ func TestCancelledCreateIsLookedUp(t *testing.T) {
 		f.Clock.OnSleep = cancel
 		id, err := creators["mailbox"].do(ctx, newClient(t, f))
 		unknown, _ := errors.AsType[*UnknownOutcomeError](err)
-		if committed != (id != "") || committed == (unknown != nil) || f.Count("create-mailbox") != 1 {
-			t.Errorf("committed %v: %q, %v after %v", committed, id, err, f.Sent())
-		}
-		if f.Requests[0].Key == "" || f.Requests[0].Key != f.Requests[1].Key {
-			t.Error("the lookup does not carry the key of its create")
-		}
+		assert.Check(t, committed == (id != "") && committed != (unknown != nil) && f.Count("create-mailbox") == 1, "committed %v: %q, %v after %v", committed, id, err, f.Sent())
+		assert.Check(t, f.Requests[0].Key != "" && f.Requests[0].Key == f.Requests[1].Key, "the lookup does not carry the key of its create")
 	}
 }
 
@@ -238,9 +224,7 @@ func TestCreateFailsForGood(t *testing.T) {
 			_, err := create.do(t.Context(), newClient(t, f))
 			_, unknown := errors.AsType[*UnknownOutcomeError](err)
 			paid := create.op == "claim-dedicated-ip" || create.op == "purchase-domains"
-			if StatusOf(err) != 500 || !strings.Contains(err.Error(), "boom") || unknown != paid {
-				t.Errorf("%T %v", err, err)
-			}
+			assert.Check(t, StatusOf(err) == 500 && strings.Contains(err.Error(), "boom") && unknown == paid, "%T %v", err, err)
 			if n := f.Count(create.op); n != 9 {
 				t.Errorf("%d requests", n)
 			}
@@ -269,9 +253,7 @@ func TestClaimWithTwoNewAddresses(t *testing.T) {
 	_, err := newClient(t, f).ClaimDedicatedIP(t.Context(), "option")
 	unknown, _ := errors.AsType[*UnknownOutcomeError](err)
 	ambiguous, _ := errors.AsType[*AmbiguousError](unknown.Lookup)
-	if ambiguous == nil || len(ambiguous.IDs) != 2 || f.Count("claim-dedicated-ip") != 1 {
-		t.Errorf("%v after %v", err, f.Sent())
-	}
+	assert.Check(t, ambiguous != nil && len(ambiguous.IDs) == 2 && f.Count("claim-dedicated-ip") == 1, "%v after %v", err, f.Sent())
 }
 
 // TestEmptySuccessIsNotRepeated checks that a paid request is not resent because the response
@@ -322,9 +304,7 @@ func TestCreateTakesNothingOlder(t *testing.T) {
 				id, err := create.do(t.Context(), newClient(t, f, func(o *Options) {
 					o.Hooks.Now = func() time.Time { return f.Clock.Now().Add(skew) }
 				}))
-				if id == idText(f.Stored[create.stored][0]) {
-					t.Errorf("took %s, which existed before; error %v", id, err)
-				}
+				assert.Check(t, id != idText(f.Stored[create.stored][0]), "took %s, which existed before; error %v", id, err)
 			})
 		}
 	}
@@ -345,9 +325,7 @@ func TestLostRefusalIsRetriedUnderOneKey(t *testing.T) {
 				keys[r.Key] = true
 			}
 		}
-		if err == nil || f.Count(op) > 2 || len(keys) != 1 {
-			t.Errorf("%s was sent %d times under %d keys: %v", op, f.Count(op), len(keys), err)
-		}
+		assert.Check(t, err != nil && f.Count(op) <= 2 && len(keys) == 1, "%s was sent %d times under %d keys: %v", op, f.Count(op), len(keys), err)
 	}
 }
 

@@ -2,6 +2,8 @@ package client
 
 import (
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestDecide goes through every situation: nothing is resent against the retry policy, after
@@ -30,14 +32,10 @@ func TestDecide(t *testing.T) {
 					want = resend
 				}
 				got := decide(found, lookupErr, holds)
-				if got != want {
-					t.Errorf("found %d, %v, %b: %v, want %v", found, lookupErr, holds, got, want)
-				}
+				assert.Check(t, got == want, "found %d, %v, %b: %v, want %v", found, lookupErr, holds, got, want)
 				seen[got] = true
 			}
 		}
 	}
-	if len(seen) != 3 {
-		t.Errorf("decisions %v", seen)
-	}
+	assert.Check(t, len(seen) == 3, "decisions %v", seen)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -13,9 +15,7 @@ func TestPurchaseAdoptsWhatIsOwned(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("domains", fakeapi.Object{"name": "example.com", "status": "active"})[0]
 	d, err := newClient(t, f).PurchaseDomain(t.Context(), "EXAMPLE.com.", "w", api.ContactInfo{})
-	if err != nil || !d.Adopted || d.ID != id || d.Domain == nil || d.Status != "active" || f.Count("purchase-domains") != 0 {
-		t.Errorf("%+v, %v after %v", d, err, f.Sent())
-	}
+	assert.Check(t, err == nil && d.Adopted && d.ID == id && d.Domain != nil && d.Status == "active" && f.Count("purchase-domains") == 0, "%+v, %v after %v", d, err, f.Sent())
 }
 
 // TestPurchaseAdoptsAlreadyOwned buys a domain that somebody else in the account buys after the
@@ -29,9 +29,7 @@ func TestPurchaseAdoptsAlreadyOwned(t *testing.T) {
 		}
 	}
 	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
-	if err != nil || !d.Adopted || d.ID != id {
-		t.Errorf("%+v, %v", d, err)
-	}
+	assert.Check(t, err == nil && d.Adopted && d.ID == id, "%+v, %v", d, err)
 }
 
 func TestPurchaseReportsFailure(t *testing.T) {
@@ -41,9 +39,7 @@ func TestPurchaseReportsFailure(t *testing.T) {
 	if !ok || len(e.Problems) != 1 || e.Problems[0].Type != api.PurchaseUnavailable || e.RequestID == "" || !strings.Contains(err.Error(), "somebody else owns it") {
 		t.Errorf("%v", err)
 	}
-	if len(ProblemsAt(err, "body", "domains")) != 1 {
-		t.Error("the problem has no place")
-	}
+	assert.Check(t, len(ProblemsAt(err, "body", "domains")) == 1, "the problem has no place")
 }
 
 // TestPurchasedDomainIsReadFromAFreshList checks that a purchased domain is read from a
@@ -53,9 +49,7 @@ func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 		f := fakeapi.New().PublishedOnly(405)
 		c := newClient(t, f)
 		d, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		key := d.ID
 		if byName {
 			key = "Example.com"
@@ -77,18 +71,14 @@ func TestNothingIsBoughtBlindly(t *testing.T) {
 	if _, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{}); StatusOf(err) != 403 {
 		t.Errorf("%v", err)
 	}
-	if f.Count("purchase-domains") != 0 {
-		t.Errorf("%v", f.Sent())
-	}
+	assert.Check(t, f.Count("purchase-domains") == 0, "%v", f.Sent())
 }
 
 func TestPendingPayment(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "purchase-domains", Status: 200,
 		Text: `{"results":[{"domain_name":"example.com","status":"pending_payment","id":"d1"}],"payment_url":"https://pay.example/1"}`})
 	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
-	if err != nil || d.Status != api.PurchasePendingPayment || d.PaymentURL != "https://pay.example/1" || d.ID != "d1" {
-		t.Errorf("%+v, %v", d, err)
-	}
+	assert.Check(t, err == nil && d.Status == api.PurchasePendingPayment && d.PaymentURL == "https://pay.example/1" && d.ID == "d1", "%+v, %v", d, err)
 }
 
 // TestPurchaseThatIsProcessedLate checks that a domain counts as bought if the API processes
@@ -101,7 +91,5 @@ func TestPurchaseThatIsProcessedLate(t *testing.T) {
 		}
 	}
 	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
-	if err != nil || d.Adopted || d.ID == "" || d.Status != api.PurchasePurchased || f.Count("purchase-domains") != 2 {
-		t.Errorf("%+v, %v after %v", d, err, f.Sent())
-	}
+	assert.Check(t, err == nil && !d.Adopted && d.ID != "" && d.Status == api.PurchasePurchased && f.Count("purchase-domains") == 2, "%+v, %v after %v", d, err, f.Sent())
 }

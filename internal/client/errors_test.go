@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestErrorHelpers(t *testing.T) {
@@ -29,8 +31,6 @@ func TestErrorHelpers(t *testing.T) {
 		{errors.New("x"), false, false, false},
 		{nil, false, false, false},
 	} {
-		if IsNotFound(tc.err) != tc.notFound || IsConflict(tc.err) != tc.conflict || IsUnsupported(tc.err) != tc.unsupported {
-			t.Errorf("%v", tc.err)
-		}
+		assert.Check(t, IsNotFound(tc.err) == tc.notFound && IsConflict(tc.err) == tc.conflict && IsUnsupported(tc.err) == tc.unsupported, "%v", tc.err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -90,9 +92,7 @@ func TestFind(t *testing.T) {
 			twin := f.Add(tc.stored, first)
 			_, err := tc.find(t.Context(), c)
 			ambiguous, _ := errors.AsType[*AmbiguousError](err)
-			if ambiguous == nil || len(ambiguous.IDs) != 2 || ambiguous.IDs[0] != ids[0] || ambiguous.IDs[1] != twin[0] {
-				t.Errorf("of two: %v", err)
-			}
+			assert.Check(t, ambiguous != nil && len(ambiguous.IDs) == 2 && ambiguous.IDs[0] == ids[0] && ambiguous.IDs[1] == twin[0], "of two: %v", err)
 			f.Stored[tc.stored] = f.Stored[tc.stored][1:2]
 			if _, err := tc.find(t.Context(), c); !IsNotFound(err) {
 				t.Errorf("of none: %v", err)
@@ -129,7 +129,5 @@ func TestDNSRecordLookupComparesPriority(t *testing.T) {
 	f.Add("dns-records", fakeapi.Object{"type": "MX", "name": "@", "value": "mx.example.com", "priority": 10})
 	prio := int64(20)
 	r, err := newClient(t, f).CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Type: "MX", Name: "@", Value: "mx.example.com", Prio: &prio})
-	if err != nil || *r.Priority != 20 || f.Count("create-dns-record") != 2 {
-		t.Errorf("%+v, %v after %v", r, err, f.Sent())
-	}
+	assert.Check(t, err == nil && *r.Priority == 20 && f.Count("create-dns-record") == 2, "%+v, %v after %v", r, err, f.Sent())
 }

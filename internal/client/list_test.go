@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -45,9 +47,7 @@ func TestAuthorizations(t *testing.T) {
 		return filter(c.ListAuthorizations(t.Context(), req), func(*api.Authorization) bool { return true })
 	}
 	list, err := all(api.ListAuthorizationsRequest{IncludeRevoked: true})
-	if err != nil || len(list) != 2 {
-		t.Errorf("%v, %v", list, err)
-	}
+	assert.Check(t, err == nil && len(list) == 2, "%v, %v", list, err)
 	if got := f.Requests[0].Query.Encode(); got != "include_revoked=true" {
 		t.Error(got)
 	}
@@ -71,9 +71,7 @@ func TestPageSize(t *testing.T) {
 		f := withDomains(5)
 		n := 0
 		for _, err := range newClient(t, f).ListDomains(WithPageSize(t.Context(), wanted), api.ListDomainsRequest{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			n++
 		}
 		if got := pageSizes(f); n != 5 || got != sizes {

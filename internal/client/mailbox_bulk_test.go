@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -165,9 +167,7 @@ func TestBulkSplits(t *testing.T) {
 				t.Errorf("%.200s", got)
 			}
 			before := len(f.Requests)
-			if before != tc.requests {
-				t.Errorf("%d requests, want %d", before, tc.requests)
-			}
+			assert.Check(t, before == tc.requests, "%d requests, want %d", before, tc.requests)
 			if outcomes := c.CreateMailboxes(t.Context(), "example.org", bulk(locals[:50]...)); outcomes[0].Err != nil || len(f.Requests) != before+1 {
 				t.Errorf("50 more mailboxes took %d requests: %v", len(f.Requests)-before, outcomes[0].Err)
 			}
@@ -184,9 +184,7 @@ func TestBulkInterrupted(t *testing.T) {
 	if got := outcomesOf(newClient(t, f).CreateMailboxes(ctx, "example.com", bulk("a", "b"))); got != "created created" {
 		t.Errorf("%s after %v", got, f.Sent())
 	}
-	if f.Requests[1].Key != f.Requests[0].Key {
-		t.Error("the lookup does not name its create")
-	}
+	assert.Check(t, f.Requests[1].Key == f.Requests[0].Key, "the lookup does not name its create")
 
 }
 

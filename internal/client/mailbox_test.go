@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -15,9 +17,7 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	name := "Joan"
 	m, err := newClient(t, f).UpdateMailbox(t.Context(), id, api.UpdateMailboxBody{FirstName: &name})
-	if err != nil || m.FirstName != name || m.LastName != "Doe" {
-		t.Errorf("%+v, %v", m, err)
-	}
+	assert.Check(t, err == nil && m.FirstName == name && m.LastName == "Doe", "%+v, %v", m, err)
 	if body := f.Requests[0].Body; body != `{"first_name":"Joan"}` {
 		t.Errorf("sent %s", body)
 	}
@@ -31,9 +31,7 @@ func TestUpdateWithoutContent(t *testing.T) {
 		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 		name := "Joan"
 		m, err := newClient(t, f).UpdateMailbox(t.Context(), id, api.UpdateMailboxBody{FirstName: &name})
-		if err != nil || m.FirstName != name || !reflect.DeepEqual(f.Sent(), []string{"update-mailbox", "get-mailbox"}) {
-			t.Errorf("%q: %+v, %v after %v", text, m, err, f.Sent())
-		}
+		assert.Check(t, err == nil && m.FirstName == name && reflect.DeepEqual(f.Sent(), []string{"update-mailbox", "get-mailbox"}), "%q: %+v, %v after %v", text, m, err, f.Sent())
 	}
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: `{"id":"11111111-0000-4000-8000-00000000000b"}`})
 	if _, err := newClient(t, f).GetMailbox(t.Context(), domainUUID); err == nil || !strings.Contains(err.Error(), "another object") {
@@ -46,9 +44,7 @@ func TestUpdateDomainWithoutContent(t *testing.T) {
 	id := f.Add("domains", fakeapi.Object{"name": "example.com"})[0]
 	yes := true
 	s, err := newClient(t, f).UpdateDomain(t.Context(), "example.com", api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom[string](nil)})
-	if err != nil || s.ID != id || !s.AutoRenew {
-		t.Errorf("%+v, %v", s, err)
-	}
+	assert.Check(t, err == nil && s.ID == id && s.AutoRenew, "%+v, %v", s, err)
 	if body := f.Requests[0].Body; body != `{"auto_renew":true,"redirect_url":null}` {
 		t.Errorf("sent %s", body)
 	}
@@ -57,9 +53,7 @@ func TestUpdateDomainWithoutContent(t *testing.T) {
 func TestExport(t *testing.T) {
 	f := fakeapi.New()
 	r, err := newClient(t, f).ExportMailboxes(t.Context(), api.ExportMailboxesBody{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer r.Close()
 	if csv, err := io.ReadAll(r); err != nil || string(csv) != "id,primary_email\r\n" {
 		t.Errorf("%q, %v", csv, err)
@@ -67,7 +61,5 @@ func TestExport(t *testing.T) {
 	if accept := f.Requests[0].Header.Get("Accept"); accept != "text/csv, application/json" {
 		t.Errorf("Accept: %s", accept)
 	}
-	if f.Requests[0].Key != "" {
-		t.Error("an export has no Idempotency-Key")
-	}
+	assert.Check(t, f.Requests[0].Key == "", "an export has no Idempotency-Key")
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -77,9 +79,7 @@ func TestLongListIsNotShared(t *testing.T) {
 	if n := find(enoughReads); n != enoughReads+1 { // the searches, and the length of the list
 		t.Errorf("%d lists", n)
 	}
-	if !strings.HasSuffix(pageSizes(f), " 1 1000") {
-		t.Errorf("the length is read with pages of %s", pageSizes(f))
-	}
+	assert.Check(t, strings.HasSuffix(pageSizes(f), " 1 1000"), "the length is read with pages of %s", pageSizes(f))
 	if n := find(20); n != 6 { // its pages
 		t.Errorf("%d lists for more reads", n)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -102,9 +104,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 				c := newClient(t, f)
 				for _, id := range ids {
 					err := l.doDelete(t.Context(), c, id)
-					if !errors.Is(err, ErrDeleteUnsupported) || !IsUnsupported(err) || IsNotFound(err) {
-						t.Fatalf("delete: %v", err)
-					}
+					assert.Assert(t, errors.Is(err, ErrDeleteUnsupported) && IsUnsupported(err) && !IsNotFound(err), "delete: %v", err)
 				}
 				if n := f.Count(l.remove); n != 1 {
 					t.Errorf("%d attempts to delete", n)
@@ -207,9 +207,7 @@ func TestSupportsReadsOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				if !c.Supports(t.Context(), api.DeleteMailbox.Spec, id) {
-					t.Errorf("%d: the operation counts as missing", status)
-				}
+				assert.Check(t, c.Supports(t.Context(), api.DeleteMailbox.Spec, id), "%d: the operation counts as missing", status)
 			})
 		}
 		wg.Wait()
@@ -226,14 +224,10 @@ func TestSupportsAfterAnInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel
 	c := newClient(t, f)
-	if !c.Supports(ctx, api.DeleteMailbox.Spec, goneID) || !c.Supports(t.Context(), api.DeleteMailbox.Spec, goneID) || f.Count("get-mailbox") != 2 {
-		t.Errorf("sent %v", f.Sent())
-	}
+	assert.Check(t, c.Supports(ctx, api.DeleteMailbox.Spec, goneID) && c.Supports(t.Context(), api.DeleteMailbox.Spec, goneID) && f.Count("get-mailbox") == 2, "sent %v", f.Sent())
 	c = newClient(t, f)
 	c.operation(api.DeleteMailbox.Spec).setPresent()
-	if !c.Supports(t.Context(), api.DeleteMailbox.Spec, goneID) || f.Count("get-mailbox") != 2 {
-		t.Errorf("sent %v", f.Sent())
-	}
+	assert.Check(t, c.Supports(t.Context(), api.DeleteMailbox.Spec, goneID) && f.Count("get-mailbox") == 2, "sent %v", f.Sent())
 }
 
 // TestStaleListIsNoProof checks that a list from before the deletion of an object does not
@@ -321,9 +315,7 @@ func TestCreateUpdatesTheCache(t *testing.T) {
 	}
 	for i := range 20 {
 		m, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if got, err := c.GetMailbox(t.Context(), m.ID); err != nil || got.PrimaryEmail != m.PrimaryEmail {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -347,9 +339,7 @@ func TestNoID(t *testing.T) {
 	if _, err := c.GetDNSRecord(t.Context(), 0); err == nil {
 		t.Error("get record 0")
 	}
-	if len(f.Sent()) != 0 {
-		t.Errorf("sent %v", f.Sent())
-	}
+	assert.Check(t, len(f.Sent()) == 0, "sent %v", f.Sent())
 }
 
 // TestWrongBaseURL checks that 404s for every request, as at a wrong base URL, prove
@@ -370,9 +360,7 @@ func TestWrongBaseURL(t *testing.T) {
 				"delete":          c.DeleteDNSRecord(t.Context(), 1),
 				"revoke":          c.RevokeServiceAccount(t.Context(), "00000000-0000-4000-8000-000000000001"),
 			} {
-				if err == nil || IsUnsupported(err) || IsNotFound(err) || !errors.Is(err, ErrNoAPI) {
-					t.Errorf("%s: got %v", what, err)
-				}
+				assert.Check(t, err != nil && !IsUnsupported(err) && !IsNotFound(err) && errors.Is(err, ErrNoAPI), "%s: got %v", what, err)
 			}
 		})
 	}

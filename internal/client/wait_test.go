@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -29,13 +31,9 @@ func TestWaitFor(t *testing.T) {
 			}
 		}
 		got, err := WaitFor(t.Context(), c, func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }, isActive)
-		if err != nil || got.Status != vocab.MailboxActive || polls != 4 {
-			t.Errorf("published only %v: %+v, %v after %d polls", published, got, err, polls)
-		}
+		assert.Check(t, err == nil && got.Status == vocab.MailboxActive && polls == 4, "published only %v: %+v, %v after %d polls", published, got, err, polls)
 		for i, d := range f.Clock.Sleeps[1:] {
-			if d <= f.Clock.Sleeps[i] {
-				t.Errorf("waits %v do not grow", f.Clock.Sleeps)
-			}
+			assert.Check(t, d > f.Clock.Sleeps[i], "waits %v do not grow", f.Clock.Sleeps)
 		}
 	}
 }

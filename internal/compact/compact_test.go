@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/vmihailenco/msgpack/v5"
+	"gotest.tools/v3/assert"
 )
 
 var (
@@ -43,18 +44,14 @@ func loose(entries map[string]tftypes.Value) tftypes.Value {
 func encoded(t *testing.T, v tftypes.Value) *tfprotov6.DynamicValue {
 	t.Helper()
 	d, err := tfprotov6.NewDynamicValue(wire, v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &d
 }
 
 func decoded(t *testing.T, d *tfprotov6.DynamicValue) tftypes.Value {
 	t.Helper()
 	v, err := d.Unmarshal(wire)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return v
 }
 
@@ -107,9 +104,7 @@ func TestRoundTrip(t *testing.T) {
 func field(t *testing.T, object tftypes.Value, name string) tftypes.Value {
 	t.Helper()
 	var fields map[string]tftypes.Value
-	if err := object.As(&fields); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, object.As(&fields))
 	return fields[name]
 }
 
@@ -122,13 +117,9 @@ func TestFirstOfTheRequest(t *testing.T) {
 	config := object(none, tftypes.NewValue(tftypes.Map{ElementType: names}, map[string]tftypes.Value{"a": tftypes.NewValue(names, map[string]tftypes.Value{"name": text("A")})}))
 	c, first, second := newConversion(), encoded(t, prior), encoded(t, config)
 	for _, d := range []**tfprotov6.DynamicValue{&first, &second} {
-		if err := c.toFramework(d); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, c.toFramework(d))
 	}
-	if err := c.toTerraform(&second); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, c.toTerraform(&second))
 	if v := decoded(t, second); !v.Equal(prior) {
 		t.Errorf("%v, want %v", v, prior)
 	}
@@ -139,27 +130,19 @@ func TestFirstOfTheRequest(t *testing.T) {
 func TestStoredState(t *testing.T) {
 	c := newConversion()
 	raw, err := c.stateToFramework(&tfprotov6.RawState{JSON: []byte(`{"id":null,"people":{"b":{"tags":["a"],"name":"B","is":true,"age":1.5},"a":null},"any":{"value":{"b":1,"a":"x"},"type":["object",{"b":"number","a":"string"}]}}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	narrow := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String, "people": tftypes.String, "any": tftypes.String}}
 	v, err := raw.Unmarshal(narrow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for name, want := range map[string]string{"people": `{"a":null,"b":{"age":1.5,"is":true,"name":"B","tags":["a"]}}`, "any": `{"a":"x","b":1}`} {
 		if got := field(t, v, name); !got.Equal(text(want)) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
 	d, err := tfprotov6.NewDynamicValue(narrow, v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	to := &d
-	if err := c.toTerraform(&to); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, c.toTerraform(&to))
 	want := loose(map[string]tftypes.Value{"a": text("x"), "b": tftypes.NewValue(tftypes.Number, 1)})
 	if got := field(t, decoded(t, to), "any"); !got.Equal(want) {
 		t.Errorf("%s, want %s", got, want)
@@ -173,13 +156,9 @@ func TestStoredState(t *testing.T) {
 func TestUnknownStays(t *testing.T) {
 	refined := msgpack.RawMessage{0xc7, 3, 12, 0x81, 1, 0xc2}
 	raw, err := join([]attribute{{"any", refined}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	c, d := newConversion(), &tfprotov6.DynamicValue{MsgPack: raw}
-	if err := c.toFramework(&d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, c.toFramework(&d))
 	if err := c.toTerraform(&d); err != nil || !bytes.Equal(d.MsgPack, raw) {
 		t.Errorf("%x, want %x: %v", d.MsgPack, raw, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 )
 
 // recorder is a framework's server that records the request of a call. A method of the protocol
@@ -69,9 +70,7 @@ func TestEveryFieldOfARequest(t *testing.T) {
 	value, err := tfprotov6.NewDynamicValue(object, tftypes.NewValue(object, map[string]tftypes.Value{
 		"entries": tftypes.NewValue(wide, map[string]tftypes.Value{"a": tftypes.NewValue(tftypes.String, "b")}),
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	k := &recorder{}
 	s := &Server{k, func() map[string]*objectType {
 		return map[string]*objectType{"compact": {attributes: map[string]tftypes.Type{"entries": wide}}}
@@ -95,9 +94,7 @@ func TestEveryFieldOfARequest(t *testing.T) {
 			case *[]byte:
 				*v = []byte("private")
 			default:
-				if f.Kind() != reflect.Pointer {
-					t.Fatalf("%s of %s has the type %s, which this test does not know", field.Name, method.Name, f.Type())
-				}
+				assert.Assert(t, f.Kind() == reflect.Pointer, "%s of %s has the type %s, which this test does not know", field.Name, method.Name, f.Type())
 				f.Set(reflect.New(f.Type().Elem()))
 			}
 		}
@@ -114,13 +111,9 @@ func TestEveryFieldOfARequest(t *testing.T) {
 					t.Errorf("%s of %s: the value is unconverted: %t", field.Name, method.Name, same)
 				}
 			case *tfprotov6.RawState:
-				if received.IsNil() {
-					t.Errorf("%s of %s is dropped", field.Name, method.Name)
-				}
+				assert.Check(t, !received.IsNil(), "%s of %s is dropped", field.Name, method.Name)
 			default:
-				if !reflect.DeepEqual(sent.Interface(), received.Interface()) {
-					t.Errorf("%s of %s is %v, and the framework gets %v", field.Name, method.Name, sent, received)
-				}
+				assert.Check(t, reflect.DeepEqual(sent.Interface(), received.Interface()), "%s of %s is %v, and the framework gets %v", field.Name, method.Name, sent, received)
 			}
 		}
 	}

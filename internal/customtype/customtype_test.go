@@ -10,15 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 )
 
 // read converts a value of the configuration or the state, as the framework does.
 func read(t *testing.T, typ basetypes.StringTypable, in any) String {
 	t.Helper()
 	v, err := typ.ValueFromTerraform(t.Context(), tftypes.NewValue(tftypes.String, in))
-	if err != nil {
-		t.Fatalf("ValueFromTerraform: %v", err)
-	}
+	assert.Assert(t, err == nil, "ValueFromTerraform: %v", err)
 	return v.(String)
 }
 
@@ -50,9 +49,7 @@ func TestValidation(t *testing.T) {
 					t.Errorf("%q: %s", in, got)
 				}
 				once, err := tt.typ.Normalize(in)
-				if err != nil {
-					t.Errorf("Normalize(%q): %v", in, err)
-				}
+				assert.Check(t, err == nil, "Normalize(%q): %v", in, err)
 				if twice, err := tt.typ.Normalize(once); err != nil || twice != once || !tt.typ.Same(in, once) {
 					t.Errorf("Normalize(%q) = %q, and of that %q, %v", in, once, twice, err)
 				}
@@ -79,16 +76,10 @@ func TestSemanticEquality(t *testing.T) {
 				va, vb := read(t, tt.typ, a), tt.known(b)
 				for _, pair := range [][2]String{{va, vb}, {vb, va}} {
 					got, diags := pair[0].StringSemanticEquals(t.Context(), pair[1])
-					if got != want || diags.HasError() {
-						t.Errorf("%s ~ %s: %v %v, want %v", pair[0], pair[1], got, diags, want)
-					}
+					assert.Check(t, got == want && !diags.HasError(), "%s ~ %s: %v %v, want %v", pair[0], pair[1], got, diags, want)
 				}
-				if tt.typ.Same(a, b) != want || tt.typ.Same(b, a) != want {
-					t.Errorf("Same(%q, %q) is not %v", a, b, want)
-				}
-				if va.Equal(vb) != (a == b) {
-					t.Errorf("(%s).Equal(%s) is not about the spelling", va, vb)
-				}
+				assert.Check(t, tt.typ.Same(a, b) == want && tt.typ.Same(b, a) == want, "Same(%q, %q) is not %v", a, b, want)
+				assert.Check(t, va.Equal(vb) == (a == b), "(%s).Equal(%s) is not about the spelling", va, vb)
 			}
 			for _, p := range tt.examples.equal {
 				check(p[0], p[1], true)
@@ -126,9 +117,7 @@ func TestValues(t *testing.T) {
 			if again, diags := tt.typ.ValueFromString(t.Context(), s); diags.HasError() || again != basetypes.StringValuable(v) {
 				t.Errorf("%s: %s became %s, %v", name, v, again, diags)
 			}
-			if v.Type(t.Context()) != attr.Type(tt.typ) || v.Equal(s) {
-				t.Errorf("%s: %s has the type %#v, or equals a plain string", name, v, v.Type(t.Context()))
-			}
+			assert.Check(t, v.Type(t.Context()) == attr.Type(tt.typ) && !v.Equal(s), "%s: %s has the type %#v, or equals a plain string", name, v, v.Type(t.Context()))
 			for j, other := range inputs[:4] {
 				o := read(t, tt.typ, other)
 				equal, diags := v.StringSemanticEquals(t.Context(), o)
@@ -144,9 +133,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: the values of %s are %#v", name, tt.typ, typ)
 		}
 		for other, o := range testTypes {
-			if tt.typ.Equal(o.typ) != (other == name) {
-				t.Errorf("%s.Equal(%s) is wrong", name, other)
-			}
+			assert.Check(t, tt.typ.Equal(o.typ) == (other == name), "%s.Equal(%s) is wrong", name, other)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
@@ -66,9 +68,7 @@ var spellings = []string{
 func checkSound(t *testing.T, a, b string) {
 	t.Helper()
 	equal := DNSValue.Same(a, b)
-	if equal != DNSValue.Same(b, a) {
-		t.Errorf("Equal(%q, %q) is not symmetric", a, b)
-	}
+	assert.Check(t, equal == DNSValue.Same(b, a), "Equal(%q, %q) is not symmetric", a, b)
 	if !equal || a == b {
 		return
 	}
@@ -80,13 +80,9 @@ func checkSound(t *testing.T, a, b string) {
 			continue
 		}
 		found = true
-		if !dnsdata.EqualValues(typ, a, b) {
-			t.Errorf("%q and %q are equal, but not as %s", a, b, typ)
-		}
+		assert.Check(t, dnsdata.EqualValues(typ, a, b), "%q and %q are equal, but not as %s", a, b, typ)
 	}
-	if !found {
-		t.Errorf("%q and %q are equal, but as no type", a, b)
-	}
+	assert.Check(t, found, "%q and %q are equal, but as no type", a, b)
 }
 
 func TestDNSValueEqualityIsSound(t *testing.T) {
@@ -157,9 +153,7 @@ func TestDNSNameEqualityIsSound(t *testing.T) {
 				if errA != nil || errB != nil || !DNSName.Same(a, b) {
 					continue
 				}
-				if !EqualInZone(zone, a, b) {
-					t.Errorf("%q and %q are equal, but not in %s", a, b, zone)
-				}
+				assert.Check(t, EqualInZone(zone, a, b), "%q and %q are equal, but not in %s", a, b, zone)
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestRunRefuses checks that run validates the pages and reports errors. What it writes is compared
@@ -17,9 +19,7 @@ func TestRunRefuses(t *testing.T) {
 		"broken template":       {"templates/index.md.tmpl", "{{ .Nothing }}", "index.md.tmpl"},
 	} {
 		file := filepath.Join(t.TempDir(), filepath.FromSlash(c.file))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, []byte(c.text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, []byte(c.text), 0o600)))
 		if err := run(t.Context(), strings.TrimSuffix(file, filepath.FromSlash(c.file))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

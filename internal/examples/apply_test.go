@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -70,9 +71,7 @@ func apply(t *testing.T, text, providers, rest string, served factories) {
 func folder(t *testing.T, text string) config.TestStepConfigFunc {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text), 0o600))
 	return config.StaticDirectory(dir)
 }
 
@@ -176,9 +175,7 @@ func variables(t *testing.T, text string, creates bool) config.Variables {
 		if fallback != nil && (!ok || !creates || fallback[1] != "null") {
 			continue
 		}
-		if !ok {
-			t.Fatalf("the variable %s has no default; give it one, or a value in this package's test", v[1])
-		}
+		assert.Assert(t, ok, "the variable %s has no default; give it one, or a value in this package's test", v[1])
 		vars[v[1]] = value
 	}
 	return vars

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	tfjson "github.com/hashicorp/terraform-json"
+	"gotest.tools/v3/assert"
 )
 
 // root is the folder of all examples.
@@ -69,9 +70,7 @@ func all(t *testing.T, folders ...string) (found []example) {
 			continue
 		}
 		files, err := filepath.Glob(filepath.Join(root, k.folder, "*", k.pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, file := range files {
 			found = append(found, example{k, filepath.Base(filepath.Dir(file)), file})
 		}
@@ -82,18 +81,14 @@ func all(t *testing.T, folders ...string) (found []example) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(text)
 }
 
 func list(t *testing.T, dir string) []fs.DirEntry {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return entries
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
@@ -27,9 +28,7 @@ func schemas(t *testing.T) *checker {
 	t.Helper()
 	server := provider.NewServer(provider.New("test")())
 	schema, err := schemajson.Of(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &checker{server, schema}
 }
 

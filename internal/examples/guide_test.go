@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -27,13 +28,9 @@ func TestAccGettingStarted(t *testing.T) {
 		main.WriteString(block[2] + "\n")
 	}
 	csv := csvFile.FindStringSubmatch(guide)
-	if csv == nil {
-		t.Fatal("the guide has no mailboxes.csv")
-	}
+	assert.Assert(t, csv != nil, "the guide has no mailboxes.csv")
 	file := filepath.Join(t.TempDir(), "mailboxes.csv")
-	if err := os.WriteFile(file, []byte(csv[1]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(csv[1]), 0o600))
 	whole := strings.ReplaceAll(main.String(), "${path.module}/mailboxes.csv", filepath.ToSlash(file))
 	provider, _, _ := strings.Cut(whole, "\nresource ")
 	t.Chdir(t.TempDir())
@@ -51,9 +48,7 @@ func TestGuidesNameEveryResource(t *testing.T) {
 	for _, guide := range []string{"import", "permissions", "published-api"} {
 		text := read(t, "../../docs/guides/"+guide+".md")
 		for _, name := range names(schemas(t).schema.ResourceSchemas) {
-			if !strings.Contains(text, "`"+name+"`") {
-				t.Errorf("templates/guides/%s.md does not mention %s; add it, and run make generate", guide, name)
-			}
+			assert.Check(t, strings.Contains(text, "`"+name+"`"), "templates/guides/%s.md does not mention %s; add it, and run make generate", guide, name)
 		}
 	}
 }
@@ -62,14 +57,10 @@ func TestGuidesNameEveryResource(t *testing.T) {
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	guides, err := filepath.Glob("../../docs/guides/*.md")
-	if err != nil || len(guides) < 5 {
-		t.Fatalf("guides %q, error %v", guides, err)
-	}
+	assert.Assert(t, err == nil && len(guides) >= 5, "guides %q, error %v", guides, err)
 	index := read(t, "../../docs/index.md")
 	for _, guide := range guides {
 		name := strings.TrimSuffix(filepath.Base(guide), ".md")
-		if !strings.Contains(index, "/latest/docs/guides/"+name+")") {
-			t.Errorf("templates/index.md.tmpl does not link the guide %s", name)
-		}
+		assert.Check(t, strings.Contains(index, "/latest/docs/guides/"+name+")"), "templates/index.md.tmpl does not link the guide %s", name)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -25,9 +26,7 @@ func TestAccImport(t *testing.T) {
 			dir := filepath.Join(root, "resources", typeName)
 			byID, byIdentity := importBlock(t, filepath.Join(dir, "import-by-string-id.tf")), importBlock(t, filepath.Join(dir, "import-by-identity.tf"))
 			address, key := importCommand(t, filepath.Join(dir, "import.sh"))
-			if byID.to != address || byIdentity.to != address {
-				t.Fatalf("the examples import to %s, %s and %s", address, byID.to, byIdentity.to)
-			}
+			assert.Assert(t, byID.to == address && byIdentity.to == address, "the examples import to %s, %s and %s", address, byID.to, byIdentity.to)
 			text := destroyable(read(t, filepath.Join(dir, "resource.tf")))
 			s := newServer(t, text)
 			var id string
@@ -69,9 +68,7 @@ func importByIdentity(t *testing.T, s *acctest.Server, typeName, id string, iden
 	p.NoErrors(diags)
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
-	if o.Text("id") != id {
-		t.Errorf("imported %s by the identity of %s", o.Text("id"), id)
-	}
+	assert.Check(t, o.Text("id") == id, "imported %s by the identity of %s", o.Text("id"), id)
 }
 
 // importing is an import block.
@@ -85,9 +82,7 @@ func importBlock(t *testing.T, name string) importing {
 	t.Helper()
 	text := []byte(read(t, name))
 	file, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
+	assert.Assert(t, !diags.HasErrors(), diags)
 	var parsed struct {
 		Import struct {
 			To       hcl.Expression    `hcl:"to"`
@@ -99,9 +94,7 @@ func importBlock(t *testing.T, name string) importing {
 		t.Fatal(diags)
 	}
 	block := importing{string(parsed.Import.To.Range().SliceBytes(text)), parsed.Import.ID, parsed.Import.Identity}
-	if (block.id == "") == (block.identity == nil) {
-		t.Errorf("%s must have either an id or an identity", name)
-	}
+	assert.Check(t, (block.id == "") != (block.identity == nil), "%s must have either an id or an identity", name)
 	return block
 }
 
@@ -112,8 +105,6 @@ var command = regexp.MustCompile(`(?m)^terraform import (\S+) '?([^'\n]+)'?\n\z`
 func importCommand(t *testing.T, script string) (address, id string) {
 	t.Helper()
 	found := command.FindStringSubmatch(read(t, script))
-	if found == nil {
-		t.Fatalf("%s does not end with terraform import, an address and an id", script)
-	}
+	assert.Assert(t, found != nil, "%s does not end with terraform import, an address and an id", script)
 	return found[1], found[2]
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -19,9 +21,7 @@ func TestPermissions(t *testing.T) {
 	guide := read(t, permissions)
 	named := capabilities(guide)
 	for _, c := range api.Capabilities() {
-		if !slices.Contains(named, c) {
-			t.Errorf("templates/guides/permissions.md does not mention %s; add it, and run make generate", c)
-		}
+		assert.Check(t, slices.Contains(named, c), "templates/guides/permissions.md does not mention %s; add it, and run make generate", c)
 	}
 	for _, c := range named {
 		if c != "data.mailhost" && !slices.Contains(api.Capabilities(), c) {
@@ -72,9 +72,7 @@ func TestPermissionsAreEnough(t *testing.T) {
 				}
 				o = next
 			}
-			if !o.Gone() {
-				t.Error("it is still there")
-			}
+			assert.Check(t, o.Gone(), "it is still there")
 		})
 	}
 }

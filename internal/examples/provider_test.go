@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -21,9 +22,7 @@ import (
 // It is not parallel, because an embedded account is in the working directory.
 func TestAccProvider(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "provider", "*.tf"))
-	if err != nil || len(files) < 4 {
-		t.Fatalf("found %d examples: %v", len(files), err)
-	}
+	assert.Assert(t, err == nil && len(files) >= 4, "found %d examples: %v", len(files), err)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text := read(t, file)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // sourcePath is a path in the repository between backticks: a file, or a folder with a
@@ -25,9 +27,7 @@ func TestLinks(t *testing.T) {
 	pages := markdown(t, "../../docs", root)
 	for _, pattern := range []string{"../../*.md", "../../apiserver/cmd/mailhostd/*.md"} {
 		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %q, error %v", pattern, found, err)
-		}
+		assert.Assert(t, err == nil && len(found) != 0, "%s: %q, error %v", pattern, found, err)
 		pages = append(pages, found...)
 	}
 	for _, page := range pages {
@@ -55,9 +55,7 @@ func TestThreatModel(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "../../SECURITY.md"), "## Threat model")
 	text, _, _ = strings.Cut(text, "\n## ")
 	tests := threatTest.FindAllStringSubmatch(text, -1)
-	if len(tests) < 30 || len(tests) != strings.Count(text, "`Test") {
-		t.Errorf("%d of %d tests have a folder", len(tests), strings.Count(text, "`Test"))
-	}
+	assert.Check(t, len(tests) >= 30 && len(tests) == strings.Count(text, "`Test"), "%d of %d tests have a folder", len(tests), strings.Count(text, "`Test"))
 	for _, test := range tests {
 		files, err := filepath.Glob(filepath.Join("../..", test[2], "*_test.go"))
 		if err != nil || !slices.ContainsFunc(files, func(file string) bool { return strings.Contains(read(t, file), "\nfunc "+test[1]+"(t *testing.T)") }) {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestExamplesAreValid validates every configuration below examples.
@@ -19,9 +21,7 @@ func TestExamplesAreValid(t *testing.T) {
 			t.Run(strings.TrimPrefix(filepath.ToSlash(path), root+"/"), func(t *testing.T) { c.check(t, path, read(t, path)) })
 		}
 	})
-	if checked < 20 {
-		t.Errorf("only %d configurations were found", checked)
-	}
+	assert.Check(t, checked >= 20, "only %d configurations were found", checked)
 }
 
 // fenced matches a configuration in a page.
@@ -41,9 +41,7 @@ func TestPagesAreValid(t *testing.T) {
 			}
 		})
 	}
-	if checked < 20 {
-		t.Errorf("only %d configurations were found", checked)
-	}
+	assert.Check(t, checked >= 20, "only %d configurations were found", checked)
 }
 
 // markdown returns the pages below folders.
@@ -68,7 +66,5 @@ func walk(t *testing.T, dir string, do func(path string)) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -27,15 +28,11 @@ func text(t *testing.T, v tftypes.Value) string {
 	t.Helper()
 	var s string
 	if v.Type().Is(tftypes.String) {
-		if err := v.As(&s); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, v.As(&s))
 		return s
 	}
 	var items []tftypes.Value
-	if err := v.As(&items); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, v.As(&items))
 	lines := make([]string, len(items))
 	for i, item := range items {
 		lines[i] = text(t, item)
@@ -100,14 +97,10 @@ func TestParseUsers(t *testing.T) {
 		t.Fatal(ferr.Text)
 	}
 	var people, names map[string]tftypes.Value
-	if err := v.As(&people); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, v.As(&people))
 	got := map[string]string{}
 	for local, p := range people {
-		if err := p.As(&names); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, p.As(&names))
 		got[local] = text(t, names["first_name"]) + "|" + text(t, names["last_name"])
 	}
 	if diff := cmp.Diff(map[string]string{"jane.doe": "Jane|Doe", "zoe": "Zoë|Müller; M.A."}, got); diff != "" {
@@ -132,15 +125,11 @@ func TestCheckMailDNS(t *testing.T) {
 			t.Fatal(ferr.Text)
 		}
 		var results []tftypes.Value
-		if err := v.As(&results); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, v.As(&results))
 		got := ""
 		for _, r := range results {
 			var fields map[string]tftypes.Value
-			if err := r.As(&fields); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, r.As(&fields))
 			got += text(t, fields["check"]) + " " + text(t, fields["status"]) + ", "
 		}
 		if want := "mx ok, spf failed, dkim failed, dmarc failed, mta_sts warning, tls_rpt warning, apex ok, bulk_senders failed, "; got != want {
@@ -222,26 +211,16 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, ferr := p.Call(tt.function, tt.arguments...)
-			if ferr == nil {
-				t.Fatal("no error")
-			}
-			if !strings.Contains(ferr.Text, tt.want) {
-				t.Errorf("%q is missing in: %s", tt.want, ferr.Text)
-			}
+			assert.Assert(t, ferr != nil, "no error")
+			assert.Check(t, strings.Contains(ferr.Text, tt.want), "%q is missing in: %s", tt.want, ferr.Text)
 			argument := int64(call)
 			if ferr.FunctionArgument != nil {
 				argument = *ferr.FunctionArgument
 			}
-			if argument != tt.argument {
-				t.Errorf("the error is of argument %d, not %d", argument, tt.argument)
-			}
-			if strings.Contains(ferr.Text, "c2VjcmV0") || strings.Contains(ferr.Text, edKey) {
-				t.Errorf("the error contains the key: %s", ferr.Text)
-			}
+			assert.Check(t, argument == tt.argument, "the error is of argument %d, not %d", argument, tt.argument)
+			assert.Check(t, !strings.Contains(ferr.Text, "c2VjcmV0") && !strings.Contains(ferr.Text, edKey), "the error contains the key: %s", ferr.Text)
 			// Terraform appends its own punctuation.
-			if strings.HasSuffix(ferr.Text, ".") {
-				t.Errorf("ends in a full stop: %s", ferr.Text)
-			}
+			assert.Check(t, !strings.HasSuffix(ferr.Text, "."), "ends in a full stop: %s", ferr.Text)
 		})
 	}
 }

@@ -4,7 +4,6 @@ package licences
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -16,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite licences.csv")
 
 // phrases identify a licence. Each allows both programs to be distributed in source and
 // binary form, with the licence's text.
@@ -50,20 +49,14 @@ func TestLicences(t *testing.T) {
 	fmt.Fprintln(&list, "module,licence,linked by")
 	for _, module := range slices.Sorted(maps.Keys(users)) {
 		licences := licencesIn(t, folders[module])
-		if len(licences) == 0 {
-			t.Errorf("the licence of %s in %s is unknown; read it, and if it may be used, add a phrase of it to this test", module, folders[module])
-		}
+		assert.Check(t, len(licences) != 0, "the licence of %s in %s is unknown; read it, and if it may be used, add a phrase of it to this test", module, folders[module])
 		fmt.Fprintf(&list, "%s,%s,%s\n", module, strings.Join(licences, " and "), strings.Join(users[module], " and "))
 	}
-	if *update {
-		if err := os.WriteFile("licences.csv", list.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if golden.FlagUpdate() {
+		assert.NilError(t, os.WriteFile("licences.csv", list.Bytes(), 0o600))
 	}
 	kept, err := os.ReadFile("licences.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if diff := cmp.Diff(string(kept), list.String()); diff != "" {
 		t.Errorf("licences.csv is stale; run make licences, read what has changed, and commit it:\n%s", diff)
 	}
@@ -79,9 +72,7 @@ func modules(t *testing.T, program string) map[string]string {
 		cmd.Dir = "../.."
 		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v", cmd, err)
-		}
+		assert.Assert(t, err == nil, "%s: %v", cmd, err)
 		for line := range strings.Lines(string(out)) {
 			if module, folder, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 				found[module] = folder
@@ -97,17 +88,13 @@ var licenceFile = regexp.MustCompile(`(?i)^(licen[sc]e|copying)`)
 func licencesIn(t *testing.T, folder string) (licences []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, e := range entries {
 		if e.IsDir() || !licenceFile.MatchString(e.Name()) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		text := strings.Join(strings.Fields(string(data)), " ")
 		for _, p := range phrases {
 			if p.text.MatchString(text) {

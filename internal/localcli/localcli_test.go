@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
@@ -29,7 +31,5 @@ func TestEnvironment(t *testing.T) {
 		"PATH=/bin", "TF_LOG=TRACE", "TF_LOG_PATH=log", "TFOO=1", "HTTPS_PROXY=http://proxy", "HOME=/demo/home",
 		"TF_CLI_CONFIG_FILE=/demo/cli.tfrc", "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("environment is %v, want %v", got, want)
-	}
+	assert.Check(t, slices.Equal(got, want), "environment is %v, want %v", got, want)
 }

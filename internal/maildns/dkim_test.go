@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 const (
@@ -36,23 +38,17 @@ func encodePEM(kind string, der []byte) string {
 func unbase64(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := base64.StdEncoding.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return b
 }
 
 func TestDKIMRecord(t *testing.T) {
 	t.Parallel()
 	public, err := x509.ParsePKIXPublicKey(unbase64(t, rsaBase64))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	pkcs1 := x509.MarshalPKCS1PublicKey(public.(*rsa.PublicKey))
 	spki, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(unbase64(t, ed25519Base64)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	rsaRecord, edRecord := "v=DKIM1; k=rsa; p="+rsaBase64, "v=DKIM1; k=ed25519; p="+ed25519Base64
 	tests := recordTests{
 		"RSA":                   {DKIM{PublicKey: rsaPEM}, rsaRecord},
@@ -102,18 +98,12 @@ func TestDKIMKeyProblems(t *testing.T) {
 	seed := unbase64(t, ed25519Seed)
 	edPrivate := ed25519.NewKeyFromSeed(seed)
 	rsaPrivate, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	ecPrivate, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	must := func(der []byte, err error) []byte {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return der
 	}
 	ofSize := func(bits uint) *rsa.PublicKey {

@@ -4,19 +4,17 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
 // checkRecord fails unless a zone can contain the record.
 func checkRecord(t *testing.T, record string) {
 	t.Helper()
-	if strings.ContainsFunc(record, func(r rune) bool { return r < ' ' || r > '~' }) {
-		t.Errorf("%q has characters other than printable ASCII", record)
-	}
+	assert.Check(t, !strings.ContainsFunc(record, func(r rune) bool { return r < ' ' || r > '~' }), "%q has characters other than printable ASCII", record)
 	text, err := dnsdata.NormalizeValue(dnsdata.TypeTXT, record)
-	if err != nil || text != record {
-		t.Errorf("as a value of TXT %q is %q, %v", record, text, err)
-	}
+	assert.Check(t, err == nil && text == record, "as a value of TXT %q is %q, %v", record, text, err)
 }
 
 // FuzzSPF checks that building a record from a built record changes nothing.
@@ -51,8 +49,6 @@ func FuzzSPF(f *testing.F) {
 				}
 			}
 		}
-		if lookups > 10 {
-			t.Errorf("%d lookups in %q", lookups, record)
-		}
+		assert.Check(t, lookups <= 10, "%d lookups in %q", lookups, record)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestMTASTSRecord(t *testing.T) {
@@ -39,13 +41,9 @@ func TestMTASTSPolicy(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := tt.in.Text()
-			if err != nil || got != tt.want {
-				t.Fatalf("got %q, %v; want %q", got, err, tt.want)
-			}
+			assert.Assert(t, err == nil && got == tt.want, "got %q, %v; want %q", got, err, tt.want)
 			parsed, err := parseMTASTSPolicy(strings.ReplaceAll(got, "\r\n", "\n"))
-			if err != nil || parsed.Mode != tt.in.Mode || parsed.MaxAge != tt.in.MaxAge || len(parsed.MX) != len(tt.in.MX) {
-				t.Errorf("reads as %+v, %v", parsed, err)
-			}
+			assert.Check(t, err == nil && parsed.Mode == tt.in.Mode && parsed.MaxAge == tt.in.MaxAge && len(parsed.MX) == len(tt.in.MX), "reads as %+v, %v", parsed, err)
 		})
 	}
 }
@@ -108,9 +106,7 @@ func TestParseMTASTSPolicy(t *testing.T) {
 func TestMTASTSID(t *testing.T) {
 	t.Parallel()
 	id, err := MTASTSID(rfc8461)
-	if err != nil || id != "b7c7f8ecaf8c62bfd6c88412f7c35d06" {
-		t.Errorf("got %q, %v", id, err)
-	}
+	assert.Check(t, err == nil && id == "b7c7f8ecaf8c62bfd6c88412f7c35d06", "got %q, %v", id, err)
 	if _, err := (MTASTS{ID: id}).Record(); err != nil {
 		t.Error(err)
 	}

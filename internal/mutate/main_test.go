@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestRun makes all mutants of a package with a place for each kind.
@@ -13,9 +15,7 @@ func TestRun(t *testing.T) {
 	}
 	t.Parallel()
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, []string{"./testdata/sample"}, nil, 1, 1000, time.Second); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t.Context(), &out, []string{"./testdata/sample"}, nil, 1, 1000, time.Second))
 	const want = `github.com/mailhost/terraform-provider-mailhost/internal/mutate/testdata/sample: 22 mutants
 testdata/sample/sample.go:32:2: survived, zero values returned: return b
 testdata/sample/sample.go:30:3: survived, call dropped: b.WriteString("unnoticed")
@@ -24,7 +24,5 @@ testdata/sample/sample.go:36:5: not reached, always false: errors <= 0
 testdata/sample/sample.go:36:5: not reached, boundary of <=: errors <= 0
 seed 1: 17 of 22 mutants killed (77 %), 3 not reached, 2 survived
 `
-	if out.String() != want {
-		t.Errorf("the report is\n%s", &out)
-	}
+	assert.Check(t, out.String() == want, "the report is\n%s", &out)
 }

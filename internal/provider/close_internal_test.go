@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestClose checks that the provider closes its database, so that the file is complete and
@@ -15,9 +17,7 @@ func TestClose(t *testing.T) {
 	if _, err := (settings{dataDir: dir}).open(t.Context(), p, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, p.close())
 	log, err := os.Stat(filepath.Join(dir, databaseName+"-wal"))
 	if err == nil && log.Size() > 0 {
 		t.Errorf("%d bytes are left in the log", log.Size())

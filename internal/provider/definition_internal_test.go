@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -15,14 +17,10 @@ func TestDefinitions(t *testing.T) {
 		d := reflect.ValueOf(o.definition).Elem()
 		name := d.FieldByName("Name").String()
 		for _, required := range []string{"Names", "Noun", "Nouns", "Attributes", "List", "ID", "Get", "Find", "ResourceDescription", "Delete", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
-			if member(d, required).IsZero() {
-				t.Errorf("%s has no %s", name, required)
-			}
+			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
 		keys := member(d, "Single.Keys").Interface().([]service.Filter)
-		if len(keys) < 2 || keys[0].Name != "id" {
-			t.Errorf("%s: the keys are not the id and a natural key: %v", name, keys)
-		}
+		assert.Check(t, len(keys) >= 2 && keys[0].Name == "id", "%s: the keys are not the id and a natural key: %v", name, keys)
 		if member(d, "NaturalKeys").IsZero() && !member(d, "IsValuable").IsZero() {
 			t.Errorf("%s is valuable, and has no natural key by which a plan could protect it", name)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
@@ -35,9 +36,7 @@ func checkBlock(t *testing.T, name string, b *tfprotov6.SchemaBlock) {
 	t.Helper()
 	checkText(t, name, b.Description, b.DescriptionKind)
 	checkAttributes(t, name, b.Attributes)
-	if len(b.BlockTypes) > 0 {
-		t.Errorf("%s has blocks: an attribute can be computed from others, a block can't", name)
-	}
+	assert.Check(t, len(b.BlockTypes) <= 0, "%s has blocks: an attribute can be computed from others, a block can't", name)
 }
 
 func checkAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAttribute) {
@@ -54,9 +53,7 @@ func checkAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAt
 func checkFunction(t *testing.T, name string, f *tfprotov6.Function) {
 	t.Helper()
 	checkText(t, name, f.Description, f.DescriptionKind)
-	if f.Summary == "" || strings.Contains(f.Summary, "\n") {
-		t.Errorf("%s needs a Summary of one line; it is %q", name, f.Summary)
-	}
+	assert.Check(t, f.Summary != "" && !strings.Contains(f.Summary, "\n"), "%s needs a Summary of one line; it is %q", name, f.Summary)
 	parameters := f.Parameters
 	if f.VariadicParameter != nil {
 		parameters = append(parameters, f.VariadicParameter)
@@ -71,9 +68,7 @@ func checkIdentities(t *testing.T) {
 	t.Helper()
 	server := provider.NewServer(provider.New("test")())
 	resp, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for name, s := range resp.IdentitySchemas {
 		for _, a := range s.IdentityAttributes {
 			checkText(t, "identity of "+name+"."+a.Name, a.Description, tfprotov6.StringKindMarkdown)

@@ -3,6 +3,8 @@ package provider_test
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -30,9 +32,7 @@ func TestFailedUpdate(t *testing.T) {
 		s.Fault(t, fault.Rule{Operation: fault.Any, Status: 403})
 		failed, diags := p.ApplyPlan(t.Context(), typeName, config, o, plan)
 		acctest.Expect(t, diags, "ERROR", "403")
-		if !failed.State.Equal(o.State) {
-			t.Errorf("%s: the state is %s after a failure, it was %s", typeName, failed.State, o.State)
-		}
+		assert.Check(t, failed.State.Equal(o.State), "%s: the state is %s after a failure, it was %s", typeName, failed.State, o.State)
 		s.Control.Faults.Clear()
 		o, diags = p.Apply(t.Context(), typeName, config, failed)
 		p.NoErrors(diags)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -87,9 +88,7 @@ func eachFilter(t *testing.T, s *acctest.Server, p *acctest.Protocol, do func(fi
 			}
 		}
 	}
-	if lists < 7 {
-		t.Errorf("only %d lists with filters were found", lists)
-	}
+	assert.Check(t, lists >= 7, "only %d lists with filters were found", lists)
 }
 
 // requests records the requests to a server.
@@ -148,9 +147,7 @@ func listers(t *testing.T, p *acctest.Protocol, all *tfprotov6.GetProviderSchema
 func expectKept(t *testing.T, name string, o *acctest.Object, config map[string]any) {
 	t.Helper()
 	var fields map[string]tftypes.Value
-	if err := o.State.As(&fields); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, o.State.As(&fields))
 	for attribute, want := range config {
 		if got := fields[attribute]; !got.Equal(tftypes.NewValue(got.Type(), want)) {
 			t.Errorf("%s of data.%s is %s, not the configuration's %v", attribute, name, got, want)
@@ -196,9 +193,7 @@ func pluralOf(operation string) string {
 // expectFilters fails unless a schema has exactly the contract's filters.
 func expectFilters(t *testing.T, name string, s *tfprotov6.Schema, filters map[string]any) {
 	t.Helper()
-	if s == nil {
-		t.Fatalf("there is no %s for a list of the contract", name)
-	}
+	assert.Assert(t, s != nil, "there is no %s for a list of the contract", name)
 	var got []string
 	for _, a := range s.Block.Attributes {
 		if a.Optional {

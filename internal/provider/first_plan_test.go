@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -113,9 +115,7 @@ func TestPlanTellsOfMoneyAndRights(t *testing.T) {
 		want  bool
 	}{{"hunter22", nil, true}, {"hunter22", made, false}, {"hunter23", made, true}, {"correct horse", nil, false}, {"correct horse", made, false}} {
 		_, diags := p.Plan("mailhost_master_password", map[string]any{"name": "ops", "value": c.value}, c.prior)
-		if strings.Contains(acctest.Render(diags), `The secret of the master password "ops" is short`) != c.want {
-			t.Errorf("%+v: %s", c, acctest.Render(diags))
-		}
+		assert.Check(t, strings.Contains(acctest.Render(diags), `The secret of the master password "ops" is short`) == c.want, "%+v: %s", c, acctest.Render(diags))
 	}
 
 	ci, diags := p.Apply(t.Context(), "mailhost_service_account", map[string]any{"name": "ci", "rotation_triggers": map[string]any{"n": "1"}}, nil)

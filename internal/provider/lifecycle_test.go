@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -148,9 +149,7 @@ func (x *subject) take(i int, step step) {
 		must(x.T, step.before())
 	}
 	does, plan := x.plan(step.config)
-	if does != step.does {
-		x.Fatalf("step %d %s, want %s: %s, replacing %v", i, does, step.does, plan.State, plan.Replace)
-	}
+	assert.Assert(x, does == step.does, "step %d %s, want %s: %s, replacing %v", i, does, step.does, plan.State, plan.Replace)
 	if d := difference(step.planned, plain(x.T, plan.State)); d != "" && step.planned != nil && does != replaces {
 		x.Errorf("step %d: the plan (-want +got):\n%s", i, d)
 	}
@@ -170,9 +169,7 @@ func (x *subject) take(i int, step step) {
 		x.Errorf("step %d %s: the id was %q and is %q", i, does, id, x.o.Text("id"))
 	}
 	x.identified(x.o, fmt.Sprint("step ", i))
-	if !x.o.State.IsFullyKnown() {
-		x.Errorf("step %d leaves unknown values: %s", i, x.o.State)
-	}
+	assert.Check(x, x.o.State.IsFullyKnown(), "step %d leaves unknown values: %s", i, x.o.State)
 	if d := difference(step.want, plain(x.T, x.o.State)); d != "" && step.want != nil {
 		x.Errorf("step %d: the state (-want +got):\n%s", i, d)
 	}
@@ -198,9 +195,7 @@ func (x *subject) named(diags []*tfprotov6.Diagnostic, objects ...*acctest.Objec
 				}
 			}
 		}
-		if !isNamed {
-			x.Errorf("a summary does not name the object: %q", d.Summary)
-		}
+		assert.Check(x, isNamed, "a summary does not name the object: %q", d.Summary)
 	}
 }
 
@@ -242,9 +237,7 @@ func (x *subject) imports() {
 		}
 		plan, diags := x.p.Plan(x.typeName, x.latest, o)
 		x.p.NoErrors(diags)
-		if len(plan.Replace) > 0 || plan.Text("id") != id {
-			x.Errorf("import of %q is replaced because of %v", key, plan.Replace)
-		}
+		assert.Check(x, len(plan.Replace) <= 0 && plan.Text("id") == id, "import of %q is replaced because of %v", key, plan.Replace)
 	}
 	for _, wrong := range []values{{"id": ""}, {"id": "no id"}, {"id": id, "account_id": noID}} {
 		if _, diags := x.p.Import(x.typeName, "", wrong); acctest.Errors(diags) != 1 {
@@ -261,9 +254,7 @@ func (x *subject) disappears() {
 	o.Identity = nil // as in a state of an older Terraform
 	gone, diags := x.p.Walk().Read(x.typeName, &o)
 	x.p.NoErrors(diags)
-	if !gone.Gone() {
-		x.Errorf("a deleted object is still in the state: %s", gone.State)
-	}
+	assert.Check(x, gone.Gone(), "a deleted object is still in the state: %s", gone.State)
 	x.identified(gone, "gone")
 	_, diags = x.p.Destroy(x.Context(), x.typeName, x.o)
 	x.p.NoErrors(diags) // it is deleted already
@@ -277,9 +268,7 @@ func (x *subject) ends() {
 	gone, diags := x.p.Destroy(x.Context(), x.typeName, x.o)
 	x.p.NoErrors(diags)
 	x.named(diags, x.o)
-	if !gone.Gone() {
-		x.Errorf("after the destroy the state has %s", gone.State)
-	}
+	assert.Check(x, gone.Gone(), "after the destroy the state has %s", gone.State)
 	if x.s.PublishedOnly {
 		acctest.Expect(x, diags, "WARNING", "will still exist")
 		return
@@ -298,9 +287,7 @@ func (x *subject) refusals(canRead bool) {
 			_, diags = x.p.Apply(x.Context(), x.typeName, c.config, nil)
 		}
 		acctest.Expect(x, diags, append([]string{"ERROR"}, c.want...)...)
-		if acctest.Errors(diags) != 1 {
-			x.Errorf("%v has more than one error: %s", c.config, acctest.Render(diags))
-		}
+		assert.Check(x, acctest.Errors(diags) == 1, "%v has more than one error: %s", c.config, acctest.Render(diags))
 	}
 	for _, c := range x.noImport {
 		o, diags := x.p.Walk().Import(x.typeName, c.id, nil)

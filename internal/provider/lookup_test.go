@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -365,9 +366,7 @@ func TestLookups(t *testing.T) {
 					for _, item := range plain(t, o.State).(values)[strings.TrimPrefix(plural, "mailhost_")].([]any) {
 						got = append(got, item.(values)[l.label].(string))
 					}
-					if !slices.Equal(got, c.want) {
-						t.Errorf("%v lists %q, want %q", c.config, got, c.want)
-					}
+					assert.Check(t, slices.Equal(got, c.want), "%v lists %q, want %q", c.config, got, c.want)
 					if c.listed == nil {
 						c.listed = c.want
 					}
@@ -548,7 +547,5 @@ func plain(t *testing.T, v tftypes.Value) any {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }

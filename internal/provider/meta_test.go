@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
@@ -41,9 +42,7 @@ func everything(t *testing.T) (all []registered) {
 	t.Helper()
 	server := provider.NewServer(provider.New("test")())
 	s, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for kind, names := range map[string][]string{
 		"resources":           slices.Collect(maps.Keys(s.ResourceSchemas)),
 		"data-sources":        slices.Collect(maps.Keys(s.DataSourceSchemas)),
@@ -52,9 +51,7 @@ func everything(t *testing.T) (all []registered) {
 		"actions":             slices.Collect(maps.Keys(s.ActionSchemas)),
 		"functions":           slices.Collect(maps.Keys(s.Functions)),
 	} {
-		if len(names) == 0 {
-			t.Errorf("the provider offers no %s", kind)
-		}
+		assert.Check(t, len(names) != 0, "the provider offers no %s", kind)
 		for _, name := range names {
 			all = append(all, registered{kind, name})
 		}
@@ -81,8 +78,6 @@ func TestEverythingHasItsPages(t *testing.T) {
 				t.Errorf("%s has no example: write %s, as other types have it; package internal/examples tests it, and make generate shows it in the page", r, file)
 			}
 		}
-		if missing(r.page()) {
-			t.Errorf("%s has no page: run make generate, and commit %s", r, r.page())
-		}
+		assert.Check(t, !missing(r.page()), "%s has no page: run make generate, and commit %s", r, r.page())
 	}
 }

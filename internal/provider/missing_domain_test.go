@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -47,9 +48,7 @@ func TestMissingDomain(t *testing.T) {
 			config["domain"] = "elsewhere.net"
 			_, diags = p.Plan(typeName, config, nil)
 			acctest.Expect(t, diags, missingDomain+"elsewhere.net")
-			if strings.Contains(acctest.Render(diags), "Did you mean") {
-				t.Errorf("%s: %s", typeName, acctest.Render(diags))
-			}
+			assert.Check(t, !strings.Contains(acctest.Render(diags), "Did you mean"), "%s: %s", typeName, acctest.Render(diags))
 			config["domain"] = "EXAMPLE.com."
 			_, diags = p.Plan(typeName, config, nil)
 			expectNone(t, typeName+" in an existing domain", acctest.Render(diags))
@@ -101,7 +100,5 @@ func TestMissingDomainOfThePlan(t *testing.T) {
 
 func expectNone(t *testing.T, what, text string) {
 	t.Helper()
-	if strings.Contains(text, "does not have the domain") || strings.Contains(text, "ERROR") {
-		t.Errorf("%s: %s", what, text)
-	}
+	assert.Check(t, !strings.Contains(text, "does not have the domain") && !strings.Contains(text, "ERROR"), "%s: %s", what, text)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -20,13 +21,9 @@ import (
 func accountOf(t *testing.T, s settings) string {
 	t.Helper()
 	c, err := s.open(t.Context(), &process{}, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	a, err := c.GetAccount(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return a.ID
 }
 
@@ -43,30 +40,22 @@ func TestOpenEmbedded(t *testing.T) {
 		t.Errorf("want the account %s, got %s", accountID, other)
 	}
 	ignore, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
-	if err != nil || string(ignore) != "*\n" {
-		t.Errorf(".gitignore: %q, %v", ignore, err)
-	}
+	assert.Check(t, err == nil && string(ignore) == "*\n", ".gitignore: %q, %v", ignore, err)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory's mode is %v, %v", info.Mode(), err)
 	}
 	const unknown = "00000000-0000-4000-8000-00000000acc9"
 	_, err = settings{dataDir: dir, accountID: unknown, accountFromEnv: true}.open(t.Context(), &process{}, "test")
-	if err == nil || !strings.Contains(err.Error(), envAccountID) {
-		t.Errorf("an account of the environment: %v", err)
-	}
+	assert.Check(t, err != nil && strings.Contains(err.Error(), envAccountID), "an account of the environment: %v", err)
 	_, err = settings{dataDir: dir}.open(t.Context(), &process{}, "test")
-	if err == nil || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), accountID) {
-		t.Errorf("with two accounts: %v", err)
-	}
+	assert.Check(t, err != nil && strings.Contains(err.Error(), first) && strings.Contains(err.Error(), accountID), "with two accounts: %v", err)
 }
 
 func TestOpenEmbeddedFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte("{"), 0o600))
 	for name, c := range map[string]struct {
 		settings settings
 		want     string
@@ -90,9 +79,7 @@ func TestFixtureChanged(t *testing.T) {
 	s := settings{dataDir: filepath.Join(dir, "data"), fixture: filepath.Join(dir, "account.json")}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(s.fixture, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(s.fixture, []byte(text), 0o600))
 	}
 	warnings := func() int {
 		var diags diag.Diagnostics
@@ -138,9 +125,7 @@ func TestOpenRemote(t *testing.T) {
 	list := func(s settings) {
 		t.Helper()
 		c, err := s.open(t.Context(), &process{}, "agent/1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if _, err := c.FindDomain(t.Context(), "example.com"); !errors.Is(err, client.ErrNotFound) {
 			t.Error(err)
 		}
@@ -151,9 +136,7 @@ func TestOpenRemote(t *testing.T) {
 	s.token, s.oauth2 = "", &oauth2Settings{tokenURL: server.URL + "/token", clientID: "id", clientSecret: "s3cret", scopes: []string{"a", "b"}}
 	list(s)
 	want := []string{path + " Bearer s3cret agent/1", "client_credentials a b id s3cret", path + " Bearer from-the-issuer agent/1"}
-	if strings.Join(seen, "\n") != strings.Join(want, "\n") {
-		t.Errorf("seen:\n%s\nwant:\n%s", strings.Join(seen, "\n"), strings.Join(want, "\n"))
-	}
+	assert.Check(t, strings.Join(seen, "\n") == strings.Join(want, "\n"), "seen:\n%s\nwant:\n%s", strings.Join(seen, "\n"), strings.Join(want, "\n"))
 }
 
 // TestSourceOutlivesCaller gets a token after the call that opened the client has

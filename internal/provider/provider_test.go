@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -44,13 +45,9 @@ func TestConfigureReachesEverything(t *testing.T) {
 		if first == nil {
 			first = got
 		}
-		if got != first {
-			t.Errorf("%s is another session", f.Name)
-		}
+		assert.Check(t, got == first, "%s is another session", f.Name)
 	}
-	if fields != 6 {
-		t.Errorf("there are %d fields of data", fields)
-	}
+	assert.Check(t, fields == 6, "there are %d fields of data", fields)
 }
 
 // nothing is an object without values.
@@ -68,9 +65,7 @@ func schemas(t *testing.T) *tfprotov6.GetProviderSchemaResponse {
 	server := provider.NewServer(provider.New("test")())
 	// The framework validates each schema first.
 	resp, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, d := range resp.Diagnostics {
 		t.Errorf("%s: %s: %s", d.Severity, d.Summary, d.Detail)
 	}
@@ -96,9 +91,7 @@ func TestSecretsAreSensitive(t *testing.T) {
 	want := []string{
 		"mailhost_master_password.generated_secret", "mailhost_master_password.value", "mailhost_master_password.value_wo", "mailhost_service_account.token",
 	}
-	if !slices.Equal(sensitive, want) {
-		t.Errorf("sensitive are %q, want %q", sensitive, want)
-	}
+	assert.Check(t, slices.Equal(sensitive, want), "sensitive are %q, want %q", sensitive, want)
 	for _, a := range all.Provider.Block.Attributes {
 		if a.Name == "token" && !a.Sensitive {
 			t.Error("the provider's token is not sensitive")

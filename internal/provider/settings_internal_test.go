@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"gotest.tools/v3/assert"
 )
 
 const (
@@ -76,9 +77,7 @@ func (c settingsCase) run(t *testing.T) {
 		t.Errorf("diagnostics %q, want %q", text, c.diags)
 	}
 	for _, d := range diags {
-		if strings.Contains(d.Detail(), "s3cret") {
-			t.Errorf("the diagnostics contain the secret: %s", d.Detail())
-		}
+		assert.Check(t, !strings.Contains(d.Detail(), "s3cret"), "the diagnostics contain the secret: %s", d.Detail())
 	}
 	if !diags.HasError() && !reflect.DeepEqual(got, c.want) {
 		t.Errorf("settings %+v, want %+v", got, c.want)

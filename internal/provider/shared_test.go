@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -28,9 +29,7 @@ func TestTerraformTest(t *testing.T) {
 			for _, c := range []values{k.config, k.again} {
 				_, diags = p.Plan(typeName, c, o)
 				for _, d := range diags {
-					if strings.HasPrefix(d.Summary, "Two resources") {
-						t.Errorf("%s: %s", typeName, d.Summary)
-					}
+					assert.Check(t, !strings.HasPrefix(d.Summary, "Two resources"), "%s: %s", typeName, d.Summary)
 				}
 				p.NoErrors(diags)
 			}
@@ -206,9 +205,7 @@ func TestOnExisting(t *testing.T) {
 			}
 			adopted, diags := p.ApplyPlan(t.Context(), typeName, adopting, nil, plan)
 			p.NoErrors(diags)
-			if adopted.Text("id") != o.Text("id") {
-				t.Errorf("%s: adopted %s, want %s", typeName, adopted.Text("id"), o.Text("id"))
-			}
+			assert.Check(t, adopted.Text("id") == o.Text("id"), "%s: adopted %s, want %s", typeName, adopted.Text("id"), o.Text("id"))
 			refreshed, diags := p.Walk().Read(typeName, adopted)
 			p.NoErrors(diags)
 			if again, diags := p.Plan(typeName, adopting, refreshed); acctest.Errors(diags) > 0 || !again.State.Equal(refreshed.State) {
@@ -242,9 +239,7 @@ func TestDeleteOfAcquired(t *testing.T) {
 		kept, diags := p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
 		t.Log(typeName)
 		acctest.Expect(t, diags, "ERROR: The ", " was not deleted", "Nothing was deleted", o.Text("id"), "deposed")
-		if kept.Gone() {
-			t.Errorf("%s: the state lost it", typeName)
-		}
+		assert.Check(t, !kept.Gone(), "%s: the state lost it", typeName)
 		if read, _ := p.Walk().Read(typeName, o); read.Gone() {
 			t.Errorf("%s was deleted", typeName)
 		}
@@ -265,9 +260,7 @@ func TestLeftOver(t *testing.T) {
 		config := kinds(s.AccountID)[typeName].config
 		p := s.Protocol(t, "")
 		_, diags := p.Walk().Plan(typeName, config, nil)
-		if strings.Contains(acctest.Render(diags), "the state does not have") {
-			t.Errorf("%s: there is none: %s", typeName, acctest.Render(diags))
-		}
+		assert.Check(t, !strings.Contains(acctest.Render(diags), "the state does not have"), "%s: there is none: %s", typeName, acctest.Render(diags))
 		o, diags := p.Apply(t.Context(), typeName, config, nil)
 		p.NoErrors(diags)
 		_, diags = p.Walk().Plan(typeName, config, nil)

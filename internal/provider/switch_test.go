@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -96,9 +98,7 @@ func (r *rule) confirm() error {
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusOK {
-		r.Errorf("the verification link returns %s", resp.Status)
-	}
+	assert.Check(r, resp.StatusCode == http.StatusOK, "the verification link returns %s", resp.Status)
 	return resp.Body.Close()
 }
 

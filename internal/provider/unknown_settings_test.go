@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -20,17 +21,11 @@ func TestUnknownTokenWithoutDeferral(t *testing.T) {
 		p.NoErrors(diags)
 		o.Identity = nil // like a CLI without identities
 		plan, diags := p.Plan(name, r.config, nil)
-		if acctest.Errors(diags) > 0 || plan.Deferred != nil {
-			t.Errorf("the create of %s: %s", name, acctest.Render(diags))
-		}
+		assert.Check(t, acctest.Errors(diags) <= 0 && plan.Deferred == nil, "the create of %s: %s", name, acctest.Render(diags))
 		read, diags := p.Read(name, o)
-		if !read.State.Equal(o.State) {
-			t.Errorf("the read of %s returns %s", name, read.State)
-		}
+		assert.Check(t, read.State.Equal(o.State), "the read of %s returns %s", name, read.State)
 		all = append(all, diags...)
 	}
-	if acctest.Errors(all) != 1 {
-		t.Errorf("%d errors: %s", acctest.Errors(all), acctest.Render(all))
-	}
+	assert.Check(t, acctest.Errors(all) == 1, "%d errors: %s", acctest.Errors(all), acctest.Render(all))
 	acctest.Expect(t, all, "ERROR: Provider setting not known yet", "token in the provider block", "-target=mailhost_service_account.", "\n  terraform apply\n")
 }

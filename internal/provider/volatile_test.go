@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -105,8 +107,6 @@ func TestInterrupted(t *testing.T) {
 		o, diags := p.Apply(ctx, typeName, kinds(s.AccountID)[typeName].config, nil)
 		p.NoErrors(diags)
 		acctest.Expect(t, diags, "WARNING: The ", " is not ready yet", "Run apply again")
-		if o.Text("id") == "" || o.Text("status") != c.status {
-			t.Errorf("%s: the state is %s", typeName, o.State)
-		}
+		assert.Check(t, o.Text("id") != "" && o.Text("status") == c.status, "%s: the state is %s", typeName, o.State)
 	}
 }

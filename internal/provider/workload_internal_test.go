@@ -17,6 +17,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"gotest.tools/v3/assert"
 )
 
 func workloadBlock(audience, tokenFile types.String) types.Object {
@@ -70,27 +71,21 @@ func TestWorkloadIdentitySettings(t *testing.T) {
 func TestWorkloadTokens(t *testing.T) {
 	t.Parallel()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	expiry := time.Now().Add(5 * time.Minute).Truncate(time.Second)
 	token := func(audience string) string {
 		return oidctest.SignIDToken(key, "k", oidc.RS256, fmt.Sprintf(`{"aud":%q,"exp":%d}`, audience, expiry.Unix()))
 	}
 	status := http.StatusOK
 	github := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer r" || r.URL.Query().Get("api-version") != "2" {
-			t.Errorf("request %s %v", r.URL, r.Header)
-		}
+		assert.Check(t, r.Header.Get("Authorization") == "Bearer r" && r.URL.Query().Get("api-version") == "2", "request %s %v", r.URL, r.Header)
 		w.WriteHeader(status)
 		fmt.Fprintf(w, `{"value":%q}`, token(r.URL.Query().Get("audience")))
 	}))
 	t.Cleanup(github.Close)
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	sources := map[string]*workloadIdentity{
 		"GitHub":   {requestURL: github.URL + "/?api-version=2", requestToken: "r"},
@@ -108,9 +103,7 @@ func TestWorkloadTokens(t *testing.T) {
 	fails := func(name, want string) {
 		t.Helper()
 		_, err := sources[name].Token()
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "eyJ") {
-			t.Errorf("%s: %v; want …%s…", name, err, want)
-		}
+		assert.Check(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "eyJ"), "%s: %v; want …%s…", name, err, want)
 	}
 	status = http.StatusForbidden
 	fails("GitHub", "id-token: write")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -40,9 +41,7 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r kind
 	p := other.Protocol(t, "").Together()
 	for i := range 3 {
 		read, diags := p.Read(name, o)
-		if !read.State.Equal(o.State) {
-			t.Errorf("the read returns %s", read.State)
-		}
+		assert.Check(t, read.State.Equal(o.State), "the read returns %s", read.State)
 		if i == 0 {
 			acctest.Expect(t, diags, full...)
 		} else if len(diags) > 0 {
@@ -67,9 +66,7 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r kind
 			config = nil
 		}
 		applied, diags := p.ApplyPlan(t.Context(), name, config, o, plan)
-		if applied.Gone() || acctest.Errors(diags) != 1 {
-			t.Errorf("the apply leaves %s: %s", applied.State, acctest.Render(diags))
-		}
+		assert.Check(t, !applied.Gone() && acctest.Errors(diags) == 1, "the apply leaves %s: %s", applied.State, acctest.Render(diags))
 		if text := acctest.Render(diags); i == 0 {
 			acctest.Expect(t, diags, full...)
 		} else if !strings.Contains(text, own.AccountID) || strings.Contains(text, "state rm") {
@@ -126,9 +123,7 @@ func TestRecreatedAccount(t *testing.T) {
 		lost := acctest.Embedded(t, accountID, t.TempDir())
 		kept, diags := lost.Read("mailhost_forwarding", o)
 		acctest.Expect(t, diags, "ERROR: The state belongs to another account", accountID, "created at", "same id", "MAILHOST_DATA_DIR")
-		if kept.Gone() {
-			t.Error("it was removed from the state")
-		}
+		assert.Check(t, !kept.Gone(), "it was removed from the state")
 		if _, diags := acctest.Embedded(t, accountID, t.TempDir()).Plan("mailhost_forwarding", nil, o); !isRefused(diags) {
 			t.Errorf("the destroy plans %s", acctest.Render(diags))
 		}
@@ -164,14 +159,10 @@ func TestOneErrorForTheConnection(t *testing.T) {
 			var all []*tfprotov6.Diagnostic
 			for name, o := range objects {
 				read, diags := p.Read(name, o)
-				if !read.State.Equal(o.State) {
-					t.Errorf("the read of %s returns %s", name, read.State)
-				}
+				assert.Check(t, read.State.Equal(o.State), "the read of %s returns %s", name, read.State)
 				all = append(all, diags...)
 			}
-			if acctest.Errors(all) != 1 {
-				t.Errorf("%d errors:\n%s", acctest.Errors(all), acctest.Render(all))
-			}
+			assert.Check(t, acctest.Errors(all) == 1, "%d errors:\n%s", acctest.Errors(all), acctest.Render(all))
 			acctest.Expect(t, all, c.want...)
 			if what == "wrong base_url" {
 				return // only a read can find this out

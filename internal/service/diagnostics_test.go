@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -104,9 +105,7 @@ func TestAdvice(t *testing.T) {
 			var diags diag.Diagnostics
 			AddError(&diags, err, "Can't", Fields{})
 			got := render(diags)
-			if len(got) != 1 || !strings.Contains(got[0], want) || !strings.HasPrefix(got[0], "| ") {
-				t.Errorf("%v: %q, want %q", err, got, want)
-			}
+			assert.Check(t, len(got) == 1 && strings.Contains(got[0], want) && strings.HasPrefix(got[0], "| "), "%v: %q, want %q", err, got, want)
 			if outcomeUnclear(err) && strings.Contains(got[0], "\n\n") {
 				t.Errorf("%v: more advice than its own: %q", err, got[0])
 			}

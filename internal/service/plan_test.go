@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 )
 
 // thing is the schema of these tests.
@@ -53,9 +54,7 @@ func TestKeepEqual(t *testing.T) {
 	} {
 		resp := planmodifier.StringResponse{PlanValue: c.config}
 		KeepEqual(strings.EqualFold).PlanModifyString(t.Context(), planmodifier.StringRequest{StateValue: c.state, ConfigValue: c.config, PlanValue: c.config}, &resp)
-		if !resp.PlanValue.Equal(c.want) {
-			t.Errorf("%s: planned %s, want %s", name, resp.PlanValue, c.want)
-		}
+		assert.Check(t, resp.PlanValue.Equal(c.want), "%s: planned %s, want %s", name, resp.PlanValue, c.want)
 	}
 }
 
@@ -89,9 +88,7 @@ func TestSettlePlan(t *testing.T) {
 		if c.settled {
 			want = c.state
 		}
-		if !resp.Plan.Raw.Equal(want) {
-			t.Errorf("%s: planned %s, want %s", name, resp.Plan.Raw, want)
-		}
+		assert.Check(t, resp.Plan.Raw.Equal(want), "%s: planned %s, want %s", name, resp.Plan.Raw, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	data "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
@@ -26,19 +27,13 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
-	if len(got) != len(want) {
-		t.Errorf("there are %d attributes", len(got))
-	}
-	if !got["domain"].GetType().Equal(customtype.DomainRef) {
-		t.Errorf("domain has the type %s", got["domain"].GetType())
-	}
+	assert.Check(t, len(got) == len(want), "there are %d attributes", len(got))
+	assert.Check(t, got["domain"].GetType().Equal(customtype.DomainRef), "domain has the type %s", got["domain"].GetType())
 	for _, inner := range []data.Attribute{
 		got["quota"].(data.SingleNestedAttribute).Attributes["used"],
 		got["aliases"].(data.ListNestedAttribute).NestedObject.Attributes["used"],
 	} {
-		if !inner.IsComputed() || inner.GetMarkdownDescription() != "Bytes." {
-			t.Errorf("nested: %+v", inner)
-		}
+		assert.Check(t, inner.IsComputed() && inner.GetMarkdownDescription() == "Bytes.", "nested: %+v", inner)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -106,9 +107,7 @@ func TestScopeCovers(t *testing.T) {
 		"of a later API, else": {state: state("team", otherUUID, "a.com"), config: Scope{Domain: ref("b.com")}},
 	} {
 		got, err := c.state.covers(c.config, func(name string) (string, error) { return domainIDOf(t.Context(), c.api, name) })
-		if got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("%s: %t, %v", name, got, err)
-		}
+		assert.Check(t, got == c.want && errors.Is(err, c.err), "%s: %t, %v", name, got, err)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -14,9 +16,7 @@ import (
 func newClient(t *testing.T) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c
 }
 
@@ -29,9 +29,7 @@ func TestOpensOnce(t *testing.T) {
 		opened.Add(1)
 		return want, nil
 	})
-	if opened.Load() != 0 {
-		t.Error("it is opened before the first use")
-	}
+	assert.Check(t, opened.Load() == 0, "it is opened before the first use")
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {

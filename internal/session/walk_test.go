@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -35,9 +37,7 @@ func silent(call func(*session.Walk, session.Object)) func(*session.Walk, sessio
 func replay(t *testing.T, w *session.Walk, names string, o session.Object) (last session.Conflict) {
 	t.Helper()
 	for name := range strings.FieldsSeq(names) {
-		if last != session.NoConflict {
-			t.Errorf("%s: conflict %d before %s", names, last, name)
-		}
+		assert.Check(t, last == session.NoConflict, "%s: conflict %d before %s", names, last, name)
 		last = calls[name](w, o)
 	}
 	return last
@@ -151,9 +151,7 @@ func TestWalkKnowsObjects(t *testing.T) {
 	replay(t, w, "gone", state)
 	replay(t, w, "create", session.Named("mailbox", "jane@id"))
 	replay(t, w, "read", session.Object{Type: "mailbox", ID: "1A"})
-	if replay(t, w, "adopt", state) != session.InState || !w.IsExpected(session.Named("mailbox", "jane@id")) {
-		t.Error("a refused adoption counts")
-	}
+	assert.Check(t, replay(t, w, "adopt", state) == session.InState && w.IsExpected(session.Named("mailbox", "jane@id")), "a refused adoption counts")
 }
 
 // TestWalkReports checks what resources read from the walk.
@@ -162,9 +160,7 @@ func TestWalkReports(t *testing.T) {
 	w, o := new(session.Walk), object(true)
 	is := func(what string, got, want bool) {
 		t.Helper()
-		if got != want {
-			t.Errorf("%s: %t", what, got)
-		}
+		assert.Check(t, got == want, "%s: %t", what, got)
 	}
 	is("acquired at first", w.IsAcquired(o), false)
 	is("in the state at first", w.IsInState(o), false)
@@ -201,9 +197,7 @@ func TestWalkReports(t *testing.T) {
 			reported++
 		}
 	}
-	if reported != 20 {
-		t.Errorf("%d conflicts are reported", reported)
-	}
+	assert.Check(t, reported == 20, "%d conflicts are reported", reported)
 }
 
 // TestZones plans a zone that has www A and removes what it does not have, but for ftp, and a
@@ -232,9 +226,7 @@ func TestZones(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%+v", c.record)
 		w := new(session.Walk)
-		if w.PlanRecord(c.record) {
-			t.Errorf("%s: contradicted by nothing", name)
-		}
+		assert.Check(t, !w.PlanRecord(c.record), "%s: contradicted by nothing", name)
 		if got := w.PlanZone(zone); slices.Equal(got, []session.PlannedRecord{c.record}) != c.isContradicted || len(got) > 1 {
 			t.Errorf("%s, the zone last: %v", name, got)
 		}
@@ -247,9 +239,7 @@ func TestZones(t *testing.T) {
 		}
 		disabled := new(session.Walk)
 		disabled.Disable()
-		if disabled.PlanRecord(c.record) || disabled.PlanZone(zone) != nil || disabled.PlanRecord(c.record) {
-			t.Errorf("%s: contradicted in a disabled walk", name)
-		}
+		assert.Check(t, !disabled.PlanRecord(c.record) && disabled.PlanZone(zone) == nil && !disabled.PlanRecord(c.record), "%s: contradicted in a disabled walk", name)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
@@ -57,9 +59,7 @@ func simulate(t *testing.T, cases ...Case) {
 	postgresTest = t
 	if *seedFlag != "" {
 		first, err := ParseCase(*seedFlag)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		var all []Case
 		for _, c := range cases {
 			n := *runsFlag
@@ -132,9 +132,7 @@ func TestDeterminism(t *testing.T) {
 		first, again := Run(c), Run(c)
 		if !slices.Equal(first.Log, again.Log) || first.Finding != again.Finding {
 			for i := range first.Log {
-				if i >= len(again.Log) || first.Log[i] != again.Log[i] {
-					t.Fatalf("%s: line %d differs:\n%s\n%s", c, i, first.Log[i], again.Log[min(i, len(again.Log)-1)])
-				}
+				assert.Assert(t, i < len(again.Log) && first.Log[i] == again.Log[i], "%s: line %d differs:\n%s\n%s", c, i, first.Log[i], again.Log[min(i, len(again.Log)-1)])
 			}
 			t.Fatalf("%s: %d lines, then %d", c, len(first.Log), len(again.Log))
 		}

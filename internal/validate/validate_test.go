@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
@@ -74,9 +75,7 @@ func checkString(t *testing.T, v validator.String, req validator.StringRequest) 
 	t.Helper()
 	resp := validator.StringResponse{}
 	v.ValidateString(t.Context(), req, &resp)
-	if len(resp.Diagnostics) > 1 || len(resp.Diagnostics) != resp.Diagnostics.ErrorsCount() {
-		t.Errorf("diagnostics are %v", resp.Diagnostics)
-	}
+	assert.Check(t, len(resp.Diagnostics) <= 1 && len(resp.Diagnostics) == resp.Diagnostics.ErrorsCount(), "diagnostics are %v", resp.Diagnostics)
 	for _, d := range resp.Diagnostics {
 		return d.Detail()
 	}
@@ -135,9 +134,7 @@ func TestRange(t *testing.T) {
 		for _, d := range resp.Diagnostics {
 			got += d.Detail()
 		}
-		if got != tt.want {
-			t.Errorf("%d: %q, want %q", tt.value, got, tt.want)
-		}
+		assert.Check(t, got == tt.want, "%d: %q, want %q", tt.value, got, tt.want)
 	}
 }
 
@@ -167,14 +164,10 @@ func TestSecretsAreHidden(t *testing.T) {
 	} {
 		for _, v := range []validator.String{typ, quoting} {
 			got := checkString(t, v, validator.StringRequest{Path: tt.at, Config: config, ConfigValue: types.StringValue("hunter2")})
-			if got == "" || strings.Contains(got, "hunter2") == tt.hidden {
-				t.Errorf("%s: %q", tt.at, got)
-			}
+			assert.Check(t, got != "" && strings.Contains(got, "hunter2") != tt.hidden, "%s: %q", tt.at, got)
 		}
 		got := checkString(t, secret, validator.StringRequest{Path: tt.at, Config: config, ConfigValue: types.StringValue("pwd")})
-		if got == "" || strings.Contains(got, "it has 3") == tt.hidden {
-			t.Errorf("%s: %q", tt.at, got)
-		}
+		assert.Check(t, got != "" && strings.Contains(got, "it has 3") != tt.hidden, "%s: %q", tt.at, got)
 		resp := validator.Int64Response{}
 		ttl.ValidateInt64(t.Context(), validator.Int64Request{Path: tt.at, Config: config, ConfigValue: types.Int64Value(47)}, &resp)
 		if got := fmt.Sprint(resp.Diagnostics); strings.Contains(got, "47") == tt.hidden {
@@ -212,9 +205,7 @@ func TestDuration(t *testing.T) {
 		for _, d := range resp.Diagnostics {
 			got += d.Detail()
 		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.value, got, tt.want)
-		}
+		assert.Check(t, got == tt.want, "%s: %q, want %q", tt.value, got, tt.want)
 	}
 	if got := bounded.Description(t.Context()); got != "a duration such as 90m or 720h, from 1m to 24h" {
 		t.Errorf("the description is %q", got)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -25,9 +27,7 @@ func TestAccSeveralAccounts(t *testing.T) {
 		Mailboxes map[string]string
 	}
 	var found map[string]struct{ Value office }
-	if err := json.Unmarshal([]byte(w.must(t, "output", "-json")), &found); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(w.must(t, "output", "-json")), &found))
 	europe, america := found["europe"].Value, found["america"].Value
 	if europe.AccountID == america.AccountID || europe.Domain != "example.com" || america.Domain != "example.net" {
 		t.Errorf("the offices are %+v and %+v, want two accounts with a domain each", europe, america)
@@ -45,9 +45,7 @@ func TestAccSeveralAccounts(t *testing.T) {
 		w.write(t, "import.tf", fmt.Sprintf(importFromEurope, id))
 		w.refused(t, []string{"plan"}, want)
 	}
-	if err := os.Remove(filepath.Join(w.dir, "import.tf")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(filepath.Join(w.dir, "import.tf")))
 	w.planIsEmpty(t)
 
 	// The plan warns of a resource without a provider alias.
@@ -55,9 +53,7 @@ func TestAccSeveralAccounts(t *testing.T) {
 	if out := w.must(t, "plan"); !strings.Contains(out, "Warning: Using an embedded account") {
 		t.Errorf("the plan does not warn of a resource without an account:\n%s", out)
 	}
-	if err := os.Remove(filepath.Join(w.dir, "stray.tf")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(filepath.Join(w.dir, "stray.tf")))
 	w.destroy(t)
 }
 

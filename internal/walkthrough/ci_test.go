@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -50,9 +52,7 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "apply", 1, "Saved plan is stale")
 
 			postmaster := p.mailbox(t, "postmaster@example.com")
-			if err := p.server.Client.DeleteMailbox(t.Context(), postmaster); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, p.server.Client.DeleteMailbox(t.Context(), postmaster))
 			p.run(t, "drift", 2, "The account and the configuration differ")
 			p.run(t, "plan", 0, "changes=true")
 			p.run(t, "apply", 0, "Resources: 1 added")
@@ -147,9 +147,7 @@ func TestAccPlanSummary(t *testing.T) {
 func TestAccNoTests(t *testing.T) {
 	needsShell(t)
 	w := enter(t, "ci")
-	if err := os.RemoveAll(filepath.Join(w.dir, "tests")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.RemoveAll(filepath.Join(w.dir, "tests")))
 	if out, code := w.command(t, "./test.sh"); code == 0 || !strings.Contains(out, "There is no test") {
 		t.Errorf("without tests, test.sh ended with %d:\n%s", code, out)
 	}
@@ -166,9 +164,7 @@ resource "mailhost_domain" "second" {
 func TestAccPolicy(t *testing.T) {
 	needsShell(t, "opa")
 	w := newWorkspace(t)
-	if err := localcli.CopyConfig(w.dir, filepath.Join(examples, "ci")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, localcli.CopyConfig(w.dir, filepath.Join(examples, "ci")))
 	const (
 		domain   = "\nresource \"mailhost_domain\" \"main\" {\n name = \"example.com\"\n " + contact + "}"
 		ip       = "\nresource \"mailhost_dedicated_ip\" \"out\" {\n option_id = data.mailhost_dedicated_ip_options.all.dedicated_ip_options[0].id\n}"
@@ -190,9 +186,7 @@ func TestAccPolicy(t *testing.T) {
 			t.Fatalf("the policy ended with %d:\n%s", code, out)
 		}
 		for i, want := range denied {
-			if !strings.HasPrefix(lines[1+i], want) {
-				t.Errorf("the policy does not print %q:\n%s", want, out)
-			}
+			assert.Check(t, strings.HasPrefix(lines[1+i], want), "the policy does not print %q:\n%s", want, out)
 		}
 	}
 	w.write(t, "versions.tf", "")
@@ -201,9 +195,7 @@ func TestAccPolicy(t *testing.T) {
 	all := domain + ip + fmt.Sprintf(password, "generate = true") + fmt.Sprintf(zone, "reject")
 	plan(all+account+fmt.Sprintf(unknown, "value = terraform_data.unknown.id"), "mailhost_dedicated_ip.out: the apply may buy", "mailhost_domain.main: the apply may buy",
 		"mailhost_master_password.migration: its secret", "mailhost_master_password.unknown: value is stored", "mailhost_service_account.ci: its secret")
-	if err := os.Remove(filepath.Join(w.dir, "policy", "allowed.json")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(filepath.Join(w.dir, "policy", "allowed.json")))
 	plan("\nresource \"terraform_data\" \"unknown\" {}\n"+strings.Replace(domain, `"example.com"`, "terraform_data.unknown.id", 1)+account, "mailhost_domain.main: the apply may buy", "mailhost_service_account.ci: its secret")
 	w.write(t, "policy/allowed.json", `{"allowed": {"purchases": ["example.com", "mailhost_dedicated_ip.out"], "secrets_in_state": ["mailhost_master_password.migration"]}}`)
 	people := fmt.Sprintf(set, `"ann", "bob", "cid"`)
@@ -236,9 +228,7 @@ func TestAccPolicy(t *testing.T) {
 			t.Errorf("without a result of %q the policy ends with %d:\n%s", rules, code, out)
 		}
 	}
-	if err := os.Remove(filepath.Join(w.dir, "tfplan")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(filepath.Join(w.dir, "tfplan")))
 	if out, code := w.command(t, "./policy.sh"); code == 0 {
 		t.Errorf("without a plan the policy passes: %s", out)
 	}
@@ -303,9 +293,7 @@ func opa(t *testing.T) string {
 		return path
 	}
 	path := filepath.Join(t.TempDir(), "opa")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\ncat >/dev/null\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte("#!/bin/sh\ncat >/dev/null\n"), 0o700))
 	return path
 }
 
@@ -314,9 +302,7 @@ func opa(t *testing.T) string {
 func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 	t.Helper()
 	j, ok := p.jobs[name]
-	if !ok || len(j.steps) == 0 {
-		t.Fatalf("there is no job %s, or it has no steps", name)
-	}
+	assert.Assert(t, ok && len(j.steps) != 0, "there is no job %s, or it has no steps", name)
 	p.copy(t, "ci")
 	for _, needed := range j.needs {
 		for file, content := range p.artifacts[needed] {
@@ -325,17 +311,11 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 	}
 	p.ci.identify(name, j, p.set)
 	out, code := p.command(t, "sh", "-ec", strings.Join(j.steps, "\n"))
-	if code != want {
-		t.Fatalf("%s ended with %d, want %d:\n%s", name, code, want, out)
-	}
+	assert.Assert(t, code == want, "%s ended with %d, want %d:\n%s", name, code, want, out)
 	for _, text := range wants {
-		if !strings.Contains(unwrapped(out), text) {
-			t.Errorf("%s does not print %q:\n%s", name, text, out)
-		}
+		assert.Check(t, strings.Contains(unwrapped(out), text), "%s does not print %q:\n%s", name, text, out)
 	}
-	if strings.Contains(out, tokenStart) {
-		t.Errorf("%s prints a token", name)
-	}
+	assert.Check(t, !strings.Contains(out, tokenStart), "%s prints a token", name)
 	if locked := p.state.locked(); locked {
 		t.Errorf("%s left the state locked", name)
 	}
@@ -352,38 +332,26 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 func (p *pipeline) keepsSecrets(t *testing.T) {
 	t.Helper()
 	plan, err := zip.OpenReader(filepath.Join(p.dir, "tfplan"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer plan.Close()
 	found := 0
 	for _, file := range plan.File {
 		r, err := file.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, secret := range []string{tokenStart, statePassword} {
-			if strings.Contains(string(text), secret) {
-				t.Errorf("%s in the plan holds a credential", file.Name)
-			}
+			assert.Check(t, !strings.Contains(string(text), secret), "%s in the plan holds a credential", file.Name)
 		}
 		found++
 	}
-	if found == 0 {
-		t.Error("the plan is empty")
-	}
+	assert.Check(t, found != 0, "the plan is empty")
 }
 
 // mailbox returns the id of a mailbox.
 func (p *pipeline) mailbox(t *testing.T, address string) string {
 	t.Helper()
 	m, err := p.server.Client.GetMailbox(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return m.ID
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
@@ -43,9 +44,7 @@ type ciSystem struct {
 func newCISystem(t *testing.T, github bool) *ciSystem {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	ci := &ciSystem{github: github, key: key, repository: "acme/mail", issues: true}
 	issuer := &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
 	mux := http.NewServeMux()
@@ -67,14 +66,10 @@ func (ci *ciSystem) trusted(t *testing.T) apiserver.TokenVerifier {
 	t.Helper()
 	file := map[bool]string{true: "trust.github.json", false: "trust.gitlab.json"}[ci.github]
 	trust, err := oauth.ReadTrust([]byte(read(t, filepath.Join(examples, "ci", file))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	trust.Issuers[0].Issuer = ci.URL
 	verifiers, err := trust.Verifiers(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return verifiers
 }
 

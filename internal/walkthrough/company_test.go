@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestAccCompanyDomain applies examples/company-domain, makes the changes of its README,
@@ -17,9 +19,7 @@ func TestAccCompanyDomain(t *testing.T) {
 	w.planIsEmpty(t)
 
 	var policy struct{ URL, Text string }
-	if err := json.Unmarshal([]byte(w.must(t, "output", "-json", "mta_sts_policy")), &policy); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(w.must(t, "output", "-json", "mta_sts_policy")), &policy))
 	if policy.URL != "https://mta-sts.example.com/.well-known/mta-sts.txt" || !strings.HasPrefix(policy.Text, "version: STSv1\r\nmode: testing\r\n") {
 		t.Errorf("the policy is %+v", policy)
 	}
@@ -49,9 +49,7 @@ func TestAccCompanyDomain(t *testing.T) {
 func exported(t *testing.T, w *workspace) {
 	original, folder := w.dir, filepath.Join(t.TempDir(), "account")
 	out, code := w.command(t, mailhostd(), "export", "--database", ".mailhost/mailhost.db", "--hcl", folder, "--no-json")
-	if code != 0 || !strings.Contains(out, "9 mailboxes") {
-		t.Fatalf("the export ended with %d:\n%s", code, out)
-	}
+	assert.Assert(t, code == 0 && strings.Contains(out, "9 mailboxes"), "the export ended with %d:\n%s", code, out)
 	outer := w.env
 	w.dir = folder
 	defer func() { w.dir, w.env = original, outer }()
@@ -87,9 +85,7 @@ func masterPassword(t *testing.T, w *workspace) {
 		version := strconv.Itoa(i + 1)
 		args := []string{"-var=master_password=" + secret, "-var=master_password_version=" + version}
 		out := w.must(t, append([]string{"apply", "-auto-approve"}, args...)...)
-		if !strings.Contains(out, "1 added, 0 changed") {
-			t.Errorf("version %s does not create a new master password:\n%s", version, out)
-		}
+		assert.Check(t, strings.Contains(out, "1 added, 0 changed"), "version %s does not create a new master password:\n%s", version, out)
 		w.planIsEmpty(t, args...)
 		w.planIsEmpty(t, args[1:]...) // later plans need only the version
 		if state := read(t, filepath.Join(w.dir, "terraform.tfstate")); strings.Contains(out+state, secret) {

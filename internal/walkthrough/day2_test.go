@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
@@ -15,9 +17,7 @@ import (
 func TestAccDayTwo(t *testing.T) {
 	needsShell(t)
 	recipes, err := filepath.Glob(filepath.Join(examples, "day-2", "*", "steps.sh"))
-	if err != nil || len(recipes) < 15 {
-		t.Fatalf("found %d recipes: %v", len(recipes), err)
-	}
+	assert.Assert(t, err == nil && len(recipes) >= 15, "found %d recipes: %v", len(recipes), err)
 	for _, steps := range recipes {
 		name := filepath.Base(filepath.Dir(steps))
 		t.Run(name, func(t *testing.T) {
@@ -25,9 +25,7 @@ func TestAccDayTwo(t *testing.T) {
 			w.copy(t, "day-2")
 			start := filepath.Join(w.dir, "start")
 			w.dir = filepath.Join(w.dir, "here")
-			if err := localcli.CopyConfig(w.dir, start); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, localcli.CopyConfig(w.dir, start))
 			w.useScripts(t)
 			w.set("recipe", "../"+name)
 			w.must(t, "init")
@@ -49,9 +47,7 @@ func TestAccReadyToSend(t *testing.T) {
 		t.Fatalf("checks %v, error %v", checks, err)
 	}
 	for check, status := range checks {
-		if status != "ok" {
-			t.Errorf("%s is %s", check, status)
-		}
+		assert.Check(t, status == "ok", "%s is %s", check, status)
 	}
 }
 
@@ -61,9 +57,7 @@ func (w *workspace) useScripts(t *testing.T) {
 	t.Helper()
 	bin := t.TempDir()
 	for name, program := range map[string]string{"terraform": w.cli, "mailhostd": mailhostd()} {
-		if err := os.Symlink(program, filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.Symlink(program, filepath.Join(bin, name)))
 	}
 	w.set("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	w.set("TF_CLI_ARGS_apply", "-auto-approve")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // domains returns a configuration with domains; blocks alternates names and arguments.
@@ -27,9 +29,7 @@ func owned(t *testing.T, w *workspace) map[string]string {
 	lister.must(t, "init")
 	lister.must(t, "apply", "-auto-approve")
 	var out map[string]struct{ Value map[string]string }
-	if err := json.Unmarshal([]byte(lister.must(t, "output", "-json")), &out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(lister.must(t, "output", "-json")), &out))
 	return out["owned"].Value
 }
 
@@ -43,14 +43,10 @@ func TestDomainIsNotLost(t *testing.T) {
 	w.must(t, "init")
 	out := unwrapped(w.must(t, "apply", "-auto-approve"))
 	for _, want := range []string{"The plan buys the domain acme.com", "does not own acme.com", "The price is 12.00 USD.", `acquisition = "purchase"`} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is missing in %s", want, out)
-		}
+		assert.Check(t, strings.Contains(out, want), "%q is missing in %s", want, out)
 	}
 	before := owned(t, w)
-	if len(before) != 1 || before["acme.com"] == "" {
-		t.Fatalf("the account owns %v", before)
-	}
+	assert.Assert(t, len(before) == 1 && before["acme.com"] != "", "the account owns %v", before)
 	lost := []string{"acme.com is in the state already", "terraform untaint", "moved block", "Nothing was changed"}
 
 	first := `name = "acme.com"` + "\n  lifecycle {\n    create_before_destroy = true\n  }"
@@ -119,9 +115,7 @@ func TestPurchaseAsPlanned(t *testing.T) {
 	account("1", "12.00")
 	w.must(t, "plan", "-out=saved")
 	account("2", "12.00")
-	if err := os.RemoveAll(filepath.Join(w.dir, ".mailhost")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.RemoveAll(filepath.Join(w.dir, ".mailhost")))
 	w.refused(t, []string{"apply", "saved"}, "inconsistent final plan", "workspace_id")
 	w.must(t, "plan", "-out=saved")
 	w.must(t, "apply", "saved")

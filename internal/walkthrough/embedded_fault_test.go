@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // faultConfig has mailboxes in an embedded account, whose folder is data.
@@ -103,9 +105,7 @@ func TestEmbeddedFaults(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			w := &workspace{dir: filepath.Join(t.TempDir(), "w"), cli: base.cli, env: append([]string{}, base.env...)}
-			if err := os.CopyFS(w.dir, os.DirFS(base.dir)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, os.CopyFS(w.dir, os.DirFS(base.dir)))
 			w.testFault(t, f, filepath.Join(base.dir, "data"))
 		})
 	}
@@ -117,9 +117,7 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, backup string) {
 	file := filepath.Join(data, "mailhost.db")
 	w.set("TF_VAR_mailboxes", fmt.Sprint(faultMailboxes))
 	inflict := func() {
-		if err := f.inflict(file); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, f.inflict(file))
 	}
 	if f.after == 0 {
 		inflict()
@@ -139,17 +137,13 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, backup string) {
 	if isRestored {
 		mend = func(string) error { return errors.Join(os.RemoveAll(data), os.CopyFS(data, os.DirFS(backup))) }
 	}
-	if err := mend(file); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, mend(file))
 	if out = w.must(t, "apply", "-auto-approve", "-no-color"); !strings.Contains(out, " 0 changed, 0 destroyed") {
 		t.Errorf("the apply after the repair changes what exists:\n%s", out)
 	}
 	w.planIsEmpty(t)
 	after := w.ids(t)
-	if len(after) != faultMailboxes+1 {
-		t.Errorf("the state has %d objects, want %d", len(after), faultMailboxes+1)
-	}
+	assert.Check(t, len(after) == faultMailboxes+1, "the state has %d objects, want %d", len(after), faultMailboxes+1)
 	for address, id := range acknowledged {
 		if after[address] != id && !(isRestored && f.after > 0) { // a backup lacks what came after it
 			t.Errorf("%s had the id %s, and after the repair %q", address, id, after[address])
@@ -170,9 +164,7 @@ func (w *workspace) ids(t *testing.T) map[string]string {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "terraform.tfstate"))), &state); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "terraform.tfstate"))), &state))
 	ids, seen := map[string]string{}, map[string]bool{}
 	for _, r := range state.Resources {
 		for _, i := range r.Instances {

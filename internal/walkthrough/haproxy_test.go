@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // freeAddress returns an address on which nothing listens, so that a server can be started
@@ -17,9 +19,7 @@ import (
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -59,15 +59,11 @@ func startHAProxy(t *testing.T, servers ...string) string {
 		config += fmt.Sprintf("\tserver replica%d %s\n", i, s)
 	}
 	path := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte(config), 0o600))
 	var output bytes.Buffer
 	cmd := exec.Command(program, "-db", "-f", path)
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if resp, err := http.Get("http://" + address + "/healthz/live"); err == nil {

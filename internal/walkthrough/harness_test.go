@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-version"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
@@ -95,9 +96,7 @@ func newWorkspace(t *testing.T) *workspace {
 	if err != nil {
 		t.Skipf("no CLI: %v", err)
 	}
-	if err := installed(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, installed())
 	w := &workspace{dir: t.TempDir(), cli: cli, env: localcli.Environment(os.Environ(), filepath.Join(scratch, "cli.tfrc"), t.TempDir())}
 	w.set("TF_CLI", cli)
 	return w
@@ -120,9 +119,7 @@ func (w *workspace) set(name, value string) { w.env = append(w.env, name+"="+val
 func (w *workspace) copy(t *testing.T, example string) {
 	t.Helper()
 	w.dir = filepath.Join(t.TempDir(), example)
-	if err := localcli.CopyConfig(w.dir, filepath.Join(examples, example)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, localcli.CopyConfig(w.dir, filepath.Join(examples, example)))
 }
 
 var requiredVersion = regexp.MustCompile(`required_version = "(.*)"`)
@@ -131,17 +128,11 @@ var requiredVersion = regexp.MustCompile(`required_version = "(.*)"`)
 func (w *workspace) skipBelow(t *testing.T) {
 	t.Helper()
 	product, number, err := localcli.ParseVersion(w.must(t, "version"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	m := requiredVersion.FindStringSubmatch(read(t, filepath.Join(w.dir, "versions.tf")))
-	if m == nil {
-		t.Fatal("versions.tf has no required_version")
-	}
+	assert.Assert(t, m != nil, "versions.tf has no required_version")
 	required, err := version.NewConstraint(m[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if !required.Check(version.Must(version.NewVersion(number)).Core()) {
 		t.Skipf("%s %s is not %s, which this example requires", product, number, m[1])
 	}
@@ -163,9 +154,7 @@ func (w *workspace) command(t *testing.T, name string, args ...string) (string, 
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return text, exit.ExitCode()
 	}
-	if err != nil {
-		t.Fatalf("%s: %v", cmd, err)
-	}
+	assert.Assert(t, err == nil, "%s: %v", cmd, err)
 	return text, 0
 }
 
@@ -175,9 +164,7 @@ var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 func (w *workspace) must(t *testing.T, args ...string) string {
 	t.Helper()
 	out, code := w.run(t, args...)
-	if code != 0 {
-		t.Fatalf("%s ended with %d:\n%s", strings.Join(args, " "), code, out)
-	}
+	assert.Assert(t, code == 0, "%s ended with %d:\n%s", strings.Join(args, " "), code, out)
 	return out
 }
 
@@ -185,14 +172,10 @@ func (w *workspace) must(t *testing.T, args ...string) string {
 func (w *workspace) refused(t *testing.T, args []string, wants ...string) {
 	t.Helper()
 	out, code := w.run(t, args...)
-	if code != 1 {
-		t.Errorf("%s ended with %d, want 1:\n%s", strings.Join(args, " "), code, out)
-	}
+	assert.Check(t, code == 1, "%s ended with %d, want 1:\n%s", strings.Join(args, " "), code, out)
 	text := unwrapped(out)
 	for _, want := range wants {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s does not print %q:\n%s", strings.Join(args, " "), want, out)
-		}
+		assert.Check(t, strings.Contains(text, want), "%s does not print %q:\n%s", strings.Join(args, " "), want, out)
 	}
 }
 
@@ -221,9 +204,7 @@ func (w *workspace) destroy(t *testing.T, args ...string) {
 // write writes a file in the workspace.
 func (w *workspace) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
 }
 
 // needsShell skips the test without a POSIX shell or one of the programs.
@@ -242,8 +223,6 @@ func needsShell(t *testing.T, programs ...string) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(text)
 }

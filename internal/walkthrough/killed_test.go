@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 var (
@@ -151,9 +153,7 @@ func killAll(t *testing.T, pids []string) {
 	t.Helper()
 	for _, text := range pids {
 		pid, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill()
 		}
@@ -167,13 +167,9 @@ func (w *workspace) applyDuring(t *testing.T, lines int, disturb func(cli *os.Pr
 	cmd := exec.CommandContext(t.Context(), w.cli, "apply", "-auto-approve", "-no-color")
 	cmd.Dir, cmd.Env = w.dir, w.env
 	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	cmd.Stderr = cmd.Stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Start())
 	begin, ended := make(chan struct{}), make(chan struct{})
 	var text bytes.Buffer
 	go func() {
@@ -195,9 +191,7 @@ func (w *workspace) applyDuring(t *testing.T, lines int, disturb func(cli *os.Pr
 	}
 	<-ended
 	t.Logf("the run ended: %v", err)
-	if strings.Contains(text.String(), "panic:") {
-		t.Errorf("the run printed\n%s", &text)
-	}
+	assert.Check(t, !strings.Contains(text.String(), "panic:"), "the run printed\n%s", &text)
 	return text.String()
 }
 
@@ -220,17 +214,13 @@ func (w *workspace) restoreState(t *testing.T) {
 func createdOnce(t *testing.T, database string, want map[string]int) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), mailhostd(), "audit", "--format", "json", "--database", database).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	created, counts := map[string]bool{}, map[string]int{}
 	for line := range strings.Lines(string(out)) {
 		var entry struct {
 			Changes []struct{ Action, Type, Name string }
 		}
-		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, json.Unmarshal([]byte(line), &entry))
 		for _, change := range entry.Changes {
 			object := change.Type + " " + change.Name
 			switch {
@@ -246,9 +236,7 @@ func createdOnce(t *testing.T, database string, want map[string]int) {
 		}
 	}
 	for typ, n := range want {
-		if counts[typ] != n {
-			t.Errorf("%d of type %s were created, want %d", counts[typ], typ, n)
-		}
+		assert.Check(t, counts[typ] == n, "%d of type %s were created, want %d", counts[typ], typ, n)
 	}
 }
 
@@ -273,16 +261,12 @@ func newAccountServer(t *testing.T, w *workspace, database string) *accountServe
 func initAccount(t *testing.T, w *workspace, database string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), mailhostd(), "init", "--database", database).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var owner struct {
 		AccountID string `json:"account_id"`
 		Token     string `json:"token"`
 	}
-	if err := json.Unmarshal(out, &owner); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(out, &owner))
 	w.set("MAILHOST_ACCOUNT_ID", owner.AccountID)
 	w.set("MAILHOST_TOKEN", owner.Token)
 }
@@ -293,12 +277,8 @@ func (s *accountServer) start(t *testing.T) {
 	args := []string{"serve", "--listen", s.address, "--log-format", "json", "--database", s.database}
 	s.cmd = exec.Command(mailhostd(), append(args, s.flags...)...)
 	log, err := s.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, s.cmd.Start())
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		if strings.Contains(lines.Text(), `"msg":"serving"`) {
 			go func() { _, _ = io.Copy(io.Discard, log) }()

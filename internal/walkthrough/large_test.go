@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // guideBlocks returns the configurations in a guide, and its CSV files.
@@ -19,9 +21,7 @@ func guideBlocks(t *testing.T, guide string, configurations int) (terraform, csv
 			terraform = append(terraform, block[2])
 		}
 	}
-	if len(terraform) != configurations {
-		t.Fatalf("%s has %d configurations, and the test knows %d", guide, len(terraform), configurations)
-	}
+	assert.Assert(t, len(terraform) == configurations, "%s has %d configurations, and the test knows %d", guide, len(terraform), configurations)
 	return terraform, csv
 }
 
@@ -43,9 +43,7 @@ func TestAccLargeAccount(t *testing.T) {
 			t.Errorf("the apply is not %q:\n%s", want, out)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(w.dir, "modules", "mailboxes"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(w.dir, "modules", "mailboxes"), 0o700))
 	w.write(t, "modules/mailboxes/main.tf", departmentModule)
 	w.write(t, "main.tf", accountWithDomain)
 	w.write(t, "mailboxes.csv", csv)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestListing checks that examples/README.md lists exactly the existing folders, and that
@@ -13,9 +15,7 @@ func TestListing(t *testing.T) {
 	t.Parallel()
 	listing := read(t, filepath.Join(examples, "README.md"))
 	entries, err := os.ReadDir(examples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, e := range entries {
 		link := "[" + e.Name() + "](" + e.Name() + ")"
 		if e.IsDir() && !strings.Contains(listing, link) {
@@ -23,9 +23,7 @@ func TestListing(t *testing.T) {
 		}
 	}
 	whole, _, ok := strings.Cut(listing, "Single pieces")
-	if !ok {
-		t.Fatal("examples/README.md has no list of single pieces")
-	}
+	assert.Assert(t, ok, "examples/README.md has no list of single pieces")
 	for line := range strings.Lines(listing) {
 		name, _, ok := strings.Cut(strings.TrimPrefix(line, "| ["), "]")
 		if !strings.HasPrefix(line, "| [") || !ok {

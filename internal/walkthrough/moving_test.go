@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // googleExport is a user export of Google Workspace, as Excel saves it again: a byte order mark,
@@ -34,16 +36,12 @@ func TestAccMoving(t *testing.T) {
 	account := regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindStringSubmatch(read(t, filepath.Join(root, "docs", "guides", guide)))
 	before, after, ok := strings.Cut(main, "provider \"mailhost\" {} #")
 	_, after, _ = strings.Cut(after, "\n")
-	if account == nil || !ok {
-		t.Fatal("the guide has no account.json, or another provider block")
-	}
+	assert.Assert(t, account != nil && ok, "the guide has no account.json, or another provider block")
 	importing := func(code int, wants []string, args ...string) {
 		t.Helper()
 		out, got := w.command(t, mailhostd(), append([]string{"import", "users.csv", "--domain", "example.com"}, args...)...)
 		for _, want := range wants {
-			if got != code || !strings.Contains(out, want) {
-				t.Errorf("import %v ended with %d, want %d and %q:\n%s", args, got, code, want, out)
-			}
+			assert.Check(t, got == code && strings.Contains(out, want), "import %v ended with %d, want %d and %q:\n%s", args, got, code, want, out)
 		}
 	}
 	apply := func(want string) {

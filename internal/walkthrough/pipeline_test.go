@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 )
 
 // job is a job of a pipeline.
@@ -41,9 +42,7 @@ func githubJobs(t *testing.T, name string) map[string]job {
 	}
 	parse(t, name, &workflow)
 	for variable, value := range workflow.Env {
-		if strings.Contains(value, "secrets.") {
-			t.Errorf("every job has %s in %s", value, variable)
-		}
+		assert.Check(t, !strings.Contains(value, "secrets."), "every job has %s in %s", value, variable)
 	}
 	found := map[string]job{}
 	for name, described := range workflow.Jobs {
@@ -81,9 +80,7 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 		BeforeScript []string `yaml:"before_script"`
 	}
 	shared := pipeline["default"]
-	if err := shared.Decode(&first); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, shared.Decode(&first))
 	found := map[string]job{}
 	for name, node := range pipeline {
 		var described struct {

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
@@ -18,20 +20,14 @@ func TestAccReplicas(t *testing.T) {
 	for name, disturb := range map[string]func(*testing.T, *postgrestest.Cluster, *accountServer){
 		"killed": func(t *testing.T, _ *postgrestest.Cluster, s *accountServer) { s.restart(t) },
 		"restarted": func(t *testing.T, _ *postgrestest.Cluster, s *accountServer) { // as by an upgrade
-			if err := errors.Join(s.cmd.Process.Signal(syscall.SIGTERM), s.cmd.Wait()); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, errors.Join(s.cmd.Process.Signal(syscall.SIGTERM), s.cmd.Wait()))
 			s.start(t)
 		},
 		"PostgreSQL": func(t *testing.T, cluster *postgrestest.Cluster, s *accountServer) {
-			if err := cluster.Crash(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, cluster.Crash())
 			for s.isReady(t) {
 			}
-			if err := cluster.StartServer(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, cluster.StartServer())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,9 +51,7 @@ func TestAccReplicas(t *testing.T) {
 					disturb(t, cluster, s)
 				}
 			})
-			if !strings.Contains(out, "Apply complete!") {
-				t.Fatalf("the apply failed:\n%s", out)
-			}
+			assert.Assert(t, strings.Contains(out, "Apply complete!"), "the apply failed:\n%s", out)
 			w.planIsEmpty(t)
 			createdOnce(t, database, map[string]int{"domain": 2, "mailbox": 225, "forwarding": 3})
 		})
@@ -67,9 +61,7 @@ func TestAccReplicas(t *testing.T) {
 func (s *accountServer) isReady(t *testing.T) bool {
 	t.Helper()
 	resp, err := http.Get("http://" + s.address + "/healthz/ready")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
 }

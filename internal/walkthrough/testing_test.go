@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestAccTerraformTest runs the tests of examples/testing on embedded accounts. The
@@ -22,9 +24,7 @@ func TestAccTerraformTest(t *testing.T) {
 		passes(t, w.must(t, "test", "-test-directory=tests/mocks"), 2)
 	}
 	left, err := filepath.Glob(filepath.Join(w.dir, "*.tfstate"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("the tests left %v (%v)", left, err)
-	}
+	assert.Check(t, err == nil && len(left) <= 0, "the tests left %v (%v)", left, err)
 
 	if _, err := os.Stat(filepath.Join(w.dir, ".mailhost")); err == nil {
 		t.Error("there is an account outside of the data directory")
@@ -43,9 +43,7 @@ func TestAccTerraformTestStandalone(t *testing.T) {
 	w := enter(t, "testing")
 	w.must(t, "init", "-test-directory=tests/standalone")
 	out, code := w.command(t, mailhostd(), "try", "--", w.cli, "test", "-test-directory=tests/standalone")
-	if code != 0 {
-		t.Fatalf("the tests ended with %d:\n%s", code, out)
-	}
+	assert.Assert(t, code == 0, "the tests ended with %d:\n%s", code, out)
 	passes(t, out, 2)
 	if _, err := os.Stat(filepath.Join(w.dir, ".mailhost")); err == nil {
 		t.Error("the tests used an embedded account")
@@ -58,9 +56,7 @@ func TestAccParallel(t *testing.T) {
 	w := enter(t, "testing")
 	w.must(t, "init", "-test-directory=tests/standalone")
 	out, code := w.command(t, mailhostd(), "try", "--", "tests/parallel.sh")
-	if code != 0 {
-		t.Fatalf("the script ended with %d:\n%s", code, out)
-	}
+	assert.Assert(t, code == 0, "the script ended with %d:\n%s", code, out)
 	passes(t, out, 6*2)
 }
 

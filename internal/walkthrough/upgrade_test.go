@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
@@ -67,47 +68,33 @@ func recordRelease(t *testing.T, version string) {
 	if _, err := io.WriteString(z, read(t, filepath.Join(w.dir, "backup.db"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, z.Close())
 	for name, text := range map[string]string{"terraform.tfstate": read(t, filepath.Join(w.dir, "terraform.tfstate")), "mailhost.db.gz": packed.String()} {
-		if err := os.WriteFile(filepath.Join(release, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(release, name), []byte(text), 0o600))
 	}
 }
 
 // copyFrom copies a folder into the workspace.
 func (w *workspace) copyFrom(t *testing.T, folder string) {
 	t.Helper()
-	if err := localcli.CopyConfig(w.dir, folder); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, localcli.CopyConfig(w.dir, folder))
 }
 
 // unpackDatabase makes mailhost.db.gz the database of the embedded account.
 func (w *workspace) unpackDatabase(t *testing.T) {
 	t.Helper()
 	z, err := gzip.NewReader(strings.NewReader(read(t, filepath.Join(w.dir, "mailhost.db.gz"))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	database, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(w.dir, ".mailhost"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, os.Mkdir(filepath.Join(w.dir, ".mailhost"), 0o700))
 	w.write(t, filepath.Join(".mailhost", "mailhost.db"), string(database))
 }
 
 func releaseFolders(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob(releasesDir + "/*")
-	if err != nil || len(folders) == 0 {
-		t.Fatalf("no releases in %s: %v", releasesDir, err)
-	}
+	assert.Assert(t, err == nil && len(folders) != 0, "no releases in %s: %v", releasesDir, err)
 	return folders
 }
 
@@ -128,9 +115,7 @@ func TestStatesStayReadable(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(read(t, filepath.Join(release, "terraform.tfstate"))), &state); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, json.Unmarshal([]byte(read(t, filepath.Join(release, "terraform.tfstate"))), &state))
 		for _, r := range state.Resources {
 			if r.Mode != "managed" {
 				continue
@@ -146,9 +131,7 @@ func TestStatesStayReadable(t *testing.T) {
 					continue
 				}
 				var before any
-				if err := json.Unmarshal(i.Attributes, &before); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, json.Unmarshal(i.Attributes, &before))
 				for _, lost := range lostIn(t, r.Type, before, upgraded.State) {
 					t.Errorf("%s of %s is lost; give the schema a new version and a state upgrader", lost, release)
 				}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/zonefile"
 )
@@ -97,9 +98,7 @@ WWW.example.com.	1	IN	AAAA	2001:DB8::1 ; cf_tags=cf-proxied:false
 		"empty":          {"; nothing\n", nil},
 	} {
 		got, err := zonefile.Parse(tt.file, "Example.com.")
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.Check(t, err == nil, "%s: %v", name, err)
 		if diff := cmp.Diff(tt.want, lines(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -119,9 +118,7 @@ ok A 192.0.2.1
 	for _, want := range []string{
 		"line 1, www: an alias", "line 2, @: an alias", "example.com. HTTPS 1 . alpn=\"h2\": ", "mail.example.net. A 192.0.2.1: name ends in a dot but is outside", "its class is CH",
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("there is no %q in %v", want, err)
-		}
+		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "there is no %q in %v", want, err)
 	}
 	for file, want := range map[string]string{
 		"www A 192.0.2.1\nwww A 192.0.2\n": "line: 2", "@ TXT \"open\n": "line:", "$INCLUDE /etc/passwd\n": "$INCLUDE", "www FOO bar\n": "FOO",

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestShares checks that an account waits for its own requests and for no others'.
@@ -12,9 +14,7 @@ func TestShares(t *testing.T) {
 	enter := func(ctx context.Context, id string) func() {
 		t.Helper()
 		leave, err := s.enter(ctx, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return leave
 	}
 	first := enter(t.Context(), "busy")

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -84,15 +86,11 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "mailhost.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	w := &world{watched: &watchedStore{Store: s}, now: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC), token: newToken(random.New(nil))}
 	lastUses := NewLastUses(s, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
-		if err := lastUses.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, lastUses.Close())
 		_ = s.Close()
 	})
 	w.Authenticator = NewAuthenticator(w.watched, func() time.Time { return w.now }, nil, lastUses)
@@ -111,9 +109,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) update(t *testing.T, fn func(store.Tx) error) {
 	t.Helper()
-	if err := w.watched.Update(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.watched.Update(t.Context(), fn))
 }
 
 func (w *world) grant(t *testing.T, to store.Subject) {
@@ -146,9 +142,7 @@ func TestCache(t *testing.T) {
 		t.Helper()
 		for range 2 {
 			who, err := w.enter(t.Context(), w.token.String())
-			if err != nil || !who.IsServiceAccount() || len(who.Grants) == 0 {
-				t.Fatalf("%s: %+v, %v", what, who, err)
-			}
+			assert.Assert(t, err == nil && who.IsServiceAccount() && len(who.Grants) != 0, "%s: %+v, %v", what, who, err)
 			w.update(t, func(tx store.Tx) error {
 				_, err := w.Authorize(watchedReader{tx, w.watched}, who, api.CreateMailbox.Spec)
 				return err
@@ -157,9 +151,7 @@ func TestCache(t *testing.T) {
 				t.Fatalf("%s: %+v, %v", what, who, err)
 			}
 		}
-		if w.watched.reads != reads {
-			t.Errorf("%s: %d reads, want %d", what, w.watched.reads, reads)
-		}
+		assert.Check(t, w.watched.reads == reads, "%s: %d reads, want %d", what, w.watched.reads, reads)
 	}
 	w.watched.err = errors.New("the account can't be read")
 	for _, who := range []func() (Caller, error){
@@ -188,9 +180,7 @@ func TestCache(t *testing.T) {
 	} else if _, err := w.enter(t.Context(), unknown.String()); err == nil {
 		t.Error("an unknown token is accepted")
 	}
-	if len(w.cache.entries) != 2 {
-		t.Errorf("the cache has %d entries, want 2", len(w.cache.entries))
-	}
+	assert.Check(t, len(w.cache.entries) == 2, "the cache has %d entries, want 2", len(w.cache.entries))
 }
 
 // TestLastUseOfACachedCaller checks that a use that has been written is not recorded
@@ -206,9 +196,7 @@ func TestLastUseOfACachedCaller(t *testing.T) {
 		if at := w.lastUses.at["ci"]; !at.Equal(w.now.Truncate(time.Minute)) {
 			t.Errorf("minute %d: a use at %s is pending", minute, at)
 		}
-		if err := w.lastUses.flush(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.lastUses.flush())
 		if _, err := w.enter(t.Context(), w.token.String()); err != nil || len(w.lastUses.at) != 0 {
 			t.Errorf("minute %d: %v is pending after it was written, %v", minute, w.lastUses.at, err)
 		}
@@ -232,9 +220,7 @@ func TestCacheIsBounded(t *testing.T) {
 	c = cache{}
 	for n := range cacheSize / (grants + 1) {
 		c.put(fmt.Sprint(n), entry{grants: make([]store.Authorization, grants)})
-		if len(c.entries) != n+1 {
-			t.Fatalf("%d of %d entries are left before the cache is full", len(c.entries), n+1)
-		}
+		assert.Assert(t, len(c.entries) == n+1, "%d of %d entries are left before the cache is full", len(c.entries), n+1)
 	}
 	c.put("large", entry{grants: make([]store.Authorization, cacheSize-1)})
 	if _, ok := c.get("large", 0); !ok {

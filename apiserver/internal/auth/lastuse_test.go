@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -75,9 +77,7 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		if wait(time.Hour); s.updates != 1 || l.timer != nil {
 			t.Errorf("%d updates without a use", s.updates)
 		}
-		if log.Len() > 0 {
-			t.Errorf("a flush that succeeds logs %s", &log)
-		}
+		assert.Check(t, log.Len() <= 0, "a flush that succeeds logs %s", &log)
 		s.err = errors.New("disk full")
 		l.note(a, time.Now())
 		later := time.Now().Truncate(time.Minute)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -28,9 +30,7 @@ func TestForgedSessions(t *testing.T) {
 	for length, valid := range map[int]bool{5: true, maxToken: true, maxToken + 1: false, 40 << 20: false} {
 		sealed := seal(hash, accountID, time.Now(), strings.Repeat("a", length))
 		content, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(sealed, accountID+"."))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		u, err := open(hash, accountID, content)
 		if (err == nil) != valid || valid && len(u.token) != length {
 			t.Errorf("a token of %d bytes is opened as %d bytes, %v", length, len(u.token), err)
@@ -56,9 +56,7 @@ func TestSignIn(t *testing.T) {
 	}
 	seal := func() string {
 		sealed, err := w.SealSession(t.Context(), w.token.String(), time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return sealed
 	}
 	opens := func(what, sealed string, want bool) {
@@ -70,9 +68,7 @@ func TestSignIn(t *testing.T) {
 	}
 	ended, other := seal(), seal()
 	opens("new", ended, true)
-	if err := w.EndSession(t.Context(), ended); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, w.EndSession(t.Context(), ended))
 	opens("ended", ended, false)
 	opens("another", other, true)
 	w.watched.err = errors.New("the disk is broken")
@@ -129,9 +125,7 @@ func TestUserSignIn(t *testing.T) {
 			want = w.now.Add(min(lasts, time.Hour))
 		}
 		sealed, err := w.SealUserSession(t.Context(), "token", accountID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if s, err := w.OpenSession(t.Context(), sealed); err != nil || s.AccountID != accountID || s.ServiceAccountID != "" || s.Name != user.Email || s.Token != "token" || !s.ExpiresAt.Equal(want) {
 			t.Errorf("%+v, %v; want the expiry %s", s, err, want)
 		}

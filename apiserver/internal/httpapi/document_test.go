@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
-	"flag"
 	"os"
 	"reflect"
 	"regexp"
@@ -12,36 +11,26 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 const goldenDocument = "../../api/testdata/openapi.json"
 
 func TestDocument(t *testing.T) {
 	got, err := httpapi.Document(true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(goldenDocument, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	assert.NilError(t, err)
+	if golden.FlagUpdate() {
+		assert.NilError(t, os.WriteFile(goldenDocument, got, 0o644))
 	}
 	want, err := os.ReadFile(goldenDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("the document differs from %s; if this is intended, run make generate", goldenDocument)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, bytes.Equal(got, want), "the document differs from %s; if this is intended, run make generate", goldenDocument)
 	again, err := httpapi.Document(true)
-	if err != nil || !bytes.Equal(got, again) {
-		t.Errorf("two builds of the document differ: %v", err)
-	}
+	assert.Check(t, err == nil && bytes.Equal(got, again), "two builds of the document differ: %v", err)
 }
 
 // document loads the contract's document with a library independent of the code that
@@ -49,24 +38,16 @@ func TestDocument(t *testing.T) {
 func document(t *testing.T, withLifecycle bool) *openapi3.T {
 	t.Helper()
 	data, err := httpapi.Document(withLifecycle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	doc, err := openapi3.NewLoader().LoadFromData(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(context.Background(), openapi3.DisableExamplesValidation()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, doc.Validate(context.Background(), openapi3.DisableExamplesValidation()))
 	return doc
 }
 
 func TestDocumentIsOpenAPI31(t *testing.T) {
 	doc := document(t, true)
-	if !doc.IsOpenAPI31OrLater() {
-		t.Errorf("openapi is %q", doc.OpenAPI)
-	}
+	assert.Check(t, doc.IsOpenAPI31OrLater(), "openapi is %q", doc.OpenAPI)
 	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		message := []rune(err.Error())
 		t.Errorf("an example does not match its schema: run make generate, which records the examples again\n%s", string(message[:min(len(message), 500)]))
@@ -77,18 +58,12 @@ func TestDocumentIsOpenAPI31(t *testing.T) {
 // package api declares.
 func TestDocumentExplainsEveryErrorType(t *testing.T) {
 	source, err := os.ReadFile("../../api/error.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	table := document(t, true).Info.Description
 	types := regexp.MustCompile(`(?m)^\tType\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
-	if len(types) < 30 {
-		t.Fatalf("only %d types were found", len(types))
-	}
+	assert.Assert(t, len(types) >= 30, "only %d types were found", len(types))
 	for _, typ := range types {
-		if !strings.Contains(table, "`"+typ[1]+"`") {
-			t.Errorf("the table of errors lacks %s", typ[1])
-		}
+		assert.Check(t, strings.Contains(table, "`"+typ[1]+"`"), "the table of errors lacks %s", typ[1])
 	}
 }
 
@@ -134,9 +109,7 @@ func checkExamples(t *testing.T, route string, op *openapi3.Operation) {
 func TestSpecs(t *testing.T) {
 	const published = 22
 	for i, s := range api.Specs() {
-		if i < published != (s.Number == i+1) {
-			t.Errorf("the operation %s at %d has the number %d", s.ID, i, s.Number)
-		}
+		assert.Check(t, i < published == (s.Number == i+1), "the operation %s at %d has the number %d", s.ID, i, s.Number)
 		// Whatever creates an object or moves money accepts an Idempotency-Key.
 		export := s.Response == reflect.TypeFor[api.CSV]()
 		if want := s.Method == "POST" && !export; s.Keyed() != want {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
@@ -29,13 +31,9 @@ func send[Req, Resp any](t *testing.T, op api.Operation[Req, Resp], path, body s
 	if w.Code == op.Status {
 		return got, nil
 	}
-	if w.Code != http.StatusUnprocessableEntity || got != nil {
-		t.Fatalf("status %d, handled %t: %s", w.Code, got != nil, w.Body)
-	}
+	assert.Assert(t, w.Code == http.StatusUnprocessableEntity && got == nil, "status %d, handled %t: %s", w.Code, got != nil, w.Body)
 	var response struct{ Detail []api.Problem }
-	if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(w.Body.Bytes(), &response))
 	return nil, response.Detail
 }
 
@@ -150,12 +148,8 @@ func TestDecodeFreeForm(t *testing.T) {
 			in, problems := send(t, api.SubmitFeedback, "/feedback", `{"title":"t","description":"d"`+tt.attributes+`}`)
 			checkProblems(t, problems)
 			got, err := in.Body.Attributes.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !sameJSON(t, got, []byte(tt.want)) {
-				t.Errorf("the attributes are %s; want %s", got, tt.want)
-			}
+			assert.NilError(t, err)
+			assert.Check(t, sameJSON(t, got, []byte(tt.want)), "the attributes are %s; want %s", got, tt.want)
 		})
 	}
 	_, problems := send(t, api.SubmitFeedback, "/feedback", `{"title":"t","description":"d","attributes":[1]}`)
@@ -169,9 +163,7 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	for i, data := range [][]byte{a, b} {
 		dec := json.NewDecoder(strings.NewReader(string(data)))
 		dec.UseNumber()
-		if err := dec.Decode(&values[i]); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, dec.Decode(&values[i]))
 	}
 	return reflect.DeepEqual(values[0], values[1])
 }
@@ -189,9 +181,7 @@ func TestDecodeNullable(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in, problems := send(t, api.UpdateDomain, "/domains/example.com", tt.body)
 			checkProblems(t, problems)
-			if in.Body.RedirectURL != tt.want {
-				t.Errorf("redirect_url is %+v; want %+v", in.Body.RedirectURL, tt.want)
-			}
+			assert.Check(t, in.Body.RedirectURL == tt.want, "redirect_url is %+v; want %+v", in.Body.RedirectURL, tt.want)
 		})
 	}
 }
@@ -205,9 +195,7 @@ func TestEncodeNullable(t *testing.T) {
 		`{"redirect_url":"https://"}`: api.NullableFrom(new("https://")),
 	} {
 		got, err := json.Marshal(api.UpdateDomainBody{RedirectURL: value})
-		if err != nil || string(got) != want {
-			t.Errorf("%s, %v; want %s", got, err, want)
-		}
+		assert.Check(t, err == nil && string(got) == want, "%s, %v; want %s", got, err, want)
 	}
 }
 
@@ -234,9 +222,7 @@ func TestDecodeText(t *testing.T) {
 		if !ok {
 			want = []api.Problem{problem("json_invalid", "JSON decode error", "body")}
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v; want %v", value, got, want)
-		}
+		assert.Check(t, reflect.DeepEqual(got, want), "%s: %v; want %v", value, got, want)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
@@ -61,9 +63,7 @@ func TestCheckPriority(t *testing.T) {
 		if p := api.CheckPriority(tt.recordType, tt.given); p != nil {
 			got = p.Type
 		}
-		if got != tt.want {
-			t.Errorf("%s, given %t: %q; want %q", tt.recordType, tt.given, got, tt.want)
-		}
+		assert.Check(t, got == tt.want, "%s, given %t: %q; want %q", tt.recordType, tt.given, got, tt.want)
 	}
 }
 
@@ -102,9 +102,7 @@ func TestGrantRules(t *testing.T) {
 
 func TestLimitsOf(t *testing.T) {
 	name := api.LimitsOf[api.CreateMasterPasswordBody]("value")
-	if *name.MinLength != 4 || *name.MaxLength != 256 || name.LengthRule() != "must have 4 to 256 characters" {
-		t.Errorf("value: %+v", name)
-	}
+	assert.Check(t, *name.MinLength == 4 && *name.MaxLength == 256 && name.LengthRule() == "must have 4 to 256 characters", "value: %+v", name)
 	if ttl := api.LimitsOf[api.CreateDNSRecordBody]("ttl"); *ttl.Minimum != 60 || *ttl.Maximum != 86400 || ttl.MaxLength != nil {
 		t.Errorf("ttl: %+v", ttl)
 	}
@@ -112,9 +110,7 @@ func TestLimitsOf(t *testing.T) {
 		t.Errorf("type: %+v", typ)
 	}
 	defer func() {
-		if recover() == nil {
-			t.Error("a field that does not exist has limits")
-		}
+		assert.Check(t, recover() != nil, "a field that does not exist has limits")
 	}()
 	api.LimitsOf[api.CreateDNSRecordBody]("no_such_field")
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
@@ -25,9 +27,7 @@ func TestOrderOfProblems(t *testing.T) {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	var response struct{ Detail []api.Problem }
-	if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(w.Body.Bytes(), &response))
 	var got []string
 	for _, p := range response.Detail {
 		got = append(got, strings.Join(p.Loc, ".")+" "+p.Type)
@@ -36,9 +36,7 @@ func TestOrderOfProblems(t *testing.T) {
 		"path.account_id uuid_parsing", "header.Idempotency-Key uuid_parsing", "body.name missing",
 		"body.value string_too_short", "body.workspace_id uuid_parsing",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the problems are\n%q; want\n%q", got, want)
-	}
+	assert.Check(t, slices.Equal(got, want), "the problems are\n%q; want\n%q", got, want)
 }
 
 // TestContractKeywords checks that the contract uses no schema keyword that the validator

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -50,17 +52,13 @@ func (s stored) IdempotencyRecord([]byte, time.Time) (store.IdempotencyRecord, e
 func TestReplay(t *testing.T) {
 	records := New()
 	q, err := records.Begin(auth.Caller{Subjects: []store.Subject{{}}}, "create-mailbox", "a key", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, tt := range []struct {
 		fingerprint, response []byte
 		replayed              bool
 	}{{q.key.fingerprint, q.key.seal([]byte("{}")), true}, {q.key.fingerprint, []byte("damaged"), false}, {[]byte("other"), q.key.seal(nil), false}} {
 		replayed, err := q.Replay(stored{record: store.IdempotencyRecord{Fingerprint: tt.fingerprint, Response: tt.response}}, time.Time{})
-		if replayed != tt.replayed || (err == nil) != tt.replayed {
-			t.Errorf("replayed %t, %v; want %t", replayed, err, tt.replayed)
-		}
+		assert.Check(t, replayed == tt.replayed && (err == nil) == tt.replayed, "replayed %t, %v; want %t", replayed, err, tt.replayed)
 	}
 	for _, failure := range []error{store.ErrNotFound, errors.ErrUnsupported} {
 		if replayed, err := q.Replay(stored{err: failure}, time.Time{}); replayed || (err != nil) != (failure != store.ErrNotFound) {
@@ -114,9 +112,7 @@ func TestSave(t *testing.T) {
 		{"a", time.Hour + 2*time.Second, make(chan int), nil, -1, 0},
 	} {
 		q, err := records.Begin(who, "create-mailbox", tc.key, nil)
-		if err != nil {
-			t.Fatalf("after the response to the last request: %v", err)
-		}
+		assert.Assert(t, err == nil, "after the response to the last request: %v", err)
 		if _, err := records.Begin(who, "create-mailbox", tc.key, nil); (err != nil) != (tc.key != "") {
 			t.Errorf("a second request under the key %q: %v", tc.key, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 )
@@ -18,16 +19,12 @@ func TestIDAt(t *testing.T) {
 		at := start.Add(time.Duration(i) * 7 * time.Millisecond)
 		id := source.IDAt(at)
 		parsed, err := uuid.Parse(id)
-		if err != nil || parsed.Version() != 7 || parsed.Variant() != uuid.RFC4122 {
-			t.Fatalf("%q is no UUID of version 7: %v", id, err)
-		}
+		assert.Assert(t, err == nil && parsed.Version() == 7 && parsed.Variant() == uuid.RFC4122, "%q is no UUID of version 7: %v", id, err)
 		seconds, nanoseconds := parsed.Time().UnixTime()
 		if got := time.Unix(seconds, nanoseconds); !got.Equal(at) {
 			t.Fatalf("%q has the time %s, want %s", id, got, at)
 		}
-		if id <= last || id == source.IDAt(at) {
-			t.Fatalf("%q follows %q", id, last)
-		}
+		assert.Assert(t, id > last && id != source.IDAt(at), "%q follows %q", id, last)
 		last = id
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -55,9 +56,7 @@ func TestFullBucketsAreEvicted(t *testing.T) {
 	for i := 1; i < firstEvictAt; i++ {
 		l.Take(strconv.Itoa(i), at.Add(-30*time.Second))
 	}
-	if len(l.fullAt) != firstEvictAt {
-		t.Errorf("%d buckets; want %d", len(l.fullAt), firstEvictAt)
-	}
+	assert.Check(t, len(l.fullAt) == firstEvictAt, "%d buckets; want %d", len(l.fullAt), firstEvictAt)
 	if u := l.Take("new", at); len(l.fullAt) != 2 || u.Remaining != 1 {
 		t.Errorf("%d buckets remain; want the used one and the new one: %+v", len(l.fullAt), u)
 	}
@@ -68,9 +67,7 @@ func TestFullBucketsAreEvicted(t *testing.T) {
 	for i := range firstEvictAt {
 		l.Take(strconv.Itoa(i), at)
 	}
-	if len(l.fullAt) < firstEvictAt || l.evictAt <= firstEvictAt {
-		t.Errorf("%d buckets, and the next eviction is at %d", len(l.fullAt), l.evictAt)
-	}
+	assert.Check(t, len(l.fullAt) >= firstEvictAt && l.evictAt > firstEvictAt, "%d buckets, and the next eviction is at %d", len(l.fullAt), l.evictAt)
 }
 
 // bucket is a store with one token bucket.
@@ -118,9 +115,7 @@ func TestLimitHolds(t *testing.T) {
 				if u.Allowed {
 					level--
 				}
-				if math.Abs(float64(u.Remaining)-level) > 1.01 {
-					t.Fatalf("%d remain of %.3f tokens", u.Remaining, level)
-				}
+				assert.Assert(t, math.Abs(float64(u.Remaining)-level) <= 1.01, "%d remain of %.3f tokens", u.Remaining, level)
 			}
 		}
 	})

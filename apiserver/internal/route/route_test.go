@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/route"
 )
 
@@ -21,8 +23,6 @@ func TestOf(t *testing.T) {
 		{"GET", "/b", "", ""},
 	} {
 		pattern, allow := route.Of(mux, httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, nil))
-		if pattern != tt.pattern || allow != tt.allow {
-			t.Errorf("%s %s: %q, %q; want %q, %q", tt.method, tt.path, pattern, allow, tt.pattern, tt.allow)
-		}
+		assert.Check(t, pattern == tt.pattern && allow == tt.allow, "%s %s: %q, %q; want %q, %q", tt.method, tt.path, pattern, allow, tt.pattern, tt.allow)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
@@ -54,9 +56,7 @@ func TestUnmarshal(t *testing.T) {
 		embedded: embedded{"d"}, Items: []inner{{Name: "a"}, {"b", new(0)}}, One: new(inner), Prices: map[string]string{"com": "1"},
 		At: time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC), Share: 0.5, Seed: 18446744073709551615, On: true,
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
-	}
+	assert.Check(t, reflect.DeepEqual(got, want), "got %+v\nwant %+v", got, want)
 	got = outer{}
 	if err := strictjson.Unmarshal([]byte(`{"items":[]}`), &got); err != nil || got.Items == nil || got.One != nil || got.Prices != nil {
 		t.Errorf("got %+v, %v", got, err)
@@ -105,17 +105,13 @@ func TestValidMembersOfInvalidJSON(t *testing.T) {
 	if invalid, ok := errors.AsType[*strictjson.Error](err); !ok || len(invalid.Problems) != 2 || invalid.Problems[0].String() != "on: must be true or false and not a number" {
 		t.Errorf("error %v", err)
 	}
-	if got.Share != 2 || got.Seed != 3 {
-		t.Errorf("got %+v", got)
-	}
+	assert.Check(t, got.Share == 2 && got.Seed == 3, "got %+v", got)
 }
 
 func TestManyProblems(t *testing.T) {
 	err := strictjson.Unmarshal([]byte(`{"items":[`+strings.Repeat("1,\n", 29)+`1]}`), new(outer))
 	lines := strings.Split(fmt.Sprint(err), "\n")
-	if len(lines) != 21 || lines[19] != "line 20: items[19]: must be an object" || lines[20] != "… and 10 more problems" {
-		t.Errorf("%v", err)
-	}
+	assert.Check(t, len(lines) == 21 && lines[19] == "line 20: items[19]: must be an object" && lines[20] == "… and 10 more problems", "%v", err)
 }
 
 func FuzzUnmarshal(f *testing.F) {

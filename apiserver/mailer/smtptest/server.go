@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // Options configure a server.
@@ -62,9 +64,7 @@ func NewServer(t testing.TB, o Options) *Server {
 	t.Helper()
 	var config net.ListenConfig
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	s := &Server{Addr: l.Addr().String(), RootCAs: x509.NewCertPool(), options: o, listener: l, replies: maps.Clone(o.Replies), open: map[net.Conn]bool{}}
 	s.changed = sync.NewCond(&s.mu)
 	web := httptest.NewTLSServer(nil)                       // only its certificate is used

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 )
@@ -25,9 +27,7 @@ func TestSharedTransactions(t *testing.T) {
 		}
 	}))
 	const account = "account"
-	if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch}) }); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch}) }))
 	ctx := store.InAccount(t.Context(), account)
 	refused, thrown := errors.New("refused"), errors.New("thrown")
 	add := func(tx store.Tx, name string) error {
@@ -83,9 +83,7 @@ func TestSharedTransactions(t *testing.T) {
 	for number := 1; number < 200 && !shared; number++ {
 		shared = round(number, "kept", "early", "kept", "kept") < 4
 	}
-	if !shared {
-		t.Error("each update had a transaction of its own")
-	}
+	assert.Check(t, shared, "each update had a transaction of its own")
 	var got []string
 	if err := s.View(t.Context(), func(r store.Reader) error {
 		workspaces, _, err := r.Workspaces(account, store.Within{}, store.Slice{Limit: 10_000})
@@ -101,7 +99,5 @@ func TestSharedTransactions(t *testing.T) {
 	}
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the workspaces are %q, want %q", got, want)
-	}
+	assert.Check(t, slices.Equal(got, want), "the workspaces are %q, want %q", got, want)
 }

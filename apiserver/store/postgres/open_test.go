@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -24,9 +26,7 @@ func TestConcurrentFirstOpen(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if err := errors.Join(s.Ping(t.Context()), s.Close()); err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, errors.Join(s.Ping(t.Context()), s.Close()))
 		})
 	}
 	wg.Wait()
@@ -108,13 +108,9 @@ func TestOpenErrors(t *testing.T) {
 func openAt(t *testing.T, url string, opts postgres.Options) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(context.Background(), url, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, s.Close())
 	})
 	return s
 }

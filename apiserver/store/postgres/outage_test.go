@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -20,9 +21,7 @@ import (
 func execute(t *testing.T, url string, statements string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), statements, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
@@ -84,32 +83,24 @@ func TestRestart(t *testing.T) {
 	}
 	for range 2 {
 		more()
-		if err := cluster.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, cluster.Stop())
 		if err := one.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("Ping of a stopped server = %v", err)
 		}
 		if err := one.View(t.Context(), func(r store.Reader) error { _, err := r.Accounts(); return err }); !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("View of a stopped server = %v", err)
 		}
-		if err := cluster.StartServer(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, cluster.StartServer())
 	}
 	more()
 	close(w.stop)
 	w.wg.Wait()
 	if err := one.View(t.Context(), func(r store.Reader) error {
 		items, total, err := r.Workspaces(account, store.Within{}, store.Slice{Limit: 1 << 20})
-		if total != len(items) || int64(total) < w.count.Load() {
-			t.Errorf("%d of %d workspaces, %d were acknowledged", len(items), total, w.count.Load())
-		}
+		assert.Check(t, total == len(items) && int64(total) >= w.count.Load(), "%d of %d workspaces, %d were acknowledged", len(items), total, w.count.Load())
 		last := epoch.Add(-1)
 		for _, item := range items {
-			if !item.CreatedAt.After(last) {
-				t.Errorf("%s is not later than the one before", item.ID)
-			}
+			assert.Check(t, item.CreatedAt.After(last), "%s is not later than the one before", item.ID)
 			last = item.CreatedAt
 			w.acknowledged.Delete(item.ID)
 		}
@@ -161,9 +152,7 @@ func TestDeadlock(t *testing.T) {
 	for _, id := range ids {
 		if err := stores[0].View(t.Context(), func(r store.Reader) error {
 			_, total, err := r.Workspaces(id, store.Within{}, store.Slice{})
-			if total != 2 {
-				t.Errorf("the account %s has %d workspaces, want 2", id, total)
-			}
+			assert.Check(t, total == 2, "the account %s has %d workspaces, want 2", id, total)
 			return err
 		}); err != nil {
 			t.Error(err)
@@ -186,18 +175,14 @@ func TestLockTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), `BEGIN; SELECT 1 FROM accounts FOR UPDATE`, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
 	for _, ctx := range []context.Context{t.Context(), store.InAccount(t.Context(), id)} {
 		err = s.Update(ctx, func(tx store.Tx) error { _, err := tx.Account(id); return err })
-		if !errors.Is(err, store.ErrLocked) {
-			t.Errorf("Update of a locked account = %v", err)
-		}
+		assert.Check(t, errors.Is(err, store.ErrLocked), "Update of a locked account = %v", err)
 	}
 	if err := s.Update(t.Context(), func(tx store.Tx) error {
 		return tx.CreateAccount(&store.Account{ID: "other", CreatedAt: epoch})

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -50,26 +51,20 @@ func (s *statements) add(text string) {
 // in a database with many rows and stable plans.
 func testPlans(t *testing.T, run *statements) {
 	url := postgrestest.Start(t).URL("postgres", "postgres")
-	if len(run.all) < 120 {
-		t.Errorf("only %d statements were found", len(run.all))
-	}
+	assert.Check(t, len(run.all) >= 120, "only %d statements were found", len(run.all))
 	for seed := range 3 {
 		storetest.FillRandomly(t, openAt(t, url, postgres.Options{}), seed)
 	}
 	// The planner believes that the tables are ten thousand times as large.
 	execute(t, url, `ANALYZE; UPDATE pg_class SET reltuples = reltuples * 10000 WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close(context.Background())
 	script := func(text string) error {
 		_, err := conn.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
-	if err := script(strings.TrimPrefix(strings.ReplaceAll(postgres.PlanSettings, "SET LOCAL", "SET"), ";")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, script(strings.TrimPrefix(strings.ReplaceAll(postgres.PlanSettings, "SET LOCAL", "SET"), ";")))
 	for _, statement := range slices.Sorted(maps.Keys(run.all)) {
 		if slices.ContainsFunc(exceptions, func(part string) bool { return strings.Contains(statement, part) }) {
 			continue

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"gotest.tools/v3/assert"
 	zombiezen "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -26,28 +27,18 @@ func TestSameSchemaAsSQLite(t *testing.T) {
 	execute(t, url, `ALTER TABLE mailboxes ADD COLUMN added_by_the_guide TEXT COLLATE "C" NOT NULL DEFAULT ''`)
 	path := filepath.Join(t.TempDir(), "mailhost.db")
 	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, s.Close())
 	ours, theirs := describePostgres(t, url), describeSQLite(t, path)
 	for _, lines := range []map[string]bool{ours, theirs} {
 		maps.DeleteFunc(lines, func(line string, _ bool) bool { return strings.Contains(line, " mailhost_") }) // versions of the schema
 	}
-	if len(ours) < 100 {
-		t.Errorf("only %d lines describe the schema", len(ours))
-	}
+	assert.Check(t, len(ours) >= 100, "only %d lines describe the schema", len(ours))
 	for _, line := range slices.Sorted(maps.Keys(ours)) {
-		if !theirs[line] {
-			t.Errorf("only on PostgreSQL: %s", line)
-		}
+		assert.Check(t, theirs[line], "only on PostgreSQL: %s", line)
 	}
 	for _, line := range slices.Sorted(maps.Keys(theirs)) {
-		if !ours[line] {
-			t.Errorf("only on SQLite: %s", line)
-		}
+		assert.Check(t, ours[line], "only on SQLite: %s", line)
 	}
 }
 
@@ -56,9 +47,7 @@ func TestSameSchemaAsSQLite(t *testing.T) {
 
 func describePostgres(t *testing.T, url string) map[string]bool {
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close(context.Background())
 	found := map[string]bool{}
 	for _, query := range []string{
@@ -83,13 +72,9 @@ func describePostgres(t *testing.T, url string) map[string]bool {
 		FROM pg_constraint WHERE contype = 'f'`,
 	} {
 		rows, err := conn.Query(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, line := range lines {
 			found[line] = true
 		}
@@ -99,13 +84,9 @@ func describePostgres(t *testing.T, url string) map[string]bool {
 
 func describeSQLite(t *testing.T, path string) map[string]bool {
 	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close()
-	if err := sqlitex.ExecuteTransient(conn, `ALTER TABLE mailboxes ADD COLUMN added_by_the_guide TEXT NOT NULL DEFAULT ''`, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, sqlitex.ExecuteTransient(conn, `ALTER TABLE mailboxes ADD COLUMN added_by_the_guide TEXT NOT NULL DEFAULT ''`, nil))
 	found := map[string]bool{}
 	for _, query := range []string{
 		`SELECT format('column %s.%s %s not null %s default %s', t.name, c.name, c.type, CASE c."notnull" WHEN 1 THEN 't' ELSE 'f' END, COALESCE(c.dflt_value, ''))

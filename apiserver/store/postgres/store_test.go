@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -17,9 +19,7 @@ func open(t *testing.T, opts postgres.Options) *postgres.Store {
 	t.Helper()
 	s := postgrestest.Open(t, opts)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, s.Close())
 	})
 	return s
 }
@@ -31,13 +31,9 @@ func readAll(t *testing.T, s store.Store) {
 	t.Helper()
 	if err := s.View(t.Context(), func(r store.Reader) error {
 		accounts, err := r.Accounts()
-		if err != nil || len(accounts) != 1 {
-			t.Fatalf("accounts %v, error %v", accounts, err)
-		}
+		assert.Assert(t, err == nil && len(accounts) == 1, "accounts %v, error %v", accounts, err)
 		_, total, err := r.Mailboxes(accounts[0].ID, store.MailboxFilter{}, store.Slice{Limit: 10})
-		if total != 1 {
-			t.Errorf("%d mailboxes", total)
-		}
+		assert.Check(t, total == 1, "%d mailboxes", total)
 		return err
 	}); err != nil {
 		t.Error(err)
@@ -74,20 +70,12 @@ func TestExclusive(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	other, err := postgres.Open(t.Context(), url, postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if _, err := postgres.Open(t.Context(), url, postgres.Options{Exclusive: true}); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "connections of mailhostd") {
 		t.Errorf("a database in use: %v", err)
 	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, other.Close())
 	alone, err := postgres.Open(t.Context(), url, postgres.Options{Exclusive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := alone.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, alone.Close())
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
@@ -31,18 +33,14 @@ func TestReadOnly(t *testing.T) {
 	if err := r.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("Update = %v, want ErrReadOnly", err)
 	}
-	if err := errors.Join(r.Ping(t.Context()), r.Close()); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, errors.Join(r.Ping(t.Context()), r.Close()))
 }
 
 func readAll(t *testing.T, paths ...string) (all string) {
 	t.Helper()
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		all += string(data)
 	}
 	return all
@@ -68,9 +66,7 @@ func TestCheckPages(t *testing.T) {
 	path := newPath(t)
 	s := openStore(t, path, Options{})
 	storetest.FillRandomly(t, s, 1)
-	if err := errors.Join(CheckPages(t.Context(), path), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, errors.Join(CheckPages(t.Context(), path), s.Close()))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := CheckPages(&expiring{Context: ended}, path); !errors.Is(err, context.DeadlineExceeded) {
@@ -78,14 +74,10 @@ func TestCheckPages(t *testing.T) {
 	}
 	content := []byte(readAll(t, path))
 	clear(content[len(content)/2:])
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, content, 0o600))
 	to := newPath(t)
 	for _, err := range []error{CheckPages(t.Context(), path), BackupFile(t.Context(), path, to)} {
-		if err == nil || !strings.Contains(err.Error(), path+": it is damaged; restore a backup") {
-			t.Error(err)
-		}
+		assert.Check(t, err != nil && strings.Contains(err.Error(), path+": it is damaged; restore a backup"), err)
 	}
 	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the backup of a damaged file was left behind")
@@ -99,9 +91,7 @@ func TestBackup(t *testing.T) {
 	s := openStore(t, path, Options{})
 	mustPopulate(t, s)
 	works(t, s, "ada")
-	if err := s.View(t.Context(), func(store.Reader) error { return BackupFile(t.Context(), path, to) }); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.View(t.Context(), func(store.Reader) error { return BackupFile(t.Context(), path, to) }))
 	works(t, s, "eve")
 	if info, err := os.Stat(to); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("mode %v, error %v", info.Mode(), err)
@@ -119,9 +109,7 @@ func TestBackup(t *testing.T) {
 	}
 	makeLater(t, newer)
 	to = newPath(t)
-	if err := BackupFile(t.Context(), newer, to); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, BackupFile(t.Context(), newer, to))
 	if _, err := Open(t.Context(), to, Options{}); !errors.Is(err, store.ErrNewerSchema) {
 		t.Errorf("Open = %v, want ErrNewerSchema", err)
 	}

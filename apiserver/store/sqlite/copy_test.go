@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -38,9 +40,7 @@ func TestCopy(t *testing.T) {
 		"PostgreSQL": func(t *testing.T) store.Store {
 			s := postgrestest.Open(t, postgres.Options{})
 			t.Cleanup(func() {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
+				assert.Check(t, s.Close())
 			})
 			return s
 		},
@@ -52,9 +52,7 @@ func TestCopy(t *testing.T) {
 				storetest.FillRandomly(t, source, seed)
 				want := dump(t, source)
 				for table, rows := range want {
-					if len(rows) == 0 {
-						t.Errorf("%s is empty; let storetest.FillRandomly add to it", table)
-					}
+					assert.Check(t, len(rows) != 0, "%s is empty; let storetest.FillRandomly add to it", table)
 				}
 				between, target := open(t), openStore(t, newPath(t), Options{})
 				copyStore(t, source, between)
@@ -77,17 +75,11 @@ func copyStore(t *testing.T, from, to store.Store) {
 	t.Helper()
 	last, all := int64(0), int64(0)
 	copied, err := sqlstore.Copy(t.Context(), from, to, func(done, total int64) {
-		if done <= last || done > total {
-			t.Errorf("progress from %d to %d of %d", last, done, total)
-		}
+		assert.Check(t, done > last && done <= total, "progress from %d to %d of %d", last, done, total)
 		last, all = done, total
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if copied.Rows == 0 || last != all || all != 2*copied.Rows {
-		t.Errorf("%d rows were copied; the progress is %d of %d", copied.Rows, last, all)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, copied.Rows != 0 && last == all && all == 2*copied.Rows, "%d rows were copied; the progress is %d of %d", copied.Rows, last, all)
 }
 
 // TestCopyIsAtomic checks that a copy that fails leaves the target empty: it is cancelled after

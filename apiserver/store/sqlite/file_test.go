@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
@@ -42,9 +44,7 @@ func TestDisplacedFile(t *testing.T) {
 			mustPopulate(t, s)
 			works(t, s, "ada")
 			for range 2 {
-				if err := errors.Join(os.Rename(path, away), tt.displace(path)); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, errors.Join(os.Rename(path, away), tt.displace(path)))
 				for range 2 {
 					fails(t, s, tt.want)
 					fails(t, s, filepath.Dir(path))
@@ -53,20 +53,14 @@ func TestDisplacedFile(t *testing.T) {
 					t.Errorf("View = %v", err)
 				}
 				if tt.name == "unreadable" {
-					if err := errors.Join(os.Remove(filepath.Dir(path)), os.Mkdir(filepath.Dir(path), 0o700)); err != nil {
-						t.Fatal(err)
-					}
+					assert.NilError(t, errors.Join(os.Remove(filepath.Dir(path)), os.Mkdir(filepath.Dir(path), 0o700)))
 				}
-				if err := os.Rename(away, path); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, os.Rename(away, path))
 				if tt.name == "unreadable" {
 					return // its log is lost
 				}
 				s.engine.probed.Store(0) // so that the next Ping tries an update
-				if err := s.Ping(t.Context()); err != nil {
-					t.Error(err)
-				}
+				assert.Check(t, s.Ping(t.Context()))
 				works(t, s, fmt.Sprint("eve", len(addresses(t, s))))
 			}
 			if got := addresses(t, s); !slices.Equal(got, []string{"ada", "eve1", "eve2"}) {
@@ -90,12 +84,8 @@ func TestFileMovedWithinGroup(t *testing.T) {
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		return errors.Join(tx.CreateMailbox(&m), os.Rename(path, path+".away"))
 	})
-	if !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("Update = %v", err)
-	}
-	if err := os.Rename(path+".away", path); err != nil {
-		t.Fatal(err)
-	}
+	assert.Check(t, errors.Is(err, store.ErrUnavailable), "Update = %v", err)
+	assert.NilError(t, os.Rename(path+".away", path))
 	works(t, s, "eve")
 	if got := addresses(t, s); !slices.Equal(got, []string{"eve"}) {
 		t.Errorf("mailboxes %q", got)
@@ -112,13 +102,9 @@ func TestReplacedFile(t *testing.T) {
 	s := openStore(t, path, Options{})
 	mustPopulate(t, s)
 	works(t, s, "old")
-	if err := BackupFile(t.Context(), path, backup); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, BackupFile(t.Context(), path, backup))
 	works(t, s, "late")
-	if err := errors.Join(os.Rename(path, away), os.Rename(backup, path)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, errors.Join(os.Rename(path, away), os.Rename(backup, path)))
 	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Fatalf("Ping = %v", err)
 	}
@@ -134,13 +120,9 @@ func TestReplacedFile(t *testing.T) {
 	}
 	await()
 	fails(t, s, "was replaced")
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, s.Close())
 	await()
-	if err := p.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, p.Process.Kill())
 	_ = p.Wait() // killed
 	old := openStore(t, away, Options{})
 	if got := addresses(t, old); !slices.Equal(got, []string{"old", "late"}) {
@@ -166,31 +148,21 @@ func TestReplacedUnderLock(t *testing.T) {
 		s := openStore(t, path, Options{})
 		mustPopulate(t, s)
 		works(t, s, "old")
-		if err := BackupFile(t.Context(), s.engine.path, backup); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, BackupFile(t.Context(), s.engine.path, backup))
 		works(t, s, "late")
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, s.Close())
 		lock, err := OpenExclusive(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		// One only: in one process, connections to two files with one -wal file between them
 		// would not see each other's locks.
 		waiting := make(chan *Store)
 		go func() {
 			s, err := Open(t.Context(), path, Options{unsynced: true, ReadOnly: readOnly})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, err)
 			waiting <- s
 		}()
 		waitUntilBusy(t, path)
-		if err := errors.Join(os.RemoveAll(path+"-wal"), os.Rename(backup, path), lock.Close()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, errors.Join(os.RemoveAll(path+"-wal"), os.Rename(backup, path), lock.Close()))
 		s = <-waiting
 		if s == nil {
 			continue
@@ -203,9 +175,7 @@ func TestReplacedUnderLock(t *testing.T) {
 			works(t, s, "new")
 			want = append(want, "new")
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, s.Close())
 		again := openStore(t, path, Options{})
 		if got := addresses(t, again); !slices.Equal(got, want) {
 			t.Errorf("mailboxes %q, want %q", got, want)
@@ -240,13 +210,9 @@ func TestExclusive(t *testing.T) {
 		t.Errorf("a file in use: %v", err)
 	}
 	want := dump(t, other)
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, other.Close())
 	alone, err := OpenExclusive(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, opts := range []Options{{LockTimeout: time.Millisecond}, {LockTimeout: time.Millisecond, ReadOnly: true}} {
 		if _, err := Open(t.Context(), path, opts); err == nil || !strings.Contains(err.Error(), "another process has locked it") {
 			t.Errorf("a locked file was opened: %v", err)
@@ -261,26 +227,18 @@ func TestExclusive(t *testing.T) {
 	}); !errors.Is(err, failure) {
 		t.Errorf("Update = %v", err)
 	}
-	if err := alone.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: "kept"}) }); err != nil {
-		t.Error(err)
-	}
-	if err := errors.Join(alone.Close(), alone.Close()); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, alone.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: "kept"}) }))
+	assert.Check(t, errors.Join(alone.Close(), alone.Close()))
 	if err := alone.Ping(t.Context()); err != store.ErrClosed {
 		t.Errorf("Ping = %v", err)
 	}
 	got := dump(t, openStore(t, path, Options{}))
-	if len(got["accounts"]) != len(want["accounts"])+1 {
-		t.Errorf("accounts %q, before %q", got["accounts"], want["accounts"])
-	}
+	assert.Check(t, len(got["accounts"]) == len(want["accounts"])+1, "accounts %q, before %q", got["accounts"], want["accounts"])
 	for _, changed := range []string{"accounts", "authorization_version"} {
 		delete(got, changed)
 		delete(want, changed)
 	}
-	if !maps.EqualFunc(got, want, slices.Equal) {
-		t.Error("the content has changed")
-	}
+	assert.Check(t, maps.EqualFunc(got, want, slices.Equal), "the content has changed")
 }
 
 // TestEarlierHeader checks that a file opens whatever version 0.1.0 has left in the bits that
@@ -292,17 +250,13 @@ func TestEarlierHeader(t *testing.T) {
 		mustPopulate(t, s)
 		works(t, s, "ada")
 		execute(t, s, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16|generation&0xffff, generation<<8|uint32(len(storetest.Migrations(dialect.Migrations)))))
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, s.Close())
 		for _, opts := range []Options{{}, {ReadOnly: true}, later(laterMigration)} {
 			s := openStore(t, path, opts)
 			if got := addresses(t, s); !slices.Equal(got, []string{"ada"}) {
 				t.Errorf("mailboxes %q", got)
 			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, s.Close())
 		}
 		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, store.ErrNewerSchema) {
 			t.Errorf("Open = %v", err)
@@ -316,9 +270,7 @@ func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, content := range map[string]string{"text": strings.Repeat("this is no database\n", 100), "empty": "", "log-wal": "changes"} {
-		if err := os.WriteFile(path(name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(path(name), []byte(content), 0o600))
 	}
 	alter(t, path("foreign"), `CREATE TABLE songs (title TEXT)`)
 	alter(t, path("versioned"), `PRAGMA user_version = 1`)
@@ -326,14 +278,10 @@ func TestOpenErrors(t *testing.T) {
 	makeLater(t, path("newer"))
 	older := later("no SQL")
 	older.ReadOnly = true
-	if err := openStore(t, path("older"), Options{}).Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, openStore(t, path("older"), Options{}).Close())
 	files := func() (all string) {
 		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, e := range entries {
 			if !strings.HasSuffix(e.Name(), "-shm") && (e.Name() == "log-wal" || !strings.HasSuffix(e.Name(), "-wal")) {
 				all += e.Name() + readAll(t, path(e.Name()))
@@ -378,7 +326,5 @@ func TestOpenErrors(t *testing.T) {
 			}
 		}
 	}
-	if files() != before {
-		t.Error("a file was changed or created")
-	}
+	assert.Check(t, files() == before, "a file was changed or created")
 }

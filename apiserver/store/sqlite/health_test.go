@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -17,9 +19,7 @@ func fails(t *testing.T, s *Store, want string) {
 	t.Helper()
 	_, err := create(t.Context(), s, "lost")
 	for what, err := range map[string]error{"Update": err, "Ping": s.Ping(t.Context())} {
-		if !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s = %v, want ErrUnavailable and %q", what, err, want)
-		}
+		assert.Check(t, errors.Is(err, store.ErrUnavailable) && strings.Contains(err.Error(), want), "%s = %v, want ErrUnavailable and %q", what, err, want)
 	}
 }
 
@@ -53,9 +53,7 @@ func TestFailedWrites(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, Options{}, func(t *testing.T, s *Store) {
 				idle(t, s)
-				if err := tt.spoil(s.engine.writer); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, tt.spoil(s.engine.writer))
 				m := newMailbox(strings.Repeat("x", 1<<16))
 				if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }); !errors.Is(err, store.ErrUnavailable) {
 					t.Fatalf("Update = %v, want ErrUnavailable", err)
@@ -74,9 +72,7 @@ func TestFailedWrites(t *testing.T) {
 				if !tt.lasting {
 					idle(t, s)
 				}
-				if err := tt.mend(s.engine.writer); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, tt.mend(s.engine.writer))
 				time.Sleep(probeInterval)
 				if err := s.Ping(t.Context()); err != nil {
 					t.Errorf("Ping = %v, want nil because updates succeed again", err)
@@ -94,9 +90,7 @@ func TestOpenErrorNamesTheCause(t *testing.T) {
 	if err := cause(path, os.O_WRONLY, store.ErrReadOnly); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("cause = %v", err)
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, nil, 0o600))
 	if err := cause(path, os.O_WRONLY, store.ErrReadOnly); !strings.Contains(err.Error(), "-wal") || !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("cause = %v", err)
 	}

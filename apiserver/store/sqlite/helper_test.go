@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -19,13 +20,9 @@ func openStore(t testing.TB, path string, opts Options) *Store {
 	t.Helper()
 	_, opts.unsynced = t.(*testing.T)
 	s, err := Open(t.Context(), path, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, s.Close())
 	})
 	return s
 }
@@ -35,9 +32,7 @@ func openStore(t testing.TB, path string, opts Options) *Store {
 // own.
 func idle(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Update(t.Context(), func(store.Tx) error { return nil }))
 }
 
 // newPath returns the path of a file that does not exist.
@@ -72,9 +67,7 @@ func populate(ctx context.Context, s store.Store) error {
 
 func mustPopulate(t testing.TB, s store.Store) {
 	t.Helper()
-	if err := populate(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, populate(t.Context(), s))
 }
 
 func newMailbox(localPart string) store.Mailbox {
@@ -156,8 +149,6 @@ func execute(t testing.TB, s *Store, statement string) {
 func check(t testing.TB, s *Store) {
 	t.Helper()
 	for _, finding := range append(column(t, s, `PRAGMA integrity_check`), column(t, s, `PRAGMA foreign_key_check`)...) {
-		if finding != "ok" {
-			t.Error(finding)
-		}
+		assert.Check(t, finding == "ok", finding)
 	}
 }

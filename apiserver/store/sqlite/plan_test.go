@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	zombiezen "zombiezen.com/go/sqlite"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -44,9 +45,7 @@ func TestConformance(t *testing.T) {
 			return s
 		})
 	})
-	if len(statements) < 120 {
-		t.Errorf("only %d statements were found", len(statements))
-	}
+	assert.Check(t, len(statements) >= 120, "only %d statements were found", len(statements))
 	s := openStore(t, Memory, Options{})
 	reported := map[string]bool{}
 	for _, statement := range slices.Sorted(maps.Keys(statements)) {

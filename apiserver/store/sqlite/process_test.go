@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	zombiezen "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -50,16 +51,12 @@ func start(t *testing.T, role string, args ...string) *process {
 	p.Env = append(os.Environ(), roleVariable+"="+role)
 	p.Stderr = os.Stderr
 	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p.out = bufio.NewScanner(out)
 	if p.in, err = p.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	return p
 }
@@ -197,9 +194,7 @@ func TestAcknowledged(t *testing.T) {
 					acknowledged[p.out.Text()] = true
 					mu.Unlock()
 					if n == wanted {
-						if err := end(); err != nil {
-							t.Error(err)
-						}
+						assert.Check(t, end())
 					}
 				}
 				if err := p.Wait(); err != nil && !killed {
@@ -210,9 +205,7 @@ func TestAcknowledged(t *testing.T) {
 		readers.Wait()
 		close(stopped)
 		maintenance.Wait()
-		if len(acknowledged) <= before+2*wanted {
-			t.Fatalf("round %d: %d were acknowledged, and before %d", round, len(acknowledged), before)
-		}
+		assert.Assert(t, len(acknowledged) > before+2*wanted, "round %d: %d were acknowledged, and before %d", round, len(acknowledged), before)
 		s := openStore(t, path, Options{})
 		if lost := missing(t, s, acknowledged); lost > 0 {
 			t.Errorf("round %d: %d of %d acknowledged mailboxes are missing", round, lost, len(acknowledged))
@@ -227,9 +220,7 @@ func TestAcknowledged(t *testing.T) {
 			t.Error(err)
 		}
 		check(t, s)
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, s.Close())
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestAccountsTakeTurns checks that an account with many updates does not keep another one
@@ -31,7 +33,5 @@ func TestAccountsTakeTurns(t *testing.T) {
 	if got, want := strings.Join(order, " "), "a0 b0 a1 c0 b1 a2 a3 a4"; got != want {
 		t.Errorf("the order is %s; want %s", got, want)
 	}
-	if len(q.waiting) != 0 || q.wait() != nil {
-		t.Errorf("an empty queue has %v", q.waiting)
-	}
+	assert.Check(t, len(q.waiting) == 0 && q.wait() == nil, "an empty queue has %v", q.waiting)
 }

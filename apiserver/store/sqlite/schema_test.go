@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
@@ -24,9 +26,7 @@ const laterMigration = `CREATE TABLE later (id TEXT) STRICT`
 // makeLater creates a database with the schema of a later program version.
 func makeLater(t *testing.T, path string) {
 	t.Helper()
-	if err := openStore(t, path, later(laterMigration)).Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, openStore(t, path, later(laterMigration)).Close())
 }
 
 // TestMigration checks that a later program version migrates a store once and keeps its
@@ -38,9 +38,7 @@ func TestMigration(t *testing.T) {
 	if _, err := create(t.Context(), s, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Close())
 	const migration = `ALTER TABLE accounts ADD COLUMN phone TEXT NOT NULL DEFAULT ''; UPDATE mailboxes SET local_part = local_part || '2'`
 	if _, err := Open(t.Context(), path, later(migration+`; no SQL`)); err == nil || !strings.Contains(err.Error(), "_later.sql") {
 		t.Errorf("a migration that fails: %v", err)
@@ -54,18 +52,12 @@ func TestMigration(t *testing.T) {
 			t.Errorf("the mailboxes are %q", got)
 		}
 		check(t, s)
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, s.Close())
 	}
 	_, err := Open(t.Context(), path, Options{})
-	if !errors.Is(err, store.ErrNewerSchema) {
-		t.Fatalf("Open = %v, want ErrNewerSchema", err)
-	}
+	assert.Assert(t, errors.Is(err, store.ErrNewerSchema), "Open = %v, want ErrNewerSchema", err)
 	for _, want := range []string{path, "knows up to", "run the newer version"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q lacks %q", err, want)
-		}
+		assert.Check(t, strings.Contains(err.Error(), want), "%q lacks %q", err, want)
 	}
 }
 
@@ -101,22 +93,16 @@ func TestOtherSchema(t *testing.T) {
 			for statement := range strings.SplitSeq(c.statements, "; ") {
 				execute(t, s, cmp.Or(statement, `SELECT 1`))
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, s.Close())
 			content := readAll(t, path)
 			for _, opts := range []Options{{}, {ReadOnly: true}} {
 				s, err := Open(t.Context(), path, opts)
 				if err == nil {
 					err = s.Close()
 				}
-				if (err == nil) != (c.want == nil) {
-					t.Fatalf("read-only %t: Open = %v, want an error with %q", opts.ReadOnly, err, c.want)
-				}
+				assert.Assert(t, (err == nil) == (c.want == nil), "read-only %t: Open = %v, want an error with %q", opts.ReadOnly, err, c.want)
 				for _, want := range c.want {
-					if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want) {
-						t.Errorf("%q lacks the path or %q", err, want)
-					}
+					assert.Check(t, strings.Contains(err.Error(), path) && strings.Contains(err.Error(), want), "%q lacks the path or %q", err, want)
 				}
 				if c.want != nil && readAll(t, path) != content {
 					t.Error("the file was changed")
@@ -147,9 +133,7 @@ func TestAuthorizationVersionOfEachColumn(t *testing.T) {
 			t.Errorf("an update of %s.%s changes the version: %t", c[0], c[1], changed)
 		}
 	}
-	if len(columns) < 30 {
-		t.Errorf("only the columns %v were found", columns)
-	}
+	assert.Check(t, len(columns) >= 30, "only the columns %v were found", columns)
 }
 
 // cascades are the foreign keys that delete their rows with the referenced row. Observers
@@ -177,9 +161,7 @@ func TestForeignKeyCascades(t *testing.T) {
 		}
 	}
 	slices.Sort(found)
-	if !slices.Equal(found, cascades) {
-		t.Errorf("the schema cascades %q, want %q; if the new ones are objects, delete them in Go and add them here", found, cascades)
-	}
+	assert.Check(t, slices.Equal(found, cascades), "the schema cascades %q, want %q; if the new ones are objects, delete them in Go and add them here", found, cascades)
 }
 
 // foreignKey is a foreign key of the schema.
@@ -192,9 +174,7 @@ func foreignKeys(t *testing.T, s *Store) (keys []foreignKey) {
 		WHERE m.type = 'table' AND k.seq = 0 ORDER BY m.name, k.id`) {
 		keys = append(keys, foreignKey{row[0], row[1], row[2]})
 	}
-	if len(keys) < 10 {
-		t.Fatalf("only %d foreign keys were found: %v", len(keys), keys)
-	}
+	assert.Assert(t, len(keys) >= 10, "only %d foreign keys were found: %v", len(keys), keys)
 	return keys
 }
 

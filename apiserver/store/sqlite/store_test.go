@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
@@ -23,22 +25,16 @@ func TestOpenAgain(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		for range 2 {
 			s, err := Open(t.Context(), path, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			mustPopulate(t, s)
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			assert.Check(t, s.Close())
 		}
 		s := openStore(t, path, Options{})
 		if _, err := create(t.Context(), s, "ada"); err != nil {
 			t.Error(err)
 		}
 		entries, err := filepath.Glob(filepath.Dir(path) + "/*.db")
-		if err != nil || len(entries) != 1 || entries[0] != path {
-			t.Errorf("files %q, error %v, want %q alone", entries, err, path)
-		}
+		assert.Check(t, err == nil && len(entries) == 1 && entries[0] == path, "files %q, error %v, want %q alone", entries, err, path)
 	}
 }
 
@@ -49,9 +45,7 @@ func TestFilePermissions(t *testing.T) {
 		t.Skip("Windows has no file modes")
 	}
 	empty := newPath(t)
-	if err := errors.Join(os.WriteFile(empty, nil, 0o600), os.Chmod(empty, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, errors.Join(os.WriteFile(empty, nil, 0o600), os.Chmod(empty, 0o644)))
 	for _, path := range []string{newPath(t), empty} {
 		s := openStore(t, path, Options{})
 		mustPopulate(t, s)
@@ -60,9 +54,7 @@ func TestFilePermissions(t *testing.T) {
 				t.Errorf("%s has mode %v; %v", name, info.Mode(), err)
 			}
 		}
-		if err := errors.Join(s.Close(), os.Chmod(path, 0o640), openStore(t, path, Options{}).Close()); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, errors.Join(s.Close(), os.Chmod(path, 0o640), openStore(t, path, Options{}).Close()))
 		if info, err := os.Stat(path); err != nil || info.Mode() != 0o640 {
 			t.Errorf("%s has mode %v later; %v", path, info.Mode(), err)
 		}
@@ -75,16 +67,12 @@ func TestMemory(t *testing.T) {
 	mustPopulate(t, one)
 	if err := other.View(t.Context(), func(r store.Reader) error {
 		accounts, err := r.Accounts()
-		if len(accounts) > 0 {
-			t.Error("a store in memory has the account of another store")
-		}
+		assert.Check(t, len(accounts) <= 0, "a store in memory has the account of another store")
 		return err
 	}); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(one.Close(), other.Close()); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, errors.Join(one.Close(), other.Close()))
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left %v behind, error %v", left, err)
 	}
@@ -93,24 +81,16 @@ func TestMemory(t *testing.T) {
 // alter executes a statement on a database file.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
-	if err := createFile(path); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, createFile(path))
 	s, err := connect(t.Context(), path, Options{}.toWrite())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.exec(statement), s.close()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, errors.Join(s.exec(statement), s.close()))
 }
 
 // TestPragmas checks the settings on which durability and isolation depend.
 func TestPragmas(t *testing.T) {
 	s, err := Open(t.Context(), newPath(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer s.Close()
 	if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {

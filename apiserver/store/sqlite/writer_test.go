@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -89,9 +91,7 @@ func TestGroupWithFailingMember(t *testing.T) {
 			creating("three", nil),
 			creating("one", nil), // conflicts with the group's first update
 		)
-		if errs[0] != nil || errs[1] != nil || errs[2] != failure || errs[3] != nil {
-			t.Errorf("errors = %v", errs)
-		}
+		assert.Check(t, errs[0] == nil && errs[1] == nil && errs[2] == failure && errs[3] == nil, "errors = %v", errs)
 		if _, ok := errors.AsType[*store.ExistsError](errs[4]); !ok {
 			t.Errorf("second create of one address: %v", errs[4])
 		}
@@ -120,13 +120,9 @@ func TestGroupIsOneCommit(t *testing.T) {
 				}
 				errs := grouped(t, s, creating("one", nil), creating("two", breaking), creating("three", nil))
 				for i, err := range errs[:3] {
-					if err == nil {
-						t.Errorf("update %d of the group succeeded", i)
-					}
+					assert.Check(t, err != nil, "update %d of the group succeeded", i)
 				}
-				if errs[3] != nil {
-					t.Errorf("update of the next group: %v", errs[3])
-				}
+				assert.Check(t, errs[3] == nil, "update of the next group: %v", errs[3])
 				if got := addresses(t, s); !slices.Equal(got, []string{"three"}) {
 					t.Errorf("mailboxes %q", got)
 				}
@@ -147,9 +143,7 @@ func TestFailedStatement(t *testing.T) {
 		}
 		return nil
 	}))
-	if err == nil {
-		t.Error("Update succeeded")
-	}
+	assert.Check(t, err != nil, "Update succeeded")
 	if got := addresses(t, s); len(got) > 0 {
 		t.Errorf("mailboxes %q", got)
 	}
@@ -160,16 +154,10 @@ func TestFailedStatement(t *testing.T) {
 func lock(t *testing.T, s *Store) (release func()) {
 	t.Helper()
 	other, err := connect(t.Context(), s.engine.path, Options{}.toWrite())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.exec(`BEGIN IMMEDIATE`); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, other.exec(`BEGIN IMMEDIATE`))
 	return func() {
-		if err := errors.Join(other.exec(`ROLLBACK`), other.close()); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, errors.Join(other.exec(`ROLLBACK`), other.close()))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -49,9 +51,7 @@ func testAudit(h *harness) {
 			return nil
 		})
 	})
-	if len(got) != 2 || got[0].ID == 0 || got[1].ID <= got[0].ID {
-		h.Fatalf("entries %v", got)
-	}
+	assert.Assert(h, len(got) == 2 && got[0].ID != 0 && got[1].ID > got[0].ID, "entries %v", got)
 	full.ID, bare.ID = got[0].ID, got[1].ID
 	bare.CreatedAt = epoch.Add(time.Microsecond) // just after the one before
 	equal(h, "entries", got, []store.AuditEntry{full, bare})
@@ -64,9 +64,7 @@ func testAudit(h *harness) {
 	err := h.store.View(h.Context(), func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{}, func(store.AuditEntry) error { return failure })
 	})
-	if err != failure {
-		h.Errorf("View = %v, want fn's error unchanged", err)
-	}
+	assert.Check(h, err == failure, "View = %v, want fn's error unchanged", err)
 }
 
 func testAuditFilter(h *harness) {

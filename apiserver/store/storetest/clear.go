@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -92,15 +94,11 @@ func Restore(t *testing.T, s interface {
 	}
 	before := content()
 	restore, err := s.Snapshot(h.Context())
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NilError(h, err)
 	for range 2 {
 		h.update(store.Tx.Clear)
 		h.full("b.example")
-		if err := restore(h.Context()); err != nil {
-			h.Fatal(err)
-		}
+		assert.NilError(h, restore(h.Context()))
 		equal(h, "content", content(), before)
 	}
 	h.full("b.example")

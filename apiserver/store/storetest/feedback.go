@@ -1,6 +1,10 @@
 package storetest
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+import (
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+
+	"gotest.tools/v3/assert"
+)
 
 // testFeedback checks only creation, because no operation reads feedback.
 func testFeedback(h *harness) {
@@ -14,9 +18,7 @@ func testFeedback(h *harness) {
 	h.taken(f.ID, new(f))
 	second := store.Feedback{ID: h.id(), AccountID: f.AccountID, CreatedAt: epoch}
 	h.create(&second)
-	if !second.CreatedAt.After(f.CreatedAt) {
-		h.Errorf("created at %v after %v", second.CreatedAt, f.CreatedAt)
-	}
+	assert.Check(h, second.CreatedAt.After(f.CreatedAt), "created at %v after %v", second.CreatedAt, f.CreatedAt)
 }
 
 func testPublicURL(h *harness) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -38,9 +40,7 @@ func (h *harness) view(fn func(store.Reader) error) {
 func (h *harness) refused(fn func(store.Tx) error) error {
 	h.Helper()
 	err := h.store.Update(h.Context(), fn)
-	if err == nil {
-		h.Fatal("Update succeeded, want an error")
-	}
+	assert.Assert(h, err != nil, "Update succeeded, want an error")
 	return err
 }
 
@@ -109,17 +109,13 @@ func absent[T any](h *harness, fn func(store.Reader) (T, error)) {
 		_, err := fn(r)
 		return err
 	})
-	if !errors.Is(err, store.ErrNotFound) {
-		h.Errorf("error = %v, want ErrNotFound", err)
-	}
+	assert.Check(h, errors.Is(err, store.ErrNotFound), "error = %v, want ErrNotFound", err)
 }
 
 // equal checks a value.
 func equal[T any](h *harness, what string, got, want T) {
 	h.Helper()
-	if !reflect.DeepEqual(got, want) {
-		h.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
-	}
+	assert.Check(h, reflect.DeepEqual(got, want), "%s:\n got %+v\nwant %+v", what, got, want)
 }
 
 // everything is a slice that covers all objects of a test.
@@ -194,9 +190,7 @@ func (h *harness) pages(what string, size, count int, list lister[string], want 
 				return err
 			}
 			part := want[min(offset, count):min(offset+size, count)]
-			if !slices.Equal(got, part) || total != count {
-				h.Errorf("%s: %d from %d: got %q of %d, want %q of %d", what, size, offset, got, total, part, count)
-			}
+			assert.Check(h, slices.Equal(got, part) && total == count, "%s: %d from %d: got %q of %d, want %q of %d", what, size, offset, got, total, part, count)
 			return nil
 		})
 	}

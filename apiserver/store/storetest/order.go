@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -32,12 +34,8 @@ func testForeign(h *harness) {
 			return tx.CreateWorkspace(&store.Workspace{ID: h.id(), AccountID: h.id(), CreatedAt: epoch})
 		},
 	} {
-		if h.store.Update(h.Context(), create) == nil {
-			h.Errorf("%s: created below another account's object", name)
-		}
-		if h.store.Update(h.Context(), func(tx store.Tx) error { _ = create(tx); return nil }) == nil {
-			h.Errorf("%s: the update was kept although a statement failed", name)
-		}
+		assert.Check(h, h.store.Update(h.Context(), create) != nil, "%s: created below another account's object", name)
+		assert.Check(h, h.store.Update(h.Context(), func(tx store.Tx) error { _ = create(tx); return nil }) != nil, "%s: the update was kept although a statement failed", name)
 	}
 }
 
@@ -82,9 +80,7 @@ func testCreationTimes(h *harness) {
 func (h *harness) ascend(times []time.Time) {
 	h.Helper()
 	for i := 1; i < len(times); i++ {
-		if !times[i-1].Before(times[i]) {
-			h.Errorf("%v is followed by %v", times[i-1], times[i])
-		}
+		assert.Check(h, times[i-1].Before(times[i]), "%v is followed by %v", times[i-1], times[i])
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -23,9 +25,7 @@ func testAtomicity(h *harness) {
 		}
 		return failure
 	})
-	if err != failure {
-		h.Errorf("Update = %v, want fn's error unchanged", err)
-	}
+	assert.Check(h, err == failure, "Update = %v, want fn's error unchanged", err)
 	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}))
 	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}))
 	equal(h, "status", read(h, func(r store.Reader) (store.Account, error) {
@@ -45,9 +45,7 @@ func testAtomicity(h *harness) {
 	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}), ada, eve.ID)
 
 	view := h.store.View(h.Context(), func(store.Reader) error { return failure })
-	if view != failure {
-		h.Errorf("View = %v, want fn's error unchanged", view)
-	}
+	assert.Check(h, view == failure, "View = %v, want fn's error unchanged", view)
 }
 
 // testObserve checks the changes that a transaction reports, and their order.
@@ -93,9 +91,7 @@ func testSnapshot(h *harness) {
 	count := func(r store.Reader) int {
 		h.Helper()
 		items, total, err := r.Mailboxes(t.account, store.MailboxFilter{}, everything)
-		if err != nil || len(items) != total {
-			h.Errorf("%d of %d mailboxes, error %v", len(items), total, err)
-		}
+		assert.Check(h, err == nil && len(items) == total, "%d of %d mailboxes, error %v", len(items), total, err)
 		return total
 	}
 	h.view(func(r store.Reader) error {
@@ -103,9 +99,7 @@ func testSnapshot(h *harness) {
 		h.mailbox(t, "ada")
 		equal(h, "during", count(r), 0)
 		_, err := r.MailboxByAddress(t.account, "ada", "a.example")
-		if !errors.Is(err, store.ErrNotFound) {
-			h.Errorf("error = %v, want ErrNotFound", err)
-		}
+		assert.Check(h, errors.Is(err, store.ErrNotFound), "error = %v, want ErrNotFound", err)
 		h.view(func(r store.Reader) error { // a new view
 			equal(h, "in a new view", count(r), 1)
 			return nil
@@ -164,18 +158,14 @@ func testContext(h *harness) {
 	if err := h.store.View(ctx, func(store.Reader) error { called = true; return nil }); err != context.Canceled {
 		h.Errorf("View = %v, want context.Canceled", err)
 	}
-	if called {
-		h.Error("a function was called after its context had ended")
-	}
+	assert.Check(h, !called, "a function was called after its context had ended")
 	ctx, cancel = context.WithCancel(h.Context())
 	err := h.store.View(ctx, func(r store.Reader) error {
 		cancel()
 		_, err := r.Accounts()
 		return err
 	})
-	if !errors.Is(err, context.Canceled) {
-		h.Errorf("a read after the end of the context = %v, want context.Canceled", err)
-	}
+	assert.Check(h, errors.Is(err, context.Canceled), "a read after the end of the context = %v, want context.Canceled", err)
 }
 
 func testClose(h *harness) {
@@ -213,7 +203,5 @@ func testClose(h *harness) {
 			kept++
 		}
 	}
-	if kept == 0 {
-		h.Error("no update was committed")
-	}
+	assert.Check(h, kept != 0, "no update was committed")
 }

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
@@ -160,9 +162,7 @@ func TestCacheTakesWrites(t *testing.T) {
 		expect(t, c, "m2@example.com", "")
 		expect(t, c, "m3@example.com", "")
 		expect(t, c, "other@example.com", "new")
-		if len(c.writes) > 0 {
-			t.Error("writes are kept although nobody reads")
-		}
+		assert.Check(t, len(c.writes) <= 0, "writes are kept although nobody reads")
 		if n := l.reads.Load(); n != 1 {
 			t.Errorf("%d reads", n)
 		}

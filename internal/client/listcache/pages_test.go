@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/listcache"
 )
@@ -113,9 +115,7 @@ func TestConsumerEnds(t *testing.T) {
 			break
 		}
 	}
-	if fetched != 2 {
-		t.Errorf("%d pages", fetched)
-	}
+	assert.Check(t, fetched == 2, "%d pages", fetched)
 }
 
 // TestListThatShrinks reads a list of which the first objects are deleted meanwhile, one before

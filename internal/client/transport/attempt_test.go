@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -34,9 +35,7 @@ func over(t *testing.T, url string, change ...func(*client.Options)) (*client.Cl
 		c(&o)
 	}
 	c, err := client.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c, clock
 }
 
@@ -92,9 +91,7 @@ func TestUnsentCreateIsResentWithoutALookup(t *testing.T) {
 	if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil || len(f.Sent()) != 1 || len(clock.Sleeps) != 2 {
 		t.Errorf("%v after %v, %d waits", err, f.Sent(), len(clock.Sleeps))
 	}
-	if slices.Equal(clock.Sleeps, seconds(0.25, 0.5)) || slices.Equal(clock.Sleeps, seconds(0.5, 1)) {
-		t.Errorf("the waits %v are not random", clock.Sleeps)
-	}
+	assert.Check(t, !slices.Equal(clock.Sleeps, seconds(0.25, 0.5)) && !slices.Equal(clock.Sleeps, seconds(0.5, 1)), "the waits %v are not random", clock.Sleeps)
 }
 
 func TestResponseBreaksOff(t *testing.T) {
@@ -172,9 +169,7 @@ func TestHeaders(t *testing.T) {
 	c := newClient(t, f, func(o *client.Options) {
 		o.UserAgent = "test/1"
 		o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
-			if (r.Body == nil) != (r.Method == http.MethodGet) || strings.HasSuffix(r.URL.String(), "?") {
-				t.Errorf("%s %s with the body %v", r.Method, r.URL, r.Body)
-			}
+			assert.Check(t, (r.Body == nil) == (r.Method == http.MethodGet) && !strings.HasSuffix(r.URL.String(), "?"), "%s %s with the body %v", r.Method, r.URL, r.Body)
 			return f.RoundTrip(r)
 		})
 	})
@@ -187,9 +182,7 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: %v", r.Op, h)
 		}
 	}
-	if post.Header.Get("Content-Type") != "application/json" || post.Key == "" || post.Header.Get("X-Request-Id") == post.Key {
-		t.Errorf("%v", post.Header)
-	}
+	assert.Check(t, post.Header.Get("Content-Type") == "application/json" && post.Key != "" && post.Header.Get("X-Request-Id") != post.Key, "%v", post.Header)
 	if _, keyed := get.Header["Idempotency-Key"]; keyed || get.Header.Get("Content-Type") != "" {
 		t.Errorf("%v", get.Header)
 	}
@@ -218,18 +211,14 @@ func TestTokenSource(t *testing.T) {
 	})
 	f := fakeapi.New()
 	c := newClient(t, f, func(o *client.Options) { o.Token, o.TokenSource = "mhsa_x_y", source })
-	if c.UsesServiceAccount("mhsa", "x") {
-		t.Error("the token is used in place of the source")
-	}
+	assert.Check(t, !c.UsesServiceAccount("mhsa", "x"), "the token is used in place of the source")
 	// A create is repeated only if it was certainly not sent.
 	for range 2 {
 		if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if calls != 3 || f.Requests[0].Header.Get("Authorization") != "Bearer from-source" {
-		t.Errorf("%d calls, %v", calls, f.Requests[0].Header)
-	}
+	assert.Check(t, calls == 3 && f.Requests[0].Header.Get("Authorization") == "Bearer from-source", "%d calls, %v", calls, f.Requests[0].Header)
 
 	for _, tc := range []struct {
 		err     error

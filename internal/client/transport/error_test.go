@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -39,15 +41,11 @@ func TestErrorBodies(t *testing.T) {
 			f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-mailbox", Status: 418, Text: tc.body, Header: map[string][]string{"X-Request-Id": {"r-1"}}})
 			_, err := newClient(t, f).UpdateMailbox(t.Context(), "m", api.UpdateMailboxBody{})
 			e, ok := errors.AsType[*client.Error](err)
-			if !ok || e.Status != 418 || e.RequestID != "r-1" || e.Operation != "update-mailbox" || e.Object != "m" {
-				t.Fatalf("%+v", err)
-			}
+			assert.Assert(t, ok && e.Status == 418 && e.RequestID == "r-1" && e.Operation == "update-mailbox" && e.Object == "m", "%+v", err)
 			if !reflect.DeepEqual(e.Problems, tc.want) || (e.Raw != "") != (tc.want == nil && tc.body != "") {
 				t.Errorf("problems %+v, raw %q, want %+v", e.Problems, e.Raw, tc.want)
 			}
-			if !strings.Contains(e.Error(), tc.text) {
-				t.Errorf("text %q, want %q", e, tc.text)
-			}
+			assert.Check(t, strings.Contains(e.Error(), tc.text), "text %q, want %q", e, tc.text)
 		})
 	}
 }
@@ -77,12 +75,8 @@ func TestSecretsStayOutOfMessages(t *testing.T) {
 					t.Errorf("%q is in %s", secret, text)
 				}
 			}
-			if !strings.Contains(text, "[redacted]") {
-				t.Errorf("nothing is redacted in %s", text)
-			}
-			if strings.Contains(fmt.Sprint(logged...), "secret-token") {
-				t.Errorf("logged %v", logged)
-			}
+			assert.Check(t, strings.Contains(text, "[redacted]"), "nothing is redacted in %s", text)
+			assert.Check(t, !strings.Contains(fmt.Sprint(logged...), "secret-token"), "logged %v", logged)
 		})
 	}
 	c := newClient(t, fakeapi.New(), func(o *client.Options) {
@@ -103,14 +97,10 @@ func TestLog(t *testing.T) {
 		o.Log = func(_ context.Context, _ string, fields ...map[string]any) { lines = append(lines, fields...) }
 	})
 	a, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "ci"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	all := fmt.Sprint(lines)
 	for _, secret := range []string{"secret-token", a.Token, f.Requests[0].Key, "Bearer"} {
-		if strings.Contains(all, secret) {
-			t.Errorf("%q is in %s", secret, all)
-		}
+		assert.Check(t, !strings.Contains(all, secret), "%q is in %s", secret, all)
 	}
 	if len(lines) != len(f.Requests) || lines[0]["error"] != fakeapi.ErrDropped.Error() || lines[0]["attempt"] != 1 ||
 		lines[2]["status"] != 429 || lines[3]["attempt"] != 3 || lines[3]["operation"] != "create-service-account" {
@@ -128,9 +118,7 @@ func TestUnreadableResponses(t *testing.T) {
 	} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: body, Times: 20})
 		_, err := newClient(t, f).GetMailbox(t.Context(), "m")
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "generated") {
-			t.Errorf("%s: %v", body, err)
-		}
+		assert.Check(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "generated"), "%s: %v", body, err)
 	}
 	for mediaType, want := range map[string]string{"text/html; charset=utf-8": "the response is text/html, not", "": "the response is no valid JSON"} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: "<html>", Header: map[string][]string{"Content-Type": {mediaType}}, Times: 9})
@@ -144,9 +132,7 @@ func TestUnreadableResponses(t *testing.T) {
 func TestTolerantReading(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 206, Text: `{"id":"m","status":"sleeping","new":{"a":1},"aliases":null,"workspace_id":null}`})
 	m, err := newClient(t, f).GetMailbox(t.Context(), "m")
-	if err != nil || m.Status != "sleeping" {
-		t.Errorf("%+v, %v", m, err)
-	}
+	assert.Check(t, err == nil && m.Status == "sleeping", "%+v, %v", m, err)
 	f = fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: `{}`})
 	if m, err := newClient(t, f).GetMailbox(t.Context(), "m"); err == nil || m != nil {
 		t.Errorf("an empty response is %+v, %v", m, err)

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -105,15 +107,9 @@ func TestPatience(t *testing.T) {
 			}
 			d.fail, d.sent, d.takes = tc.fail, tc.sent, tc.takes
 			tries, took, err := d.get(t, c, id)
-			if err == nil || !strings.Contains(err.Error(), tc.message) {
-				t.Fatalf("%v, want %q", err, tc.message)
-			}
-			if tries < 2 || took < tc.atLeast || took > tc.upTo {
-				t.Errorf("%d attempts in %v, want between %v and %v", tries, took, tc.atLeast, tc.upTo)
-			}
-			if client.IncidentOf(err) == nil {
-				t.Error("it is not a connection error")
-			}
+			assert.Assert(t, err != nil && strings.Contains(err.Error(), tc.message), "%v, want %q", err, tc.message)
+			assert.Check(t, tries >= 2 && took >= tc.atLeast && took <= tc.upTo, "%d attempts in %v, want between %v and %v", tries, took, tc.atLeast, tc.upTo)
+			assert.Check(t, client.IncidentOf(err) != nil, "it is not a connection error")
 		})
 	}
 }
@@ -129,9 +125,7 @@ func TestOutage(t *testing.T) {
 		if tries != 0 || took != 0 || err == nil || !strings.HasSuffix(err.Error(), "can't be reached: no response within 30s (so failed an earlier request; this one was not sent)") {
 			t.Fatalf("during the outage: %d attempts in %v, %v", tries, took, err)
 		}
-		if client.IncidentOf(err) != client.IncidentOf(first) {
-			t.Error("the errors of one outage don't share an incident")
-		}
+		assert.Check(t, client.IncidentOf(err) == client.IncidentOf(first), "the errors of one outage don't share an incident")
 	}
 	d.api.Clock.Advance(probeInterval)
 	if tries, _, err := d.get(t, c, id); tries != 1 || err == nil {
@@ -244,9 +238,7 @@ func TestHangingServer(t *testing.T) {
 						return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &drip{strings.NewReader(body), r.Context(), tc.part}, Request: r}, nil
 					}),
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, err)
 				if tc.op != "export-mailboxes" {
 					err = call(t.Context(), c, tc.op, "m")
 				} else {
@@ -323,9 +315,7 @@ func TestWrongScheme(t *testing.T) {
 	} {
 		c, clock := over(t, url)
 		_, err := c.GetMailbox(t.Context(), "m")
-		if !errors.Is(err, want) || len(clock.Sleeps) != 0 || client.IncidentOf(err) == nil {
-			t.Errorf("%s: %v after %d waits", url, err, len(clock.Sleeps))
-		}
+		assert.Check(t, errors.Is(err, want) && len(clock.Sleeps) == 0 && client.IncidentOf(err) != nil, "%s: %v after %d waits", url, err, len(clock.Sleeps))
 	}
 	if n := requests.Load(); n != 0 {
 		t.Errorf("%d requests", n)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -97,9 +99,7 @@ func TestForeignResponses(t *testing.T) {
 				id := f.Add("mailboxes", fakeapi.Mailbox("jim", "example.com"))[0]
 				tc.fault.Op = op
 				err := call(t.Context(), newClient(t, f.Fail(tc.fault)), op, id)
-				if (err != nil) != (want < 0) || client.IsNotFound(err) {
-					t.Errorf("error %v", err)
-				}
+				assert.Check(t, (err != nil) == (want < 0) && !client.IsNotFound(err), "error %v", err)
 				if n := f.Count(op); n != max(want, -want) {
 					t.Errorf("%d requests, want %d", n, want)
 				}
@@ -137,13 +137,9 @@ func TestEmbeddedFailure(t *testing.T) {
 	_, created := createMailbox(t.Context(), c)
 	_, read := c.GetMailbox(t.Context(), "m")
 	for _, err := range []error{created, read} {
-		if !errors.Is(err, client.ErrEmbedded) || client.IncidentOf(err) == nil || client.IncidentOf(err) != client.IncidentOf(created) {
-			t.Errorf("%v", err)
-		}
+		assert.Check(t, errors.Is(err, client.ErrEmbedded) && client.IncidentOf(err) != nil && client.IncidentOf(err) == client.IncidentOf(created), "%v", err)
 	}
-	if len(f.Sent()) != 2 || len(f.Clock.Sleeps) != 0 {
-		t.Errorf("%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
-	}
+	assert.Check(t, len(f.Sent()) == 2 && len(f.Clock.Sleeps) == 0, "%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
 }
 
 func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
@@ -192,9 +188,7 @@ func TestWaits(t *testing.T) {
 			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 			tc.fault.Op = "get-mailbox"
 			_, _ = newClient(t, f.Fail(tc.fault), func(o *client.Options) { o.Hooks.RetryMax = tc.retryMax }).GetMailbox(t.Context(), id)
-			if !slices.Equal(f.Clock.Sleeps, tc.want) {
-				t.Errorf("waited %v, want %v", f.Clock.Sleeps, tc.want)
-			}
+			assert.Check(t, slices.Equal(f.Clock.Sleeps, tc.want), "waited %v, want %v", f.Clock.Sleeps, tc.want)
 		})
 	}
 }
@@ -214,9 +208,7 @@ func TestDeadlineBeforeRetryAfter(t *testing.T) {
 	defer cancel()
 	f.Clock.Time = time.Now().Add(time.Hour - 90*time.Second)
 	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
-	if client.StatusOf(err) != 429 || len(f.Sent()) != 2 {
-		t.Errorf("%v after %v", err, f.Sent())
-	}
+	assert.Check(t, client.StatusOf(err) == 429 && len(f.Sent()) == 2, "%v after %v", err, f.Sent())
 }
 
 // TestEndBeforeAnyResponse checks that the end of a context is no failure of the connection.
@@ -227,9 +219,7 @@ func TestEndBeforeAnyResponse(t *testing.T) {
 	cancel()
 	for want, ctx := range map[string]context.Context{"the time for it is over": late, "the run was interrupted": cancelled} {
 		_, err := newClient(t, fakeapi.New()).GetMailbox(ctx, "jane@example.com")
-		if err == nil || !strings.Contains(err.Error(), want+" before the API responded") || client.IncidentOf(err) != nil {
-			t.Errorf("%v", err)
-		}
+		assert.Check(t, err != nil && strings.Contains(err.Error(), want+" before the API responded") && client.IncidentOf(err) == nil, "%v", err)
 	}
 }
 
@@ -238,9 +228,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel
 	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
-	if err == nil || !strings.Contains(err.Error(), "HTTP 503") || len(f.Sent()) != 1 {
-		t.Errorf("%v after %v", err, f.Sent())
-	}
+	assert.Check(t, err != nil && strings.Contains(err.Error(), "HTTP 503") && len(f.Sent()) == 1, "%v after %v", err, f.Sent())
 }
 
 // TestRequestsPerMinute checks that no minute has more requests than allowed, that an

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
@@ -24,13 +25,9 @@ func TestAccLikeTheCLI(t *testing.T) {
 	t.Parallel()
 	server := provider.NewServer(provider.New("test")())
 	p, err := schemajson.Of(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	text, err := json.Marshal(schemajson.Document(schemajson.Address, p))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	ours, theirs := sections(t, text), sections(t, fromCLI(t))
 	for name, want := range theirs {
 		if diff := gocmp.Diff(want, ours[name]); diff != "" {
@@ -53,14 +50,10 @@ func sections(t *testing.T, text []byte) map[string]any {
 	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatalf("%v in %.1000s", err, text)
 	}
-	if document.FormatVersion != "1.0" || len(document.Schemas) != 1 {
-		t.Fatalf("format %s with %d providers", document.FormatVersion, len(document.Schemas))
-	}
+	assert.Assert(t, document.FormatVersion == "1.0" && len(document.Schemas) == 1, "format %s with %d providers", document.FormatVersion, len(document.Schemas))
 	for name, found := range document.Schemas {
 		// OpenTofu has another registry.
-		if !strings.HasSuffix(name, "/mailhost/mailhost") {
-			t.Errorf("the provider is %s", name)
-		}
+		assert.Check(t, strings.HasSuffix(name, "/mailhost/mailhost"), "the provider is %s", name)
 		return found
 	}
 	return nil
@@ -78,9 +71,7 @@ func fromCLI(t *testing.T) []byte {
 			cmd.Dir = dir
 		}
 		output, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", cmd, err, output)
-		}
+		assert.Assert(t, err == nil, "%s: %v\n%s", cmd, err, output)
 		return output
 	}
 	write(t, filepath.Join(dir, "cli.tfrc"), `provider_installation {
@@ -102,7 +93,5 @@ func fromCLI(t *testing.T) []byte {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(name, []byte(text), 0o600))
 }

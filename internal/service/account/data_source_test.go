@@ -3,6 +3,8 @@ package account_test
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -16,15 +18,11 @@ func TestDataSource(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		sales := s.Workspace(t, "Sales")
 		account, diags := s.Protocol(t, "").ReadData(typeName, nil)
-		if account.Text("id") != s.AccountID || account.Text("default_workspace_id") != s.WorkspaceID || !account.Null("cancels_at") {
-			t.Errorf("read %s", account.State)
-		}
+		assert.Check(t, account.Text("id") == s.AccountID && account.Text("default_workspace_id") == s.WorkspaceID && account.Null("cancels_at"), "read %s", account.State)
 		if s.PublishedOnly {
 			acctest.Expect(t, diags, "can't be read", "id and default_workspace_id; everything else is null")
 			for _, name := range []string{"status", "plan_id", "created_at", "updated_at", "workspaces"} {
-				if !account.Null(name) {
-					t.Errorf("%s is not null: %s", name, account.State)
-				}
+				assert.Check(t, account.Null(name), "%s is not null: %s", name, account.State)
 			}
 			return
 		}

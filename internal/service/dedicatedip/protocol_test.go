@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -34,9 +36,7 @@ func TestRefused(t *testing.T) {
 		} {
 			o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": optionID}, nil)
 			acctest.Expect(t, diags, `ERROR at AttributeName("option_id"): Can't claim a dedicated IP from the option `+optionID, why, next)
-			if !o.Gone() || strings.Contains(acctest.Render(diags), "import it") {
-				t.Errorf("advice: %s", acctest.Render(diags))
-			}
+			assert.Check(t, o.Gone() && !strings.Contains(acctest.Render(diags), "import it"), "advice: %s", acctest.Render(diags))
 		}
 		if !publishedOnly {
 			for range 16 {
@@ -69,9 +69,7 @@ func TestOptionMissing(t *testing.T) {
 		}
 		o, diags := p.ApplyPlan(t.Context(), ipType, map[string]any{}, nil, plan)
 		acctest.Expect(t, diags, want...)
-		if !o.Gone() || slices.Contains(s.Sent(), api.ClaimDedicatedIP.ID) {
-			t.Error("something was claimed")
-		}
+		assert.Check(t, o.Gone() && !slices.Contains(s.Sent(), api.ClaimDedicatedIP.ID), "something was claimed")
 	})
 }
 
@@ -112,9 +110,7 @@ func TestProvisioning(t *testing.T) {
 			p.NoErrors(diags)
 			plan, diags := p.Plan(ipType, config, o)
 			p.NoErrors(diags)
-			if o.Text("status") != "active" || !plan.State.Equal(o.State) {
-				t.Error("becoming active made a plan")
-			}
+			assert.Check(t, o.Text("status") == "active" && plan.State.Equal(o.State), "becoming active made a plan")
 		})
 	}
 }
@@ -136,9 +132,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	}))
 	o, diags := p.Apply(t.Context(), ipType, map[string]any{"option_id": option(s, "eu")}, nil)
 	acctest.Expect(t, diags, "ERROR: Can't claim a dedicated IP", "outcome is unknown", "Check the account's dedicated IPs", "is in no Terraform state, and import it")
-	if sent.Load() != 1 || !o.Gone() {
-		t.Errorf("sent %d times", sent.Load())
-	}
+	assert.Check(t, sent.Load() == 1 && o.Gone(), "sent %d times", sent.Load())
 }
 
 // option is the id of an offer of every account: eu or us.

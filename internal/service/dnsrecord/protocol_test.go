@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -18,9 +20,7 @@ const typeName = "mailhost_dns_record"
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 // number parses an optional number.
@@ -54,9 +54,7 @@ func TestLostResponseAdoptsNoSystemManagedRecord(t *testing.T) {
 	p := s.Protocol(t, "")
 	made, diags := p.Apply(t.Context(), typeName, map[string]any{"domain": "example.com", "name": "_dmarc", "type": "TXT", "value": "v=DMARC1; p=none"}, nil)
 	p.NoErrors(diags)
-	if made.Gone() || made.Text("id") == "" {
-		t.Fatalf("the state holds %s", made.State)
-	}
+	assert.Assert(t, !made.Gone() && made.Text("id") != "", "the state holds %s", made.State)
 	// The customer's record replaces the identical system-managed one.
 	made, diags = p.Read(typeName, made)
 	p.NoErrors(diags)
@@ -80,9 +78,7 @@ func TestDomainOutOfSight(t *testing.T) {
 	config := map[string]any{"domain": "Example.com", "name": "www.example.com", "type": "A", "value": "192.0.2.1"}
 	made, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
-	if made.Text("domain_name") != "example.com" || made.Text("fqdn") != "www.example.com" || made.Text("domain_id") != "" {
-		t.Errorf("created %s", made.State)
-	}
+	assert.Check(t, made.Text("domain_name") == "example.com" && made.Text("fqdn") == "www.example.com" && made.Text("domain_id") == "", "created %s", made.State)
 	read, diags := p.Read(typeName, made)
 	p.NoErrors(diags)
 	if plan, _ := p.Plan(typeName, config, read); !plan.State.Equal(made.State) {

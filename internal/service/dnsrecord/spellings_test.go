@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -54,9 +56,7 @@ func TestSpellings(t *testing.T) {
 		for label, r := range spellings[0] {
 			made, diags := p.Walk().Apply(t.Context(), typeName, configOf(r), nil)
 			p.NoErrors(diags)
-			if made.Text("value") != r[3] || made.Text("name") != r[1] {
-				t.Errorf("%s: the state has another spelling: %s", label, made.State)
-			}
+			assert.Check(t, made.Text("value") == r[3] && made.Text("name") == r[1], "%s: the state has another spelling: %s", label, made.State)
 			objects := []*acctest.Object{made}
 			if !s.PublishedOnly {
 				for _, id := range []string{made.Text("id"), strings.Join([]string{d.Name, r[2], r[1], r[3]}, "/")} {
@@ -76,9 +76,7 @@ func TestSpellings(t *testing.T) {
 				for _, spelling := range [][5]string{r, spellings[1][label], byID} {
 					plan, diags := p.Plan(typeName, configOf(spelling), o)
 					p.NoErrors(diags)
-					if !plan.State.Equal(o.State) || len(plan.Replace) > 0 {
-						t.Errorf("%s, spelled %q: planned %s\nof %s", label, spelling, plan.State, o.State)
-					}
+					assert.Check(t, plan.State.Equal(o.State) && len(plan.Replace) <= 0, "%s, spelled %q: planned %s\nof %s", label, spelling, plan.State, o.State)
 				}
 			}
 		}
@@ -114,9 +112,7 @@ func TestList(t *testing.T) {
 	}
 	listed, diags := p.List(typeName, nil, 100)
 	p.NoErrors(diags)
-	if len(listed) != 10 {
-		t.Errorf("listed %d records, want those ten that are not system-managed", len(listed))
-	}
+	assert.Check(t, len(listed) == 10, "listed %d records, want those ten that are not system-managed", len(listed))
 	for _, l := range listed {
 		p.ExpectPlansNothing(t, typeName, l)
 	}

@@ -1,6 +1,10 @@
 package dnszone
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
 
 // TestPatterns checks which records a pattern of ignore matches.
 func TestPatterns(t *testing.T) {
@@ -24,14 +28,10 @@ func TestPatterns(t *testing.T) {
 			continue
 		}
 		for _, k := range want.matches {
-			if !p.matches(k) {
-				t.Errorf("%s does not match %s", pattern, k)
-			}
+			assert.Check(t, p.matches(k), "%s does not match %s", pattern, k)
 		}
 		for _, k := range want.others {
-			if p.matches(k) {
-				t.Errorf("%s matches %s", pattern, k)
-			}
+			assert.Check(t, !p.matches(k), "%s matches %s", pattern, k)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -17,9 +19,7 @@ const typeName = "mailhost_dns_zone"
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 // entry returns an entry of records with the default TTL.
@@ -310,9 +310,7 @@ func TestImportOfDifferentTTLs(t *testing.T) {
 		config := zoneOf(map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1", "192.0.2.2"}, "ttl": ttl}})
 		plan, diags := p.Plan(typeName, config, o)
 		p.NoErrors(diags)
-		if plan.State.Equal(o.State) {
-			t.Errorf("%d: the plan hides the change: %s", ttl, plan.State)
-		}
+		assert.Check(t, !plan.State.Equal(o.State), "%d: the plan hides the change: %s", ttl, plan.State)
 		before := len(s.Sent())
 		o, diags = p.ApplyPlan(t.Context(), typeName, config, o, plan)
 		p.NoErrors(diags)
@@ -358,9 +356,7 @@ func TestIgnore(t *testing.T) {
 	failed, diags := p.Walk().ApplyPlan(t.Context(), typeName, owning, o, plan)
 	s.Control.Faults.Clear()
 	acctest.Expect(t, diags, "ERROR", "a.dev A 192.0.2.2")
-	if !failed.State.Equal(o.State) {
-		t.Errorf("the state is %s after a failure, it was %s", failed.State, o.State)
-	}
+	assert.Check(t, failed.State.Equal(o.State), "the state is %s after a failure, it was %s", failed.State, o.State)
 	exist(t, s, contents{"c.dev A 192.0.2.4": 300})
 	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, owning, o, plan)
 	acctest.Expect(t, diags, "1 DNS record of example.com appeared after the plan", "c.dev A 192.0.2.4")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -185,9 +187,7 @@ func TestRandomZones(t *testing.T) {
 				}
 				now := existing(t, s).keys()
 				for key := range kept {
-					if !now[key] {
-						t.Errorf("after %s %s there is no %s", r.Method, r.URL.Path, key)
-					}
+					assert.Check(t, now[key], "after %s %s there is no %s", r.Method, r.URL.Path, key)
 				}
 			}))
 			var o *acctest.Object

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -27,9 +29,7 @@ func TestPurchaseRefused(t *testing.T) {
 		acctest.Expect(t, diags, append([]string{`ERROR at AttributeName("name"): Can't buy the domain ` + name, "the API would refuse"}, parts...)...)
 		o, diags := blind.Apply(t.Context(), domainType, attributes(name, nil), nil)
 		acctest.Expect(t, diags, append([]string{`ERROR at AttributeName("name"): Can't buy the domain ` + name}, parts...)...)
-		if !o.Gone() {
-			t.Errorf("%s is in the state", name)
-		}
+		assert.Check(t, o.Gone(), "%s is in the state", name)
 	}
 }
 
@@ -89,14 +89,10 @@ func TestContactMissing(t *testing.T) {
 	s.Domain(t, "example.com")
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Client.DeleteDomain(t.Context(), "example.com"))
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): The account does not own the domain example.com any more`, "Nothing was bought", "Plan again")
-	if !o.Gone() {
-		t.Error("it is in the state")
-	}
+	assert.Check(t, o.Gone(), "it is in the state")
 }
 
 // TestNotReady checks that a purchase that waits for a payment or for the registry
@@ -121,9 +117,7 @@ func TestNotReady(t *testing.T) {
 			config := attributes("example.com", map[string]any{"timeouts": map[string]any{"create": "2s"}, "auto_renew": true})
 			o, diags := p.Apply(t.Context(), domainType, config, nil)
 			p.NoErrors(diags)
-			if o.Text("status") != test.status || !get(t, s, "example.com").AutoRenew {
-				t.Errorf("status %s", o.Text("status"))
-			}
+			assert.Check(t, o.Text("status") == test.status && get(t, s, "example.com").AutoRenew, "status %s", o.Text("status"))
 			if len(test.warning) == 0 && len(diags) > 0 {
 				t.Error(acctest.Render(diags))
 			}
@@ -133,9 +127,7 @@ func TestNotReady(t *testing.T) {
 			p.NoErrors(diags)
 			again, diags := p.Plan(domainType, config, refreshed)
 			p.NoErrors(diags)
-			if !again.State.Equal(refreshed.State) {
-				t.Error("becoming active made a plan")
-			}
+			assert.Check(t, again.State.Equal(refreshed.State), "becoming active made a plan")
 		})
 	}
 }
@@ -150,9 +142,7 @@ func TestFailed(t *testing.T) {
 	}))
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): The registration of the domain example.com failed`, "tainted")
-	if o.Text("status") != "failed" || o.Text("id") == "" {
-		t.Errorf("state %v", o.State)
-	}
+	assert.Check(t, o.Text("status") == "failed" && o.Text("id") != "", "state %v", o.State)
 	_, diags = p.Plan(domainType, attributes("example.com", nil), nil) // for create_before_destroy, or with an empty state
 	acctest.Expect(t, diags, "ERROR", "The registration of the domain example.com failed", "run apply again to buy it")
 
@@ -162,9 +152,7 @@ func TestFailed(t *testing.T) {
 	again, diags := p.Plan(domainType, attributes("example.com", nil), nil) // the domain is tainted
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "The plan buys the domain example.com again", "refused it the first time")
-	if again.Text("acquisition") != "purchase" {
-		t.Errorf("planned %s", again.State)
-	}
+	assert.Check(t, again.Text("acquisition") == "purchase", "planned %s", again.State)
 }
 
 // TestOutcomeUnknown checks that an incomplete list is reported and nothing is bought
@@ -184,9 +172,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	}))
 	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
 	acctest.Expect(t, diags, "ERROR: Can't buy the domain example.com\n", "outcome is unknown", "Check the account's domains and its payments", "it is not bought a second time")
-	if sent.Load() != 1 || !o.Gone() {
-		t.Errorf("sent %d times", sent.Load())
-	}
+	assert.Check(t, sent.Load() == 1 && o.Gone(), "sent %d times", sent.Load())
 }
 
 // TestPurchaseWithoutID buys from an API that does not return the id of the domain, which is then
@@ -236,9 +222,7 @@ func TestSettingsRefused(t *testing.T) {
 	bought, diags := p.Apply(t.Context(), domainType, config, nil)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING: The domain example.com was bought, but its settings are not set", "no such place", "Run apply again to set them")
-	if bought.Text("redirect_url") != "https://www.example.com/" || bought.Text("id") == "" {
-		t.Errorf("not as planned, for which Terraform would replace it: %v", bought.State)
-	}
+	assert.Check(t, bought.Text("redirect_url") == "https://www.example.com/" && bought.Text("id") != "", "not as planned, for which Terraform would replace it: %v", bought.State)
 
 	refreshed, diags := p.Read(domainType, bought)
 	p.NoErrors(diags)
@@ -248,15 +232,11 @@ func TestSettingsRefused(t *testing.T) {
 	adopting["on_existing"] = "adopt"
 	adopted, diags := p.Apply(t.Context(), domainType, adopting, nil)
 	acctest.Expect(t, diags, `ERROR at AttributeName("redirect_url"): Can't adopt the domain example.com, which the account owns already`)
-	if !adopted.Gone() {
-		t.Error("an adoption that failed is in the state")
-	}
+	assert.Check(t, adopted.Gone(), "an adoption that failed is in the state")
 	refuse.Store(false)
 	updated, diags := p.Apply(t.Context(), domainType, config, refreshed)
 	p.NoErrors(diags)
-	if updated.Text("redirect_mode") != "301" || updated.Text("updated_at") != get(t, s, "example.com").UpdatedAt {
-		t.Errorf("state %v", updated.State)
-	}
+	assert.Check(t, updated.Text("redirect_mode") == "301" && updated.Text("updated_at") == get(t, s, "example.com").UpdatedAt, "state %v", updated.State)
 }
 
 func TestAdopted(t *testing.T) {
@@ -283,16 +263,10 @@ func TestAdopted(t *testing.T) {
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, `WARNING at AttributeName("on_existing"): The plan adopts the domain EXAMPLE.com`, "nothing is created", "a destroy deletes it", "contact_info is not sent",
 		"auto_renew from true to false", "redirect_url from https://old.example.com/ to null")
-	if plan.Text("acquisition") != "adopt" {
-		t.Errorf("planned %s", plan.State)
-	}
+	assert.Check(t, plan.Text("acquisition") == "adopt", "planned %s", plan.State)
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
-	if len(diags) > 0 || o.Text("acquisition") != "adopt" {
-		t.Errorf("%s: %s", o.State, acctest.Render(diags))
-	}
-	if purchases.Load() != 0 || updates.Load() != 1 || o.Text("id") != owned.ID {
-		t.Errorf("%d purchases, %d updates, %s", purchases.Load(), updates.Load(), o.Text("id"))
-	}
+	assert.Check(t, len(diags) <= 0 && o.Text("acquisition") == "adopt", "%s: %s", o.State, acctest.Render(diags))
+	assert.Check(t, purchases.Load() == 0 && updates.Load() == 1 && o.Text("id") == owned.ID, "%d purchases, %d updates, %s", purchases.Load(), updates.Load(), o.Text("id"))
 	if _, diags = p.Plan(domainType, attributes("example.com", map[string]any{"on_existing": "adopt"}), nil); strings.Contains(acctest.Render(diags), "The adoption changes") {
 		t.Errorf("nothing differs, but: %s", acctest.Render(diags))
 	}
@@ -302,15 +276,11 @@ func TestAdopted(t *testing.T) {
 	// The apply warns if the plan had an unknown name.
 	plan, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "auto_renew": true, "on_existing": "adopt"}), nil)
 	p.NoErrors(diags)
-	if plan.Text("acquisition") != "(unknown)" {
-		t.Errorf("planned %s", plan.State)
-	}
+	assert.Check(t, plan.Text("acquisition") == "(unknown)", "planned %s", plan.State)
 	config = attributes("example.com", map[string]any{"auto_renew": true, "on_existing": "adopt"})
 	plan.State = p.With(domainType, plan, "name", "example.com").State
 	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, plan)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was created", "auto_renew from false to true")
-	if o.Text("acquisition") != "adopt" {
-		t.Errorf("state %s", o.State)
-	}
+	assert.Check(t, o.Text("acquisition") == "adopt", "state %s", o.State)
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -22,9 +24,7 @@ func TestPlan(t *testing.T) {
 
 	plan, diags := p.Plan(domainType, attributes("example.net", nil), o)
 	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "buys or adopts another domain", "undo the change")
-	if len(plan.Replace) != 1 {
-		t.Errorf("replaced because of %v", plan.Replace)
-	}
+	assert.Check(t, len(plan.Replace) == 1, "replaced because of %v", plan.Replace)
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown}), o)
 	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "Only the apply will know its name,", "no refund", "a value that the plan knows")
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
@@ -82,9 +82,7 @@ func TestValidation(t *testing.T) {
 			continue
 		}
 		acctest.Expect(t, diags, test.parts...)
-		if strings.Contains(text, "030 123456") || strings.Contains(text, "zoe@") {
-			t.Errorf("%s: a sensitive value is in %s", name, text)
-		}
+		assert.Check(t, !strings.Contains(text, "030 123456") && !strings.Contains(text, "zoe@"), "%s: a sensitive value is in %s", name, text)
 	}
 }
 
@@ -96,9 +94,7 @@ func TestNotRegistrable(t *testing.T) {
 		// A purchase can't create this domain.
 		const accountID = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
 		err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: accountID, Domains: []fixture.Domain{{Name: "mail.stocked.com"}}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if s.Token, err = s.Service.IssueOwnerToken(t.Context(), accountID, "acceptance test"); err != nil {
 			t.Fatal(err)
 		}
@@ -110,9 +106,7 @@ func TestNotRegistrable(t *testing.T) {
 			for _, contact := range []any{nil, acctest.Unknown, contactAttributes(nil)} {
 				_, diags := p.Plan(domainType, attributes(name, map[string]any{"contact_info": contact}), nil)
 				acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain `+name, reason, "such as example.com", "mailhost_dns_record", "account_id")
-				if len(diags) != 1 {
-					t.Errorf("%s: more than one problem: %s", name, acctest.Render(diags))
-				}
+				assert.Check(t, len(diags) == 1, "%s: more than one problem: %s", name, acctest.Render(diags))
 			}
 		}
 		_, diags := p.Plan(domainType, attributes("example.org", nil), nil)
@@ -175,9 +169,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 		_, diags := p.Plan(domainType, attributes(name, nil), nil)
 		p.NoErrors(diags)
 	}
-	if looks.Load() != 2 {
-		t.Errorf("%d requests for the plan of a purchase", looks.Load())
-	}
+	assert.Check(t, looks.Load() == 2, "%d requests for the plan of a purchase", looks.Load())
 	p.Walk()
 	looks.Store(0)
 	refuse.Store(true)
@@ -185,9 +177,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan may buy the domain www.example.com`, "whether the account owns www.example.com", "lacks domain.view", "remove contact_info")
-	if looks.Load() == 0 || plan.Text("acquisition") != "(unknown)" {
-		t.Errorf("%d requests, planned %s", looks.Load(), plan.State)
-	}
+	assert.Check(t, looks.Load() != 0 && plan.Text("acquisition") == "(unknown)", "%d requests, planned %s", looks.Load(), plan.State)
 	_, diags = p.Plan(domainType, attributes("", map[string]any{"name": acctest.Unknown}), nil)
 	acctest.Expect(t, diags, "WARNING", "The plan may buy a domain", "whether the account owns the domain: the name is known only after")
 	_, diags = p.Plan(domainType, attributes("www.example.com", map[string]any{"contact_info": nil}), nil)
@@ -196,9 +186,7 @@ func TestPlanLooksSparingly(t *testing.T) {
 	refuse.Store(false)
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
 	acctest.Expect(t, diags, `ERROR at AttributeName("name"): Can't buy the domain www.example.com`, "lies below", "Error code invalid_domain", "without www")
-	if !o.Gone() {
-		t.Error("it is in the state")
-	}
+	assert.Check(t, o.Gone(), "it is in the state")
 }
 
 // TestPriceOutage checks that a plan that may buy fails during an outage: a saved plan

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -46,22 +48,16 @@ func TestGoneBeforeTheUpdate(t *testing.T) {
 	config := attributes("example.com", map[string]any{"auto_renew": true})
 	plan, diags := p.Walk().Plan(domainType, config, created)
 	p.NoErrors(diags)
-	if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Client.DeleteDomain(t.Context(), "example.com"))
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, created, plan)
 	acctest.Expect(t, diags, "ERROR", "Can't update the domain example.com", "HTTP 404", "run apply again: the next plan creates it again")
-	if o.Text("id") != created.Text("id") {
-		t.Errorf("the state has %s", o.State)
-	}
+	assert.Check(t, o.Text("id") == created.Text("id"), "the state has %s", o.State)
 }
 
 // get reads a domain of the account.
 func get(t *testing.T, s *acctest.Server, name string) *api.Domain {
 	t.Helper()
 	d, err := s.Client.GetDomain(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return d
 }

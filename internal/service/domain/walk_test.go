@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -34,9 +36,7 @@ func TestWrittenTwice(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Plan(domainType, second, nil)
 	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com.", "for_each")
-	if purchases.Load() != 1 || a.Text("acquisition") != "purchase" {
-		t.Errorf("%d purchases: %s", purchases.Load(), a.State)
-	}
+	assert.Check(t, purchases.Load() == 1 && a.Text("acquisition") == "purchase", "%d purchases: %s", purchases.Load(), a.State)
 }
 
 // TestSavedPlan checks that a saved plan does what it announced, or nothing.
@@ -50,20 +50,14 @@ func TestSavedPlan(t *testing.T) {
 	owned := s.Domain(t, "acme.com")
 	o, diags := p.Walk().ApplyPlan(t.Context(), domainType, config, nil, purchase)
 	acctest.Expect(t, diags, "ERROR", "The account owns the domain acme.com by now", owned.ID, "Nothing was bought, changed or deleted")
-	if !o.Gone() {
-		t.Errorf("state %s", o.State)
-	}
+	assert.Check(t, o.Gone(), "state %s", o.State)
 	config["on_existing"] = "adopt"
 	adopt, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	if err := s.Client.DeleteDomain(t.Context(), owned.ID); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Client.DeleteDomain(t.Context(), owned.ID))
 	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, adopt)
 	acctest.Expect(t, diags, "ERROR", "does not own the domain acme.com any more", "Nothing was bought")
-	if !o.Gone() {
-		t.Errorf("state %s", o.State)
-	}
+	assert.Check(t, o.Gone(), "state %s", o.State)
 }
 
 // TestPurchaseIsAnnounced checks that the plan of a purchase shows the price, and
@@ -80,22 +74,14 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		plan, diags := p.Plan(domainType, config, nil)
 		p.NoErrors(diags)
 		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain acme.com`+"\n", "does not own acme.com", price, "no refund", "account_id")
-		if plan.Text("acquisition") != "purchase" {
-			t.Errorf("planned %s", plan.State)
-		}
+		assert.Check(t, plan.Text("acquisition") == "purchase", "planned %s", plan.State)
 		o, diags := p.Apply(t.Context(), domainType, config, nil)
-		if len(diags) > 0 || o.Text("acquisition") != "purchase" {
-			t.Errorf("%s: %s", o.State, acctest.Render(diags))
-		}
-		if err := s.Client.DeleteDomain(t.Context(), "acme.com"); err != nil {
-			t.Fatal(err)
-		}
+		assert.Check(t, len(diags) <= 0 && o.Text("acquisition") == "purchase", "%s: %s", o.State, acctest.Render(diags))
+		assert.NilError(t, s.Client.DeleteDomain(t.Context(), "acme.com"))
 		p.Together()
 		gone, diags := p.Read(domainType, o)
 		p.NoErrors(diags)
-		if !gone.Gone() {
-			t.Fatal("it is in the state")
-		}
+		assert.Assert(t, gone.Gone(), "it is in the state")
 		_, diags = p.Plan(domainType, config, nil)
 		acctest.Expect(t, diags, "WARNING", "The plan buys the domain acme.com again\n", "was in the state", "deleted outside Terraform", price)
 	})

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -21,14 +23,10 @@ func TestSubmit(t *testing.T) {
 		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			sent, received = nil, nil
 			body, err := io.ReadAll(r.Body)
-			if err != nil || json.Unmarshal(body, &sent) != nil {
-				t.Errorf("sent %s, %v", body, err)
-			}
+			assert.Check(t, err == nil && json.Unmarshal(body, &sent) == nil, "sent %s, %v", body, err)
 			r.Body = io.NopCloser(strings.NewReader(string(body)))
 			acctest.Rewrite(w, r, next, func(text string) string {
-				if err := json.Unmarshal([]byte(text), &received); err != nil {
-					t.Errorf("received %s", text)
-				}
+				assert.Check(t, json.Unmarshal([]byte(text), &received), "received %s", text)
 				return text
 			})
 		}))
@@ -39,9 +37,7 @@ func TestSubmit(t *testing.T) {
 		p.NoErrors(diags)
 		id, _ := received["id"].(string)
 		want := `The feedback "Aliases" was submitted. Its id is ` + id + ", its category feature_request and its status new."
-		if len(progress) != 1 || progress[0] != want || id == "" {
-			t.Errorf("progress %q, want %q", progress, want)
-		}
+		assert.Check(t, len(progress) == 1 && progress[0] == want && id != "", "progress %q, want %q", progress, want)
 		attributes, _ := json.Marshal(sent["attributes"])
 		if sent["description"] != "Please let us add aliases." || sent["paid_product_feature"] != true || !strings.Contains(string(attributes), `"page":"mailboxes"`) {
 			t.Errorf("sent %v", sent)
@@ -50,9 +46,7 @@ func TestSubmit(t *testing.T) {
 		if _, diags = p.Invoke(typeName, map[string]any{"title": "T", "description": "D"}); len(diags) > 0 {
 			t.Error(acctest.Render(diags))
 		}
-		if len(sent) != 2 || received["category"] != "other" || received["paid_product_feature"] != false {
-			t.Errorf("sent %v, received %v", sent, received)
-		}
+		assert.Check(t, len(sent) == 2 && received["category"] == "other" && received["paid_product_feature"] == false, "sent %v, received %v", sent, received)
 	})
 }
 
@@ -102,7 +96,5 @@ func TestResponseLost(t *testing.T) {
 	}))
 	progress, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D"})
 	acctest.Expect(t, diags, `ERROR: Can't submit the feedback "T"`, "the feedback may have been submitted", "It was not sent again")
-	if sent.Load() != 1 || len(progress) != 0 {
-		t.Errorf("sent %d times, progress %q", sent.Load(), progress)
-	}
+	assert.Check(t, sent.Load() == 1 && len(progress) == 0, "sent %d times, progress %q", sent.Load(), progress)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -17,9 +19,7 @@ const resend = "mailhost_resend_forwarding_verification"
 // expectProgress fails the test unless each text is part of exactly one progress message.
 func expectProgress(t *testing.T, progress []string, parts ...string) {
 	t.Helper()
-	if !slices.EqualFunc(progress, parts, strings.Contains) {
-		t.Errorf("the progress is %q, want %q", progress, parts)
-	}
+	assert.Check(t, slices.EqualFunc(progress, parts, strings.Contains), "the progress is %q, want %q", progress, parts)
 }
 
 func TestResend(t *testing.T) {
@@ -29,15 +29,11 @@ func TestResend(t *testing.T) {
 		invoke := func(parts ...string) {
 			t.Helper()
 			progress, diags := s.Protocol(t, "").Invoke(resend, attributes{"forwarding_id": strings.ToUpper(f.ID)})
-			if len(diags) > 0 {
-				t.Errorf("the diagnostics are %s", acctest.Render(diags))
-			}
+			assert.Check(t, len(diags) <= 0, "the diagnostics are %s", acctest.Render(diags))
 			expectProgress(t, progress, parts...)
 		}
 		now := s.Control.Clock.Now().Add(2 * hour).Truncate(hour).UTC()
-		if err := s.Control.Clock.Set(now); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, s.Control.Clock.Set(now))
 		invoke("Sending a new verification message to jane@example.org; the state is pending", "has until "+now.Add(72*hour).Format("2006-01-02T15:"))
 		s.Advance(100 * hour)
 		invoke("the state is expired", "was sent a new message")

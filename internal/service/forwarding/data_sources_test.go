@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -71,9 +73,7 @@ func TestGeneratedConfiguration(t *testing.T) {
 			config := p.AsConfig(typeName, o)
 			plan, diags := p.Plan(typeName, config, o)
 			p.NoErrors(diags)
-			if config["active"] == nil || !plan.State.Equal(o.State) || len(plan.Replace) > 0 {
-				t.Errorf("%v plans %s\nwhile there is %s", config, plan.State, o.State)
-			}
+			assert.Check(t, config["active"] != nil && plan.State.Equal(o.State) && len(plan.Replace) <= 0, "%v plans %s\nwhile there is %s", config, plan.State, o.State)
 			if waits := f.VerificationState == vocab.VerificationPending; waits != (len(diags) == 1) {
 				t.Errorf("the plan of a rule with the state %s: %s", f.VerificationState, acctest.Render(diags))
 			} else if waits {

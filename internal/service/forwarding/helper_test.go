@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -14,9 +16,7 @@ const hour = time.Hour
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 // create creates a rule outside Terraform.
@@ -31,17 +31,13 @@ func create(t *testing.T, s *acctest.Server, body api.CreateForwardingBody) *api
 func confirm(t *testing.T, s *acctest.Server) {
 	t.Helper()
 	messages := s.Service.Outbox()
-	if len(messages) == 0 {
-		t.Fatal("no message was sent")
-	}
+	assert.Assert(t, len(messages) != 0, "no message was sent")
 	link, err := url.Parse(messages[len(messages)-1].Link)
 	must(t, err)
 	resp, err := http.Post(s.URL+link.Path, "", nil)
 	must(t, err)
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("the verification link returns %s", resp.Status)
-	}
+	assert.Assert(t, resp.StatusCode == http.StatusOK, "the verification link returns %s", resp.Status)
 }
 
 // rules lists the rules of the account.

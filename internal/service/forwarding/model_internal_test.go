@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -46,8 +47,6 @@ func TestSwitch(t *testing.T) {
 		if mustSwitchOn(tt.config, tt.rule, tt.switchState) {
 			got += "on"
 		}
-		if got != tt.turn {
-			t.Errorf("%s: turned %q; want %q", name, got, tt.turn)
-		}
+		assert.Check(t, got == tt.turn, "%s: turned %q; want %q", name, got, tt.turn)
 	}
 }

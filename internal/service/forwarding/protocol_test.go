@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -121,26 +123,18 @@ func TestTargetDeleted(t *testing.T) {
 			must(t, s.Client.DeleteMailbox(t.Context(), m.ID))
 			read, diags := p.Read(typeName, made)
 			p.NoErrors(diags)
-			if read.Text("verification_state") != vocab.VerificationPending || isActive(read) {
-				t.Errorf("it reads as %s", read.State)
-			}
+			assert.Check(t, read.Text("verification_state") == vocab.VerificationPending && !isActive(read), "it reads as %s", read.State)
 			plan, diags := p.Plan(typeName, config, read)
 			acctest.Expect(t, diags, `WARNING at AttributeName("target_email")`, "forwards no mail", "office@example.com", "mailhost_resend_forwarding_verification", "-replace")
-			if !plan.State.Equal(read.State) || len(plan.Replace) > 0 {
-				t.Errorf("the plan is %s for %s", plan.State, read.State)
-			}
+			assert.Check(t, plan.State.Equal(read.State) && len(plan.Replace) <= 0, "the plan is %s for %s", plan.State, read.State)
 			s.Mailbox(t, d.ID, "office")
 			_, diags = p.Invoke(resend, attributes{"forwarding_id": read.Text("id")})
 			p.NoErrors(diags)
 			again, diags := p.Read(typeName, read)
 			p.NoErrors(diags)
-			if again.Text("verification_state") != vocab.VerificationInternal || isActive(again) == (active == false) {
-				t.Errorf("after a resend it reads as %s", again.State)
-			}
+			assert.Check(t, again.Text("verification_state") == vocab.VerificationInternal && isActive(again) != (active == false), "after a resend it reads as %s", again.State)
 			plan, diags = p.Plan(typeName, config, again)
-			if len(diags) > 0 || !plan.State.Equal(again.State) {
-				t.Errorf("then the plan is %s for %s: %s", plan.State, again.State, acctest.Render(diags))
-			}
+			assert.Check(t, len(diags) <= 0 && plan.State.Equal(again.State), "then the plan is %s for %s: %s", plan.State, again.State, acctest.Render(diags))
 		})
 	}
 }
@@ -174,9 +168,7 @@ func TestDomainOutOfSight(t *testing.T) {
 	p.NoErrors(diags)
 	imported, diags = p.Read(typeName, imported)
 	p.NoErrors(diags)
-	if imported.Text("domain") != d.ID {
-		t.Errorf("the domain of the imported rule is %q", imported.Text("domain"))
-	}
+	assert.Check(t, imported.Text("domain") == d.ID, "the domain of the imported rule is %q", imported.Text("domain"))
 	config["domain"] = "example.com"
 	_, diags = p.Plan(typeName, config, imported)
 	acctest.Expect(t, diags, "ERROR", "example.com", "domain.view")
@@ -216,7 +208,5 @@ func TestUpdateConflict(t *testing.T) {
 	p.NoErrors(diags)
 	kept, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "joe@example.org"}, made)
 	acctest.Expect(t, diags, "Can't change the forwarding rule to jane@example.org of the account", "HTTP 409", "A scope has one rule for a target")
-	if !kept.State.Equal(made.State) {
-		t.Errorf("the state holds %s", kept.State)
-	}
+	assert.Check(t, kept.State.Equal(made.State), "the state holds %s", kept.State)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -16,12 +18,8 @@ const exportAction = "mailhost_export_mailboxes"
 func only(t *testing.T, path, want string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
-		t.Fatalf("the directory has %v", entries)
-	}
+	assert.NilError(t, err)
+	assert.Assert(t, len(entries) == 1 && entries[0].Name() == filepath.Base(path), "the directory has %v", entries)
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("the file has %q, %v, want %q", got, err, want)
 	}
@@ -29,9 +27,7 @@ func only(t *testing.T, path, want string) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 func TestExportProgress(t *testing.T) {
@@ -43,13 +39,9 @@ func TestExportProgress(t *testing.T) {
 	progress, diags := p.Invoke(exportAction, map[string]any{"path": path, "overwrite": true})
 	p.NoErrors(diags)
 	want := []string{"Exporting all mailboxes", "10000 mailboxes so far (", "20000 mailboxes so far (", "Wrote 25000 mailboxes to " + path}
-	if len(progress) != len(want) {
-		t.Fatalf("progress %q", progress)
-	}
+	assert.Assert(t, len(progress) == len(want), "progress %q", progress)
 	for i := range want {
-		if !strings.HasPrefix(progress[i], want[i]) {
-			t.Errorf("progress %q, want %q", progress[i], want[i])
-		}
+		assert.Check(t, strings.HasPrefix(progress[i], want[i]), "progress %q, want %q", progress[i], want[i])
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -34,14 +36,10 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	}))
 	listed, diags := p.List(typeName, nil, 5)
 	p.NoErrors(diags)
-	if len(listed) != 5 || pages.Load() != 1 || size.Load() != 5 {
-		t.Errorf("listed %d in %d pages of %d, want 5 in one of 5", len(listed), pages.Load(), size.Load())
-	}
+	assert.Check(t, len(listed) == 5 && pages.Load() == 1 && size.Load() == 5, "listed %d in %d pages of %d, want 5 in one of 5", len(listed), pages.Load(), size.Load())
 	listed, diags = p.List(typeName, nil, 0)
 	p.NoErrors(diags)
-	if len(listed) != 12 {
-		t.Errorf("listed %d without a limit, want 12", len(listed))
-	}
+	assert.Check(t, len(listed) == 12, "listed %d without a limit, want 12", len(listed))
 }
 
 // TestListReportsFailure checks that a failure in the middle of a stream is reported.
@@ -65,8 +63,6 @@ func TestListReportsFailure(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	listed, diags := p.List(typeName, nil, 100)
-	if len(listed) != 2 {
-		t.Errorf("listed %d before the failure, want 2", len(listed))
-	}
+	assert.Check(t, len(listed) == 2, "listed %d before the failure, want 2", len(listed))
 	acctest.Expect(t, diags, "ERROR: Can't list the mailboxes", "No more", "HTTP 403")
 }

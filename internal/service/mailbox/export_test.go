@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -54,9 +56,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("%s: the file's mode is %v, %v", c.what, info.Mode(), err)
 			}
 			rows, err := csv.NewReader(strings.NewReader(o.Text("csv"))).ReadAll()
-			if err != nil || !strings.HasSuffix(o.Text("csv"), "\r\n") || len(rows) != len(c.want)+1 {
-				t.Fatalf("%s: %q is no export: %v", c.what, rows, err)
-			}
+			assert.Assert(t, err == nil && strings.HasSuffix(o.Text("csv"), "\r\n") && len(rows) == len(c.want)+1, "%s: %q is no export: %v", c.what, rows, err)
 			for i, m := range c.want {
 				if got := rows[i+1][slices.Index(rows[0], "primary_email")]; got != m.PrimaryEmail {
 					t.Errorf("%s: exported %s, want %s", c.what, got, m.PrimaryEmail)
@@ -105,9 +105,7 @@ func TestExportUnknown(t *testing.T) {
 					`ERROR at AttributeName("mailboxes").ElementKeyInt(2): Can't export the mailboxes`,
 					"(The API responded to export-mailboxes with HTTP 422, request id ", "correct the value",
 				} {
-					if !strings.Contains(got, want) {
-						t.Errorf("%q is missing in:\n%s", want, got)
-					}
+					assert.Check(t, strings.Contains(got, want), "%q is missing in:\n%s", want, got)
 				}
 			})
 		}
@@ -126,9 +124,7 @@ func TestExportBreaksOff(t *testing.T) {
 	for name, export := range exporters {
 		t.Run(name, func(t *testing.T) {
 			got := export(s.Protocol(t, url), t, map[string]any{})
-			if !strings.Contains(got, "ERROR: Can't export the mailboxes\nThe API's response is incomplete: ") {
-				t.Error(got)
-			}
+			assert.Check(t, strings.Contains(got, "ERROR: Can't export the mailboxes\nThe API's response is incomplete: "), got)
 		})
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -49,14 +51,10 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 
 	o, diags = p.Apply(t.Context(), typeName, attributes(map[string]any{"timeouts": map[string]any{"create": "5m"}}), o)
 	p.NoErrors(diags)
-	if len(sent) != 0 || o.Text("updated_at") != updated {
-		t.Errorf("other timeouts were sent: %v, updated_at is %s", sent, o.Text("updated_at"))
-	}
+	assert.Check(t, len(sent) == 0 && o.Text("updated_at") == updated, "other timeouts were sent: %v, updated_at is %s", sent, o.Text("updated_at"))
 	_, diags = p.Apply(t.Context(), typeName, attributes(map[string]any{"last_name": "Roe"}), o)
 	p.NoErrors(diags)
-	if len(sent) != 1 || len(sent[0]) != 1 || sent[0]["last_name"] != "Roe" {
-		t.Errorf("sent %v, want last_name alone", sent)
-	}
+	assert.Check(t, len(sent) == 1 && len(sent[0]) == 1 && sent[0]["last_name"] == "Roe", "sent %v, want last_name alone", sent)
 }
 
 // TestUnknownAddressIsAnnounced checks that an address with unknown parts is planned as a
@@ -78,9 +76,7 @@ func TestUnknownAddressIsAnnounced(t *testing.T) {
 	} {
 		plan, diags := p.Plan(typeName, attributes(c.changes), o)
 		acctest.Expect(t, diags, append([]string{"WARNING: The plan replaces the mailbox jane@example.com"}, c.want...)...)
-		if len(plan.Replace) == 0 {
-			t.Errorf("%s: the plan does not replace it", name)
-		}
+		assert.Check(t, len(plan.Replace) != 0, "%s: the plan does not replace it", name)
 	}
 	if _, diags = p.Plan(typeName, attributes(map[string]any{"domain": "Example.COM.", "local_part": "JANE", "first_name": acctest.Unknown}), o); len(diags) > 0 {
 		t.Errorf("other spellings: %s", acctest.Render(diags))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -71,9 +72,7 @@ func TestSharedReadsSeeOtherCommands(t *testing.T) {
 							defer func() { <-slots }()
 							got, diags := get(o)
 							p.NoErrors(diags)
-							if got.Text("first_name") != want {
-								t.Errorf("command %d, %s: mailbox %d is %q, want %q", command, how, i, got.Text("first_name"), want)
-							}
+							assert.Check(t, got.Text("first_name") == want, "command %d, %s: mailbox %d is %q, want %q", command, how, i, got.Text("first_name"), want)
 						})
 					}
 					wg.Wait()

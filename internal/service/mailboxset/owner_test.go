@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -18,9 +19,7 @@ func TestDecomposedNames(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
 	_, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "zoe", FirstName: "Zoe\u0308", LastName: "Doe"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p := s.Protocol(t, "")
 	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "zoe=Zo\u00eb Doe"), nil)
 	p.NoErrors(diags)
@@ -111,9 +110,7 @@ func TestOtherResources(t *testing.T) {
 	_, diags = p.Plan(single, ann, owned)
 	p.NoErrors(diags)
 	d, err := s.Client.GetDomain(t.Context(), "example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, domain := range []string{"example.com", d.ID} {
 		_, diags = p.Plan(typeName, set(changes{"domain": domain, "on_existing": "adopt"}, "ann"), nil)
 		acctest.Expect(t, diags, "ERROR", "1 mailbox to be created or adopted", "import the domain into the set")
@@ -189,7 +186,5 @@ func TestNotTheSets(t *testing.T) {
 	})
 	o, diags = p.ApplyPlan(t.Context(), typeName, cid, nil, create)
 	acctest.Expect(t, diags, "ERROR", "Can't create the mailbox cid@example.com", "Another resource of this run manages it")
-	if !o.Gone() {
-		t.Errorf("the failed create leaves %s", o.State)
-	}
+	assert.Check(t, o.Gone(), "the failed create leaves %s", o.State)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -39,9 +40,7 @@ type changes = map[string]any
 func texts(t *testing.T, o *acctest.Object, name string) []string {
 	t.Helper()
 	var fields map[string]tftypes.Value
-	if err := o.State.As(&fields); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, o.State.As(&fields))
 	text := func(v tftypes.Value) string {
 		if !v.IsKnown() {
 			return "(unknown)"
@@ -86,9 +85,7 @@ func addressesOf(t *testing.T, s *acctest.Server) []string {
 	t.Helper()
 	all := []string{}
 	for m, err := range s.Client.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		all = append(all, m.LocalPart+"="+m.FirstName+" "+m.LastName)
 	}
 	slices.Sort(all)
@@ -124,9 +121,7 @@ func TestLifecycle(t *testing.T) {
 	p.NoErrors(diags)
 	plan, diags := p.Plan(typeName, set(nil, "Ann", "bob"), o)
 	p.NoErrors(diags)
-	if !isEmpty(plan, o) || len(diags) > 0 {
-		t.Errorf("the plan is not empty: %v\n%s", plan.State, acctest.Render(diags))
-	}
+	assert.Check(t, isEmpty(plan, o) && len(diags) <= 0, "the plan is not empty: %v\n%s", plan.State, acctest.Render(diags))
 
 	// One entry in, one renamed: the ids of the others stay known.
 	changed := set(nil, "Ann=Joan Doe", "bob", "cid")
@@ -229,9 +224,7 @@ func TestDrift(t *testing.T) {
 	}
 	// bob is deleted and created again: another mailbox, which is not the set's.
 	for _, address := range []string{"bob@example.com", "cid@example.com"} {
-		if err := s.Client.DeleteMailbox(t.Context(), address); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, s.Client.DeleteMailbox(t.Context(), address))
 	}
 	s.Mailbox(t, "example.com", "bob")
 	before := o
@@ -258,9 +251,7 @@ func TestImport(t *testing.T) {
 		s.Mailbox(t, "example.com", local)
 	}
 	d, err := s.Client.GetDomain(t.Context(), "example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p := s.Protocol(t, "")
 	for _, by := range []struct {
 		id       string
@@ -275,9 +266,7 @@ func TestImport(t *testing.T) {
 		}
 		plan, diags := p.Plan(typeName, set(nil, "ann", "bob", "cid"), o)
 		p.NoErrors(diags)
-		if !isEmpty(plan, o) || len(diags) > 0 {
-			t.Errorf("the plan after an import is not empty: %s", acctest.Render(diags))
-		}
+		assert.Check(t, isEmpty(plan, o) && len(diags) <= 0, "the plan after an import is not empty: %s", acctest.Render(diags))
 		// What the configuration lacks is released.
 		released, diags := p.Apply(t.Context(), typeName, set(nil, "bob"), o)
 		p.NoErrors(diags)
@@ -316,9 +305,7 @@ func TestReplacement(t *testing.T) {
 	// A reference by id to the same domain is none.
 	plan, diags := p.Walk().Plan(typeName, set(changes{"domain": o.Text("id")}, "ann"), o)
 	p.NoErrors(diags)
-	if !isEmpty(plan, o) {
-		t.Errorf("a reference by id is a change: %v", plan.Replace)
-	}
+	assert.Check(t, isEmpty(plan, o), "a reference by id is a change: %v", plan.Replace)
 	// The value of the last apply counts too, because a deposed set is deleted by its own.
 	_, diags = p.Walk().PlanReplacement(typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
 	acctest.Expect(t, diags, "ERROR", "max_deletions is 0", "apply that first")
@@ -341,23 +328,17 @@ func TestGone(t *testing.T) {
 	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), typeName, set(nil, "ann"), nil)
 	p.NoErrors(diags)
-	if err := s.Client.DeleteMailbox(t.Context(), "ann@example.com"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Client.DeleteMailbox(t.Context(), "ann@example.com"))
 	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403, Times: 1})
 	_, diags = p.Walk().Read(typeName, o)
 	acctest.Expect(t, diags, "ERROR: Can't read the mailbox set of example.com", "403")
 	still, diags := p.Walk().Read(typeName, o)
 	p.NoErrors(diags)
 	expect(t, still, "mailboxes")
-	if err := s.Client.DeleteDomain(t.Context(), "example.com"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Client.DeleteDomain(t.Context(), "example.com"))
 	gone, diags := p.Walk().Read(typeName, o)
 	p.NoErrors(diags)
-	if !gone.Gone() {
-		t.Errorf("the set is still there: %v", gone.State)
-	}
+	assert.Check(t, gone.Gone(), "the set is still there: %v", gone.State)
 	_, diags = p.Walk().Apply(t.Context(), typeName, set(nil), nil)
 	acctest.Expect(t, diags, "ERROR: Can't create the mailbox set of example.com", "domain = mailhost_domain.main.name")
 }

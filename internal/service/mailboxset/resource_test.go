@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -70,9 +71,7 @@ func testAccPartialCreate(t *testing.T, lifecycle string, partial resource.TestS
 			return
 		}
 		var body api.CreateMailboxesBody
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, json.NewDecoder(r.Body).Decode(&body))
 		last := len(body.Items) - 1
 		body.Items = body.Items[:last]
 		data, _ := json.Marshal(body)
@@ -115,9 +114,7 @@ func TestAccMoves(t *testing.T) {
 	guests := strings.Replace(block("on_existing = \"adopt\"\n  max_deletions = 9", "ann"), "staff", "guests", 1)
 	none := func() {
 		for _, op := range s.Sent() {
-			if strings.HasPrefix(op, "create-mailbox") || op == "delete-mailbox" || op == "update-mailbox" {
-				t.Errorf("the move sent %s", op)
-			}
+			assert.Check(t, !strings.HasPrefix(op, "create-mailbox") && op != "delete-mailbox" && op != "update-mailbox", "the move sent %s", op)
 		}
 		s.Control.Journal.Clear()
 	}

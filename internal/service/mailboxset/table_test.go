@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -70,9 +72,7 @@ func TestFailures(t *testing.T) {
 						after = expected.afterOutage
 					}
 					if acctest.Expect(t, diags, expected.text); after == nil {
-						if !failed.Gone() {
-							t.Errorf("the failed create leaves %s", failed.State)
-						}
+						assert.Check(t, failed.Gone(), "the failed create leaves %s", failed.State)
 						failed = nil
 					} else {
 						if got := addressesOf(t, s); !slices.Equal(got, after) {
@@ -200,9 +200,7 @@ func TestPlans(t *testing.T) {
 					unknown = append(unknown, name)
 				}
 			}
-			if !slices.Equal(unknown, c.unknown) {
-				t.Errorf("the plan does not know %q, want %q", unknown, c.unknown)
-			}
+			assert.Check(t, slices.Equal(unknown, c.unknown), "the plan does not know %q, want %q", unknown, c.unknown)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -64,9 +65,7 @@ func TestValuesStayAsConfigured(t *testing.T) {
 		p.NoErrors(diags)
 		plan, diags := p.Plan(typeName, config, o)
 		p.NoErrors(diags)
-		if !isEmpty(plan, o) {
-			t.Errorf("the plan is not empty: %v", plan.State)
-		}
+		assert.Check(t, isEmpty(plan, o), "the plan is not empty: %v", plan.State)
 	}
 	empty(config)
 

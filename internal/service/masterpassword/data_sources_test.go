@@ -3,6 +3,8 @@ package masterpassword_test
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -32,15 +34,11 @@ func TestGeneratedConfiguration(t *testing.T) {
 	config["name"] = "dev"
 	o, diags = p.Apply(t.Context(), typeName, config, o)
 	p.NoErrors(diags)
-	if o.Text("name") != "dev" || o.Text("id") != created.ID {
-		t.Errorf("renamed to %s", o.State)
-	}
+	assert.Check(t, o.Text("name") == "dev" && o.Text("id") == created.ID, "renamed to %s", o.State)
 	config["domain"] = nil
 	plan, diags := p.Plan(typeName, config, o)
 	p.NoErrors(diags)
-	if len(plan.Replace) != 1 {
-		t.Errorf("another scope replaces because of %v", plan.Replace)
-	}
+	assert.Check(t, len(plan.Replace) == 1, "another scope replaces because of %v", plan.Replace)
 	_, diags = p.Plan(typeName, config, nil) // Terraform then plans the create
 	expect(t, diags, "A master password without a secret", "Set value, value_wo with value_wo_version, or generate = true")
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-version"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
@@ -71,25 +72,17 @@ func TestSecretsDoNotLeak(t *testing.T) {
 		c.run(t, "apply", "-auto-approve", "-replace=mailhost_master_password.write_only")
 	files := c.files(t)
 	generated := regexp.MustCompile(`"generated_secret": "(.{20,})"`).FindSubmatch(files[filepath.Join(c.dir, "terraform.tfstate")])
-	if generated == nil {
-		t.Fatal("the generated secret is not in the state")
-	}
+	assert.Assert(t, generated != nil, "the generated secret is not in the state")
 	for name, secret := range map[string]string{"value": given, "value_wo": writeOnly, "generated_secret": string(generated[1])} {
-		if strings.Contains(logs, secret) {
-			t.Errorf("the logs have the secret of %s", name)
-		}
+		assert.Check(t, !strings.Contains(logs, secret), "the logs have the secret of %s", name)
 	}
-	if !strings.Contains(logs, "[TRACE]") || !strings.Contains(logs, "create-master-password") {
-		t.Error("the logs lack the expected lines")
-	}
+	assert.Check(t, strings.Contains(logs, "[TRACE]") && strings.Contains(logs, "create-master-password"), "the logs lack the expected lines")
 	var seen []string
 	for name, content := range files {
 		if bytes.Contains(content, []byte(given)) {
 			seen = append(seen, filepath.Base(name))
 		}
-		if bytes.Contains(content, []byte(writeOnly)) {
-			t.Errorf("%s has the secret of value_wo", name)
-		}
+		assert.Check(t, !bytes.Contains(content, []byte(writeOnly)), "%s has the secret of value_wo", name)
 	}
 	if len(seen) < 2 { // plan and state
 		t.Errorf("the secret of value is in %v only: want the plan and the state", seen)
@@ -128,9 +121,7 @@ func (c *cli) run(t *testing.T, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), c.path, args...)
 	cmd.Dir, cmd.Env = c.dir, c.env
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	assert.Assert(t, err == nil, "%s: %v\n%s", strings.Join(args, " "), err, out)
 	return string(out)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -20,9 +21,7 @@ const (
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 // expect fails the test unless the diagnostics contain all parts and do not contain the
@@ -31,13 +30,9 @@ func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
 	t.Helper()
 	text := acctest.Render(diags)
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q is missing in:\n%s", part, text)
-		}
+		assert.Check(t, strings.Contains(text, part), "%q is missing in:\n%s", part, text)
 	}
-	if strings.Contains(text, "hunter22") {
-		t.Errorf("the diagnostics contain the secret:\n%s", text)
-	}
+	assert.Check(t, !strings.Contains(text, "hunter22"), "the diagnostics contain the secret:\n%s", text)
 }
 
 func isCreate(r *http.Request) bool {
@@ -68,9 +63,7 @@ func TestWriteOnlyLeftOut(t *testing.T) {
 			acctest.Expect(t, diags, "ERROR", c.want)
 			continue
 		}
-		if len(diags) > 0 || len(plan.Replace) > 0 {
-			t.Errorf("%s: %s, replaces %v", name, acctest.Render(diags), plan.Replace)
-		}
+		assert.Check(t, len(diags) <= 0 && len(plan.Replace) <= 0, "%s: %s, replaces %v", name, acctest.Render(diags), plan.Replace)
 	}
 }
 
@@ -101,9 +94,7 @@ func TestAPIErrors(t *testing.T) {
 	p.NoErrors(diags)
 	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops 2", "value": hunter}, o)
 	expect(t, diags, `AttributeName("name")`, `Can't rename the master password "ops" to "ops 2"`, "1234")
-	if o.Text("name") != "ops" {
-		t.Errorf("after the failure the state has %q", o.Text("name"))
-	}
+	assert.Check(t, o.Text("name") == "ops", "after the failure the state has %q", o.Text("name"))
 }
 
 // TestSecretLost loses the response with a generated secret, with an API that ignores
@@ -117,14 +108,10 @@ func TestSecretLost(t *testing.T) {
 	found, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{})
 	must(t, err)
 	expect(t, diags, `Can't create the master password "ops"`, found.ID, "tainted in Terraform's state: run apply again")
-	if o.Text("id") != found.ID || !o.Null("generated_secret") {
-		t.Errorf("the state has %s", o.State)
-	}
+	assert.Check(t, o.Text("id") == found.ID && o.Null("generated_secret"), "the state has %s", o.State)
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
 	p.NoErrors(diags)
-	if o.Null("generated_secret") {
-		t.Error("there is no secret")
-	}
+	assert.Check(t, !o.Null("generated_secret"), "there is no secret")
 }

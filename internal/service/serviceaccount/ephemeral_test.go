@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -28,9 +29,7 @@ const tokenType = "mailhost_service_account_token"
 func living(t *testing.T, s *acctest.Server, but ...string) (ids []string) {
 	t.Helper()
 	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if a.RevokedAt == nil && a.Name != "acceptance test" && !slices.Contains(but, a.ID) {
 			ids = append(ids, a.ID)
 		}
@@ -56,14 +55,10 @@ func TestToken(t *testing.T) {
 			if o.Text("name") != want.name || !works(s, o.Text("token")) || !slices.Equal(living(t, s), []string{o.Text("id")}) && !s.PublishedOnly {
 				t.Errorf("opened %s; there are %v", o.State, living(t, s))
 			}
-			if strings.Contains(string(o.Private), o.Text("token")) {
-				t.Error("the token is in the private data")
-			}
+			assert.Check(t, !strings.Contains(string(o.Private), o.Text("token")), "the token is in the private data")
 			diags = p.Close(tokenType, o)
 			p.NoErrors(diags)
-			if works(s, o.Text("token")) != s.PublishedOnly {
-				t.Errorf("closed: the token works: %t", !s.PublishedOnly)
-			}
+			assert.Check(t, works(s, o.Text("token")) == s.PublishedOnly, "closed: the token works: %t", !s.PublishedOnly)
 			if s.PublishedOnly {
 				acctest.Expect(t, diags, fmt.Sprintf("WARNING: The service account %q is not revoked", want.name), "no operation that revokes", "expires at "+o.Text("expires_at"), o.Text("id"))
 			} else if len(diags) > 0 || len(living(t, s)) > 0 {
@@ -119,9 +114,7 @@ func TestTokenLeftOpen(t *testing.T) {
 			t.Errorf("%d revocations of 3 tokens", n)
 		}
 		for _, o := range open {
-			if works(s, o.Text("token")) != s.PublishedOnly {
-				t.Errorf("after the end the token of %s works: %t", o.Text("id"), !s.PublishedOnly)
-			}
+			assert.Check(t, works(s, o.Text("token")) == s.PublishedOnly, "after the end the token of %s works: %t", o.Text("id"), !s.PublishedOnly)
 		}
 	})
 }
@@ -141,9 +134,7 @@ func TestTokenNotRevoked(t *testing.T) {
 	p.NoErrors(diags)
 	diags = p.Close(tokenType, o)
 	acctest.Expect(t, diags, `ERROR: Can't revoke the service account "terraform-ephemeral"`, "service_account.revoke", "expires at "+o.Text("expires_at"), o.Text("id"), "control panel")
-	if strings.Contains(acctest.Render(diags), o.Text("token")) {
-		t.Error("the diagnostics contain the token")
-	}
+	assert.Check(t, !strings.Contains(acctest.Render(diags), o.Text("token")), "the diagnostics contain the token")
 	o.Private = nil
 	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "when its lifetime is over")
 }
@@ -168,20 +159,14 @@ func TestTokenLost(t *testing.T) {
 			p.NoErrors(diags)
 			o, diags := p.Open(tokenType, nil)
 			left := living(t, s, other.Text("id"))
-			if !works(s, other.Text("token")) {
-				t.Error("the other run's token is revoked")
-			}
+			assert.Check(t, works(s, other.Text("token")), "the other run's token is revoked")
 			if c.opens {
 				p.NoErrors(diags)
-				if !slices.Equal(left, []string{o.Text("id")}) || !works(s, o.Text("token")) || len(diags) > 0 {
-					t.Errorf("there are %v:\n%s", left, acctest.Render(diags))
-				}
+				assert.Check(t, slices.Equal(left, []string{o.Text("id")}) && works(s, o.Text("token")) && len(diags) <= 0, "there are %v:\n%s", left, acctest.Render(diags))
 				return
 			}
 			acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's response was lost", "has been revoked", "Run the command again")
-			if len(left) > 0 || strings.Contains(acctest.Render(diags), other.Text("id")) {
-				t.Errorf("there are %v:\n%s", left, acctest.Render(diags))
-			}
+			assert.Check(t, len(left) <= 0 && !strings.Contains(acctest.Render(diags), other.Text("id")), "there are %v:\n%s", left, acctest.Render(diags))
 		})
 	}
 }

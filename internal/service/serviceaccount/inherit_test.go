@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -13,9 +15,7 @@ import (
 func as(t *testing.T, s *acctest.Server, expiresAt *string) (id string) {
 	t.Helper()
 	created, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "provider", ExpiresAt: expiresAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	s.Token = created.Token
 	return created.ID
 }
@@ -30,15 +30,11 @@ func TestInheritedExpiry(t *testing.T) {
 		config := map[string]any{"name": "CI"}
 		plan, diags := p.Plan(typeName, config, nil)
 		p.NoErrors(diags)
-		if plan.Text("expires_at") != "(unknown)" {
-			t.Errorf("planned %s", plan.State)
-		}
+		assert.Check(t, plan.Text("expires_at") == "(unknown)", "planned %s", plan.State)
 		o, diags := p.Apply(t.Context(), typeName, config, nil)
 		p.NoErrors(diags)
 		acctest.Expect(t, diags, `AttributeName("expires_at")`, "expires with the provider's credential", limit)
-		if o.Text("expires_at") != limit {
-			t.Errorf("it expires at %s, want %s", o.Text("expires_at"), limit)
-		}
+		assert.Check(t, o.Text("expires_at") == limit, "it expires at %s, want %s", o.Text("expires_at"), limit)
 		o, diags = p.Read(typeName, o)
 		p.NoErrors(diags)
 		plan, diags = p.Plan(typeName, config, o)
@@ -75,13 +71,9 @@ func TestRefusedRevocations(t *testing.T) {
 	})
 	p := (&acctest.Server{Server: s.Server, AccountID: s.AccountID, Token: "of-the-gateway"}).Protocol(t, gateway)
 	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if a.ID != own && a.ID != o.Text("id") {
-			if err := s.Client.RevokeServiceAccount(t.Context(), a.ID); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, s.Client.RevokeServiceAccount(t.Context(), a.ID))
 			break
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -36,9 +37,7 @@ func TestOwnCredential(t *testing.T) {
 		"other trigger": {"name": "terraform", "rotation_triggers": map[string]any{"a": "2"}},
 	} {
 		_, diags := p.Plan(typeName, replaced, own)
-		if acctest.Errors(diags) != 1 {
-			t.Errorf("%s: %s", what, acctest.Render(diags))
-		}
+		assert.Check(t, acctest.Errors(diags) == 1, "%s: %s", what, acctest.Render(diags))
 		acctest.Expect(t, diags, refusal...)
 		_, diags = p.Plan(typeName, replaced, other)
 		p.NoErrors(diags)
@@ -52,9 +51,7 @@ func TestOwnCredential(t *testing.T) {
 	destroy := &acctest.Object{State: tftypes.NewValue(own.State.Type(), nil)}
 	kept, diags := p.ApplyPlan(t.Context(), typeName, nil, own, destroy)
 	acctest.Expect(t, diags, refusal...)
-	if kept.Gone() {
-		t.Error("it is not in the state any more")
-	}
+	assert.Check(t, !kept.Gone(), "it is not in the state any more")
 	_, diags = p.Read(typeName, own)
 	p.NoErrors(diags) // the token still works
 	gone, diags := p.ApplyPlan(t.Context(), typeName, nil, other, destroy)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -14,9 +16,7 @@ import (
 func grants(t *testing.T, s *acctest.Server, id string) (all []string) {
 	t.Helper()
 	for g, err := range s.Client.ListAuthorizations(t.Context(), api.ListAuthorizationsRequest{SubjectID: id}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		text := g.GrantKind
 		if g.CapabilityKey != nil {
 			text = *g.CapabilityKey
@@ -65,9 +65,7 @@ func TestPermissions(t *testing.T) {
 	p.NoErrors(diags)
 	check("domain.view", inWorkspace)
 
-	if err := s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{GrantKind: "account_owner", SubjectType: "service_account", SubjectID: o.Text("id")}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{GrantKind: "account_owner", SubjectType: "service_account", SubjectID: o.Text("id")}))
 	check("account_owner", "domain.view", inWorkspace)
 	plan, diags := p.Plan(typeName, update, o)
 	if p.NoErrors(diags); plan.State.Equal(o.State) || len(plan.Replace) > 0 {
@@ -83,9 +81,7 @@ func TestPermissions(t *testing.T) {
 	elsewhere := map[string]any{"capability_key": "mailbox.view", "resource_type": "domain", "resource_id": s.WorkspaceID}
 	o, diags = p.Apply(t.Context(), typeName, with(elsewhere), nil)
 	acctest.Expect(t, diags, `AttributeName("permissions")`, `Can't restrict the service account "CI" to its permissions`, "has no domain", "The next apply replaces it")
-	if o.Null("id") || o.Null("token") {
-		t.Errorf("a create that half succeeded has the state %s", o.State)
-	}
+	assert.Check(t, !o.Null("id") && !o.Null("token"), "a create that half succeeded has the state %s", o.State)
 }
 
 // TestPermissionsRefused plans permissions that can't be given.

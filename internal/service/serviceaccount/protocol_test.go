@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -48,9 +50,7 @@ func TestImported(t *testing.T) {
 	p.NoErrors(diags)
 	replacing(t, "other triggers", plan, "rotation_triggers")
 
-	if err := s.Client.RevokeServiceAccount(t.Context(), o.Text("id")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Client.RevokeServiceAccount(t.Context(), o.Text("id")))
 	_, diags = p.Read(typeName, o)
 	acctest.Expect(t, diags, `WARNING: The service account "CI" was revoked`, "the next apply creates a new one", o.Text("id"))
 }
@@ -81,7 +81,5 @@ func TestExpired(t *testing.T) {
 	acctest.Expect(t, diags, `service account "CI" has expired`, "set another expires_at")
 	plan, diags := expired.Plan(typeName, config, o)
 	expired.NoErrors(diags)
-	if o.Gone() || !plan.State.Equal(o.State) {
-		t.Errorf("planned %s", plan.State)
-	}
+	assert.Check(t, !o.Gone() && plan.State.Equal(o.State), "planned %s", plan.State)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -52,9 +54,7 @@ func TestRotation(t *testing.T) {
 		config := lasting("720h", "168h")
 		plan, diags := p.Plan(typeName, config, nil)
 		p.NoErrors(diags)
-		if plan.Text("expires_at") != "(unknown)" {
-			t.Errorf("planned %s", plan.State)
-		}
+		assert.Check(t, plan.Text("expires_at") == "(unknown)", "planned %s", plan.State)
 		o, diags := p.Apply(t.Context(), typeName, config, nil)
 		p.NoErrors(diags)
 		expiring(t, o, began, 30*day)
@@ -86,9 +86,7 @@ func TestRotation(t *testing.T) {
 		plan, diags = p.Plan(typeName, config, o)
 		p.NoErrors(diags)
 		replacing(t, "due", plan, "expires_at")
-		if plan.Text("expires_at") != "(unknown)" {
-			t.Errorf("planned %s", plan.State)
-		}
+		assert.Check(t, plan.Text("expires_at") == "(unknown)", "planned %s", plan.State)
 		if s.PublishedOnly {
 			acctest.Expect(t, diags, "STILL WORKS until "+o.Text("expires_at"))
 		}
@@ -125,9 +123,7 @@ func TestValidity(t *testing.T) {
 	} {
 		plan, diags := p.Plan(typeName, config, o)
 		p.NoErrors(diags)
-		if len(plan.Replace) != 2 {
-			t.Errorf("%s: replaces %v", when, plan.Replace)
-		}
+		assert.Check(t, len(plan.Replace) == 2, "%s: replaces %v", when, plan.Replace)
 	}
 	_, diags = at(t, s, time.Now().Add(31*day)).Read(typeName, o)
 	acctest.Expect(t, diags, `service account "CI" has expired`, "The next apply replaces it")
@@ -142,9 +138,7 @@ func TestImportedValidity(t *testing.T) {
 	until := time.Now().UTC().Add(10 * day).Format(api.TimestampLayout)
 	for name, expiresAt := range map[string]*string{"never": nil, "soon": &until} {
 		a, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: name, ExpiresAt: expiresAt})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		o, diags := p.Import(typeName, a.ID, nil)
 		p.NoErrors(diags)
 		o, diags = p.Read(typeName, o)
@@ -154,9 +148,7 @@ func TestImportedValidity(t *testing.T) {
 		for _, when := range []string{"first", "second"} {
 			plan, diags := p.Plan(typeName, config, o)
 			p.NoErrors(diags)
-			if len(plan.Replace) > 0 || plan.Text("expires_at") != o.Text("expires_at") {
-				t.Errorf("%s, %s plan: %s, replacing %v", name, when, plan.State, plan.Replace)
-			}
+			assert.Check(t, len(plan.Replace) <= 0 && plan.Text("expires_at") == o.Text("expires_at"), "%s, %s plan: %s, replacing %v", name, when, plan.State, plan.Replace)
 			if name == "never" {
 				acctest.Expect(t, diags, `WARNING at AttributeName("valid_for")`, `"never" never expires`, "-replace")
 			} else if len(diags) > 0 {

@@ -29,6 +29,9 @@ type TB interface {
 	Context() context.Context
 	Cleanup(fn func())
 	Error(args ...any)
+	Fail()
+	FailNow()
+	Log(args ...any)
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 	Skipf(format string, args ...any)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 )
@@ -55,13 +56,9 @@ func newDatabase(t TB, template string) string {
 		skip(t, err)
 	}
 	name := fmt.Sprint("test", databases.Add(1))
-	if err := c.exec(`CREATE DATABASE ` + name + ` OWNER ` + owner + ` TEMPLATE ` + template); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, c.exec(`CREATE DATABASE `+name+` OWNER `+owner+` TEMPLATE `+template))
 	t.Cleanup(func() {
-		if err := c.exec(`DROP DATABASE ` + name + ` WITH (FORCE)`); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, c.exec(`DROP DATABASE `+name+` WITH (FORCE)`))
 	})
 	return c.URL(owner, name)
 }
@@ -70,9 +67,7 @@ func newDatabase(t TB, template string) string {
 func Open(t TB, opts postgres.Options) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), URL(t), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return s
 }
 

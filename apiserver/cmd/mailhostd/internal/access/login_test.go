@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -91,9 +93,7 @@ func TestLogin(t *testing.T) {
 	}
 
 	code, first, stderr := login(t, true, args...)
-	if code != cli.ExitOK || first == "" || strings.Contains(stderr, first) {
-		t.Fatalf("exit code %d, stdout %q, stderr\n%s", code, first, stderr)
-	}
+	assert.Assert(t, code == cli.ExitOK && first != "" && !strings.Contains(stderr, first), "exit code %d, stdout %q, stderr\n%s", code, first, stderr)
 	use(first, http.StatusForbidden)
 	mailhostdtest.RunJSON[any](t, nil, "grant", "add", "--user", "jane", "--grant", "account_owner", "--database", database)
 	use(first, http.StatusOK)
@@ -110,9 +110,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("another API got a token: exit code %d, %s", code, stderr)
 	}
 	_, refreshed, stderr := login(t, false, append(args, "--valid-for", "2h")...)
-	if refreshed == first || strings.Contains(stderr, "Sign in") {
-		t.Errorf("a token that ends too early was not refreshed in silence: %s", stderr)
-	}
+	assert.Check(t, refreshed != first && !strings.Contains(stderr, "Sign in"), "a token that ends too early was not refreshed in silence: %s", stderr)
 	use(refreshed, http.StatusOK)
 
 	i.Set(func() { i.Refresh = "" }) // the session has ended
@@ -157,9 +155,7 @@ func TestLoginNamesTheAPI(t *testing.T) {
 	}
 	args = append(args, "--parameter", "resource=https://mail-api.example.com")
 	code, first, stderr := login(t, true, args...)
-	if code != cli.ExitOK || !strings.Contains(stderr, "mailhostd grant add --user jane") {
-		t.Errorf("without a grant: exit code %d, stderr %s", code, stderr)
-	}
+	assert.Check(t, code == cli.ExitOK && strings.Contains(stderr, "mailhostd grant add --user jane"), "without a grant: exit code %d, stderr %s", code, stderr)
 	mailhostdtest.RunJSON[any](t, nil, "grant", "add", "--user", "jane", "--grant", "account_owner", "--database", database)
 	code, refreshed, stderr := login(t, false, append(args, "--valid-for", "2h")...)
 	if code != cli.ExitOK || refreshed == first || !strings.Contains(stderr, "less than --valid-for 2h") || strings.Contains(stderr, "grant add") {
@@ -193,9 +189,7 @@ func TestLoginErrors(t *testing.T) {
 		{"--issuer " + i.URL + " --client-id cli --scope openid,mail --timeout 50ms", cli.ExitFailure, "nobody has signed in in time"},
 	} {
 		code, stdout, stderr := login(t, false, append(strings.Fields(tt.args), "--tokens", tokens)...)
-		if code != tt.code || stdout != "" || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit code %d, stdout %q, stderr %s", tt.args, code, stdout, stderr)
-		}
+		assert.Check(t, code == tt.code && stdout == "" && strings.Contains(stderr, tt.want), "%s: exit code %d, stdout %q, stderr %s", tt.args, code, stdout, stderr)
 	}
 }
 
@@ -284,8 +278,6 @@ func hostileAPI(t *testing.T, change map[string]string) (address string) {
 func modeOf(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return info.Mode().Perm()
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -89,8 +91,6 @@ func TestCreatorsOfManyTokens(t *testing.T) {
 		s.As(t, owner).Post("/auth/service-accounts", `{"name":"ci"}`).Want(http.StatusCreated)
 	}
 	for _, a := range mailhostdtest.RunJSON[[]map[string]any](t, mailhostdtest.HTTPEnviron(s, owner), "token", "list") {
-		if a["created_by"] == nil {
-			t.Errorf("nobody has created %v", a)
-		}
+		assert.Check(t, a["created_by"] != nil, "nobody has created %v", a)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"gotest.tools/v3/assert"
 )
 
 // browserVariable is the environment variable with which a missing browser fails the
@@ -116,26 +117,20 @@ func (b *Browser) Clean(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.foreign) > 0 || len(b.complaints) > 0 {
-		t.Errorf("requests to other hosts: %q\nerrors on the console: %q", b.foreign, b.complaints)
-	}
+	assert.Check(t, len(b.foreign) <= 0 && len(b.complaints) <= 0, "requests to other hosts: %q\nerrors on the console: %q", b.foreign, b.complaints)
 }
 
 // Do runs browser actions.
 func (b *Browser) Do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Do(b.Ctx, actions...); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, chromedp.Do(b.Ctx, actions...))
 }
 
 // Evaluate returns the value of a JavaScript expression.
 func Evaluate[T any](t *testing.T, b *Browser, expression string) T {
 	t.Helper()
 	v, err := chromedp.Run(b.Ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return v
 }
 
@@ -143,9 +138,7 @@ func Evaluate[T any](t *testing.T, b *Browser, expression string) T {
 func (b *Browser) Leads(t *testing.T, actions ...chromedp.Action[chromedp.Void]) (status int) {
 	t.Helper()
 	response, err := chromedp.RunResponse(b.Ctx, actions...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return int(response.Status)
 }
 
@@ -161,9 +154,7 @@ func (b *Browser) WithoutJavaScript(t *testing.T) {
 func (b *Browser) Accessible(t *testing.T) map[string]*accessibility.Node {
 	t.Helper()
 	tree, err := chromedp.Call(b.Ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	all := map[string]*accessibility.Node{}
 	for _, node := range tree.Nodes {
 		if !node.Ignored && node.Role != nil {
@@ -186,9 +177,7 @@ func (b *Browser) Has(t *testing.T, elements ...string) {
 	t.Helper()
 	all := b.Accessible(t)
 	for _, want := range elements {
-		if all[want] == nil {
-			t.Errorf("the page has no %s; it has %q", want, slices.Sorted(maps.Keys(all)))
-		}
+		assert.Check(t, all[want] != nil, "the page has no %s; it has %q", want, slices.Sorted(maps.Keys(all)))
 	}
 }
 
@@ -207,9 +196,7 @@ func (b *Browser) WaitFor(t *testing.T, element string) {
 func (b *Browser) Click(t *testing.T, element string) chromedp.Action[chromedp.Void] {
 	t.Helper()
 	node := b.Accessible(t)[element]
-	if node == nil {
-		t.Fatalf("the page has no %s", element)
-	}
+	assert.Assert(t, node != nil, "the page has no %s", element)
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		id := node.BackendDOMNodeID
 		if _, err := cdp.Call(ctx, target, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: id}); err != nil {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 )
@@ -29,9 +31,7 @@ func open(t *testing.T) *testReloader {
 	k := &testReloader{Pair: certificatetest.NewPair(t, 1), now: time.Now()}
 	var err error
 	k.Reloader, err = certificate.Open(k.Cert, k.Key, func() time.Time { return k.now }, slog.New(slog.NewTextHandler(&k.log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return k
 }
 
@@ -44,14 +44,10 @@ func (k *testReloader) serial(t *testing.T) int64 {
 	var handshake sync.WaitGroup
 	defer handshake.Wait()
 	handshake.Go(func() {
-		if err := tls.Server(server, k.Config()).HandshakeContext(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, tls.Server(server, k.Config()).HandshakeContext(t.Context()))
 	})
 	conn := tls.Client(client, &tls.Config{InsecureSkipVerify: true}) // the test checks the certificate
-	if err := conn.HandshakeContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, conn.HandshakeContext(t.Context()))
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
@@ -99,19 +95,13 @@ func TestInvalidFilesKeepTheOldCertificate(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(k.Key, key, 0o600)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 		},
 		"cut off": func(t *testing.T, k *testReloader) {
-			if err := os.Truncate(k.Cert, 100); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, os.Truncate(k.Cert, 100))
 		},
 		"missing": func(t *testing.T, k *testReloader) {
-			if err := os.Remove(k.Key); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, os.Remove(k.Key))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,13 +138,9 @@ func TestOpenErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := certificate.Open(tt.Cert, tt.Key, nil, slog.New(slog.DiscardHandler))
-			if err == nil {
-				t.Fatal("the invalid pair was accepted")
-			}
+			assert.Assert(t, err != nil, "the invalid pair was accepted")
 			for _, want := range tt.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q lacks %q", err, want)
-				}
+				assert.Check(t, strings.Contains(err.Error(), want), "%q lacks %q", err, want)
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
@@ -17,12 +19,8 @@ func TestAnotherOpener(t *testing.T) {
 		return sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
 	}
 	db, err := all.Open(t.Context(), "Postgres://user:secret@db/mail", OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, db.Close())
 	if got := RedactDatabase("postgres://user:secret@db/mail"); strings.Contains(got, "secret") {
 		t.Errorf("redactDatabase leaks the password: %s", got)
 	}

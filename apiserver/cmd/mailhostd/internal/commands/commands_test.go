@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
@@ -19,9 +21,7 @@ func TestOpenAPI(t *testing.T) {
 		lifecycle bool
 	}{{[]string{"openapi"}, true}, {[]string{"openapi", "--published-only"}, false}} {
 		want, err := httpapi.Document(tt.lifecycle)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if code, stdout, stderr := mailhostdtest.Run(t, tt.args...); code != cli.ExitOK || stdout != string(want) || stderr != "" {
 			t.Errorf("%v: exit code %d, %d bytes, stderr %q; want the %d bytes of the contract", tt.args, code, len(stdout), stderr, len(want))
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -27,9 +29,7 @@ func TestCompletion(t *testing.T) {
 		out, err := cmd.Output()
 		got := strings.Fields(string(out))
 		slices.Sort(got)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q is completed by %q, want %q; %v", line, got, want, err)
-		}
+		assert.Check(t, err == nil && slices.Equal(got, want), "%q is completed by %q, want %q; %v", line, got, want, err)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		if code, stdout, stderr := mailhostdtest.Run(t, "completion", shell); code != cli.ExitOK || !strings.Contains(stdout, "mailhostd") {
@@ -43,16 +43,12 @@ func TestCompletion(t *testing.T) {
 func TestManualPage(t *testing.T) {
 	t.Parallel()
 	code, page, stderr := mailhostdtest.Run(t, "man")
-	if code != cli.ExitOK {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	assert.Assert(t, code == cli.ExitOK, "exit code %d: %s", code, stderr)
 	for _, want := range []string{
 		".SS mailhostd init [flags]\n", ".SS mailhostd token create <name> [flags]\nCreate a service account and print its token.\n",
 		".TP\n.B \\-\\-plan\\-only\n", ".B \\-\\-listen=ADDRESS\nAddress of the API", "($MAILHOSTD_LISTEN)",
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %q", want)
-		}
+		assert.Check(t, strings.Contains(page, want), "the page has no %q", want)
 	}
 	for line := range strings.Lines(page) {
 		macro, _, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
@@ -31,9 +33,7 @@ func TestConsoleReadsNoLargeBodies(t *testing.T) {
 	pages.Start(h.Service)
 	_, token := limited(h.Client, "reader")
 	sealed, err := h.Service.SignIn(context.Background(), token, "192.0.2.7:1234", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	form := "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\n" + strings.Repeat("x", 1<<20)
 	id := "11111111-2222-4333-8444-555555555555"
 	for method, paths := range map[string]string{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -32,9 +33,7 @@ type visitor struct {
 func newVisitor(t *testing.T, s *mailhostdtest.Server) *visitor {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &visitor{t, s.URL + "/console", &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
@@ -48,18 +47,14 @@ func (v *visitor) send(method, path string, form url.Values, headers ...string) 
 func (v *visitor) get(path string, status int) string {
 	v.Helper()
 	resp, body := v.send(http.MethodGet, path, nil)
-	if resp.StatusCode != status {
-		v.Errorf("GET %s: %s; want %d", path, resp.Status, status)
-	}
+	assert.Check(v, resp.StatusCode == status, "GET %s: %s; want %d", path, resp.Status, status)
 	return body
 }
 
 func (v *visitor) signIn(token string) *http.Response {
 	v.Helper()
 	resp, _ := v.send(http.MethodPost, "/sign-in", url.Values{"token": {" " + token + "\n"}})
-	if resp.StatusCode != http.StatusSeeOther {
-		v.Fatalf("signing in: %s", resp.Status)
-	}
+	assert.Assert(v, resp.StatusCode == http.StatusSeeOther, "signing in: %s", resp.Status)
 	return resp
 }
 
@@ -135,9 +130,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	b.Do(t, chromedp.SendKeys(chromedp.CSS("#search"), "JANE@"))
 	b.Leads(t, b.Click(t, "button Search"))
 	b.Has(t, "link jane@example.com", "cell <b>Jane</b> Doe", "table 1 mailbox, in the order in which they were created")
-	if b.Accessible(t)["link other@example.com"] != nil {
-		t.Error("the search finds another mailbox")
-	}
+	assert.Check(t, b.Accessible(t)["link other@example.com"] == nil, "the search finds another mailbox")
 
 	b.Leads(t, chromedp.Navigate(s.URL+"/console/forwarding"))
 	b.Leads(t, b.Click(t, "button Resend the verification to "+target))
@@ -154,9 +147,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	c.Get("/auth/service-accounts/"+spare).Want(http.StatusOK).Is("revoked_at", nil)
 	b.Leads(t, b.Click(t, "button Revoke the token"))
 	b.Has(t, "StaticText The token is revoked and no longer works.")
-	if c.Get("/auth/service-accounts/"+spare).Want(http.StatusOK).At("revoked_at") == nil {
-		t.Error("the token is not revoked")
-	}
+	assert.Check(t, c.Get("/auth/service-accounts/"+spare).Want(http.StatusOK).At("revoked_at") != nil, "the token is not revoked")
 	c.Get("/audit-log?operation=revoke-service-account").Is("0.subject.name", "owner", "0.remote_address", "127.0.0.1")
 
 	b.Leads(t, b.Click(t, "button Sign out"))
@@ -190,9 +181,7 @@ func TestConsoleHeaders(t *testing.T) {
 				t.Errorf("%s of %s is %q", name, path, got)
 			}
 		}
-		if strings.Contains(body, "<script") || strings.Contains(body, " style=") {
-			t.Errorf("%s has a script or an inline style", path)
-		}
+		assert.Check(t, !strings.Contains(body, "<script") && !strings.Contains(body, " style="), "%s has a script or an inline style", path)
 	}
 	https := newVisitor(t, mailhostdtest.Serve(t, database, "--public-url", "https://mail.example.com/behind"))
 	resp, _ := https.send(http.MethodPost, "/sign-in", url.Values{"token": {owner.Token}})
@@ -208,9 +197,7 @@ func TestSignOutEndsCopies(t *testing.T) {
 	v, thief := newVisitor(t, s), newVisitor(t, s)
 	v.signIn(owner.Token)
 	at, err := url.Parse(v.base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	thief.http.Jar.SetCookies(at, v.http.Jar.Cookies(at))
 	thief.get("/audit-log", http.StatusOK)
 	v.send(http.MethodPost, "/sign-out", nil)

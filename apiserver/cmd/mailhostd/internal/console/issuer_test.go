@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -71,14 +72,10 @@ func TestConsoleAtAnIssuer(t *testing.T) {
 func (v *visitor) startAtIssuer(next string) string {
 	v.Helper()
 	resp, body := v.send(http.MethodGet, "/sign-in/start?next="+url.QueryEscape(next), nil)
-	if resp.StatusCode != http.StatusSeeOther {
-		v.Fatalf("starting: %s\n%s", resp.Status, body)
-	}
+	assert.Assert(v, resp.StatusCode == http.StatusSeeOther, "starting: %s\n%s", resp.Status, body)
 	_, text := mailhostdtest.Send(v.T, http.DefaultClient, http.MethodGet, resp.Header.Get("Location"), "")
 	back := regexp.MustCompile(`href="([^"]+)"`).FindStringSubmatch(text)
-	if back == nil {
-		v.Fatalf("the issuer refuses: %s", text)
-	}
+	assert.Assert(v, back != nil, "the issuer refuses: %s", text)
 	_, path, _ := strings.Cut(html.UnescapeString(back[1]), "/console")
 	return path
 }
@@ -100,9 +97,7 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 	change := func(path string, pairs ...string) string {
 		page, query, _ := strings.Cut(path, "?")
 		q, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for n := 0; n < len(pairs); n += 2 {
 			q.Set(pairs[n], pairs[n+1])
 		}
@@ -163,9 +158,7 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 		v := newVisitor(t, s)
 		back := tt.attack(v, v.startAtIssuer(""))
 		resp, body := v.send(http.MethodGet, back, nil)
-		if resp.StatusCode != tt.status || !strings.Contains(body, tt.says) {
-			t.Errorf("%s: %s\n%s", name, resp.Status, body)
-		}
+		assert.Check(t, resp.StatusCode == tt.status && strings.Contains(body, tt.says), "%s: %s\n%s", name, resp.Status, body)
 		if again, _ := v.send(http.MethodGet, "/domains", nil); again.StatusCode != http.StatusSeeOther {
 			t.Errorf("%s: the browser is signed in", name)
 		}
@@ -246,9 +239,7 @@ func TestConsoleSparesTheIssuer(t *testing.T) {
 	calls := served("/token")
 	for n := range statuses {
 		back, err := url.Parse(stranger.startAtIssuer(""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		resp, _ := stranger.send(http.MethodGet, back.Path+"?code=invented&state="+back.Query().Get("state"), nil)
 		statuses[n] = resp.StatusCode
 	}
@@ -293,9 +284,7 @@ func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
 	const subject = `Built-in owner <span class="code muted">`
 	page := v.get("/grants", http.StatusOK)
 	for _, id := range []string{"mallory", api.DerivedID(owner.AccountID, "user:owner")} {
-		if !strings.Contains(page, subject+id+"</span>") {
-			t.Errorf("the grants don’t show the id %s:\n%s", id, page)
-		}
+		assert.Check(t, strings.Contains(page, subject+id+"</span>"), "the grants don’t show the id %s:\n%s", id, page)
 	}
 	for _, path := range []string{"/grants/" + grant + "/revoke", "/grants?type=user&subject=mallory"} {
 		if page := v.get(path, http.StatusOK); !strings.Contains(page, subject+"mallory</span>") {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -23,9 +24,7 @@ func serve(t *testing.T, zone string) string {
 		key := rr.Header().Name + dns.TypeToString[rr.Header().Rrtype]
 		records[key] = append(records[key], rr)
 	}
-	if err := parser.Err(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, parser.Err())
 	handler := dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		reply := new(dns.Msg).SetReply(q)
 		reply.Answer = records[q.Question[0].Name+dns.TypeToString[q.Question[0].Qtype]]
@@ -42,13 +41,9 @@ func serve(t *testing.T, zone string) string {
 	})
 	var listen net.ListenConfig
 	tcp, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	udp, err := listen.ListenPacket(t.Context(), "udp", tcp.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, s := range []*dns.Server{{Listener: tcp, Handler: handler}, {PacketConn: udp, Handler: handler}} {
 		begun := make(chan struct{})
 		s.NotifyStartedFunc = func() { close(begun) }
@@ -76,16 +71,10 @@ s1._domainkey TXT "v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w="
 		"mx            ok       mail is received by 10 mx1.example.com", "spf           ok       3 of at most 10 lookups, beside those of include:spf.broken.example",
 		"dkim          failed   s1: the Ed25519 key has", "dmarc         ok       ", "mta_sts       warning  ", "apex          ok",
 	} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("there is no %q in\n%s", want, stdout)
-		}
+		assert.Check(t, strings.Contains(stdout, want), "there is no %q in\n%s", want, stdout)
 	}
-	if code != cli.ExitFailure || stderr != "mailhostd: 2 checks of example.com failed\n" {
-		t.Errorf("exit code %d, %q", code, stderr)
-	}
+	assert.Check(t, code == cli.ExitFailure && stderr == "mailhostd: 2 checks of example.com failed\n", "exit code %d, %q", code, stderr)
 	code, stdout, _ = mailhostdtest.Run(t, "check", "broken.example", "--resolver", resolver)
-	if code != cli.ExitOK || strings.Count(stdout, `"status": "`+mailcheck.Skipped) < 5 {
-		t.Errorf("exit code %d of a server that fails:\n%s", code, stdout)
-	}
+	assert.Check(t, code == cli.ExitOK && strings.Count(stdout, `"status": "`+mailcheck.Skipped) >= 5, "exit code %d of a server that fails:\n%s", code, stdout)
 	mailhostdtest.Fails(t, nil, cli.ExitUsage, "is no domain", "check", "localhost")
 }

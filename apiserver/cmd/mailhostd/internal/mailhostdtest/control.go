@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // ServeWithControl starts a server with the example fixture. It returns the URL of its
@@ -32,7 +34,5 @@ func CallURL(t *testing.T, method, url, body string, out any) {
 	if out != nil {
 		err = json.Unmarshal([]byte(text), out)
 	}
-	if resp.StatusCode >= http.StatusMultipleChoices || err != nil {
-		t.Fatalf("%s %s: %s, %v", method, url, resp.Status, err)
-	}
+	assert.Assert(t, resp.StatusCode < http.StatusMultipleChoices && err == nil, "%s %s: %s, %v", method, url, resp.Status, err)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
 	"golang.org/x/oauth2"
+	"gotest.tools/v3/assert"
 )
 
 // Issuer is an OAuth issuer whose only user is jane. It checks what the clients cli, of
@@ -54,9 +55,7 @@ type Issuer struct {
 func NewIssuer(t *testing.T) *Issuer {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	i := &Issuer{key: key, requests: map[string]url.Values{}, Served: map[string]int{}}
 	i.Server = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
 	mux := http.NewServeMux()

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
 )
@@ -60,9 +62,7 @@ func Fails(t *testing.T, environ []string, code int, want string, args ...string
 func RunJSON[T any](t *testing.T, environ []string, args ...string) (out T) {
 	t.Helper()
 	code, stdout, stderr := RunWith(t, environ, args...)
-	if code != cli.ExitOK || stderr != "" {
-		t.Fatalf("%q: exit code %d, stderr %s", args, code, stderr)
-	}
+	assert.Assert(t, code == cli.ExitOK && stderr == "", "%q: exit code %d, stderr %s", args, code, stderr)
 	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
 		t.Fatalf("%q printed %s: %v", args, stdout, err)
 	}
@@ -87,9 +87,7 @@ func Initialize(t *testing.T) (database string, owner Account) {
 func InitializeIn(t *testing.T, database string, args ...string) (owner Account) {
 	t.Helper()
 	code, stdout, stderr := Run(t, append([]string{"init", "--database", database}, args...)...)
-	if code != cli.ExitOK {
-		t.Fatalf("init: exit code %d, stderr %q", code, stderr)
-	}
+	assert.Assert(t, code == cli.ExitOK, "init: exit code %d, stderr %q", code, stderr)
 	if err := json.Unmarshal([]byte(stdout), &owner); err != nil {
 		t.Fatalf("init printed %q: %v", stdout, err)
 	}
@@ -104,7 +102,5 @@ func Mailbox(domain, localPart string) string {
 // WriteFile writes a file that only its owner may read.
 func WriteFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -74,16 +76,12 @@ func Spawn(t *testing.T, database string, more ...string) *Server {
 func SpawnWith(t *testing.T, before []string, database string, more ...string) *Server {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	args := slices.Concat(before, []string{self}, serveArgs(database, more...))
 	s := &Server{Log: apitest.NewLog(), Ended: make(chan struct{}), Cmd: exec.CommandContext(context.Background(), args[0], args[1:]...)}
 	s.Cmd.Env = append(os.Environ(), AsProgram+"=1")
 	s.Cmd.Stderr = s.Log
-	if err := s.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Cmd.Start())
 	go func() {
 		_ = s.Cmd.Wait() // ExitCode reads the exit code
 		s.code = s.Cmd.ProcessState.ExitCode()
@@ -138,21 +136,15 @@ func Fetch(t *testing.T, method, url string) (status int, body string) {
 func Send(t *testing.T, client *http.Client, method, url, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return resp, string(text)
 }
 

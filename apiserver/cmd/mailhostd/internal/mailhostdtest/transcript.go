@@ -2,7 +2,6 @@ package mailhostdtest
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"html"
 	"net/http"
@@ -16,11 +15,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
-
-var update = flag.Bool("update", false, "write what commands print now to the transcripts")
 
 // What differs in each run has a placeholder in a transcript, which commands may use too.
 var (
@@ -56,9 +55,7 @@ func Transcript(t *testing.T, path string) {
 	t.Helper()
 	t.Parallel()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r := &transcript{T: t, dir: t.TempDir(), real: map[string]string{}, known: map[string]string{}, counts: map[string]int{}}
 	r.browser.Jar, _ = cookiejar.New(nil) // it returns no error
 	r.browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -83,19 +80,15 @@ func Transcript(t *testing.T, path string) {
 			r.out.WriteString(line)
 		case file != "" && line != "\n":
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			WriteFile(t, file, string(text)+r.expand(line))
 			r.out.WriteString(line)
 		}
 		before = strings.TrimPrefix(line, "\n")
 	}
 	got := strings.TrimLeft(r.out.String(), "\n")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if golden.FlagUpdate() {
+		assert.NilError(t, os.WriteFile(path, []byte(got), 0o644))
 	} else if diff := cmp.Diff(strings.Split(string(content), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s differs; look at the difference, and write it with: go test -run %s -update\n%s", path, t.Name(), diff)
 	}
@@ -109,9 +102,7 @@ func (r *transcript) run(words []string) {
 	switch args := words[1:]; {
 	case words[0] == "ls":
 		entries, err := os.ReadDir(args[0])
-		if err != nil {
-			r.Fatal(err)
-		}
+		assert.NilError(r, err)
 		for _, e := range entries {
 			name := e.Name()
 			if info, err := e.Info(); err == nil && strings.Contains(name, ".db") && info.Mode().Perm() != 0o600 {
@@ -121,9 +112,7 @@ func (r *transcript) run(words []string) {
 		}
 	case words[0] == "cat":
 		content, err := os.ReadFile(args[0])
-		if err != nil {
-			r.Fatal(err)
-		}
+		assert.NilError(r, err)
 		r.print("", string(content))
 	case words[0] == "export":
 		r.environ = args

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
 )
 
@@ -17,18 +19,14 @@ func scrape(t *testing.T, m *metrics.Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	if w.Code != http.StatusOK {
-		t.Fatalf("status %d: %s", w.Code, w.Body)
-	}
+	assert.Assert(t, w.Code == http.StatusOK, "status %d: %s", w.Code, w.Body)
 	return w.Body.String()
 }
 
 func contains(t *testing.T, text string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
-		if !strings.Contains(text, line+"\n") {
-			t.Errorf("there is no line %q in\n%s", line, text)
-		}
+		assert.Check(t, strings.Contains(text, line+"\n"), "there is no line %q in\n%s", line, text)
 	}
 }
 
@@ -67,9 +65,7 @@ func TestMiddleware(t *testing.T) {
 	contains(t, text, `mailhostd_http_requests_aborted_total{operation="other"} 2`, "mailhostd_http_requests_in_flight 0",
 		`mailhostd_http_response_size_bytes_count{operation="other"} 6`, `mailhostd_http_response_size_bytes_sum{operation="other"} 2`)
 	for _, not := range []string{"secret", "BREW", "brew"} {
-		if strings.Contains(text, not) {
-			t.Errorf("a label contains %q from the request", not)
-		}
+		assert.Check(t, !strings.Contains(text, not), "a label contains %q from the request", not)
 	}
 }
 
@@ -82,9 +78,7 @@ func TestGauges(t *testing.T) {
 	text := scrape(t, m)
 	contains(t, text, "mailhostd_ready 1", "mailhostd_tls_certificate_expiry_timestamp_seconds 1.23456789e+09")
 	for _, want := range []string{`version="v1.2.3"`, "go_goroutines ", "process_open_fds "} {
-		if !strings.Contains(text, want) {
-			t.Errorf("there is no %q in\n%s", want, text)
-		}
+		assert.Check(t, strings.Contains(text, want), "there is no %q in\n%s", want, text)
 	}
 	ready = errors.New("draining")
 	contains(t, scrape(t, m), "mailhostd_ready 0")

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -93,9 +95,7 @@ func TestAuditArchive(t *testing.T) {
 	const old = "99999999-1111-4111-8111-111111111111" // in which nothing happened since
 	database, _ := mailhostdtest.Initialize(t)
 	db, err := sqlite.Open(t.Context(), database, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	before := time.Now().AddDate(-1, 0, 0)
 	if err := db.Update(t.Context(), func(tx store.Tx) error {
 		for n := range 2500 { // more than one transaction deletes
@@ -111,9 +111,7 @@ func TestAuditArchive(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, db.Close())
 	file := filepath.Join(t.TempDir(), "2025.jsonl")
 	run := func(flags string) (code int, stdout, stderr string) {
 		return mailhostdtest.Run(t, append([]string{"audit", "--database", database}, strings.Fields(flags)...)...)
@@ -123,17 +121,13 @@ func TestAuditArchive(t *testing.T) {
 		t.Fatalf("exit code %d, %s, %s", code, stdout, stderr)
 	}
 	got, err := os.ReadFile(file)
-	if err != nil || string(got) != want || strings.Count(want, "\n") != 2499 {
-		t.Errorf("the archive has %d bytes, %v; want %d", len(got), err, len(want))
-	}
+	assert.Check(t, err == nil && string(got) == want && strings.Count(want, "\n") == 2499, "the archive has %d bytes, %v; want %d", len(got), err, len(want))
 	if _, left, _ := run(""); strings.Count(left, "\n") != 3 || !strings.Contains(left, " another ") || !strings.Contains(left, " init-account ") {
 		t.Errorf("the log has\n%s", left)
 	}
 	size := func() int64 {
 		info, err := os.Stat(database)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return info.Size()
 	}
 	large := size()

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	_ "modernc.org/sqlite" // opens the copy independently of the program
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -67,9 +68,7 @@ func TestBackupWhileServing(t *testing.T) {
 func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var finding string
 	err = db.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&finding)
 	if err = errors.Join(err, db.Close()); err != nil || finding != "ok" {
@@ -80,8 +79,6 @@ func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []str
 	for _, id := range ids {
 		as.Get("/mailboxes/"+id).Want(http.StatusOK).Is("id", id) // acknowledged before the backup
 	}
-	if len(ids) == 0 {
-		t.Error("nothing was acknowledged")
-	}
+	assert.Check(t, len(ids) != 0, "nothing was acknowledged")
 	s.End(t)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -43,9 +45,7 @@ func TestMigrate(t *testing.T) {
 				s = mailhostdtest.Serve(t, way.target)
 				as = s.As(t, owner)
 				replayed := as.PostKeyed(key, "/mailboxes", mailhostdtest.Mailbox("example.com", "ada")).Want(http.StatusCreated)
-				if !replayed.Replayed() || string(replayed.Raw) != string(created.Raw) {
-					t.Errorf("the response was %s, and is %s", created, replayed)
-				}
+				assert.Check(t, replayed.Replayed() && string(replayed.Raw) == string(created.Raw), "the response was %s, and is %s", created, replayed)
 				as.CreateMailbox("example.com", way.address).Want(http.StatusCreated)
 			}
 			as.Get("/mailboxes").Is("total", 3)

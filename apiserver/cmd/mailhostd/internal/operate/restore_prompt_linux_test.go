@@ -13,6 +13,8 @@ import (
 	"time"
 	"unsafe"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
@@ -35,9 +37,7 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 		}
 	}
 	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() { _ = errors.Join(program.Close(), person.Close()) })
 	return person, program
 }
@@ -65,9 +65,7 @@ func (d dialog) shown(t *testing.T) string {
 	var text strings.Builder
 	for buffer := make([]byte, 1024); !strings.HasSuffix(text.String(), "] "); {
 		n, err := d.person.Read(buffer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		text.Write(buffer[:n])
 	}
 	return text.String()
@@ -77,9 +75,7 @@ func (d dialog) shown(t *testing.T) string {
 func descriptors(t *testing.T, path string) (n int) {
 	t.Helper()
 	open, err := filepath.Glob("/proc/self/fd/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, fd := range open {
 		if to, err := os.Readlink(fd); err == nil && to == path {
 			n++
@@ -114,9 +110,7 @@ func TestRestoreAsks(t *testing.T) {
 	}
 	previous := func() int {
 		all, err := filepath.Glob(database + ".before-restore-*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return len(all)
 	}
 	code, end := ask(func(_ *os.File, interrupt func()) {
@@ -150,9 +144,7 @@ func TestRestoreAsks(t *testing.T) {
 		t.Errorf("a server that started during the question: %v", err)
 	}
 	restored, err := sqlite.Open(t.Context(), database, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer restored.Close()
 	if err := restored.View(t.Context(), func(r store.Reader) error { _, err := r.Account("waited"); return err }); err != nil {
 		t.Errorf("what that server wrote is lost: %v", err)

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	_ "modernc.org/sqlite" // for statements of other programs
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -201,9 +202,7 @@ func (c *crashRun) crash() {
 	close(stop)
 	<-ended
 	disturbing.Wait()
-	if err := errors.Join(errs...); err != nil {
-		c.Error(err)
-	}
+	assert.Check(c, errors.Join(errs...))
 }
 
 // disturb does what operators and their programs do to a database that servers use, until stop is
@@ -256,9 +255,7 @@ func (c *crashRun) verify(n int) {
 	c.any(c.random).Post("/workspaces", apitest.Object{"name": fmt.Sprint("after ", n)}).Want(http.StatusCreated)
 	found := c.found()
 	for _, client := range c.clients {
-		if err := client.resolve(found); err != nil {
-			c.Error(err)
-		}
+		assert.Check(c, client.resolve(found))
 	}
 	found = c.found() // after the retries
 	want := objects{}
@@ -266,14 +263,10 @@ func (c *crashRun) verify(n int) {
 		maps.Copy(want, client.have)
 	}
 	for name, o := range want {
-		if found[name] != o {
-			c.Errorf("%s was acknowledged as %v, and is %v", name, o, found[name])
-		}
+		assert.Check(c, found[name] == o, "%s was acknowledged as %v, and is %v", name, o, found[name])
 	}
 	for name, o := range found {
-		if want[name] == (object{}) {
-			c.Errorf("%s is %v, and was deleted or never created", name, o)
-		}
+		assert.Check(c, want[name] != (object{}), "%s is %v, and was deleted or never created", name, o)
 	}
 	c.verifyTotals(found)
 	c.verifyAudit(found)
@@ -292,9 +285,7 @@ func (c *crashRun) found() objects {
 			page := c.any(c.random).Get(fmt.Sprintf("%s?page_size=%d&page=%d", list, api.MaxPageSize, n)).Want(http.StatusOK)
 			total, _ = page.At("total").(float64)
 			objectsIn(page.JSON, func(name string, o object) {
-				if all[name] != (object{}) {
-					c.Errorf("%s is listed twice", name)
-				}
+				assert.Check(c, all[name] == (object{}), "%s is listed twice", name)
 				all[name] = o
 			})
 		}
@@ -330,9 +321,7 @@ func (c *crashRun) verifyAudit(found objects) {
 		var e struct {
 			Changes []struct{ Action, Type, ID, Name string }
 		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			c.Fatal(err)
-		}
+		assert.NilError(c, json.Unmarshal([]byte(line), &e))
 		for _, change := range e.Changes {
 			switch {
 			case change.Type != "mailbox" && change.Type != "domain" && change.Type != "forwarding" || change.Name == "example.com":
@@ -349,9 +338,7 @@ func (c *crashRun) verifyAudit(found objects) {
 	for name, o := range found {
 		want[name] = o.id
 	}
-	if !maps.Equal(logged, want) {
-		c.Errorf("the audit log has %v, and there are %v", logged, want)
-	}
+	assert.Check(c, maps.Equal(logged, want), "the audit log has %v, and there are %v", logged, want)
 }
 
 // verifyOneService checks that what one server does holds at once for another one.
@@ -384,17 +371,13 @@ func (c *crashRun) verifyMessages() {
 		for _, mail := range c.inbox.Mails() {
 			for _, to := range mail.To {
 				delete(missing, to)
-				if !wanted[to] {
-					c.Errorf("%s got a message about a rule that does not exist", to)
-				}
+				assert.Check(c, wanted[to], "%s got a message about a rule that does not exist", to)
 			}
 		}
 		if len(missing) == 0 || *seedFlag == 0 {
 			c.Logf("%d messages, %d missing", len(wanted), len(missing))
 			return
 		}
-		if time.Now().After(deadline) {
-			c.Fatalf("no message to %v", slices.Sorted(maps.Keys(missing)))
-		}
+		assert.Assert(c, !time.Now().After(deadline), "no message to %v", slices.Sorted(maps.Keys(missing)))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -137,9 +138,7 @@ func newPostgresCase(t *testing.T) *postgresCase {
 		create = append([]string{`CREATE TABLESPACE small LOCATION '` + c.disk + `'`}, create...)
 	}
 	conn, err := pgx.Connect(t.Context(), cluster.URL("postgres", "postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close(context.Background())
 	for _, statement := range create {
 		if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -147,12 +146,8 @@ func newPostgresCase(t *testing.T) *postgresCase {
 		}
 	}
 	// The superuser needs no password to end a fault.
-	if err := os.WriteFile(filepath.Join(cluster.Dir(), "data", "pg_hba.conf"), []byte("local all postgres trust\nlocal all mailhost scram-sha-256\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := superuser(`SELECT pg_reload_conf()`)(c); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(cluster.Dir(), "data", "pg_hba.conf"), []byte("local all postgres trust\nlocal all mailhost scram-sha-256\n"), 0o644))
+	assert.NilError(t, superuser(`SELECT pg_reload_conf()`)(c))
 	c.path = strings.Replace(cluster.URL("mailhost", "mail"), "mailhost@", "mailhost:secret@", 1)
 	c.owner = mailhostdtest.InitializeIn(t, c.path)
 	if refused := c.spawn(); refused != "" {
@@ -192,9 +187,7 @@ func (c *postgresCase) run(fault postgresFault) {
 		c.Fatalf("create before: %d; log:\n%s", status, c.server.Log)
 	}
 	logged := len(c.server.Log.Entries("the database is unavailable"))
-	if err := fault.inflict(c); err != nil {
-		c.Fatal(err)
-	}
+	assert.NilError(c, fault.inflict(c))
 	// A disk is not full until the files have to grow.
 	refused := false
 	for n := 0; n < 60 && !refused; n++ {
@@ -210,30 +203,22 @@ func (c *postgresCase) run(fault postgresFault) {
 	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
 	outages := fmt.Sprint(c.server.Log.Entries("the database is unavailable")[logged:])
 	c.Logf("ready: %d %s; log: %s", ready, body, outages)
-	if (ready == http.StatusOK) != fault.harmless || (outages == "[]") != fault.harmless {
-		c.Errorf("ready: %d; log: %s", ready, outages)
-	}
+	assert.Check(c, (ready == http.StatusOK) == fault.harmless && (outages == "[]") == fault.harmless, "ready: %d; log: %s", ready, outages)
 	code, _, stderr := mailhostdtest.Run(c.T, "audit", "--database", c.path, "--limit", "1")
 	c.Logf("a command: %d %s", code, stderr)
 	if (code == cli.ExitOK) != (fault.start == "") || !strings.Contains(stderr, fault.start) || fault.start != "" && !strings.Contains(stderr, "; ") {
 		c.Errorf("a command on the database: exit code %d, %s; want %q, and what to do", code, stderr, fault.start)
 	}
 	for _, text := range []string{outages, body, stderr} {
-		if strings.Contains(text, "secret") || strings.Contains(text, "another\"") {
-			c.Errorf("the password is in %s", text)
-		}
+		assert.Check(c, !strings.Contains(text, "secret") && !strings.Contains(text, "another\""), "the password is in %s", text)
 	}
-	if err := fault.mend(c); err != nil {
-		c.Fatal(err)
-	}
+	assert.NilError(c, fault.mend(c))
 	for n := 0; ; n++ { // a server that starts refuses connections for a moment
 		ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
 		if ready == http.StatusOK {
 			break
 		}
-		if n > 1000 {
-			c.Fatalf("ready afterwards: %d %s", ready, body)
-		}
+		assert.Assert(c, n <= 1000, "ready afterwards: %d %s", ready, body)
 	}
 	if status := c.create(localPart("after " + fault.name)); status != http.StatusCreated {
 		c.Errorf("a create afterwards: %d; log:\n%s", status, c.server.Log)
@@ -249,9 +234,7 @@ func (c *postgresCase) createMany(prefix string) (status int, created bool) {
 		items = append(items, fmt.Sprintf(`{"local_part":"%s%d","first_name":"A","last_name":"B"}`, prefix, n))
 	}
 	r, err := c.server.As(c.T, c.owner).Try(c.Context(), http.MethodPost, "/mailboxes/bulk", `{"domain":"example.com","items":[`+strings.Join(items, ",")+`]}`)
-	if err != nil {
-		c.Fatal(err)
-	}
+	assert.NilError(c, err)
 	if r.Status == http.StatusServiceUnavailable && r.Header.Get("Retry-After") == "" {
 		c.Errorf("no Retry-After in %v", r.Header)
 	}

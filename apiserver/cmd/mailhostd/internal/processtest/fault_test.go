@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
@@ -155,32 +157,22 @@ func TestFaults(t *testing.T) {
 func testFault(t *testing.T, fault fault) {
 	c := newFaultCase(t, fault)
 	if fault.mend != nil {
-		if err := fault.inflict(c.files); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, fault.inflict(c.files))
 		c.use()
-		if err := fault.mend(c.files); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, fault.mend(c.files))
 		c.recovers()
 	}
 	c.server.End(t)
 	before := c.content()
-	if err := fault.inflict(c.files); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, fault.inflict(c.files))
 	if c.start() {
 		return
 	}
 	if fault.mend == nil {
 		fault.mend = before.restore
 	}
-	if err := fault.mend(c.files); err != nil {
-		t.Fatal(err)
-	}
-	if !c.start() {
-		t.Error("with the files repaired, not everything is there")
-	}
+	assert.NilError(t, fault.mend(c.files))
+	assert.Check(t, c.start(), "with the files repaired, not everything is there")
 }
 
 // content are files with their contents, by the names in their directory.
@@ -208,9 +200,7 @@ type faultCase struct {
 
 func newFaultCase(t *testing.T, fault fault) *faultCase {
 	dir := filepath.Join(t.TempDir(), "data")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(dir, 0o700))
 	c := &faultCase{T: t, files: files{dir, filepath.Join(dir, "mailhost.db")}, must: map[string]string{}}
 	if fault.setUp != nil {
 		c.command = fault.setUp(t, dir)
@@ -312,9 +302,7 @@ func (c *faultCase) start() (complete bool) {
 	before := c.content()
 	if refused := c.spawn(); refused != "" {
 		c.Logf("start: %s", refused)
-		if !strings.Contains(refused, c.path) || !strings.Contains(refused, "; ") {
-			c.Errorf("the message does not name the file and what to do: %s", refused)
-		}
+		assert.Check(c, strings.Contains(refused, c.path) && strings.Contains(refused, "; "), "the message does not name the file and what to do: %s", refused)
 		after := c.content()
 		for _, files := range []content{before, after} { // a log without content, and its index, say nothing
 			maps.DeleteFunc(files, func(name string, data []byte) bool {

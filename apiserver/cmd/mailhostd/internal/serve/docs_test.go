@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -26,24 +27,16 @@ func TestDocs(t *testing.T) {
 			t.Errorf("GET %s: %s, %s, %d bytes", path, got.Status, got.Header.Get("Content-Type"), len(body))
 		}
 		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"} {
-			if got.Header.Get(name) != want {
-				t.Errorf("%s of %s is %q", name, path, got.Header.Get(name))
-			}
+			assert.Check(t, got.Header.Get(name) == want, "%s of %s is %q", name, path, got.Header.Get(name))
 		}
 		if csp := got.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'; script-src 'self';") || strings.Contains(csp, "http") {
 			t.Errorf("the policy of %s is %s", path, csp)
 		}
-		if got.Header.Get("X-Request-Id") == "" {
-			t.Errorf("GET %s has no request id", path)
-		}
+		assert.Check(t, got.Header.Get("X-Request-Id") != "", "GET %s has no request id", path)
 		head, body := s.Fetch(t, http.MethodHead, path)
-		if head.StatusCode != http.StatusOK || body != "" || head.Header.Get("Content-Type") != mediaType {
-			t.Errorf("HEAD %s: %s %q", path, head.Status, body)
-		}
+		assert.Check(t, head.StatusCode == http.StatusOK && body == "" && head.Header.Get("Content-Type") == mediaType, "HEAD %s: %s %q", path, head.Status, body)
 		again, body := s.Fetch(t, http.MethodGet, path, "If-None-Match", got.Header.Get("Etag"))
-		if again.StatusCode != http.StatusNotModified || body != "" {
-			t.Errorf("GET %s again: %s", path, again.Status)
-		}
+		assert.Check(t, again.StatusCode == http.StatusNotModified && body == "", "GET %s again: %s", path, again.Status)
 		post, body := s.Fetch(t, http.MethodPost, path)
 		if post.StatusCode != http.StatusMethodNotAllowed || post.Header.Get("Allow") != "GET, HEAD" || !strings.Contains(body, `"type":"method_not_allowed"`) {
 			t.Errorf("POST %s: %s, Allow %q, %s", path, post.Status, post.Header.Get("Allow"), body)
@@ -52,9 +45,7 @@ func TestDocs(t *testing.T) {
 	published, _ := mailhostdtest.Start(t, "--published-only")
 	for _, whole := range []bool{true, false} {
 		want, err := httpapi.Document(whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		server := map[bool]*mailhostdtest.Server{true: s, false: published}[whole]
 		if _, got := server.Fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
 			t.Errorf("the document has %d bytes; want %d", len(got), len(want))
@@ -80,9 +71,7 @@ func TestDocsInABrowser(t *testing.T) {
 		Paths map[string]map[string]any
 	}
 	_, text := s.Fetch(t, http.MethodGet, "/openapi.json")
-	if err := json.Unmarshal([]byte(text), &document); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(text), &document))
 	operations := 0
 	for _, path := range document.Paths {
 		operations += len(path)

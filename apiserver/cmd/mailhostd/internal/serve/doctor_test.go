@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -22,19 +24,13 @@ func TestDoctor(t *testing.T) {
 
 	open := filepath.Join(t.TempDir(), "open.db")
 	mailhostdtest.InitializeIn(t, open)
-	if err := os.Chmod(open, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Chmod(open, 0o644))
 	damaged := filepath.Join(t.TempDir(), "damaged.db")
 	mailhostdtest.InitializeIn(t, damaged)
 	content, err := os.ReadFile(damaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	clear(content[len(content)-9_000:]) // pages that no other check reads
-	if err := os.WriteFile(damaged, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(damaged, content, 0o600))
 	for _, tt := range []struct {
 		name   string
 		args   []string
@@ -64,9 +60,7 @@ func TestDoctor(t *testing.T) {
 			if tt.state == "failed" {
 				want = cli.ExitFailure
 			}
-			if code != want || strings.Contains(stdout+stderr, "secret") {
-				t.Errorf("exit code %d, stdout %s, stderr %s", code, stdout, stderr)
-			}
+			assert.Check(t, code == want && !strings.Contains(stdout+stderr, "secret"), "exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 		})
 	}
 	if sent := inbox.Wait(0); len(sent) != 0 {

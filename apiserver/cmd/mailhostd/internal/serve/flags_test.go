@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
@@ -20,9 +22,7 @@ func TestLoopbackByDefault(t *testing.T) {
 		}
 	}
 	l, err := listen(t.Context(), "--listen", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer l.Close()
 	if u := urlOf(l); !strings.HasPrefix(u, "http://localhost:") || isLoopback(l) {
 		t.Errorf("all addresses: %s, loopback %t", u, isLoopback(l))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -14,9 +16,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t, "--metrics-listen", "0")
 	at, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
-	if !strings.HasPrefix(at, "http://127.0.0.1:") || !strings.HasSuffix(at, "/metrics") {
-		t.Fatalf("the metrics URL is %q", at)
-	}
+	assert.Assert(t, strings.HasPrefix(at, "http://127.0.0.1:") && strings.HasSuffix(at, "/metrics"), "the metrics URL is %q", at)
 	c := s.As(t, owner)
 	c.Do(http.MethodGet, "/mailboxes?search=private", nil).Want(http.StatusOK)
 	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
@@ -29,9 +29,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	status, text := mailhostdtest.Fetch(t, http.MethodGet, at)
-	if status != http.StatusOK {
-		t.Fatalf("status %d", status)
-	}
+	assert.Assert(t, status == http.StatusOK, "status %d", status)
 	for _, want := range []string{
 		`mailhostd_http_requests_total{code="200",method="get",operation="list-mailboxes"} 2`,
 		`mailhostd_http_requests_total{code="422",method="post",operation="create-mailbox"} 1`,
@@ -46,19 +44,13 @@ func TestMetrics(t *testing.T) {
 		"mailhostd_messages_given_up_total 0",
 		"mailhostd_database_connections_max 0",
 	} {
-		if !strings.Contains(text, want+"\n") {
-			t.Errorf("there is no %s in\n%s", want, text)
-		}
+		assert.Check(t, strings.Contains(text, want+"\n"), "there is no %s in\n%s", want, text)
 	}
 	for _, gauge := range []string{"mailhostd_database_size_bytes", "mailhostd_http_connections"} {
-		if !regexp.MustCompile(gauge + ` [1-9]`).MatchString(text) {
-			t.Errorf("%s is 0 in\n%s", gauge, text)
-		}
+		assert.Check(t, regexp.MustCompile(gauge+` [1-9]`).MatchString(text), "%s is 0 in\n%s", gauge, text)
 	}
 	for _, not := range []string{"private", owner.AccountID, owner.Token, "BREW"} {
-		if strings.Contains(text, not) {
-			t.Errorf("a label contains %q from a request", not)
-		}
+		assert.Check(t, !strings.Contains(text, not), "a label contains %q from a request", not)
 	}
 	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, strings.TrimSuffix(at, "/metrics")+"/healthz/live"); status != http.StatusNotFound {
 		t.Errorf("the metrics listener serves another path: %d", status)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
 
@@ -24,9 +26,7 @@ func TestOperatingGuide(t *testing.T) {
 	guide := readFile(t, operatingGuide)
 	copied := guide
 	samples, err := os.ReadDir(operatingSamples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, s := range samples {
 		if s.Name() != "README.md" && !strings.Contains(guide, "/examples/operating/"+s.Name()+")") {
 			t.Errorf("the guide does not link %s", s.Name())
@@ -36,29 +36,21 @@ func TestOperatingGuide(t *testing.T) {
 
 	_, help, _ := mailhostdtest.Run(t, "serve", "--help")
 	for _, name := range regexp.MustCompile(`MAILHOSTD_[A-Z_]+`).FindAllString(copied, -1) {
-		if !strings.Contains(help, "$"+name+")") {
-			t.Errorf("mailhostd serve has no variable %s", name)
-		}
+		assert.Check(t, strings.Contains(help, "$"+name+")"), "mailhostd serve has no variable %s", name)
 	}
 
 	served := "mailhostd_http_requests_aborted_total mailhostd_tls_certificate_expiry_timestamp_seconds\n" + servedMetrics(t)
 	for _, name := range regexp.MustCompile(`\bmailhostd_[a-z_]+`).FindAllString(copied, -1) {
-		if !strings.Contains(served, name) {
-			t.Errorf("there is no metric %s", name)
-		}
+		assert.Check(t, strings.Contains(served, name), "there is no metric %s", name)
 	}
 
 	_, table, _ := strings.Cut(guide, "\n## Messages\n")
 	messages := regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(table, -1)
-	if len(messages) < 10 {
-		t.Fatalf("the table has %d messages", len(messages))
-	}
+	assert.Assert(t, len(messages) >= 10, "the table has %d messages", len(messages))
 	source := sourceOf(t, "../../../..")
 	for _, m := range messages {
 		for part := range strings.SplitSeq(m[1], "…") {
-			if !strings.Contains(source, strings.TrimSpace(part)) {
-				t.Errorf("no message has %q", part)
-			}
+			assert.Check(t, strings.Contains(source, strings.TrimSpace(part)), "no message has %q", part)
 		}
 	}
 }
@@ -84,17 +76,13 @@ func sourceOf(t *testing.T, dir string) string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return all.String()
 }
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(text)
 }

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -22,9 +24,7 @@ func TestSignalEndsTheServer(t *testing.T) {
 			hangUp(t, s)
 			s.Log.Wait(t, "there is nothing to reload")
 			s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
-			if err := s.Cmd.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, s.Cmd.Process.Signal(signal))
 			if code := s.ExitCode(t); code != cli.ExitOK {
 				t.Errorf("exit code %d", code)
 			}
@@ -39,18 +39,12 @@ func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	s := mailhostdtest.Spawn(t, database, "--shutdown-timeout", "1h")
 	s.As(t, owner).Domain("example.com")
 	begin(t, s, owner, mailhostdtest.Mailbox("example.com", "never"))
-	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Cmd.Process.Signal(syscall.SIGTERM))
 	s.Log.Wait(t, "shutting down")
-	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Cmd.Process.Signal(syscall.SIGTERM))
 	s.ExitCode(t)
 	if status, ok := s.Cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {
 		t.Errorf("%v; want an end by signal", s.Cmd.ProcessState)
 	}
-	if strings.Contains(s.Log.String(), "goroutine ") {
-		t.Errorf("log:\n%s", s.Log)
-	}
+	assert.Check(t, !strings.Contains(s.Log.String(), "goroutine "), "log:\n%s", s.Log)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -22,9 +24,7 @@ func begin(t *testing.T, s *mailhostdtest.Server, owner mailhostdtest.Account, b
 	t.Helper()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n",
@@ -33,9 +33,7 @@ func begin(t *testing.T, s *mailhostdtest.Server, owner mailhostdtest.Account, b
 	}
 	response := bufio.NewReader(conn)
 	line, err := response.ReadString('\n')
-	if err != nil || !strings.Contains(line, "100 Continue") {
-		t.Fatalf("%q, %v", line, err)
-	}
+	assert.Assert(t, err == nil && strings.Contains(line, "100 Continue"), "%q, %v", line, err)
 	if _, err := response.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +54,9 @@ func TestShutdownCompletesRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp, err := http.ReadResponse(response, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusCreated {
-		t.Errorf("the request in flight: %s", resp.Status)
-	}
+	assert.Check(t, resp.StatusCode == http.StatusCreated, "the request in flight: %s", resp.Status)
 	if code := s.End(t); code != cli.ExitOK {
 		t.Errorf("exit code %d", code)
 	}

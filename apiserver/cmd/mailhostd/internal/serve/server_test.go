@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	_ "modernc.org/sqlite" // changes the file independently of the program
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -22,18 +23,14 @@ func TestLengthWithChunks(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close()
 	body := `{"name":"w"}`
 	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"+
 		"GET /healthz/live HTTP/1.1\r\nHost: test\r\n\r\n", s.As(t, owner).Path("/workspaces"), owner.Token, len(body), body)
 	in := bufio.NewReader(conn)
 	resp, err := http.ReadResponse(in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusCreated || !resp.Close {
 		t.Errorf("%s, %v, %v", resp.Status, resp.Header, err)
@@ -49,28 +46,18 @@ func TestRequestsOfNetHTTP(t *testing.T) {
 	t.Parallel()
 	s := mailhostdtest.Serve(t, sqlite.Memory)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/healthz/live", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r.Header.Set("X-Large", strings.Repeat("x", 128<<10))
 	large, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer large.Body.Close()
-	if large.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("a large header: %s", large.Status)
-	}
+	assert.Check(t, large.StatusCode == http.StatusRequestHeaderFieldsTooLarge, "a large header: %s", large.Status)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close()
 	fmt.Fprint(conn, "OPTIONS * HTTP/1.1\r\nHost: mailhost.test\r\nConnection: close\r\n\r\n")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusNotFound || resp.Header.Get("X-Request-Id") == "" || resp.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("OPTIONS *: %s, headers %v", resp.Status, resp.Header)
@@ -86,9 +73,7 @@ func TestMaxConnections(t *testing.T) {
 	const begin, end = "GET /healthz/live HTTP/1.1\r\n", "Host: test\r\n\r\n"
 	dial := func(request string) net.Conn {
 		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		t.Cleanup(func() { conn.Close() })
 		fmt.Fprint(conn, request)
 		return conn
@@ -101,9 +86,7 @@ func TestMaxConnections(t *testing.T) {
 				ended <- err
 			}()
 		}
-		if <-ended == nil {
-			t.Error("a connection has a second response")
-		}
+		assert.Check(t, <-ended != nil, "a connection has a second response")
 	}
 	first := dial(begin + end)
 	isLive(t, first)
@@ -128,13 +111,9 @@ func TestMaxConnections(t *testing.T) {
 func isLive(t *testing.T, conn net.Conn) {
 	t.Helper()
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("status %s", resp.Status)
-	}
+	assert.Check(t, resp.StatusCode == http.StatusOK, "status %s", resp.Status)
 }
 
 // TestDrainDelay checks that during the drain delay the server is not ready and still
@@ -157,13 +136,9 @@ func TestDrainDelay(t *testing.T) {
 		t.Errorf("live: %d", status)
 	}
 	resp, err := c.HTTP.Get(s.URL + "/healthz/live")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
-	if !resp.Close {
-		t.Error("a keep-alive connection is not closed")
-	}
+	assert.Check(t, resp.Close, "a keep-alive connection is not closed")
 	c.Do(http.MethodPost, "/workspaces", `{"name":"late"}`).Want(http.StatusCreated)
 	s.End(t) // returns immediately
 }

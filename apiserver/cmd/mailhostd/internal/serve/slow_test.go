@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -26,33 +28,23 @@ import (
 func startWithLimits(t *testing.T, l connectionLimits, configure func(*server)) (*server, *apitest.Client) {
 	t.Helper()
 	listener, err := listen(t.Context(), "--listen", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	s := &server{log: slog.New(slog.DiscardHandler), timeout: time.Minute, limits: l, public: listener}
 	if configure != nil {
 		configure(s)
 	}
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	service, err := apiserver.New(apiserver.Options{Store: db})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	account, token, err := service.InitAccount(t.Context(), "", "owner")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- s.serve(ctx, service, &control.Plane{}) }()
 	t.Cleanup(func() {
 		stop()
-		if err := errors.Join(apitest.Receive(t, ended), service.Close()); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, errors.Join(apitest.Receive(t, ended), service.Close()))
 	})
 	return s, &apitest.Client{T: t, URL: s.url(), Account: account, Token: token}
 }
@@ -77,9 +69,7 @@ func TestSlowBody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn, err := net.Dial("tcp", s.public.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			defer conn.Close()
 			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s", owner.Path("/workspaces"), owner.Token, body)
 			in := bufio.NewReader(conn)
@@ -87,9 +77,7 @@ func TestSlowBody(t *testing.T) {
 			if err == nil && resp.StatusCode == http.StatusContinue {
 				resp, err = http.ReadResponse(in, nil)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			isTooSlow(t, resp)
 			if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
 				t.Errorf("after the response: %v, want the connection's end", err)
@@ -102,9 +90,7 @@ func isTooSlow(t *testing.T, resp *http.Response) {
 	t.Helper()
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if resp.StatusCode != http.StatusRequestTimeout || resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("X-Request-Id") == "" ||
 		!strings.Contains(string(text), `"type":"`+api.TypeRequestTimeout+`"`) {
 		t.Errorf("%s, %v: %s", resp.Status, resp.Header, text)
@@ -118,9 +104,7 @@ func TestSlowReader(t *testing.T) {
 	l := defaultConnectionLimits
 	l.response = 50 * time.Millisecond
 	listener, err := listen(t.Context(), "--listen", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	s := &server{log: slog.New(slog.DiscardHandler), limits: l, public: listener}
 	ended := make(chan error, 1)
 	server := s.startPublic(context.Background(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -132,9 +116,7 @@ func TestSlowReader(t *testing.T) {
 	}), make(chan error, 1))
 	defer server.Close()
 	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close()
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: test\r\n\r\n")
 	if err := apitest.Receive(t, ended); !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -21,30 +23,20 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 	var rule api.Forwarding
 	c.Do(http.MethodPost, "/forwarding", `{"target_email":"Jane@Example.ORG"}`).Want(http.StatusCreated).Into(&rule)
 	link := m.Link(t, "jane@example.org")
-	if !strings.HasPrefix(link, s.URL+"/verify-forwarding/") {
-		t.Fatalf("the message has the link %q", link)
-	}
+	assert.Assert(t, strings.HasPrefix(link, s.URL+"/verify-forwarding/"), "the message has the link %q", link)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
-		if rule.VerificationState != vocab.VerificationPending {
-			t.Errorf("before a %s request to the link the rule is %s", method, rule.VerificationState)
-		}
+		assert.Check(t, rule.VerificationState == vocab.VerificationPending, "before a %s request to the link the rule is %s", method, rule.VerificationState)
 		if status, _ := mailhostdtest.Fetch(t, method, link); status != http.StatusOK {
 			t.Fatalf("%s of the link: %d", method, status)
 		}
 	}
 	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
-	if !rule.Active || rule.VerificationState != vocab.VerificationVerified {
-		t.Errorf("the rule is %+v", rule)
-	}
+	assert.Check(t, rule.Active && rule.VerificationState == vocab.VerificationVerified, "the rule is %+v", rule)
 	line := s.Log.Wait(t, "verification message sent")
-	if line["forwarding_id"] != rule.ID || line["attempts"] != 1.0 || line["request_id"] == "" {
-		t.Errorf("log line: %v", line)
-	}
+	assert.Check(t, line["forwarding_id"] == rule.ID && line["attempts"] == 1.0 && line["request_id"] != "", "log line: %v", line)
 	log := s.Log.String()
 	for _, secret := range []string{link[strings.LastIndex(link, "/")+1:], "p@ss", "p%40ss"} {
-		if strings.Contains(log, secret) {
-			t.Errorf("the log contains %s:\n%s", secret, log)
-		}
+		assert.Check(t, !strings.Contains(log, secret), "the log contains %s:\n%s", secret, log)
 	}
 }

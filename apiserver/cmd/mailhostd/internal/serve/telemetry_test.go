@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing/tracingtest"
@@ -21,9 +23,7 @@ func TestTraces(t *testing.T) {
 	}
 	id, _ := s.Log.Wait(t, "request")["trace_id"].(string)
 	raw, err := hex.DecodeString(id)
-	if err != nil || len(raw) == 0 {
-		t.Fatalf("the log line has trace %q, %v", id, err)
-	}
+	assert.Assert(t, err == nil && len(raw) != 0, "the log line has trace %q, %v", id, err)
 	collector.Has(t, true, "list-mailboxes", string(raw))
 	collector.Has(t, false, owner.Token, "private")
 }
@@ -40,7 +40,5 @@ func TestTracesFromTheEnvironment(t *testing.T) {
 	s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
 	s.End(t)
 	collector.Has(t, true, "list-mailboxes", "mail-of-the-team")
-	if strings.Contains(s.Log.String(), "secret") || !strings.Contains(s.Log.String(), "OpenTelemetry: parse headers") {
-		t.Errorf("log:\n%s", s.Log)
-	}
+	assert.Check(t, !strings.Contains(s.Log.String(), "secret") && strings.Contains(s.Log.String(), "OpenTelemetry: parse headers"), "log:\n%s", s.Log)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -18,25 +20,17 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	pair := certificatetest.NewPair(t, 1)
 	s, owner := mailhostdtest.Start(t, mailhostdtest.TLSArgs(pair, "--listen", "0.0.0.0:0", "--control-listen", "0", "--metrics-listen", "0")...)
-	if !strings.HasPrefix(s.URL, "https://localhost:") {
-		t.Fatalf("the server's URL is %s", s.URL)
-	}
-	if strings.Contains(s.Log.String(), "plain HTTP") {
-		t.Errorf("the log warns about plain HTTP:\n%s", s.Log)
-	}
+	assert.Assert(t, strings.HasPrefix(s.URL, "https://localhost:"), "the server's URL is %s", s.URL)
+	assert.Check(t, !strings.Contains(s.Log.String(), "plain HTTP"), "the log warns about plain HTTP:\n%s", s.Log)
 	c := mailhostdtest.Trusting(t, s.As(t, owner), pair)
 	for _, target := range []string{"a@example.org", "b@example.org", "c@example.org"} { // bodies on one HTTP/2 connection
 		c.Do(http.MethodPost, "/forwarding", `{"target_email":"`+target+`"}`).Want(http.StatusCreated)
 	}
 
 	response, err := c.HTTP.Get(s.URL + "/healthz/ready")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer response.Body.Close()
-	if response.ProtoMajor != 2 || response.TLS.Version < tls.VersionTLS12 {
-		t.Errorf("%s over TLS %x", response.Proto, response.TLS.Version)
-	}
+	assert.Check(t, response.ProtoMajor == 2 && response.TLS.Version >= tls.VersionTLS12, "%s over TLS %x", response.Proto, response.TLS.Version)
 
 	metrics, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
 	if _, text := mailhostdtest.Fetch(t, http.MethodGet, metrics); !strings.Contains(text, "\nmailhostd_tls_certificate_expiry_timestamp_seconds 1") {
@@ -47,9 +41,7 @@ func TestTLS(t *testing.T) {
 	plane, _ := s.Log.Wait(t, "serving the control plane")["url"].(string)
 	var outbox struct{ Items []struct{ Link string } }
 	mailhostdtest.CallURL(t, http.MethodGet, plane+"/outbox", "", &outbox)
-	if len(outbox.Items) != 3 || !strings.HasPrefix(outbox.Items[0].Link, s.URL+"/") {
-		t.Errorf("outbox: %+v", outbox)
-	}
+	assert.Check(t, len(outbox.Items) == 3 && strings.HasPrefix(outbox.Items[0].Link, s.URL+"/"), "outbox: %+v", outbox)
 
 	if code := s.End(t); code != cli.ExitOK {
 		t.Errorf("exit code %d", code)
@@ -64,9 +56,7 @@ func TestHangupReloadsTheCertificate(t *testing.T) {
 	first := mailhostdtest.Trusting(t, s.As(t, owner), pair)
 	first.Do(http.MethodGet, "", nil).Want(http.StatusOK)
 
-	if err := os.WriteFile(pair.Key, []byte("no key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(pair.Key, []byte("no key"), 0o600))
 	hangUp(t, s)
 	s.Log.WaitFor(t, "the new TLS certificate can't be used; the old one is kept", 1)
 	first.HTTP.CloseIdleConnections()
@@ -84,7 +74,5 @@ func TestHangupReloadsTheCertificate(t *testing.T) {
 
 func hangUp(t *testing.T, s *mailhostdtest.Server) {
 	t.Helper()
-	if err := s.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Cmd.Process.Signal(syscall.SIGHUP))
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -26,9 +28,7 @@ func TestTrustedWorkloads(t *testing.T) {
 			{"name": "apply", "claims": {"repository": "acme/mail", "environment": "production"}}]},
 		{"issuer": %q, "audience": "https://mail.example.com", "workloads": [
 			{"name": "gitlab", "claims": {"project_path": "acme/mail", "ref_protected": "true"}}]}]}`, github.URL, gitlab.URL)
-	if err := os.WriteFile(file, []byte(trust), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(trust), 0o600))
 	s, owner := mailhostdtest.Start(t, "--trust", file, "--oauth-issuer", people.URL, "--oauth-audience", "mailhost")
 
 	job := func(i *mailhostdtest.Issuer, audience string, changes map[string]any) *apitest.Client {
@@ -55,9 +55,7 @@ func TestTrustedWorkloads(t *testing.T) {
 	apply.Do(http.MethodPost, "/auth/service-accounts", map[string]any{"name": "made-by-ci"}).Want(http.StatusCreated)
 	_, log, _ := mailhostdtest.RunWith(t, environ, "audit")
 	for _, want := range []string{"workload:apply", "environment production, repository acme/mail"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("the audit log does not have %q:\n%s", want, log)
-		}
+		assert.Check(t, strings.Contains(log, want), "the audit log does not have %q:\n%s", want, log)
 	}
 
 	for want, stranger := range map[string]*apitest.Client{

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -46,9 +48,7 @@ func TestTry(t *testing.T) {
 	}
 	_, stdout, _ := mailhostdtest.RunWith(t, environ, "try", "--", "sh", "-c", `echo "$MAILHOST_BASE_URL" "$MAILHOST_CONTROL_URL"`)
 	urls := strings.Fields(strings.ReplaceAll(stdout, "http://", ""))
-	if len(urls) != 2 {
-		t.Fatalf("the command printed %q", stdout)
-	}
+	assert.Assert(t, len(urls) == 2, "the command printed %q", stdout)
 	for _, address := range urls {
 		if c, err := net.DialTimeout("tcp", address, time.Second); err == nil {
 			_ = c.Close()
@@ -95,61 +95,41 @@ func TestTryForwardsSignals(t *testing.T) {
 	temp := t.TempDir()
 	start := func(script string) (*exec.Cmd, io.Reader) {
 		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		c := exec.CommandContext(t.Context(), self, "try", "--", "sh", "-c", script)
 		c.Env = append(os.Environ(), mailhostdtest.AsProgram+"=1", "TMPDIR="+temp)
 		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
+		assert.NilError(t, c.Start())
 		if _, err := out.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
 		return c, out
 	}
 	c, out := start(`trap 'echo got it; exit 3' TERM; echo; while :; do sleep 0.05; done`)
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, c.Process.Signal(syscall.SIGTERM))
 	text, err := io.ReadAll(out)
-	if err != nil || !strings.Contains(string(text), "got it") {
-		t.Errorf("the command printed %q, %v", text, err)
-	}
+	assert.Check(t, err == nil && strings.Contains(string(text), "got it"), "the command printed %q, %v", text, err)
 	if _ = c.Wait(); c.ProcessState.ExitCode() != 3 {
 		t.Errorf("%s", c.ProcessState)
 	}
 	stores := func() []string {
 		paths, err := filepath.Glob(filepath.Join(temp, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return paths
 	}
 	if left := stores(); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 	c, _ = start(`echo; sleep 0.5`)
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, c.Process.Kill())
 	_ = c.Wait()
 	killed := stores()
-	if len(killed) != 1 {
-		t.Fatalf("a killed server left %v; want a store", killed)
-	}
+	assert.Assert(t, len(killed) == 1, "a killed server left %v; want a store", killed)
 	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(killed[0], long, long); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Chtimes(killed[0], long, long))
 	c, _ = start(`echo`)
-	if err := c.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, c.Wait())
 	if left := stores(); len(left) > 0 {
 		t.Errorf("the next server left %v", left)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -33,9 +34,7 @@ func TestVerificationInABrowser(t *testing.T) {
 	b.IsAccessible(t, "Confirmed")
 	b.Has(t, "StaticText Mail is forwarded to this address from now on:", "StaticText "+rule.TargetEmail)
 	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
-	if !rule.Active || rule.VerificationState != vocab.VerificationVerified {
-		t.Errorf("after the click the rule is %+v", rule)
-	}
+	assert.Check(t, rule.Active && rule.VerificationState == vocab.VerificationVerified, "after the click the rule is %+v", rule)
 	b.Leads(t, chromedp.Navigate(link))
 	b.IsAccessible(t, "Confirmed already")
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
@@ -34,15 +36,11 @@ type traced struct {
 func newTraced(t *testing.T, linkParents bool, around ...func(http.Handler) http.Handler) *traced {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	h := &traced{Collector: tracingtest.NewCollector(t)}
 	log := slog.New(tracing.LogHandler(slog.NewTextHandler(&h.log, nil)))
 	endpoint, err := tracing.Endpoint(h.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if h.Tracing, err = tracing.Start(t.Context(), tracing.Options{Endpoint: endpoint, LinkParents: linkParents, Version: "v1.2.3", Log: log}); err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +50,7 @@ func newTraced(t *testing.T, linkParents bool, around ...func(http.Handler) http
 		}
 		return h.Middleware(next)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() { _ = service.Close() })
 	h.Handler = h.Tracing.Handler(service.Handler())
 	return h
@@ -72,9 +68,7 @@ func (h *traced) send(method, path string, headers ...string) {
 // end exports the remaining spans.
 func (h *traced) end(t *testing.T) {
 	t.Helper()
-	if err := h.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.Stop(t.Context()))
 }
 
 // TestSpanOfAnOperation checks what a span has, and that it continues the caller's trace, or only
@@ -82,9 +76,7 @@ func (h *traced) end(t *testing.T) {
 func TestSpanOfAnOperation(t *testing.T) {
 	t.Parallel()
 	id, err := hex.DecodeString(traceID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, linked := range []bool{false, true} {
 		h := newTraced(t, linked)
 		h.send("GET", account+"/mailboxes?search=private", "Authorization", "Bearer mhsa_secret", "X-Request-Id", "request-1", "traceparent", parent)
@@ -112,9 +104,7 @@ func TestSecretsInSpans(t *testing.T) {
 	h.end(t)
 	h.Has(t, true, "curl/9", "REDACTED", "/verify-forwarding/{link}")
 	h.Has(t, false, "secret", link[:20], "ready")
-	if strings.Contains(h.log.String(), "secret") {
-		t.Errorf("a token is in the log:\n%s", &h.log)
-	}
+	assert.Check(t, !strings.Contains(h.log.String(), "secret"), "a token is in the log:\n%s", &h.log)
 }
 
 // TestSpanOfADroppedConnection checks that a dropped connection ends its span with an

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -27,9 +29,7 @@ func TestLostResponse(t *testing.T) {
 	mailhostdtest.WriteFile(t, file, users)
 	mailhostdtest.CallURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-mailboxes","drop":"after","nth":1}`, nil)
 	code, stdout, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(s, owner), "import", file, "--no-json")
-	if code != cli.ExitOK || !strings.Contains(stdout, "example.com: 1 created, 1 exists already\n") {
-		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
-	}
+	assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, "example.com: 1 created, 1 exists already\n"), "exit code %d, %s%s", code, stdout, stderr)
 	s.As(t, owner).Get("/mailboxes/zoe@example.com").Is("first_name", "Zoë")
 }
 
@@ -47,15 +47,11 @@ func TestImportInBulk(t *testing.T) {
 	mailhostdtest.CallURL(t, http.MethodPost, plane+"/faults", `{"operation":"create-mailboxes","status":413,"nth":1}`, nil)
 	for _, want := range []string{"example.com: 501 created, 0 exist already\n", "example.com: 0 created, 501 exist already\n"} {
 		code, stdout, stderr := mailhostdtest.RunWith(t, mailhostdtest.HTTPEnviron(s, owner), "import", file, "--domain", "example.com", "--no-json")
-		if code != cli.ExitOK || !strings.Contains(stdout, want) {
-			t.Errorf("exit code %d, %s%s", code, stdout, stderr)
-		}
+		assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, want), "exit code %d, %s%s", code, stdout, stderr)
 	}
 	var journal struct{ Items []struct{ Status int } }
 	mailhostdtest.CallURL(t, http.MethodGet, plane+"/journal?operation=create-mailboxes", "", &journal)
-	if len(journal.Items) != 6 {
-		t.Errorf("the requests were %+v; want one that is refused, and five of half its size", journal.Items)
-	}
+	assert.Check(t, len(journal.Items) == 6, "the requests were %+v; want one that is refused, and five of half its size", journal.Items)
 }
 
 // TestEncodings checks that a file in a form that can't be read is refused with what to do.
@@ -78,9 +74,7 @@ func TestOverwrittenLink(t *testing.T) {
 	file, victim, link := filepath.Join(dir, "users.csv"), filepath.Join(dir, "victim"), filepath.Join(dir, "example.com.csv")
 	mailhostdtest.WriteFile(t, file, users)
 	mailhostdtest.WriteFile(t, victim, "mine")
-	if err := os.Symlink(victim, link); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Symlink(victim, link))
 	mailhostdtest.RunJSON[json.RawMessage](t, nil, "import", file, "--hcl", dir, "--overwrite")
 	kept, err := os.ReadFile(victim)
 	list, listErr := os.ReadFile(link)
@@ -115,9 +109,7 @@ func TestImportHCLReference(t *testing.T) {
 			mailhostdtest.WriteFile(t, filepath.Join(dir, "main.tf"), test.configuration)
 			mailhostdtest.RunJSON[json.RawMessage](t, nil, "import", file, "--domain", "example.com", "--hcl", dir)
 			got, err := os.ReadFile(filepath.Join(dir, "example.com.tf"))
-			if err != nil || !strings.Contains(string(got), test.want) {
-				t.Errorf("%v, the configuration is %s; want %s", err, got, test.want)
-			}
+			assert.Check(t, err == nil && strings.Contains(string(got), test.want), "%v, the configuration is %s; want %s", err, got, test.want)
 		})
 	}
 }

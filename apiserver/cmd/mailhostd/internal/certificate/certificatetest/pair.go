@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // Pair has the files of a self-signed certificate for localhost.
@@ -32,9 +34,7 @@ func NewPair(t *testing.T, serial int64) Pair {
 func (p Pair) Write(t *testing.T, serial int64, notAfter time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "localhost"},
 		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
@@ -42,13 +42,9 @@ func (p Pair) Write(t *testing.T, serial int64, notAfter time.Time) {
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	write(t, p.Cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
 	write(t, p.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
@@ -57,9 +53,7 @@ func (p Pair) Write(t *testing.T, serial int64, notAfter time.Time) {
 func (p Pair) Pool(t *testing.T) *x509.CertPool {
 	t.Helper()
 	cert, err := os.ReadFile(p.Cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cert)
 	return pool
@@ -67,7 +61,5 @@ func (p Pair) Pool(t *testing.T) *x509.CertPool {
 
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, content, 0o600))
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // Collector keeps the requests that it receives.
@@ -42,8 +44,6 @@ func (c *Collector) Has(t *testing.T, want bool, texts ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, text := range texts {
-		if strings.Contains(c.received.String(), text) != want {
-			t.Errorf("%q is in the spans: %t, want %t:\n%q", text, !want, want, c.received.String())
-		}
+		assert.Check(t, strings.Contains(c.received.String(), text) == want, "%q is in the spans: %t, want %t:\n%q", text, !want, want, c.received.String())
 	}
 }
