@@ -3,25 +3,23 @@ package apiserver_test
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
 func TestEnsureAccount(t *testing.T) {
 	h := apitest.New(t)
 	for _, id := range []string{accountID, "", "{11111111-2222-4333-8444-555555555555}"} {
-		if got, err := h.Service.EnsureAccount(t.Context(), id); got != accountID || err != nil {
-			t.Errorf("EnsureAccount(%q) is %q, %v", id, got, err)
-		}
+		got, err := h.Service.EnsureAccount(t.Context(), id)
+		assert.Check(t, got == accountID && err == nil, "EnsureAccount(%q) is %q, %v", id, got, err)
 	}
-	if _, err := h.Service.EnsureAccount(t.Context(), "x"); err == nil {
-		t.Error("EnsureAccount accepts x")
-	}
-	if _, err := h.Service.EnsureAccount(t.Context(), nobody); err != nil {
-		t.Error(err)
-	}
-	if got, err := h.Service.EnsureAccount(t.Context(), ""); err == nil {
-		t.Errorf("one of two accounts was chosen: %s", got)
-	}
+	_, err := h.Service.EnsureAccount(t.Context(), "x")
+	assert.Check(t, err != nil, "EnsureAccount accepts x")
+	_, err = h.Service.EnsureAccount(t.Context(), nobody)
+	assert.Check(t, err)
+	got, err := h.Service.EnsureAccount(t.Context(), "")
+	assert.Check(t, err != nil, "one of two accounts was chosen: %s", got)
 }
 
 // TestNotFoundNamesTheKind checks that a 404 names the kind of object in the path.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -226,16 +227,13 @@ func TestAuditWithoutRequests(t *testing.T) {
 	} {
 		var err error
 		got := a.during(func() { err = issue() })
-		if want := what + " by operator : created service_account made, created authorization account_owner for service_account "; err != nil || len(got) != 1 || !strings.HasPrefix(got[0], want) {
-			t.Errorf("%q, %v; want %s", got, err, want)
-		}
+		want := what + " by operator : created service_account made, created authorization account_owner for service_account "
+		assert.Check(t, err == nil && len(got) == 1 && strings.HasPrefix(got[0], want), "%q, %v; want %s", got, err, want)
 	}
-	if _, _, err := a.Service.InitAccount(t.Context(), nobody, "again"); err == nil {
-		t.Error("InitAccount created a second account")
-	}
-	if got := a.entries(store.AuditFilter{Object: "again"}); len(got) > 0 {
-		t.Errorf("a rejected call is logged: %+v", got)
-	}
+	_, _, err := a.Service.InitAccount(t.Context(), nobody, "again")
+	assert.Check(t, err != nil, "InitAccount created a second account")
+	got := a.entries(store.AuditFilter{Object: "again"})
+	assert.Check(t, len(got) <= 0, "a rejected call is logged: %+v", got)
 }
 
 // TestAuditOfReset checks that a reset empties the log and begins it with an entry for
@@ -291,9 +289,8 @@ func TestNoChangeWithoutItsEntry(t *testing.T) {
 	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
 	s.tx = nil
 	h.Get("/workspaces").Is("total", 1)
-	if a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); a.Replayed() {
-		t.Error("the failed request left an idempotency record")
-	}
+	a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
+	assert.Check(t, !a.Replayed(), "the failed request left an idempotency record")
 }
 
 // TestListAuditLog checks that the log is listed in pages, newest first, with each filter,
@@ -313,9 +310,7 @@ func TestListAuditLog(t *testing.T) {
 	for _, e := range all {
 		operations = append(operations, e.Operation)
 	}
-	if got := strings.Join(operations[:4], " "); got != "create-mailbox update-mailbox create-mailbox purchase-domains" {
-		t.Errorf("the log is %s", got)
-	}
+	assert.Check(t, is.Equal(strings.Join(operations[:4], " "), "create-mailbox update-mailbox create-mailbox purchase-domains"), "the log")
 	updated := all[1]
 	if c := updated.Changes[0]; *updated.RequestID != "r-1" || updated.RemoteAddress != nil || c.Action != "updated" || c.Type != "mailbox" || *c.Name != "ada@example.com" || len(c.Fields) != 1 || c.Fields[0] != "first_name" {
 		t.Errorf("the update is logged as %+v", updated)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
@@ -60,9 +62,8 @@ func TestExportEndsWithItsCredential(t *testing.T) {
 		"service account": {func(id, _ string) { h.Delete("/auth/service-accounts/" + id).Want(204) }, false},
 		"grant":           {func(_, grant string) { h.Delete("/auth/authorizations/" + grant).Want(204) }, false},
 	} {
-		if got := export(c.revoke); (got == len(items)) != c.all {
-			t.Errorf("%s revoked: %d of %d rows", name, got, len(items))
-		}
+		got := export(c.revoke)
+		assert.Check(t, (got == len(items)) == c.all, "%s revoked: %d of %d rows", name, got, len(items))
 	}
 }
 
@@ -72,8 +73,7 @@ func TestRequestIDIsNotTheKey(t *testing.T) {
 	h := apitest.New(t)
 	const key = "3f0c9d7e-1111-4222-8333-444444444444"
 	for _, id := range []string{key, strings.ToUpper(key)} {
-		if got := h.Do(http.MethodPost, "/workspaces", obj{"name": "w"}, "X-Request-Id", id, "Idempotency-Key", key).Header.Get("X-Request-Id"); strings.EqualFold(got, key) {
-			t.Errorf("%s is kept as the request id", id)
-		}
+		got := h.Do(http.MethodPost, "/workspaces", obj{"name": "w"}, "X-Request-Id", id, "Idempotency-Key", key).Header.Get("X-Request-Id")
+		assert.Check(t, !strings.EqualFold(got, key), "%s is kept as the request id", id)
 	}
 }

@@ -74,14 +74,13 @@ func TestAuthorizationHoldsUntilTheChange(t *testing.T) {
 					continue
 				}
 				a.Refused(loss.status, loss.problem)
-				if err := s.View(t.Context(), func(r store.Reader) error {
+				err := s.View(t.Context(), func(r store.Reader) error {
 					return r.EachAuditEntry(store.AuditFilter{RequestID: requestID}, func(e store.AuditEntry) error {
 						t.Errorf("%s: the rejected request changed something: %+v", loss.name, e)
 						return nil
 					})
-				}); err != nil {
-					t.Fatal(err)
-				}
+				})
+				assert.NilError(t, err)
 			}
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
@@ -11,9 +13,8 @@ import (
 func TestCancelPlanReplay(t *testing.T) {
 	h := apitest.New(t)
 	first := h.PostKeyed(key, "/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
-	if again := h.PostKeyed(key, "/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200); !again.Replayed() || string(again.Raw) != string(first.Raw) {
-		t.Errorf("%s; want a replay of %s", again, first)
-	}
+	again := h.PostKeyed(key, "/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
+	assert.Check(t, again.Replayed() && string(again.Raw) == string(first.Raw), "%s; want a replay of %s", again, first)
 	h.PostKeyed(key, "/billing/cancel-plan", obj{}).Refused(422, "header.Idempotency-Key value_error")
 	h.PostKeyed(otherKey, "/billing/cancel-plan", obj{"cancel_immediately": true}).Refused(403, "path.account_id account_cancelled")
 	h.PostKeyed("x", "/workspaces", obj{"name": "x"}).Want(422)

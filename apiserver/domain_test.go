@@ -4,6 +4,9 @@ import (
 	"net/url"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
@@ -26,9 +29,7 @@ func TestPurchaseRefusals(t *testing.T) {
 	}
 	for i, w := range want {
 		place := "results." + itoa(i) + "."
-		if got := a.Str(place+"domain_name") + " " + a.Str(place+"status") + " " + a.Str(place+"error_code"); got != w {
-			t.Errorf("result %d is %q; want %q", i, got, w)
-		}
+		assert.Check(t, is.Equal(a.Str(place+"domain_name")+" "+a.Str(place+"status")+" "+a.Str(place+"error_code"), w), "result %d", i)
 		failed := a.Str(place+"status") == "failed"
 		owned := a.Str(place+"error_code") == "already_owned"
 		if (a.Str(place+"error") != "") != failed || (a.Str(place+"id") == "") != (failed && !owned) {
@@ -42,9 +43,8 @@ func TestPurchaseRefusals(t *testing.T) {
 		bought := h.Purchase(h.DefaultWorkspace(), name).Want(200)
 		offer.Is("domain_name", bought.Str("results.0.domain_name"), "error", bought.At("results.0.error"), "error_code", bought.At("results.0.error_code"),
 			"available", bought.Str("results.0.status") == "purchased", "currency", bought.At("currency"))
-		if total := bought.Str("estimated_total"); offer.Str("price") != total {
-			t.Errorf("%s costs %q, and was bought for %q", name, offer.Str("price"), total)
-		}
+		total := bought.Str("estimated_total")
+		assert.Check(t, offer.Str("price") == total, "%s costs %q, and was bought for %q", name, offer.Str("price"), total)
 	}
 	// A domain that the account owns is reported with its id.
 	a.Is("results.4.id", mine, "results.6.id", a.Str("results.0.id"))

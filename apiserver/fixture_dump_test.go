@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -90,15 +91,12 @@ func TestDumpFixture(t *testing.T) {
 func TestDumpFixtureOfACancelledAccount(t *testing.T) {
 	h := apitest.New(t)
 	h.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy", "effective_date": "2026-04-02T00:00:00Z"}).Want(200)
-	if text := dump(t, h.Service); !strings.Contains(text, "next_plan_id") {
-		t.Errorf("the dump does not contain the plan change: %s", text)
-	}
+	assert.Check(t, is.Contains(dump(t, h.Service), "next_plan_id"), "the dump does not contain the plan change")
 	h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 	text := dump(t, h.Service)
-	assert.Check(t, !strings.Contains(text, "next_plan_id") && !strings.Contains(text, "cancels_at") && strings.Contains(text, `"cancelled"`), "%s", text)
-	if err := h.Service.Reset(t.Context(), parseFixture(t, text)); err != nil {
-		t.Errorf("the dump can't be loaded: %v", err)
-	}
+	assert.Check(t, !strings.Contains(text, "next_plan_id") && !strings.Contains(text, "cancels_at") && strings.Contains(text, `"cancelled"`), text)
+	err := h.Service.Reset(t.Context(), parseFixture(t, text))
+	assert.Check(t, err == nil, "the dump can't be loaded: %v", err)
 }
 
 func TestFixtureAuthorizations(t *testing.T) {
@@ -156,7 +154,6 @@ func TestFixtureIsNotChanged(t *testing.T) {
 	f := &fixture.Fixture{Registrar: &apiserver.Registrar{Taken: []string{"Bücher.com"}}}
 	before, _ := json.Marshal(f)
 	assert.NilError(t, h.Service.LoadFixture(t.Context(), f))
-	if after, _ := json.Marshal(f); !bytes.Equal(before, after) {
-		t.Errorf("fixture %s, before %s", after, before)
-	}
+	after, _ := json.Marshal(f)
+	assert.Check(t, bytes.Equal(before, after), "fixture %s, before %s", after, before)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -81,9 +82,7 @@ func TestFixtureOfAnExistingAccount(t *testing.T) {
 	log.Reset()
 	load(t, h, exampleFixture(t))
 	c.Get("/mailboxes").Is("total", 1)
-	if n := len(h.Service.Outbox()); n != 1 {
-		t.Errorf("%d messages after loading again, want 1", n)
-	}
+	assert.Check(t, is.Equal(len(h.Service.Outbox()), 1), "messages after loading again, want 1")
 	assert.Check(t, strings.Contains(log.String(), "nothing of the fixture was loaded") && strings.Contains(log.String(), fixtureAccount), "log: %s", &log)
 }
 
@@ -103,15 +102,13 @@ func TestInitAccount(t *testing.T) {
 	other, _, err := s.InitAccount(t.Context(), "", "owner")
 	assert.Check(t, err == nil && other != id, "another account: %s, %v", other, err)
 	// If no token is valid, InitAccount creates a new one.
-	if err := db.Update(t.Context(), func(tx store.Tx) error {
+	err = db.Update(t.Context(), func(tx store.Tx) error {
 		accounts, _, err := tx.ServiceAccounts(id, store.Slice{Limit: 10})
 		assert.Assert(t, err == nil && len(accounts) == 1, "%d service accounts, %v; want 1", len(accounts), err)
 		_, err = tx.UpdateServiceAccount(id, accounts[0].ID, func(a *store.ServiceAccount) error { a.RevokedAt = time.Now(); return nil })
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.InitAccount(t.Context(), id, "owner"); err != nil {
-		t.Errorf("after the revocation: %v", err)
-	}
+	})
+	assert.NilError(t, err)
+	_, _, err = s.InitAccount(t.Context(), id, "owner")
+	assert.Check(t, err == nil, "after the revocation: %v", err)
 }

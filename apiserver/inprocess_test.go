@@ -73,13 +73,11 @@ func TestInProcessCancelsAStream(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	resp, done := exportOf(ctx, t, endless(t, 0, nil))
 	defer resp.Body.Close()
-	if _, err := io.ReadFull(resp.Body, make([]byte, 1000)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.ReadFull(resp.Body, make([]byte, 1000))
+	assert.NilError(t, err)
 	cancel()
-	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, context.Canceled) {
-		t.Errorf("reading the rest returns %v; want context.Canceled", err)
-	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	assert.Check(t, errors.Is(err, context.Canceled), "reading the rest returns %v; want context.Canceled", err)
 	apitest.Receive(t, done)
 }
 
@@ -88,9 +86,8 @@ func TestInProcessCancelsAStream(t *testing.T) {
 func TestInProcessCutOff(t *testing.T) {
 	resp, done := exportOf(t.Context(), t, endless(t, 5000, errors.New("the disk is gone")))
 	defer resp.Body.Close()
-	if n, err := io.Copy(io.Discard, resp.Body); err == nil || strings.Contains(err.Error(), "disk") {
-		t.Errorf("%d bytes, then %v; want an error without details", n, err)
-	}
+	n, err := io.Copy(io.Discard, resp.Body)
+	assert.Check(t, err != nil && !strings.Contains(err.Error(), "disk"), "%d bytes, then %v; want an error without details", n, err)
 	apitest.Receive(t, done)
 }
 
@@ -108,9 +105,8 @@ func TestStalledExports(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if a, err := h.Try(ctx, "GET", "/workspaces", nil); err != nil || a.Status != 200 {
-		t.Errorf("%v %v", a, err)
-	}
+	a, err := h.Try(ctx, "GET", "/workspaces", nil)
+	assert.Check(t, err == nil && a.Status == 200, "%v %v", a, err)
 }
 
 func TestInProcessCancelsARequest(t *testing.T) {
@@ -124,9 +120,8 @@ func TestInProcessCancelsARequest(t *testing.T) {
 		return ctx.Err()
 	})
 	s.view.Store(&block)
-	if _, err := h.Try(ctx, "GET", "/mailboxes", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("the request returns %v; want context.Canceled", err)
-	}
+	_, err := h.Try(ctx, "GET", "/mailboxes", nil)
+	assert.Check(t, errors.Is(err, context.Canceled), "the request returns %v; want context.Canceled", err)
 	apitest.Receive(t, left)
 }
 
@@ -137,9 +132,8 @@ func TestInProcessAborts(t *testing.T) {
 			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		}
 	})
-	if a, err := h.Try(t.Context(), "GET", "/mailboxes", nil); err == nil {
-		t.Errorf("the response is %v", a)
-	}
+	a, err := h.Try(t.Context(), "GET", "/mailboxes", nil)
+	assert.Check(t, err != nil, "the response is %v", a)
 }
 
 func TestPanics(t *testing.T) {
@@ -147,9 +141,8 @@ func TestPanics(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
 	panics := hook(func(context.Context) error { panic("secret: 10.1.2.3") })
 	s.view.Store(&panics)
-	if a := h.Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "10.1.2.3") {
-		t.Errorf("the response contains the internal error: %s", a)
-	}
+	a := h.Get("/mailboxes").Refused(500, "header internal_error")
+	assert.Check(t, !strings.Contains(string(a.Raw), "10.1.2.3"), "the response contains the internal error: %s", a)
 	s.view.Store(nil)
 	h.Get("/mailboxes").Want(200)
 }

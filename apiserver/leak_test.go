@@ -121,9 +121,8 @@ func TestOperationsInADomainAreNarrowable(t *testing.T) {
 			continue
 		}
 		found[spec.ID] = true
-		if why := notNarrowable[spec.ID]; spec.Narrowable == (why != "") {
-			t.Errorf("%s has %v and Narrowable is %t; its entry in notNarrowable is %q", spec.ID, inputs[i].loc, spec.Narrowable, why)
-		}
+		why := notNarrowable[spec.ID]
+		assert.Check(t, spec.Narrowable != (why != ""), "%s has %v and Narrowable is %t; its entry in notNarrowable is %q", spec.ID, inputs[i].loc, spec.Narrowable, why)
 	}
 	for id := range notNarrowable {
 		assert.Check(t, found[id], "%s in notNarrowable names no domain, mailbox or workspace", id)
@@ -144,14 +143,12 @@ func TestListsOmitHiddenObjects(t *testing.T) {
 		}
 		t.Run(spec.ID, func(t *testing.T) {
 			r := newRequest(t, spec).broken([]string{"query", "page_size"}, "1000")
-			if all := r.send(h.In(t)).Want(http.StatusOK); len(e.hiddenIDs(all.At("items"))) == 0 {
-				t.Fatalf("the list has no hidden object; add one of this kind to each half of the estate: %s", all)
-			}
+			all := r.send(h.In(t)).Want(http.StatusOK)
+			assert.Assert(t, len(e.hiddenIDs(all.At("items"))) != 0, "the list has no hidden object; add one of this kind to each half of the estate: %s", all)
 			for to, c := range restricted {
 				a := r.send(c.In(t)).Want(http.StatusOK)
-				if ids := e.hiddenIDs(a.At("items")); len(ids) > 0 || strings.Contains(string(a.Raw), "hidden.com") {
-					t.Errorf("restricted to a %s, the list contains the hidden %q: %s", to, ids, a)
-				}
+				ids := e.hiddenIDs(a.At("items"))
+				assert.Check(t, len(ids) <= 0 && !strings.Contains(string(a.Raw), "hidden.com"), "restricted to a %s, the list contains the hidden %q: %s", to, ids, a)
 			}
 		})
 		lists++

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -94,9 +95,7 @@ func TestSender(t *testing.T) {
 		}
 		assert.Check(t, sent[0].ID != sent[1].ID, "two messages of a rule have the same id")
 		time.Sleep(time.Hour)
-		if n := c.count(); n != 3 {
-			t.Errorf("%d messages after an hour; want 3", n)
-		}
+		assert.Check(t, is.Equal(c.count(), 3), "messages after an hour; want 3")
 		shows(t, h, "GET", sent[0].Link, 404, "This link is not valid")
 		shows(t, h, "POST", sent[1].Link, 200, "Confirmed", "x@example.net")
 	})
@@ -135,9 +134,7 @@ func TestSenderRetries(t *testing.T) {
 			}
 		}
 		want := "map[first:[0s] hangs:[0s 40s] never:[0s 10s 1m10s 6m10s 21m10s] panic:[0s] third:[0s 10s 1m10s] unknown:[0s]]"
-		if got := fmt.Sprint(attempts); got != want {
-			t.Errorf("attempts %s; want %s", got, want)
-		}
+		assert.Check(t, is.Equal(fmt.Sprint(attempts), want), "attempts")
 		failed := log.Entries("verification message not sent;")
 		assert.Check(t, len(failed) == 3 && len(log.Entries("verification message sent")) == 3 && len(log.Entries("verification message not sent yet")) == 7, "log:\n%s", log)
 		for _, line := range failed {
@@ -232,9 +229,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 		other := &sender{}
 		h, _ := r.start(other)
 		time.Sleep(time.Minute - time.Second)
-		if n := other.count(); n != 0 {
-			t.Errorf("%d messages were sent within the lease", n)
-		}
+		assert.Check(t, is.Equal(other.count(), 0), "messages were sent within the lease")
 		time.Sleep(16 * time.Second) // until the queue is read next
 		sent, at := other.calls()
 		assert.Assert(t, len(sent) == 1 && at[0].Sub(begun) >= time.Minute, "sent %+v at %v", sent, at)
@@ -299,9 +294,7 @@ func TestMessagesAreDropped(t *testing.T) {
 				for _, m := range sent[1:] {
 					to = append(to, m.To)
 				}
-				if got := strings.Join(to, " "); got != tt.want {
-					t.Errorf("further messages were sent to %q; want %q", got, tt.want)
-				}
+				assert.Check(t, is.Equal(strings.Join(to, " "), tt.want), "further messages were sent to")
 			})
 		})
 	}
@@ -317,18 +310,13 @@ func TestCloseSendsDueMessages(t *testing.T) {
 		for i := range 10 {
 			h.Forwarding(fmt.Sprintf("x%d@example.net", i), nil)
 		}
-		if n := c.count(); n != 4 {
-			t.Fatalf("%d in flight", n)
-		}
+		assert.Assert(t, is.Equal(c.count(), 4), "in flight")
 		time.AfterFunc(time.Second, func() { close(release) })
 		begun := time.Now()
 		assert.Check(t, h.Service.Close())
-		if took := time.Since(begun); took != time.Second {
-			t.Errorf("closing takes %s", took)
-		}
-		if n := len(log.Entries("verification message sent")); n != 10 || c.count() != 10 || len(log.Entries("verification messages are still")) != 0 {
-			t.Errorf("log:\n%s", log)
-		}
+		assert.Check(t, is.Equal(time.Since(begun), time.Second), "closing takes")
+		n := len(log.Entries("verification message sent"))
+		assert.Check(t, n == 10 && c.count() == 10 && len(log.Entries("verification messages are still")) == 0, "log:\n%s", log)
 	})
 }
 
@@ -345,13 +333,10 @@ func TestCloseIsBounded(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		begun := time.Now()
 		assert.Check(t, h.Service.Close())
-		if took := time.Since(begun); took != 10*time.Second {
-			t.Errorf("closing takes %s", took)
-		}
+		took := time.Since(begun)
+		assert.Check(t, took == 10*time.Second, "closing takes %s", took)
 		assert.Check(t, len(log.Entries("verification message not sent")) == 0 && len(log.Entries("verification messages are still queued")) == 1, "log:\n%s", log)
 		time.Sleep(2 * time.Hour)
-		if n := c.count(); n != 4 {
-			t.Errorf("%d attempts", n)
-		}
+		assert.Check(t, is.Equal(c.count(), 4), "attempts")
 	})
 }

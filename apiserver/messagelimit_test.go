@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
@@ -19,9 +22,7 @@ func TestMessagesOfAnAccountAreLimited(t *testing.T) {
 	body := obj{"target_email": "another@example.net"}
 	a := h.PostKeyed(key, "/forwarding", body).Refused(429, "body.target_email rate_limited").
 		Says("for the account", "one in 60 s after that", "nothing was changed", "try again in 30 s")
-	if got := a.Header.Get("Retry-After"); got != "30" {
-		t.Errorf("Retry-After is %q, want 30", got)
-	}
+	assert.Check(t, is.Equal(a.Header.Get("Retry-After"), "30"), "Retry-After")
 	h.Clock.Advance(30 * time.Second)
 	for range 2 {
 		h.PostKeyed(key, "/forwarding", body).Want(201)

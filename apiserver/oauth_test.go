@@ -201,9 +201,8 @@ func TestServiceAccountOfAUser(t *testing.T) {
 		h.GrantTo("user", "auth0|jane", apitest.Grant{Capability: g})
 	}
 	made := h.As("t").Post("/auth/service-accounts", obj{"name": "ci"}).Want(201)
-	if inherited := h.Get("/auth/authorizations?subject_id=" + made.Str("id")).Want(200).JSON.([]any); len(inherited) != 2 {
-		t.Errorf("the service account inherits %v; want each grant once", inherited)
-	}
+	inherited := h.Get("/auth/authorizations?subject_id=" + made.Str("id")).Want(200).JSON.([]any)
+	assert.Check(t, len(inherited) == 2, "the service account inherits %v; want each grant once", inherited)
 	c := h.As(made.Str("token"))
 	c.Get("/mailboxes").Want(200)
 	c.Get("/domains").Refused(403, "header.Authorization permission_denied")
@@ -245,9 +244,8 @@ func TestRefusedAccessTokens(t *testing.T) {
 			}
 			everywhere(t, h.As("").In(t), "Bearer "+token, tt.problem, tt.challenge)
 			a := h.As("").In(t).Do("GET", "/mailboxes", nil, "Authorization", "Bearer "+token).Says(tt.msg)
-			if got := a.Header.Get("WWW-Authenticate"); strings.Count(got, `"`) != 4 {
-				t.Errorf("WWW-Authenticate is %q", got)
-			}
+			got := a.Header.Get("WWW-Authenticate")
+			assert.Check(t, strings.Count(got, `"`) == 4, "WWW-Authenticate is %q", got)
 		})
 	}
 }
@@ -276,9 +274,8 @@ func TestIssuerUnavailable(t *testing.T) {
 			assert.Assert(t, a.Header.Get("Retry-After") == after && a.Header.Get("WWW-Authenticate") == "", "%s: %v", token, a.Header)
 		}
 	}
-	if a := h.As("broken").Get("/mailboxes").Refused(500, "header internal_error"); strings.Contains(string(a.Raw), "internal detail") {
-		t.Errorf("the response contains the internal error: %s", a)
-	}
+	a := h.As("broken").Get("/mailboxes").Refused(500, "header internal_error")
+	assert.Check(t, !strings.Contains(string(a.Raw), "internal detail"), "the response contains the internal error: %s", a)
 	// Service accounts need no issuer.
 	h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")).Get("/mailboxes").Want(200)
 }

@@ -41,12 +41,11 @@ func TestOperatorIsNeverLockedOut(t *testing.T) {
 	as.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView}) // although the account is cancelled
 	_, owner := s.ServiceAccount(as, apitest.Object{"name": "new"})
 	owner.Get("/auth/authorizations").Want(http.StatusOK).Is("1.grant_kind", vocab.GrantAccountOwner)
-	if err := db.View(t.Context(), func(r store.Reader) error {
+	err := db.View(t.Context(), func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{Limit: 1}, func(e store.AuditEntry) error {
 			assert.Check(t, e.Operation == "create-service-account" && e.Subject == (store.AuditSubject{Type: "operator", Name: "jane"}), "the audit log has %+v", e)
 			return nil
 		})
-	}); err != nil {
-		t.Error(err)
-	}
+	})
+	assert.Check(t, err)
 }

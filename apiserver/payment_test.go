@@ -32,9 +32,8 @@ func TestPaymentPage(t *testing.T) {
 		assert.Check(t, !strings.Contains(page, foreign), "the page shows %q:\n%s", foreign, page)
 	}
 	shows(t, h, "GET", other, 200, "Payment needed", "<li><strong>other.com</strong> waits for payment</li>")
-	if status, header, _ := visit(t, h, "POST", url); status != 405 || header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST returns %d, Allow %q", status, header.Get("Allow"))
-	}
+	status, header, _ := visit(t, h, "POST", url)
+	assert.Check(t, status == 405 && header.Get("Allow") == "GET, HEAD", "POST returns %d, Allow %q", status, header.Get("Allow"))
 	h.Delete("/domains/example.com").Want(204)
 	h.Delete("/domains/bücher.de").Want(204)
 	for _, address := range []string{url, "https://mail.example/pay/" + accountID, "https://mail.example/pay/x"} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -109,9 +110,8 @@ func TestOtherMethods(t *testing.T) {
 	} {
 		for method := range strings.SplitSeq(tt.refused, " ") {
 			a := h.Do(method, tt.path, nil).Refused(405, "path method_not_allowed")
-			if allow := a.Header.Get("Allow"); allow != tt.allow {
-				t.Errorf("%s %s allows %q; want %q", method, tt.path, allow, tt.allow)
-			}
+			allow := a.Header.Get("Allow")
+			assert.Check(t, allow == tt.allow, "%s %s allows %q; want %q", method, tt.path, allow, tt.allow)
 		}
 	}
 }
@@ -130,9 +130,7 @@ func TestRequestID(t *testing.T) {
 	h := apitest.New(t)
 	for _, sane := range []string{"abc", "A.b_c:d-1", strings.Repeat("x", 128), nobody} {
 		for _, path := range []string{"/mailboxes", "/nothing", "/mailboxes/" + nobody, "/mailboxes?page=0"} {
-			if got := h.Do("GET", path, nil, "X-Request-Id", sane).Header.Get("X-Request-Id"); got != sane {
-				t.Errorf("X-Request-Id %q is returned as %q", sane, got)
-			}
+			assert.Check(t, is.Equal(h.Do("GET", path, nil, "X-Request-Id", sane).Header.Get("X-Request-Id"), sane), "X-Request-Id %q is returned as", sane)
 		}
 	}
 	seen := map[string]bool{}

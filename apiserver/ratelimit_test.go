@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -51,9 +52,7 @@ func TestRateLimit(t *testing.T) {
 	hasLimit(c.Post("/mailboxes", obj{}).Want(422), 0, 60)
 	refused := c.Get("/mailboxes").Refused(429, "header rate_limited")
 	hasLimit(refused, 0, 60)
-	if got := refused.Header.Get("Retry-After"); got != "20" {
-		t.Errorf("Retry-After is %q", got)
-	}
+	assert.Check(t, is.Equal(refused.Header.Get("Retry-After"), "20"), "Retry-After")
 	hasLimit(other.Get("/mailboxes").Want(200), 2, 20)
 
 	h.Clock.Advance(20 * time.Second)
@@ -97,9 +96,7 @@ func TestRateLimitWithoutCredential(t *testing.T) {
 		{"socket 1", "", 429},
 		{"socket 2", "", 401}, // what is no IP address has a bucket of its own
 	} {
-		if got := ask(step.address, step.token); got != step.want {
-			t.Errorf("step %d, %s %q: %d; want %d", i, step.address, step.token, got, step.want)
-		}
+		assert.Check(t, is.Equal(ask(step.address, step.token), step.want), "step %d, %s %q", i, step.address, step.token)
 	}
 }
 
@@ -116,9 +113,8 @@ func TestRateLimitSparesHealthChecks(t *testing.T) {
 func TestNoRateLimitByDefault(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	if a := h.Get("/mailboxes").Want(200); a.Header.Get("RateLimit-Limit") != "" {
-		t.Errorf("the response has RateLimit headers: %v", a.Header)
-	}
+	a := h.Get("/mailboxes").Want(200)
+	assert.Check(t, a.Header.Get("RateLimit-Limit") == "", "the response has RateLimit headers: %v", a.Header)
 }
 
 func TestInvalidRateLimits(t *testing.T) {
@@ -127,8 +123,7 @@ func TestInvalidRateLimits(t *testing.T) {
 	assert.NilError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, l := range []apiserver.RateLimit{{Requests: 1}, {Per: time.Second}, {Requests: -1, Per: time.Second}} {
-		if _, err := apiserver.New(apiserver.Options{Store: db, RateLimit: l}); err == nil {
-			t.Errorf("%+v is accepted", l)
-		}
+		_, err := apiserver.New(apiserver.Options{Store: db, RateLimit: l})
+		assert.Check(t, err != nil, "%+v is accepted", l)
 	}
 }

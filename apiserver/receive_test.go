@@ -27,14 +27,12 @@ func TestBodyMemoryIsUsedUp(t *testing.T) {
 		first <- a
 	}()
 	apitest.Receive(t, sent)
-	if a := h.Post("/workspaces", large("b")).Refused(503, "body unavailable"); a.Header.Get("Retry-After") != "1" {
-		t.Errorf("no Retry-After: %v", a.Header)
-	}
+	a := h.Post("/workspaces", large("b")).Refused(503, "body unavailable")
+	assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
 	h.Post("/workspaces", obj{"name": "small"}).Want(201)
 	close(resume)
-	if a := apitest.Receive(t, first); a == nil || a.Status != 201 {
-		t.Errorf("the first upload: %v", a)
-	}
+	a = apitest.Receive(t, first)
+	assert.Check(t, a != nil && a.Status == 201, "the first upload: %v", a)
 	h.Post("/workspaces", large("b")).Want(201) // the memory is free again
 }
 
@@ -63,9 +61,8 @@ func TestFeedbackIsBounded(t *testing.T) {
 	}
 	a := c.Post("/feedback", feedback).Refused(429, "header.Authorization rate_limited")
 	assert.Check(t, a.Header.Get("Retry-After") == "60", "Retry-After is %q", a.Header.Get("Retry-After"))
-	if again := c.PostKeyed(key, "/feedback", feedback).Want(201); again.Str("id") != first.Str("id") {
-		t.Errorf("a replay was rejected: %s", again)
-	}
+	again := c.PostKeyed(key, "/feedback", feedback).Want(201)
+	assert.Check(t, again.Str("id") == first.Str("id"), "a replay was rejected: %s", again)
 	h.Post("/feedback", feedback).Want(201) // another credential
 	h.Clock.Advance(time.Minute)
 	c.Post("/feedback", feedback).Want(201)

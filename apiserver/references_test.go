@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -66,9 +67,8 @@ func TestQueryThatCannotBeDecoded(t *testing.T) {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)
 		}
 	}
-	if w := raw(t, h.Service, "", "/mailboxes?page=%zz"); w.Code != 401 {
-		t.Errorf("without a credential: %d %s", w.Code, w.Body)
-	}
+	w := raw(t, h.Service, "", "/mailboxes?page=%zz")
+	assert.Check(t, w.Code == 401, "without a credential: %d %s", w.Code, w.Body)
 }
 
 // raw sends a request with a path that net/url would reject in a client.
@@ -137,9 +137,7 @@ func TestRefusedForTheAccount(t *testing.T) {
 			h.Do(spec.Method, strings.TrimSuffix(path, "{"+object)+id+rest, nil).Refused(404, "path."+param+" not_found")
 		}
 	}
-	if after := h.Get("/auth/authorizations").Want(200).String(); after != before {
-		t.Errorf("the grants were\n%s, and are\n%s", before, after)
-	}
+	assert.Check(t, is.Equal(h.Get("/auth/authorizations").Want(200).String(), before), "the grants")
 	h.Post("/auth/authorizations", with(obj{"resource_id": other})).Want(201)
 	h.Post("/mailboxes/export", obj{"domain": domain, "mailboxes": []string{mailbox, "ada@example.com"}}).Want(200)
 }

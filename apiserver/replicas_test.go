@@ -45,12 +45,10 @@ func TestReplicasStartTogether(t *testing.T) {
 	for range 5 {
 		services := replicated(t, func(*apiserver.Options) {})
 		together(len(services), func(i int) {
-			if err := services[i].LoadFixture(t.Context(), f); err != nil {
-				t.Errorf("load the fixture: %v", err)
-			}
-			if _, err := services[i].EnsureAccount(t.Context(), accountID); err != nil {
-				t.Errorf("ensure an account: %v", err)
-			}
+			err := services[i].LoadFixture(t.Context(), f)
+			assert.Check(t, err == nil, "load the fixture: %v", err)
+			_, err = services[i].EnsureAccount(t.Context(), accountID)
+			assert.Check(t, err == nil, "ensure an account: %v", err)
 		})
 		if ids, err := services[0].Accounts(t.Context()); err != nil || len(ids) != len(f.Accounts)+1 && !slices.Contains(ids, accountID) {
 			t.Errorf("accounts %v, error %v", ids, err)

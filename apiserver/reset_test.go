@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -24,18 +25,14 @@ func TestReset(t *testing.T) {
 		h.Get("/domains")
 	}
 	assert.NilError(t, h.Service.Reset(t.Context(), nil))
-	if ids, err := h.Service.Accounts(t.Context()); err != nil || len(ids) > 0 {
-		t.Errorf("accounts %v, %v; want none", ids, err)
-	}
+	ids, err := h.Service.Accounts(t.Context())
+	assert.Check(t, err == nil && len(ids) <= 0, "accounts %v, %v; want none", ids, err)
 	h.As(token).Get("/domains").Refused(401, "header.Authorization invalid_token")
-	if n := len(h.Service.Outbox()); n > 0 {
-		t.Errorf("%d messages remain", n)
-	}
+	n := len(h.Service.Outbox())
+	assert.Check(t, n <= 0, "%d messages remain", n)
 	h.Owner(t, accountID)
 	h.Get("/domains").Want(200).Is("total", 0)
-	if left := h.Get("/domains").Header.Get("RateLimit-Remaining"); left != "58" {
-		t.Errorf("%s requests remain in the bucket; want 58", left)
-	}
+	assert.Check(t, is.Equal(h.Get("/domains").Header.Get("RateLimit-Remaining"), "58"), "requests remain in the bucket")
 	// The key is new after the reset.
 	again := h.PostKeyed(key, "/workspaces", obj{"name": "Other"}).Want(201)
 	assert.Check(t, again.Str("id") != created.Str("id") && !again.Replayed(), "a response from before the reset was replayed: %s", again)
@@ -52,9 +49,8 @@ func TestResetWithClockSetBack(t *testing.T) {
 	h.Clock.Advance(-1000 * time.Hour)
 	assert.NilError(t, h.Service.Reset(t.Context(), exampleFixture(t)))
 	c := h.Owner(t, fixtureAccount)
-	if at := c.Get("/domains/example.com").Str("created_at"); !strings.HasPrefix(at, start.Format("2006-01-02T15:04")) {
-		t.Errorf("created at %s, want %s", at, start)
-	}
+	at := c.Get("/domains/example.com").Str("created_at")
+	assert.Check(t, strings.HasPrefix(at, start.Format("2006-01-02T15:04")), "created at %s, want %s", at, start)
 }
 
 // TestResetIsAtomic checks that a reset with a fixture that can't be loaded changes
@@ -66,13 +62,11 @@ func TestResetIsAtomic(t *testing.T) {
 	bad := &fixture.Fixture{Accounts: []fixture.Account{{ID: fixtureAccount, Domains: []fixture.Domain{{
 		Name: "example.net", DNSRecords: []fixture.DNSRecord{{Name: "_dmarc", Type: "CNAME", Value: "elsewhere.example.net"}},
 	}}}}}
-	if err := h.Service.Reset(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "_dmarc") {
-		t.Errorf("error: %v", err)
-	}
+	err := h.Service.Reset(t.Context(), bad)
+	assert.Check(t, err != nil && strings.Contains(err.Error(), "_dmarc"), "error: %v", err)
 	h.Get("/domains/example.com").Want(200)
-	if err := h.Service.Reset(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}}); err == nil {
-		t.Error("an invalid fixture was accepted")
-	}
+	err = h.Service.Reset(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}})
+	assert.Check(t, err != nil, "an invalid fixture was accepted")
 	h.Get("/domains/example.com").Want(200)
 }
 
@@ -82,11 +76,9 @@ func TestSettlePaymentOfAFixture(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	const batch = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
-	if err := h.Service.LoadFixture(t.Context(), parseFixture(t, `{"accounts":[{"id":"`+fixtureAccount+`","domains":[
-		{"name":"example.com","status":"pending_payment","purchase_batch_id":"`+batch+`"}]}]}`)); err != nil {
-		t.Fatal(err)
-	}
-	if settled, err := h.Service.SettlePayment(t.Context(), batch); err != nil || len(settled) != 1 || settled[0].Status != vocab.DomainActive {
-		t.Errorf("settled %+v, %v", settled, err)
-	}
+	err := h.Service.LoadFixture(t.Context(), parseFixture(t, `{"accounts":[{"id":"`+fixtureAccount+`","domains":[
+		{"name":"example.com","status":"pending_payment","purchase_batch_id":"`+batch+`"}]}]}`))
+	assert.NilError(t, err)
+	settled, err := h.Service.SettlePayment(t.Context(), batch)
+	assert.Check(t, err == nil && len(settled) == 1 && settled[0].Status == vocab.DomainActive, "settled %+v, %v", settled, err)
 }

@@ -16,9 +16,8 @@ import (
 )
 
 func TestNewNeedsAStore(t *testing.T) {
-	if _, err := apiserver.New(apiserver.Options{}); err == nil {
-		t.Error("New accepts options without a store")
-	}
+	_, err := apiserver.New(apiserver.Options{})
+	assert.Check(t, err != nil, "New accepts options without a store")
 }
 
 // TestOverASocket checks that responses over a socket equal those of the in-process
@@ -85,9 +84,8 @@ func TestLog(t *testing.T) {
 	for _, secret := range []string{token, strings.Split(token, "_")[2], generated, "a-secret-value", "a-secret-term", key} {
 		assert.Check(t, !strings.Contains(log.String(), secret), "the log contains %q: %s", secret, &log)
 	}
-	if n := strings.Count(log.String(), "msg=request"); n != 5 {
-		t.Errorf("the log has %d lines; want 5: %s", n, &log)
-	}
+	n := strings.Count(log.String(), "msg=request")
+	assert.Check(t, n == 5, "the log has %d lines; want 5: %s", n, &log)
 	for _, want := range []string{`route="GET /v1/public/accounts/{account_id}/mailboxes"`, "status=201", "status=401"} {
 		assert.Check(t, strings.Contains(log.String(), want), "the log has no %s: %s", want, &log)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -21,12 +22,9 @@ func TestServiceAccount(t *testing.T) {
 	parts := regexp.MustCompile(`^mhsa_([a-z2-7]+)_([a-z2-7]{52})([a-z2-7]{7})$`).FindStringSubmatch(token)
 	assert.Assert(t, parts != nil, "the token is %q", token)
 	a.Is("token_public_id", parts[1], "token_last4", token[len(token)-4:])
-	if got := tokenChecksum(strings.TrimSuffix(token, parts[3])); got != parts[3] {
-		t.Errorf("the checksum is %s; want %s", parts[3], got)
-	}
-	if again := h.Post("/auth/service-accounts", obj{"name": "ci"}).Want(201); again.Str("token") == token || again.Str("token_public_id") == parts[1] {
-		t.Error("two tokens are the same")
-	}
+	assert.Check(t, is.Equal(tokenChecksum(strings.TrimSuffix(token, parts[3])), parts[3]), "the checksum")
+	again := h.Post("/auth/service-accounts", obj{"name": "ci"}).Want(201)
+	assert.Check(t, again.Str("token") != token && again.Str("token_public_id") != parts[1], "two tokens are the same")
 }
 
 // TestLastUsedIsWrittenLater checks that the use of a token costs no write of its own:
@@ -49,9 +47,8 @@ func TestLastUsedIsWrittenLater(t *testing.T) {
 	const last = "2026-03-14T15:11:00.000000Z"
 	h.Get("/auth/service-accounts/"+id).Is("last_used_at", last)
 	h.Get("/auth/service-accounts").Is("items.0.last_used_at", last)
-	if err := h.Service.Close(); err != nil || updates != 1 {
-		t.Errorf("Close writes %d times, %v", updates, err)
-	}
+	err := h.Service.Close()
+	assert.Check(t, err == nil && updates == 1, "Close writes %d times, %v", updates, err)
 }
 
 // TestReadsDontWaitForWrites checks that a read does not wait for the write lock, not

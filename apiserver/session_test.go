@@ -44,9 +44,8 @@ func TestSession(t *testing.T) {
 	assert.Check(t, !strings.Contains(sealed, secret), "the session %s shows the token's secret", sealed)
 	want := apiserver.Session{Token: client.Token, AccountID: accountID, ServiceAccountID: id, Name: "ada", ExpiresAt: h.Clock.Now().Add(time.Hour).Truncate(time.Microsecond)}
 	for _, service := range []*apiserver.Service{h.Service, other} {
-		if got, err := service.Session(t.Context(), sealed); got != want || err != nil {
-			t.Errorf("the session is %+v, %v; want %+v", got, err, want)
-		}
+		got, err := service.Session(t.Context(), sealed)
+		assert.Check(t, got == want && err == nil, "the session is %+v, %v; want %+v", got, err, want)
 	}
 	h.As(sealed).Get("/mailboxes").Refused(401, "header.Authorization invalid_token")
 
@@ -63,9 +62,8 @@ func TestSession(t *testing.T) {
 	if sealed, err = h.Service.SignIn(t.Context(), client.Token, browserAddress, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Session(t.Context(), sealed); err != nil {
-		t.Fatal(err)
-	}
+	_, err = other.Session(t.Context(), sealed)
+	assert.NilError(t, err)
 	assert.NilError(t, other.SignOut(t.Context(), sealed))
 	publicID, content, _ = strings.Cut(sealed, ".")
 	for _, copied := range []string{sealed, publicID + "." + content[:4] + "\r\n" + content[4:]} { // base64 may have line ends
@@ -96,9 +94,8 @@ func TestSignInIsLimited(t *testing.T) {
 			refused(t, "a fourth guess", err, 429, api.TypeRateLimited)
 		}
 	}
-	if _, err := h.Service.SignIn(t.Context(), client.Token, "192.0.2.8:1234", time.Hour); err != nil {
-		t.Errorf("another address: %v", err)
-	}
+	_, err := h.Service.SignIn(t.Context(), client.Token, "192.0.2.8:1234", time.Hour)
+	assert.Check(t, err == nil, "another address: %v", err)
 }
 
 // TestUserSession checks that the session of a person is for one account, shows nothing of
@@ -128,12 +125,10 @@ func TestUserSession(t *testing.T) {
 	owner := h.Owner(t, second)
 	owner.GrantOwner("group", "Staff")
 	h.ServiceAccount(owner, obj{"name": "first"})
-	if access, err := other.AccessOf(t.Context(), jwt, browserAddress); err != nil || access.ID != "auth0|jane" || !slices.Equal(access.Accounts, []string{accountID, second}) {
-		t.Errorf("jane may enter %+v, %v", access, err)
-	}
-	if access, err := other.AccessOf(t.Context(), "stranger", browserAddress); err != nil || access.Accounts != nil {
-		t.Errorf("a stranger may enter %+v, %v", access, err)
-	}
+	access, err := other.AccessOf(t.Context(), jwt, browserAddress)
+	assert.Check(t, err == nil && access.ID == "auth0|jane" && slices.Equal(access.Accounts, []string{accountID, second}), "jane may enter %+v, %v", access, err)
+	access, err = other.AccessOf(t.Context(), "stranger", browserAddress)
+	assert.Check(t, err == nil && access.Accounts == nil, "a stranger may enter %+v, %v", access, err)
 	_, err = h.Service.SignInUser(t.Context(), "stranger", accountID, browserAddress, time.Hour)
 	refused(t, "a stranger", err, 403, api.TypePermissionDenied)
 	_, err = h.Service.SignInUser(t.Context(), "unknown", accountID, browserAddress, time.Hour)
@@ -145,9 +140,8 @@ func TestUserSession(t *testing.T) {
 		assert.Check(t, len(sealed) <= 400 && !strings.Contains(sealed, token), "the session of %s is %s", token, sealed)
 		want := apiserver.Session{Token: token, AccountID: accountID, Name: "Jane Doe", ExpiresAt: end.Truncate(time.Microsecond)}
 		for _, service := range both {
-			if got, err := service.Session(t.Context(), sealed); got != want || err != nil {
-				t.Errorf("the session is %+v, %v; want %+v", got, err, want)
-			}
+			got, err := service.Session(t.Context(), sealed)
+			assert.Check(t, got == want && err == nil, "the session is %+v, %v; want %+v", got, err, want)
 		}
 		h.As(sealed).Get("/mailboxes").Refused(401, "header.Authorization invalid_token")
 		_, content, _ := strings.Cut(sealed, ".")

@@ -88,9 +88,8 @@ func TestReplay(t *testing.T) {
 			}
 			other := r.broken([]string{"body", "unknown"}, "x").send(h.Client, "Idempotency-Key", key)
 			assert.Check(t, other.Replayed(), "an unknown field prevents the replay: %s", other)
-			if without := r.send(h.Client); without.Replayed() {
-				t.Errorf("a request without a key is a replay: %s", without)
-			}
+			without := r.send(h.Client)
+			assert.Check(t, !without.Replayed(), "a request without a key is a replay: %s", without)
 		})
 	}
 }
@@ -103,9 +102,8 @@ func TestReplayAfterDelete(t *testing.T) {
 	body := obj{"name": "ci", "generate": true, "domain": "example.com"}
 	h.PostKeyed(key, "/credentials", body).Want(http.StatusCreated)
 	h.Delete("/domains/example.com").Want(http.StatusNoContent)
-	if a := h.PostKeyed(key, "/credentials", body).Want(http.StatusCreated); !a.Replayed() {
-		t.Errorf("%s is not a replay", a)
-	}
+	a := h.PostKeyed(key, "/credentials", body).Want(http.StatusCreated)
+	assert.Check(t, a.Replayed(), "%s is not a replay", a)
 }
 
 // TestReplayAfterExpiresAt checks that a response is still replayed after expires_at in
@@ -115,9 +113,8 @@ func TestReplayAfterExpiresAt(t *testing.T) {
 	body := obj{"name": "ci", "expires_at": h.Clock.Now().Add(time.Hour).Format(time.RFC3339)}
 	h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated)
 	h.Clock.Advance(2 * time.Hour)
-	if a := h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated); !a.Replayed() {
-		t.Errorf("%s is not a replay", a)
-	}
+	a := h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated)
+	assert.Check(t, a.Replayed(), "%s is not a replay", a)
 	h.PostKeyed(otherKey, "/auth/service-accounts", body).Refused(422, "body.expires_at value_error")
 	h.Post("/auth/service-accounts", obj{"name": "", "expires_at": body["expires_at"]}).
 		Refused(422, "body.name string_too_short", "body.expires_at value_error")
@@ -152,9 +149,8 @@ func TestKeyInFlight(t *testing.T) {
 	h.PostKeyed(otherKey, "/workspaces", obj{"name": "b"}).Want(201)
 	close(release)
 	created := apitest.Receive(t, first).Want(201)
-	if again := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201); !again.Replayed() || again.Str("id") != created.Str("id") {
-		t.Errorf("%s; want a replay of %s", again, created)
-	}
+	again := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
+	assert.Check(t, again.Replayed() && again.Str("id") == created.Str("id"), "%s; want a replay of %s", again, created)
 }
 
 // TestSecretsAtRest checks that the files of the database contain no secrets.

@@ -34,17 +34,14 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 		}
 		return logged
 	}
-	if got := log(); len(got) != 0 {
-		t.Errorf("a read deleted: %q", got)
-	}
+	got := log()
+	assert.Check(t, len(got) == 0, "a read deleted: %q", got)
 	a.Get("/mailboxes").Is("total", 0)
 	a.Post("/dns-records", map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}).Want(422)
 	a.Purchase(a.DefaultWorkspace(), "example.org").Want(200)
-	if got := log(); len(got) != 1 || !strings.HasPrefix(got[0], "system: deleted domain example.com") {
-		t.Errorf("a purchase in the account: %q", got)
-	}
+	got = log()
+	assert.Check(t, len(got) == 1 && strings.HasPrefix(got[0], "system: deleted domain example.com"), "a purchase in the account: %q", got)
 	a.Purchase(a.DefaultWorkspace(), "late.com").Want(200).Is("results.0.status", "pending_payment")
-	if got := log(); len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), "system: deleted mailbox jane@late.com deleted domain late.com") {
-		t.Errorf("a purchase of the name: %q", got)
-	}
+	got = log()
+	assert.Check(t, len(got) == 2 && strings.Contains(strings.Join(got, "\n"), "system: deleted mailbox jane@late.com deleted domain late.com"), "a purchase of the name: %q", got)
 }

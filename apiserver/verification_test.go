@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -43,9 +44,7 @@ func shows(t *testing.T, h *apitest.Server, method, link string, status int, tit
 	for name, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
 	} {
-		if got := header.Get(name); got != want {
-			t.Errorf("%s is %q; want %q", name, got, want)
-		}
+		assert.Check(t, is.Equal(header.Get(name), want), name)
 	}
 	csp := header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
@@ -60,18 +59,16 @@ func shows(t *testing.T, h *apitest.Server, method, link string, status int, tit
 // confirm opens the link of a sent message and confirms.
 func confirm(t *testing.T, h *apitest.Server, message int) {
 	t.Helper()
-	if status, _, page := visit(t, h, "POST", h.Service.Outbox()[message].Link); status != 200 || !strings.Contains(page, "<h1>Confirmed</h1>") {
-		t.Fatalf("confirming returns %d %s", status, page)
-	}
+	status, _, page := visit(t, h, "POST", h.Service.Outbox()[message].Link)
+	assert.Assert(t, status == 200 && strings.Contains(page, "<h1>Confirmed</h1>"), "confirming returns %d %s", status, page)
 }
 
 func TestVerification(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.PublicURL = "https://mail.example" })
 	id := h.Forwarding("x@example.net", nil)
 	link := h.Service.Outbox()[0].Link
-	if secret, ok := strings.CutPrefix(link, "https://mail.example/verify-forwarding/"); !ok || strings.Contains(string(h.Get("/forwarding/"+id).Raw), secret) {
-		t.Errorf("the link is %s, or the rule shows its secret", link)
-	}
+	secret, ok := strings.CutPrefix(link, "https://mail.example/verify-forwarding/")
+	assert.Check(t, ok && !strings.Contains(string(h.Get("/forwarding/"+id).Raw), secret), "the link is %s, or the rule shows its secret", link)
 
 	// Opening the link, as mail scanners do, confirms nothing.
 	for range 2 {
@@ -87,14 +84,12 @@ func TestVerification(t *testing.T) {
 	h.Clock.Advance(100 * time.Hour)
 	for _, method := range []string{"GET", "POST"} {
 		shows(t, h, method, link, 200, "Confirmed already", "x@example.net", "used on 14 March 2026 at 16:09 UTC")
-		if _, _, page := visit(t, h, method, link); strings.Contains(page, "<form") || strings.Contains(page, "is forwarded") {
-			t.Errorf("%s of a used link: %s", method, page)
-		}
+		_, _, page := visit(t, h, method, link)
+		assert.Check(t, !strings.Contains(page, "<form") && !strings.Contains(page, "is forwarded"), "%s of a used link: %s", method, page)
 	}
 	h.Get("/forwarding/"+id).Is("verification_state", "verified", "verification_verified_at", "2026-03-14T16:09:26.535897Z")
-	if status, header, _ := visit(t, h, "PUT", link); status != 405 || header.Get("Allow") != "GET, HEAD, POST" {
-		t.Errorf("PUT returns %d, Allow %q", status, header.Get("Allow"))
-	}
+	status, header, _ := visit(t, h, "PUT", link)
+	assert.Check(t, status == 405 && header.Get("Allow") == "GET, HEAD, POST", "PUT returns %d, Allow %q", status, header.Get("Allow"))
 }
 
 // TestVerificationOfADisabledRule checks that the page of a rule that its owner has
@@ -133,14 +128,12 @@ func TestVerificationInACancelledAccount(t *testing.T) {
 	for range 2 { // the second time, the link has expired
 		for _, method := range []string{"GET", "POST"} {
 			shows(t, h, method, h.Service.Outbox()[0].Link, 410, "This link can no longer be used", "was cancelled", "Nothing is forwarded")
-			if _, _, page := visit(t, h, method, h.Service.Outbox()[0].Link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
-				t.Errorf("%s: %s", method, page)
-			}
+			_, _, page := visit(t, h, method, h.Service.Outbox()[0].Link)
+			assert.Check(t, !strings.Contains(page, "<form") && !strings.Contains(page, "@example.net"), "%s: %s", method, page)
 			shows(t, h, method, h.Service.Outbox()[1].Link, 200, "Confirmed already", "y@example.net")
 		}
-		if after := h.Get("/forwarding/" + open); after.Str("updated_at") != before.Str("updated_at") || after.Str("verification_verified_at") != "" {
-			t.Errorf("%s; it was %s", after, before)
-		}
+		after := h.Get("/forwarding/" + open)
+		assert.Check(t, after.Str("updated_at") == before.Str("updated_at") && after.Str("verification_verified_at") == "", "%s; it was %s", after, before)
 		h.Clock.Advance(100 * time.Hour)
 	}
 	h.Get("/forwarding/"+used).Is("verification_state", "verified")
@@ -153,9 +146,8 @@ func TestVerificationLinkStates(t *testing.T) {
 		t.Helper()
 		for _, method := range []string{"GET", "POST"} {
 			shows(t, h, method, link, want, title)
-			if _, _, page := visit(t, h, method, link); strings.Contains(page, "<form") || strings.Contains(page, "@example.net") {
-				t.Errorf("%s of %s: %s", method, link, page)
-			}
+			_, _, page := visit(t, h, method, link)
+			assert.Check(t, !strings.Contains(page, "<form") && !strings.Contains(page, "@example.net"), "%s of %s: %s", method, link, page)
 		}
 	}
 	const expired, unknown = "This link has expired", "This link is not valid"
@@ -203,9 +195,8 @@ func TestPagesOfABrokenStore(t *testing.T) {
 	broken.fail(errSecret)
 	for _, page := range []string{link, "http://localhost:8080/pay/" + nobody} {
 		shows(t, h, "GET", page, 500, "Something went wrong")
-		if _, _, text := visit(t, h, "GET", page); strings.Contains(text, "SELECT") {
-			t.Errorf("%s", text)
-		}
+		_, _, text := visit(t, h, "GET", page)
+		assert.Check(t, !strings.Contains(text, "SELECT"), text)
 	}
 	broken.fail(nil)
 	lines := log.Entries("page failed")

@@ -24,9 +24,8 @@ func TestPathValues(t *testing.T) {
 	} {
 		u, err := url.Parse("http://x" + path)
 		assert.NilError(t, err)
-		if got := spec.PathValues(u); !maps.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", path, got, want)
-		}
+		got := spec.PathValues(u)
+		assert.Check(t, maps.Equal(got, want), "%s: %v, want %v", path, got, want)
 	}
 }
 

@@ -148,9 +148,8 @@ func OpenStore(t TB) store.Store {
 // Owner creates an account, unless it exists, and returns its owner's client.
 func (s *Server) Owner(t TB, accountID string) *Client {
 	t.Helper()
-	if _, err := s.Service.EnsureAccount(t.Context(), accountID); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Service.EnsureAccount(t.Context(), accountID)
+	assert.NilError(t, err)
 	return &Client{T: t, HTTP: s.Service.OwnerClient(accountID), Account: accountID}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -30,15 +31,14 @@ func newStore(t *testing.T, from audit.Origin) store.Store {
 // log returns the audit entries without their ids.
 func log(t *testing.T, s store.Store) (entries []store.AuditEntry) {
 	t.Helper()
-	if err := s.View(t.Context(), func(r store.Reader) error {
+	err := s.View(t.Context(), func(r store.Reader) error {
 		return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
 			e.ID = 0
 			entries = append(entries, e)
 			return nil
 		})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	assert.NilError(t, err)
 	return entries
 }
 
@@ -49,21 +49,16 @@ func makeAccount(tx store.Tx) error {
 // TestUnattributedChange checks that a transaction without an origin is rolled back.
 func TestUnattributedChange(t *testing.T) {
 	s := newStore(t, audit.Origin{Subject: audit.ControlPlane, RequestID: "r"})
-	if err := s.Update(t.Context(), makeAccount); !errors.Is(err, audit.ErrUnattributed) {
-		t.Errorf("Update = %v, want ErrUnattributed", err)
-	}
-	if err := s.View(t.Context(), func(r store.Reader) error {
+	assert.Check(t, is.ErrorIs(s.Update(t.Context(), makeAccount), audit.ErrUnattributed), "Update")
+	err := s.View(t.Context(), func(r store.Reader) error {
 		_, err := r.Account(account)
 		return err
-	}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Account = %v, want ErrNotFound", err)
-	}
-	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); err != nil {
-		t.Errorf("a transaction that changes nothing: %v", err)
-	}
-	if got := log(t, s); len(got) > 0 {
-		t.Errorf("logged: %+v", got)
-	}
+	})
+	assert.Check(t, errors.Is(err, store.ErrNotFound), "Account = %v, want ErrNotFound", err)
+	err = s.Update(t.Context(), func(store.Tx) error { return nil })
+	assert.Check(t, err == nil, "a transaction that changes nothing: %v", err)
+	got := log(t, s)
+	assert.Check(t, len(got) <= 0, "logged: %+v", got)
 }
 
 func TestOrigin(t *testing.T) {
@@ -86,16 +81,15 @@ func TestOrigin(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStore(t, tt.from)
-			if err := s.Update(t.Context(), func(tx store.Tx) error {
+			err := s.Update(t.Context(), func(tx store.Tx) error {
 				tt.attribute(tx)
 				if err := makeAccount(tx); err != nil {
 					return err
 				}
 				_, err := tx.UpdateAccount(account, func(a *store.Account) error { a.PlanID = "b"; return nil })
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
+			assert.NilError(t, err)
 			got := log(t, s)
 			assert.Assert(t, len(got) == 1 && len(got[0].Changes) == 2, "logged: %+v", got)
 			e := got[0]

@@ -2,10 +2,10 @@ package control_test
 
 import (
 	"net/http"
-	"slices"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -37,9 +37,8 @@ func TestAudit(t *testing.T) {
 		{"POST /reset", func() { h.want(200, "POST", "/reset", "") },
 			[]string{"control_plane reset", "control_plane reset", "control_plane reset"}}, // one per account
 		{"EnsureAccount", func() {
-			if _, err := h.service.EnsureAccount(t.Context(), accountID); err != nil {
-				t.Fatal(err)
-			}
+			_, err := h.service.EnsureAccount(t.Context(), accountID)
+			assert.NilError(t, err)
 		}, []string{"operator ensure-account"}},
 		{"Reset", func() {
 			assert.NilError(t, h.plane.Reset(t.Context(), h.service))
@@ -47,16 +46,13 @@ func TestAudit(t *testing.T) {
 	} {
 		tt.do()
 		var got []string
-		if err := db.View(t.Context(), func(r store.Reader) error {
+		err := db.View(t.Context(), func(r store.Reader) error {
 			return r.EachAuditEntry(store.AuditFilter{}, func(e store.AuditEntry) error {
 				got = append(got, e.Subject.Type+" "+e.Operation)
 				return nil
 			})
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if newest := got[max(0, len(got)-len(tt.want)):]; !slices.Equal(newest, tt.want) {
-			t.Errorf("%s: logged %q, want %q", tt.what, newest, tt.want)
-		}
+		})
+		assert.NilError(t, err)
+		assert.Check(t, is.DeepEqual(got[max(0, len(got)-len(tt.want)):], tt.want), "%s: logged", tt.what)
 	}
 }

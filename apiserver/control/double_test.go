@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -42,17 +43,14 @@ func TestNoMistakeIsSilent(t *testing.T) {
 		{"POST", "/accounts", `{"isolated":true}`, "no isolated accounts"},
 		{"POST", "/accounts", `{"token":"mhsa_name_secret"}`, "a checksum at its end: mhsa_name_secret"},
 	} {
-		if result := h.want(http.StatusUnprocessableEntity, tt.method, tt.path, tt.body); !strings.Contains(result["error"].(string), tt.want) {
-			t.Errorf("%s %s %s: %v, want %q", tt.method, tt.path, tt.body, result, tt.want)
-		}
+		result := h.want(http.StatusUnprocessableEntity, tt.method, tt.path, tt.body)
+		assert.Check(t, strings.Contains(result["error"].(string), tt.want), "%s %s %s: %v, want %q", tt.method, tt.path, tt.body, result, tt.want)
 	}
 	var unwired control.Plane
-	if _, err := unwired.Faults.Add(fault.Rule{Operation: fault.Any, Status: 500}); err == nil {
-		t.Error("a fault of no service was added")
-	}
-	if err := unwired.Clock.Advance(time.Hour); err == nil {
-		t.Error("a clock of no service was moved")
-	}
+	_, err := unwired.Faults.Add(fault.Rule{Operation: fault.Any, Status: 500})
+	assert.Check(t, err != nil, "a fault of no service was added")
+	err = unwired.Clock.Advance(time.Hour)
+	assert.Check(t, err != nil, "a clock of no service was moved")
 }
 
 func TestStrict(t *testing.T) {
@@ -97,13 +95,10 @@ func TestFixtureOutcomes(t *testing.T) {
 		{`[{"name":"a.test","auto_renew":true,"mailboxes":[` + strings.Replace(jane, "Doe", "Roe", 1) + `]},{"name":"b.test"}]`,
 			"account <nil> existing, domains a.test different, mailboxes jane different, domains b.test missing"},
 	} {
-		if got := load(tt.domains); got != tt.want {
-			t.Errorf("got  %s\nwant %s", got, tt.want)
-		}
+		assert.Check(t, is.Equal(load(tt.domains), tt.want))
 	}
-	if dumped := h.raw("GET", "/fixture", "").Body.String(); strings.Contains(dumped, "Roe") || strings.Contains(dumped, "b.test") {
-		t.Errorf("the comparison has changed the account: %s", dumped)
-	}
+	dumped := h.raw("GET", "/fixture", "").Body.String()
+	assert.Check(t, !strings.Contains(dumped, "Roe") && !strings.Contains(dumped, "b.test"), "the comparison has changed the account: %s", dumped)
 }
 
 // TestResponsesOfFaults checks the faults that imitate what is between a client and the API.
@@ -132,9 +127,8 @@ func TestResponsesOfFaults(t *testing.T) {
 		{`"delay":"20ms","jitter":true`, func(r response) bool { return r.status == 200 }},
 	} {
 		id := h.want(201, "POST", "/faults", `{"operation":"list-workspaces",`+tt.rule+`}`)["id"].(string)
-		if a := c.do("GET", "/workspaces?page_size=100", ""); !tt.check(a) {
-			t.Errorf("%s: %+v", tt.rule, a)
-		}
+		a := c.do("GET", "/workspaces?page_size=100", "")
+		assert.Check(t, tt.check(a), "%s: %+v", tt.rule, a)
 		h.want(204, "DELETE", "/faults/"+id, "")
 	}
 }
@@ -149,16 +143,14 @@ func TestAwaitedLists(t *testing.T) {
 	go func() { waited <- h.want(http.StatusOK, "GET", "/outbox?to=a@example.org&wait=10s", "") }()
 	time.Sleep(20 * time.Millisecond)
 	c.must("POST", "/forwarding", `{"target_email":"a@example.org"}`)
-	if items := apitest.Receive(t, waited)["items"].([]any); len(items) != 1 || items[0].(map[string]any)["forwarding_id"] == "" {
-		t.Errorf("outbox: %v", items)
-	}
+	items := apitest.Receive(t, waited)["items"].([]any)
+	assert.Check(t, len(items) == 1 && items[0].(map[string]any)["forwarding_id"] != "", "outbox: %v", items)
 	for query, want := range map[string]int{
 		"?count=2": 200, "?count=1": 409, "?count=3&wait=20ms": 409, "?count=1&method=post&body=a@example.org&account=" + accountID: 200,
 		"?count=1&path=/workspaces&credential=service_account": 200, "?count=0&fault=f1": 200, "?wait=1s&method=GET": 200, "?count=0&body=nobody": 200,
 	} {
-		if got, result := h.call("GET", "/journal"+query, ""); got != want {
-			t.Errorf("%s: %d %v, want %d", query, got, result, want)
-		}
+		got, result := h.call("GET", "/journal"+query, "")
+		assert.Check(t, got == want, "%s: %d %v, want %d", query, got, result, want)
 	}
 	h.want(http.StatusOK, "GET", "/outbox?count=0&to=b@example.org", "")
 	h.want(http.StatusNoContent, "DELETE", "/outbox", "")
@@ -189,9 +181,8 @@ func TestIsolatedAccounts(t *testing.T) {
 	create := func() (c caller, plane string) {
 		made := h.want(http.StatusCreated, "POST", "/accounts", `{}`)
 		id := made["account_id"].(string)
-		if want := "http://example.com/accounts/" + id; made["isolated"] != true || made["control_url"] != want {
-			t.Fatalf("%v", made)
-		}
+		want := "http://example.com/accounts/" + id
+		assert.Assert(t, made["isolated"] == true && made["control_url"] == want, "%v", made)
 		return caller{&apitest.Client{T: t, HTTP: http.DefaultClient, URL: url, Account: id, Token: made["token"].(string)}}, "/accounts/" + id
 	}
 	one, planeOfOne := create()
@@ -202,34 +193,27 @@ func TestIsolatedAccounts(t *testing.T) {
 	}
 	h.want(http.StatusOK, "POST", planeOfOne+"/clock", `{"advance":"72h"}`)
 	h.want(201, "POST", planeOfOne+"/faults", `{"operation":"list-domains","status":418}`)
-	if a := two.do("GET", "/domains", ""); a.status != http.StatusOK {
-		t.Errorf("a fault of one account is in the other: %+v", a)
-	}
-	if a := one.do("GET", "/domains", ""); a.status != 418 {
-		t.Errorf("%+v", a)
-	}
-	if a := one.must("GET", "/forwarding", ""); !strings.Contains(a.body, `"expired"`) {
-		t.Errorf("%s", a.body)
-	}
+	a := two.do("GET", "/domains", "")
+	assert.Check(t, a.status == http.StatusOK, "a fault of one account is in the other: %+v", a)
+	a = one.do("GET", "/domains", "")
+	assert.Check(t, a.status == 418, "%+v", a)
+	a = one.must("GET", "/forwarding", "")
+	assert.Check(t, strings.Contains(a.body, `"expired"`), "%s", a.body)
 	message := h.want(http.StatusOK, "GET", planeOfTwo+"/outbox?count=1", "")["items"].([]any)[0].(map[string]any)
 	resp, err := http.Post(message["link"].(string), "application/x-www-form-urlencoded", nil)
 	assert.Check(t, err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK, "%s: %v, %v", message["link"], resp, err)
-	if a := two.must("GET", "/forwarding", ""); !strings.Contains(a.body, `"verified"`) {
-		t.Errorf("the link verifies nothing: %s", a.body)
-	}
+	a = two.must("GET", "/forwarding", "")
+	assert.Check(t, strings.Contains(a.body, `"verified"`), "the link verifies nothing: %s", a.body)
 	h.want(http.StatusOK, "POST", planeOfOne+"/reset", "")
 	if n := one.total("/domains"); n != 0 { // its token has survived
 		t.Errorf("%d domains after a reset", n)
 	}
-	if n := two.total("/domains"); n != 1 {
-		t.Errorf("the reset of one account deleted the other's domains: %d", n)
-	}
+	assert.Check(t, is.Equal(two.total("/domains"), 1), "the reset of one account deleted the other's domains")
 	h.want(http.StatusNoContent, "DELETE", planeOfTwo, "")
 	h.want(http.StatusNotFound, "DELETE", planeOfTwo, "")
 	h.want(http.StatusNotFound, "GET", planeOfTwo+"/clock", "")
-	if a := two.do("GET", "/domains", ""); a.status != http.StatusUnauthorized {
-		t.Errorf("of a deleted account: %+v", a)
-	}
+	a = two.do("GET", "/domains", "")
+	assert.Check(t, a.status == http.StatusUnauthorized, "of a deleted account: %+v", a)
 }
 
 // purchase returns the body of a purchase.
@@ -249,20 +233,16 @@ func TestChosenTokens(t *testing.T) {
 	c.must("POST", "/mailboxes", mailbox("jane"))
 	h.want(http.StatusNoContent, "DELETE", "/accounts/"+accountID, "")
 	h.want(http.StatusNotFound, "DELETE", "/accounts/"+accountID, "")
-	if a := c.do("GET", "/domains", ""); a.status != http.StatusUnauthorized {
-		t.Errorf("of a deleted account: %+v", a)
-	}
+	a := c.do("GET", "/domains", "")
+	assert.Check(t, a.status == http.StatusUnauthorized, "of a deleted account: %+v", a)
 	h.want(http.StatusCreated, "POST", "/accounts", `{"account_id":"`+accountID+`","token":"`+token+`"}`)
 	c.Domain("example.com")
 	for range 2 {
 		h.want(http.StatusOK, "POST", "/reset", "")
-		if n := c.total("/domains"); n != 0 {
-			t.Errorf("%d domains", n)
-		}
+		assert.Check(t, is.Equal(c.total("/domains"), 0), "domains")
 	}
-	if items := h.want(http.StatusOK, "GET", "/accounts", "")["items"].([]any); len(items) != 1 {
-		t.Errorf("%v", items)
-	}
+	items := h.want(http.StatusOK, "GET", "/accounts", "")["items"].([]any)
+	assert.Check(t, len(items) == 1, "%v", items)
 }
 
 // TestSnapshots checks that a snapshot has everything, and that a thousand objects take little time.
@@ -286,17 +266,14 @@ func TestSnapshots(t *testing.T) {
 	start = time.Now()
 	h.want(http.StatusNoContent, "POST", "/snapshots/full/load", "")
 	t.Logf("1,000 mailboxes: saved in %s, loaded in %s", saved, time.Since(start))
-	if after := h.raw("GET", "/fixture", "").Body.String(); after != before {
-		t.Errorf("loaded %d bytes, saved %d", len(after), len(before))
-	}
+	after := h.raw("GET", "/fixture", "").Body.String()
+	assert.Check(t, after == before, "loaded %d bytes, saved %d", len(after), len(before))
 	c.must("GET", "/forwarding", "") // the token works again
-	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute {
-		t.Errorf("the clock is %s ahead", ahead)
-	}
+	ahead := time.Until(h.plane.Clock.Now())
+	assert.Check(t, ahead >= 59*time.Minute, "the clock is %s ahead", ahead)
 	h.want(http.StatusOK, "GET", "/outbox?count=1&to=a@example.org", "")
-	if items := h.want(http.StatusOK, "GET", "/snapshots", "")["items"].([]any); len(items) != 1 {
-		t.Errorf("%v", items)
-	}
+	items := h.want(http.StatusOK, "GET", "/snapshots", "")["items"].([]any)
+	assert.Check(t, len(items) == 1, "%v", items)
 }
 
 // TestReplay checks that a recording responds as the service did, and to nothing else.
@@ -316,9 +293,8 @@ func TestReplay(t *testing.T) {
 		var all []string
 		for _, b := range bodies {
 			var v any
-			if err := json.Unmarshal([]byte(b[3:]), &v); err != nil {
-				t.Fatalf("%v in %s", err, b)
-			}
+			err := json.Unmarshal([]byte(b[3:]), &v)
+			assert.Assert(t, err == nil, "%v in %s", err, b)
 			all = append(all, b[:3]+fmt.Sprint(v))
 		}
 		return strings.Join(all, "\n")
@@ -327,15 +303,11 @@ func TestReplay(t *testing.T) {
 	recording, err := journal.ReadRecording(&recorded)
 	assert.Assert(t, err == nil && recording.AccountID() == accountID, "%v, %+v", err, recording)
 	replayed := newReplay(t, recording)
-	if got := normal(calls(replayed)); got != want {
-		t.Errorf("replayed\n%s\nrecorded\n%s", got, want)
-	}
-	if a := replayed.do("GET", "/domains", ""); a.status != http.StatusNotImplemented || !strings.Contains(a.body, "recording") {
-		t.Errorf("%+v", a)
-	}
-	if _, err := journal.ReadRecording(strings.NewReader("no JSON")); err == nil {
-		t.Error("no JSON is a recording")
-	}
+	assert.Check(t, is.Equal(normal(calls(replayed)), want), "replayed")
+	a := replayed.do("GET", "/domains", "")
+	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "recording"), "%+v", a)
+	_, err = journal.ReadRecording(strings.NewReader("no JSON"))
+	assert.Check(t, err != nil, "no JSON is a recording")
 }
 
 // newReplay returns a client of a service that a recording responds for.
@@ -353,9 +325,7 @@ func TestHostile(t *testing.T) {
 	plane.Faults.Seed = 7
 	s := apitest.New(t, func(o *apiserver.Options) { o.Clock, o.Middleware = plane.Clock.Now, plane.Middleware })
 	for range 2 {
-		if n := len(plane.Faults.Rules()); n != len(fault.Hostile()) {
-			t.Errorf("%d faults", n)
-		}
+		assert.Check(t, is.Equal(len(plane.Faults.Rules()), len(fault.Hostile())), "faults")
 		assert.NilError(t, plane.Reset(t.Context(), s.Service))
 	}
 }
@@ -377,9 +347,8 @@ func TestDocuments(t *testing.T) {
 			}
 		}
 	}
-	if properties := schemas["Rule"].(map[string]any)["properties"].(map[string]any); properties["page_size"] == nil || properties["delay"].(map[string]any)["type"] != "string" {
-		t.Errorf("%v", properties)
-	}
+	properties := schemas["Rule"].(map[string]any)["properties"].(map[string]any)
+	assert.Check(t, properties["page_size"] != nil && properties["delay"].(map[string]any)["type"] == "string", "%v", properties)
 	schema := h.want(http.StatusOK, "GET", "/fixture/schema", "")
 	text, err := json.Marshal(schema)
 	assert.NilError(t, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -19,27 +20,21 @@ func TestFaultsOverHTTP(t *testing.T) {
 	added := h.want(201, "POST", "/faults", `{"operation":"list-domains","hold":"before","times":1}`)
 	path := "/faults/" + added["id"].(string)
 	assert.Check(t, added["operation"] == "list-domains" && added["held"] == 0.0 && added["matched"] == 0.0, "added: %v", added)
-	if result := h.want(409, "GET", path+"?held=1&timeout=1ms", ""); !strings.Contains(result["error"].(string), "holds 0 requests") {
-		t.Errorf("%v", result)
-	}
+	result := h.want(409, "GET", path+"?held=1&timeout=1ms", "")
+	assert.Check(t, strings.Contains(result["error"].(string), "holds 0 requests"), "%v", result)
 	responses := h.network.later("GET", "/domains", "")
-	if state := h.want(200, "GET", path+"?held=1", ""); state["held"] != 1.0 || state["fired"] != 1.0 {
-		t.Errorf("%v", state)
-	}
-	if released := h.want(200, "POST", path+"/release", ""); released["released"] != 1.0 {
-		t.Errorf("%v", released)
-	}
-	if a := apitest.Receive(t, responses); a.status != 200 {
-		t.Errorf("%+v", a)
-	}
+	state := h.want(200, "GET", path+"?held=1", "")
+	assert.Check(t, state["held"] == 1.0 && state["fired"] == 1.0, "%v", state)
+	released := h.want(200, "POST", path+"/release", "")
+	assert.Check(t, released["released"] == 1.0, "%v", released)
+	a := apitest.Receive(t, responses)
+	assert.Check(t, a.status == 200, "%+v", a)
 	h.add(fault.Rule{Operation: "get-mailbox", Path: map[string]string{"mailbox": "a@b.c"}, Truncate: new(0), Delay: apiserver.Duration(time.Second)})
 	var list struct{ Items []fault.State } // a Go program decodes the JSON
-	if err := json.Unmarshal(h.raw("GET", "/faults", "").Body.Bytes(), &list); err != nil || len(list.Items) != 2 {
-		t.Fatalf("%v, %+v", err, list)
-	}
-	if f := list.Items[1]; f.Path["mailbox"] != "a@b.c" || f.Delay != apiserver.Duration(time.Second) || *f.Truncate != 0 {
-		t.Errorf("%+v", f)
-	}
+	err := json.Unmarshal(h.raw("GET", "/faults", "").Body.Bytes(), &list)
+	assert.Assert(t, err == nil && len(list.Items) == 2, "%v, %+v", err, list)
+	f := list.Items[1]
+	assert.Check(t, f.Path["mailbox"] == "a@b.c" && f.Delay == apiserver.Duration(time.Second) && *f.Truncate == 0, "%+v", f)
 	h.want(204, "DELETE", path, "")
 	for _, call := range [][2]string{{"GET", path}, {"GET", path + "?held=1"}, {"DELETE", path}, {"POST", path + "/release"}} {
 		h.want(404, call[0], call[1], "")
@@ -103,12 +98,9 @@ func TestInvalidFaults(t *testing.T) {
 		}
 		result := h.want(want, "POST", "/faults", body)
 		for _, part := range wants {
-			if text := result["error"].(string); !strings.Contains(text, part) {
-				t.Errorf("%s:\n got %s\nwant %s", body, text, part)
-			}
+			assert.Check(t, is.Contains(result["error"].(string), part), "%s", body)
 		}
 	}
-	if n := len(h.plane.Faults.Rules()); n > 0 {
-		t.Errorf("%d faults were added", n)
-	}
+	n := len(h.plane.Faults.Rules())
+	assert.Check(t, n <= 0, "%d faults were added", n)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -28,16 +29,14 @@ func (h *harness) add(r fault.Rule) string {
 // held waits until a rule holds n requests.
 func (h *harness) held(id string, n int) {
 	h.Helper()
-	if _, err := h.plane.Faults.AwaitHeld(h.Context(), id, n); err != nil {
-		h.Fatal(err)
-	}
+	_, err := h.plane.Faults.AwaitHeld(h.Context(), id, n)
+	assert.NilError(h, err)
 }
 
 func (h *harness) release(id string, n int) {
 	h.Helper()
-	if released, err := h.plane.Faults.Release(id); err != nil || released != n {
-		h.Fatalf("released %d, %v; want %d", released, err, n)
-	}
+	released, err := h.plane.Faults.Release(id)
+	assert.Assert(h, err == nil && released == n, "released %d, %v; want %d", released, err, n)
 }
 
 // TestLostResponses checks errors and dropped connections, before and after the operation. A
@@ -68,19 +67,14 @@ func TestLostResponses(t *testing.T) {
 					a.header.Get("Content-Type") != "application/json" || !strings.Contains(a.body, `"type":"`+tt.typ) || !strings.Contains(a.body, "fault "+id) || strings.Contains(a.body, "Sales")) {
 					t.Errorf("%+v", a)
 				}
-				if n := c.total("/workspaces"); (n == 2) != tt.executed {
-					t.Errorf("%d workspaces, executed: %t", n, tt.executed)
-				}
+				n := c.total("/workspaces")
+				assert.Check(t, (n == 2) == tt.executed, "%d workspaces, executed: %t", n, tt.executed)
 				a = c.must("POST", "/workspaces", `{"name":"Sales"}`, "Idempotency-Key", key)
-				if replayed := a.header.Get("Idempotency-Replayed"); (replayed == "true") != tt.executed {
-					t.Errorf("replayed %q", replayed)
-				}
-				if n := c.total("/workspaces"); n != 2 {
-					t.Errorf("%d workspaces", n)
-				}
-				if state, err := h.plane.Faults.Rule(id); err != nil || state.Matched != 2 || state.Fired != 1 {
-					t.Errorf("%+v, %v", state, err)
-				}
+				replayed := a.header.Get("Idempotency-Replayed")
+				assert.Check(t, (replayed == "true") == tt.executed, "replayed %q", replayed)
+				assert.Check(t, is.Equal(c.total("/workspaces"), 2), "workspaces")
+				state, err := h.plane.Faults.Rule(id)
+				assert.Check(t, err == nil && state.Matched == 2 && state.Fired == 1, "%+v, %v", state, err)
 			})
 		})
 	}
@@ -93,13 +87,11 @@ func TestDelayFault(t *testing.T) {
 	both(t, func(h *harness, c caller) {
 		id := h.add(fault.Rule{Operation: "get-account", Delay: apiserver.Duration(time.Hour), Status: 502})
 		responses := c.later("GET", "", "")
-		if _, err := h.plane.Faults.Await(t.Context(), id, func(s fault.State) bool { return s.Fired == 1 }); err != nil {
-			t.Fatal(err)
-		}
+		_, err := h.plane.Faults.Await(t.Context(), id, func(s fault.State) bool { return s.Fired == 1 })
+		assert.NilError(t, err)
 		assert.NilError(t, h.plane.Faults.Remove(id))
-		if a := apitest.Receive(t, responses); a.status != 502 {
-			t.Errorf("%+v", a)
-		}
+		a := apitest.Receive(t, responses)
+		assert.Check(t, a.status == 502, "%+v", a)
 	})
 }
 
@@ -119,16 +111,13 @@ func TestHeldCreates(t *testing.T) {
 				slow := c.later("POST", "/mailboxes", mailbox("jane"), tt.headers...)
 				h.held(id, 1)
 				quick := c.must("POST", "/mailboxes", mailbox("jane"), tt.headers...)
-				if replayed := quick.header.Get("Idempotency-Replayed") == "true"; replayed != (point == fault.After) {
-					t.Errorf("the second request: %+v", quick)
-				}
+				replayed := quick.header.Get("Idempotency-Replayed") == "true"
+				assert.Check(t, replayed == (point == fault.After), "the second request: %+v", quick)
 				h.release(id, 1)
 				if a := apitest.Receive(t, slow); a.status != tt.first || a.status == 201 && a.body != quick.body {
 					t.Errorf("the first request: %+v, the second: %+v", a, quick)
 				}
-				if n := c.total("/mailboxes"); n != 1 {
-					t.Errorf("%d mailboxes", n)
-				}
+				assert.Check(t, is.Equal(c.total("/mailboxes"), 1), "mailboxes")
 			})
 		})
 	}
@@ -144,9 +133,8 @@ func TestHoldEnds(t *testing.T) {
 		"with a drain":   func(h *harness, _ string, _ context.CancelFunc) { h.service.Drain() },
 		"with its clients": func(h *harness, id string, hangUp context.CancelFunc) {
 			hangUp()
-			if _, err := h.plane.Faults.Await(h.Context(), id, func(s fault.State) bool { return s.Held == 0 }); err != nil {
-				h.Fatal(err)
-			}
+			_, err := h.plane.Faults.Await(h.Context(), id, func(s fault.State) bool { return s.Held == 0 })
+			assert.NilError(h, err)
 		},
 	} {
 		for _, point := range []fault.Point{fault.Before, fault.After} {
@@ -192,21 +180,17 @@ func TestTruncateFault(t *testing.T) {
 				a := c.do(op.method, op.path, op.body)
 				sent := whole[:min(n, len(whole))]
 				assert.Check(t, a.status == 200 && a.err != nil && a.body == sent, "%s, %d bytes: %+v", op.id, n, a)
-				if length := a.header.Get("Content-Length"); length != fmt.Sprint(max(len(whole), len(sent)+1)) {
-					t.Errorf("%s, %d bytes: Content-Length %s of %d", op.id, n, length, len(whole))
-				}
+				length := a.header.Get("Content-Length")
+				assert.Check(t, length == fmt.Sprint(max(len(whole), len(sent)+1)), "%s, %d bytes: Content-Length %s of %d", op.id, n, length, len(whole))
 				assert.NilError(t, h.plane.Faults.Remove(rule))
 			}
 		}
 		// A response without a body is dropped; the operation is executed.
 		c.Domain("example.net")
 		h.add(fault.Rule{Operation: "delete-domain", Truncate: new(5)})
-		if a := c.do("DELETE", "/domains/example.net", ""); a.err == nil {
-			t.Errorf("%+v", a)
-		}
-		if n := c.total("/domains"); n != 1 {
-			t.Errorf("%d domains", n)
-		}
+		a := c.do("DELETE", "/domains/example.net", "")
+		assert.Check(t, a.err != nil, "%+v", a)
+		assert.Check(t, is.Equal(c.total("/domains"), 1), "domains")
 	})
 }
 
@@ -242,9 +226,8 @@ func TestFaultSelection(t *testing.T) {
 		if tt.method == "POST" {
 			body = mailbox("joe")
 		}
-		if a := c.do(tt.method, tt.path, body, "User-Agent", "provider terraform/1.11.4"); (a.status == 418) != tt.hit {
-			t.Errorf("%s on %s %s: %+v", tt.rule, tt.method, tt.path, a)
-		}
+		a := c.do(tt.method, tt.path, body, "User-Agent", "provider terraform/1.11.4")
+		assert.Check(t, (a.status == 418) == tt.hit, "%s on %s %s: %+v", tt.rule, tt.method, tt.path, a)
 		h.want(204, "DELETE", "/faults/"+added["id"].(string), "")
 	}
 	// A fault never selects a request that is not an operation.
@@ -285,27 +268,20 @@ func TestFaultTimes(t *testing.T) {
 		"xx......": {Times: 2},
 		"..x..x..": {Every: 3, Times: 2},
 	} {
-		if got := pattern(t, rule, 8); got != want {
-			t.Errorf("%+v: %s, want %s", rule, got, want)
-		}
+		assert.Check(t, is.Equal(pattern(t, rule, 8), want), "%+v", rule)
 	}
 }
 
 func TestPercentIsReproducible(t *testing.T) {
 	t.Parallel()
 	first := pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200)
-	if again := pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200); again != first {
-		t.Errorf("two sequences with the same seed:\n%s\n%s", first, again)
-	}
-	if other := pattern(t, fault.Rule{Percent: 30, Seed: 43}, 200); other == first {
-		t.Error("another seed produces the same sequence")
-	}
-	if n := strings.Count(first, "x"); n < 40 || n > 80 {
-		t.Errorf("%d of 200 at 30 percent", n)
-	}
-	if all := pattern(t, fault.Rule{Percent: 100}, 20); strings.Contains(all, ".") {
-		t.Errorf("100 percent: %s", all)
-	}
+	assert.Check(t, is.Equal(pattern(t, fault.Rule{Percent: 30, Seed: 42}, 200), first), "two sequences with the same seed:\n%s", first)
+	other := pattern(t, fault.Rule{Percent: 30, Seed: 43}, 200)
+	assert.Check(t, other != first, "another seed produces the same sequence")
+	n := strings.Count(first, "x")
+	assert.Check(t, n >= 40 && n <= 80, "%d of 200 at 30 percent", n)
+	all := pattern(t, fault.Rule{Percent: 100}, 20)
+	assert.Check(t, !strings.Contains(all, "."), "100 percent: %s", all)
 }
 
 // TestFaultOrder checks that only the first rule that fires counts the request.
@@ -315,13 +291,11 @@ func TestFaultOrder(t *testing.T) {
 	first := h.add(fault.Rule{Operation: "list-domains", Status: 500, Nth: 2})
 	second := h.add(fault.Rule{Operation: "list-domains", Status: 502})
 	for i, want := range []int{502, 500, 502} {
-		if a := h.inProcess.do("GET", "/domains", ""); a.status != want {
-			t.Errorf("request %d: %+v", i+1, a)
-		}
+		a := h.inProcess.do("GET", "/domains", "")
+		assert.Check(t, a.status == want, "request %d: %+v", i+1, a)
 	}
 	for id, want := range map[string][2]int{first: {3, 1}, second: {2, 2}} {
-		if s, err := h.plane.Faults.Rule(id); err != nil || s.Matched != want[0] || s.Fired != want[1] {
-			t.Errorf("%+v, %v; want %v", s, err, want)
-		}
+		s, err := h.plane.Faults.Rule(id)
+		assert.Check(t, err == nil && s.Matched == want[0] && s.Fired == want[1], "%+v, %v; want %v", s, err, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
@@ -18,19 +19,15 @@ func TestClock(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	h.want(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
-	if ahead := time.Until(h.plane.Clock.Now()); ahead < 71*time.Hour || ahead > 72*time.Hour {
-		t.Errorf("the clock is %s ahead", ahead)
-	}
-	if result := h.want(http.StatusOK, http.MethodPost, "/clock", `{"set":"2030-01-01T00:00:00Z"}`); !strings.HasPrefix(result["now"].(string), "2030-01-01T00:00:") {
-		t.Errorf("set: %v", result)
-	}
-	if result := h.want(http.StatusOK, http.MethodGet, "/clock", ""); !strings.HasPrefix(result["now"].(string), "2030-01-01T") {
-		t.Errorf("clock: %v", result)
-	}
+	ahead := time.Until(h.plane.Clock.Now())
+	assert.Check(t, ahead >= 71*time.Hour && ahead <= 72*time.Hour, "the clock is %s ahead", ahead)
+	result := h.want(http.StatusOK, http.MethodPost, "/clock", `{"set":"2030-01-01T00:00:00Z"}`)
+	assert.Check(t, strings.HasPrefix(result["now"].(string), "2030-01-01T00:00:"), "set: %v", result)
+	result = h.want(http.StatusOK, http.MethodGet, "/clock", "")
+	assert.Check(t, strings.HasPrefix(result["now"].(string), "2030-01-01T"), "clock: %v", result)
 	for _, body := range []string{`{}`, ``, `{"advance":"1h","set":"2030-01-01T00:00:00Z"}`, `{"advance":1}`, `{"advanced":"1h"}`, `no`} {
-		if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); result["error"] == "" {
-			t.Errorf("%s: %v", body, result)
-		}
+		result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body)
+		assert.Check(t, result["error"] != "", "%s: %v", body, result)
 	}
 }
 
@@ -44,20 +41,16 @@ func TestClockBounds(t *testing.T) {
 		`{"set":"9999-12-31T23:59:59Z"}`, `{"set":"2200-01-01T00:00:00Z"}`, `{"set":"1969-12-31T23:59:59Z"}`, `{"set":"0000-01-01T00:00:00Z"}`,
 		`{"advance":"48h"}`, `{"advance":"2562047h47m16.854775807s"}`, `{"advance":"-2562047h47m16s"}`,
 	} {
-		if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body); !strings.Contains(result["error"].(string), "1970 to 2199") {
-			t.Errorf("%s: %v", body, result)
-		}
-		if now := h.plane.Clock.Now().UTC().Format(time.DateOnly); now != "2199-12-31" {
-			t.Fatalf("%s: the clock shows %s", body, now)
-		}
+		result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", body)
+		assert.Check(t, strings.Contains(result["error"].(string), "1970 to 2199"), "%s: %v", body, result)
+		assert.Assert(t, is.Equal(h.plane.Clock.Now().UTC().Format(time.DateOnly), "2199-12-31"), "%s: the clock shows", body)
 	}
 	h.want(http.StatusOK, http.MethodPost, "/clock", `{"set":"1970-01-01T00:00:00Z"}`)
 	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/clock", `{"advance":"-1h"}`)
 	h.want(http.StatusOK, http.MethodPost, "/clock", `{"advance":"72h"}`)
 	for _, step := range []time.Duration{math.MaxInt64, math.MinInt64} {
-		if err := h.plane.Clock.Advance(step); err == nil {
-			t.Errorf("%s is accepted", step)
-		}
+		err := h.plane.Clock.Advance(step)
+		assert.Check(t, err != nil, "%s is accepted", step)
 	}
 }
 
@@ -67,49 +60,39 @@ func TestFixture(t *testing.T) {
 	fixture, err := os.ReadFile("../testdata/fixture.json")
 	assert.NilError(t, err)
 	text := strings.ReplaceAll(string(fixture), "0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
-	if result := h.want(http.StatusOK, http.MethodPost, "/fixture", text); len(result["accounts"].([]any)) != 1 {
-		t.Errorf("fixture: %v", result)
-	}
-	if result := h.want(http.StatusOK, http.MethodGet, "/outbox", ""); len(result["items"].([]any)) != 1 {
-		t.Errorf("outbox: %v", result)
-	}
-	if a := h.inProcess.Purchase(workspaceID, "taken.com").Want(http.StatusOK); !strings.Contains(string(a.Raw), "unavailable") {
-		t.Errorf("the fixture's registrar has no effect: %s", a)
-	}
-	if result := h.want(http.StatusUnprocessableEntity, http.MethodPost, "/fixture", `{"accounts":[{}]}`); result["error"] == "" {
-		t.Errorf("bad fixture: %v", result)
-	}
+	result := h.want(http.StatusOK, http.MethodPost, "/fixture", text)
+	assert.Check(t, len(result["accounts"].([]any)) == 1, "fixture: %v", result)
+	result = h.want(http.StatusOK, http.MethodGet, "/outbox", "")
+	assert.Check(t, len(result["items"].([]any)) == 1, "outbox: %v", result)
+	a := h.inProcess.Purchase(workspaceID, "taken.com").Want(http.StatusOK)
+	assert.Check(t, strings.Contains(string(a.Raw), "unavailable"), "the fixture's registrar has no effect: %s", a)
+	result = h.want(http.StatusUnprocessableEntity, http.MethodPost, "/fixture", `{"accounts":[{}]}`)
+	assert.Check(t, result["error"] != "", "bad fixture: %v", result)
 	dumped := h.raw(http.MethodGet, "/fixture", "").Body.String()
 	h.want(http.StatusOK, http.MethodPost, "/reset", "")
 	h.want(http.StatusOK, http.MethodPost, "/fixture", dumped)
-	if again := h.raw(http.MethodGet, "/fixture", "").Body.String(); again != dumped {
-		t.Errorf("second dump:\n%s\nbefore:\n%s", again, dumped)
-	}
+	assert.Check(t, is.Equal(h.raw(http.MethodGet, "/fixture", "").Body.String(), dumped), "second dump")
 }
 
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	if result := h.want(http.StatusConflict, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`); !strings.Contains(result["error"].(string), accountID) {
-		t.Errorf("%v", result)
-	}
+	result := h.want(http.StatusConflict, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`)
+	assert.Check(t, strings.Contains(result["error"].(string), accountID), "%v", result)
 	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"account_id":"x"}`)
 	h.want(http.StatusUnprocessableEntity, http.MethodPost, "/accounts", `{"id":"x"}`)
 	for _, body := range []string{``, `{}`} {
-		if made := h.want(http.StatusCreated, http.MethodPost, "/accounts", body); made["account_id"] == accountID || made["token"] == "" {
-			t.Errorf("%v", made)
-		}
+		made := h.want(http.StatusCreated, http.MethodPost, "/accounts", body)
+		assert.Check(t, made["account_id"] != accountID && made["token"] != "", "%v", made)
 	}
 	h.want(http.StatusOK, http.MethodPost, "/reset", "")
 	made := h.want(http.StatusCreated, http.MethodPost, "/accounts", `{"account_id":"`+accountID+`"}`)
 	c := h.network
-	if a := c.do(http.MethodGet, "/workspaces", ""); a.status != http.StatusUnauthorized {
-		t.Errorf("the old token: %+v", a)
-	}
+	a := c.do(http.MethodGet, "/workspaces", "")
+	assert.Check(t, a.status == http.StatusUnauthorized, "the old token: %+v", a)
 	c.Token = made["token"].(string)
-	if a := c.must(http.MethodGet, "/workspaces", ""); !strings.Contains(a.body, made["workspace_id"].(string)) {
-		t.Errorf("%+v", a)
-	}
+	a = c.must(http.MethodGet, "/workspaces", "")
+	assert.Check(t, strings.Contains(a.body, made["workspace_id"].(string)), "%+v", a)
 }
 
 func TestPayments(t *testing.T) {
@@ -121,9 +104,8 @@ func TestPayments(t *testing.T) {
 	}
 	h.network.Purchase(workspaceID, "a.com").Want(http.StatusOK).Into(&bought)
 	result := h.want(http.StatusOK, http.MethodPost, "/payments/"+bought.Batch, "")
-	if d := result["domains"].([]any)[0].(map[string]any); d["name"] != "a.com" || d["status"] != "active" || d["account_id"] != accountID {
-		t.Errorf("%v", result)
-	}
+	d := result["domains"].([]any)[0].(map[string]any)
+	assert.Check(t, d["name"] == "a.com" && d["status"] == "active" && d["account_id"] == accountID, "%v", result)
 	h.want(http.StatusNotFound, http.MethodPost, "/payments/"+accountID, "")
 }
 
@@ -133,13 +115,11 @@ func TestListAndUnknownPaths(t *testing.T) {
 	routes := h.want(http.StatusOK, http.MethodGet, "/", "")["routes"].([]any)
 	assert.Check(t, len(routes) >= 15, "%d routes", len(routes))
 	for _, r := range routes {
-		if route := r.(map[string]any); route["method"] == "" || route["path"] == "" || route["about"] == "" {
-			t.Errorf("%v", route)
-		}
+		route := r.(map[string]any)
+		assert.Check(t, route["method"] != "" && route["path"] != "" && route["about"] != "", "%v", route)
 	}
-	if result := h.want(http.StatusNotFound, http.MethodGet, "/nowhere", ""); result["error"] == "" {
-		t.Errorf("%v", result)
-	}
+	result := h.want(http.StatusNotFound, http.MethodGet, "/nowhere", "")
+	assert.Check(t, result["error"] != "", "%v", result)
 	w := h.raw(http.MethodPut, "/faults", "")
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "DELETE, GET, HEAD, POST" || !strings.Contains(w.Body.String(), `"error"`) {
 		t.Errorf("PUT /faults: %d %v %s", w.Code, w.Header(), w.Body)
@@ -150,9 +130,8 @@ func TestWebPagesAreRejected(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	for _, path := range []string{"/clock", "/reset", "/faults", "/accounts"} {
-		if status, result := h.call(http.MethodPost, path, `{}`, "Origin", "https://evil.example"); status != http.StatusForbidden || result["error"] == "" {
-			t.Errorf("a request from a page: %d %v", status, result)
-		}
+		status, result := h.call(http.MethodPost, path, `{}`, "Origin", "https://evil.example")
+		assert.Check(t, status == http.StatusForbidden && result["error"] != "", "a request from a page: %d %v", status, result)
 	}
 	h.want(http.StatusOK, http.MethodGet, "/healthz", "")
 }

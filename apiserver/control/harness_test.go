@@ -74,9 +74,8 @@ type response struct {
 
 func (a response) json(t *testing.T, v any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(a.body), v); err != nil {
-		t.Fatalf("%v in %s", err, a.body)
-	}
+	err := json.Unmarshal([]byte(a.body), v)
+	assert.Assert(t, err == nil, "%v in %s", err, a.body)
 }
 
 // do sends a request; headers are alternating names and values.
@@ -133,9 +132,8 @@ func (h *harness) call(method, path, body string, headers ...string) (status int
 	h.Helper()
 	w := h.raw(method, path, body, headers...)
 	if w.Body.Len() > 0 {
-		if err := json.Unmarshal(w.Body.Bytes(), &result); err != nil {
-			h.Fatalf("%s %s: %v", method, path, err)
-		}
+		err := json.Unmarshal(w.Body.Bytes(), &result)
+		assert.Assert(h, err == nil, "%s %s: %v", method, path, err)
 	}
 	return w.Code, result
 }

@@ -32,15 +32,13 @@ func TestJournal(t *testing.T) {
 			e.Credential != journal.ServiceAccount || e.IdempotencyKey != "71358cc2eb29" || e.Status != 201 || e.Fault != "" || e.Milliseconds <= 0 {
 			t.Errorf("%+v", e)
 		}
-		if until := time.Until(e.Time); until < 59*time.Minute || until > time.Hour {
-			t.Errorf("recorded time %s", e.Time)
-		}
+		until := time.Until(e.Time)
+		assert.Check(t, until >= 59*time.Minute && until <= time.Hour, "recorded time %s", e.Time)
 		assert.Check(t, string(e.Request) == `{"n":1e3,"name":"Sales"}` && e.RequestOmitted == "", "request %s %s", e.Request, e.RequestOmitted)
 		var sent, kept map[string]any
 		a.json(t, &sent)
-		if err := json.Unmarshal(e.Response, &kept); err != nil || fmt.Sprint(sent) != fmt.Sprint(kept) {
-			t.Errorf("response %s, want %s", e.Response, a.body)
-		}
+		err := json.Unmarshal(e.Response, &kept)
+		assert.Check(t, err == nil && fmt.Sprint(sent) == fmt.Sprint(kept), "response %s, want %s", e.Response, a.body)
 	})
 }
 
@@ -106,17 +104,14 @@ func TestJournalOmitsBodies(t *testing.T) {
 	h := newHarness(t)
 	c := h.inProcess
 	c.must("POST", "/mailboxes/export", `{}`)
-	if e := h.recorded("export-mailboxes")[0]; e.Response != nil || e.ResponseOmitted == "" || string(e.Request) != `{}` {
-		t.Errorf("%+v", e)
-	}
+	e := h.recorded("export-mailboxes")[0]
+	assert.Check(t, e.Response == nil && e.ResponseOmitted != "" && string(e.Request) == `{}`, "%+v", e)
 	c.do("POST", "/workspaces", `{"name":`)
-	if e := h.recorded("create-workspace")[0]; e.Request != nil || e.RequestOmitted == "" || e.Status != 422 || e.Response == nil {
-		t.Errorf("%+v", e)
-	}
+	e = h.recorded("create-workspace")[0]
+	assert.Check(t, e.Request == nil && e.RequestOmitted != "" && e.Status == 422 && e.Response != nil, "%+v", e)
 	c.do("POST", "/feedback", `{"title":"`+strings.Repeat("x", 70<<10)+`"}`)
-	if e := h.recorded("submit-feedback")[0]; e.Request != nil || !strings.Contains(e.RequestOmitted, "64 KiB") {
-		t.Errorf("%+v", e)
-	}
+	e = h.recorded("submit-feedback")[0]
+	assert.Check(t, e.Request == nil && strings.Contains(e.RequestOmitted, "64 KiB"), "%+v", e)
 }
 
 func TestJournalNamesFaults(t *testing.T) {
@@ -154,9 +149,8 @@ func TestJournalCredentials(t *testing.T) {
 		for _, client := range []*http.Client{h.service.Client(), h.service.OwnerClient(accountID)} {
 			resp, err := client.Do(r)
 			assert.NilError(t, err)
-			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-				t.Fatal(err)
-			}
+			_, err = io.Copy(io.Discard, resp.Body)
+			assert.NilError(t, err)
 			_ = resp.Body.Close()
 		}
 	}
@@ -164,9 +158,8 @@ func TestJournalCredentials(t *testing.T) {
 	for _, e := range h.recorded("list-domains") {
 		got = append(got, e.Credential)
 	}
-	if want := "[none owner none owner service_account owner access_token owner]"; fmt.Sprint(got) != want {
-		t.Errorf("got %v, want %s", got, want)
-	}
+	want := "[none owner none owner service_account owner access_token owner]"
+	assert.Check(t, fmt.Sprint(got) == want, "got %v, want %s", got, want)
 }
 
 func TestJournalOverHTTP(t *testing.T) {
@@ -196,9 +189,8 @@ func TestJournalOverHTTP(t *testing.T) {
 	}
 	h.want(204, "DELETE", "/journal", "")
 	c.must("GET", "/domains", "")
-	if items := h.want(200, "GET", "/journal", "")["items"].([]any); len(items) != 1 || items[0].(map[string]any)["seq"] != 5.0 {
-		t.Errorf("after it was cleared: %v", items)
-	}
+	items := h.want(200, "GET", "/journal", "")["items"].([]any)
+	assert.Check(t, len(items) == 1 && items[0].(map[string]any)["seq"] == 5.0, "after it was cleared: %v", items)
 }
 
 func TestJournalIsBounded(t *testing.T) {

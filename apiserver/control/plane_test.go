@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -37,22 +38,17 @@ func TestResetRestoresTheStart(t *testing.T) {
 	h.inProcess.Domain("bought.com")
 	h.inProcess.must("POST", "/forwarding", `{"target_email":"b@example.org"}`)
 	h.add(fault.Rule{Operation: fault.Any, Status: 500})
-	if result := h.want(200, "POST", "/reset", ""); len(result["accounts"].([]any)) != 1 {
-		t.Errorf("%v", result)
-	}
-	if ahead := time.Until(h.plane.Clock.Now()); ahead > time.Minute {
-		t.Errorf("the clock is %s ahead", ahead)
-	}
-	if n := len(h.plane.Journal.Entries(journal.Filter{})) + len(h.plane.Faults.Rules()); n > 0 {
-		t.Errorf("%d faults and requests remain", n)
-	}
-	if outbox := h.service.Outbox(); len(outbox) != 1 || outbox[0].To != "a@example.org" {
-		t.Errorf("outbox: %+v", outbox)
-	}
+	result := h.want(200, "POST", "/reset", "")
+	assert.Check(t, len(result["accounts"].([]any)) == 1, "%v", result)
+	ahead := time.Until(h.plane.Clock.Now())
+	assert.Check(t, ahead <= time.Minute, "the clock is %s ahead", ahead)
+	n := len(h.plane.Journal.Entries(journal.Filter{})) + len(h.plane.Faults.Rules())
+	assert.Check(t, n <= 0, "%d faults and requests remain", n)
+	outbox := h.service.Outbox()
+	assert.Check(t, len(outbox) == 1 && outbox[0].To == "a@example.org", "outbox: %+v", outbox)
 	h.inProcess.HTTP = h.service.OwnerClient(accountID)
-	if a := h.inProcess.must("GET", "/domains", ""); !strings.Contains(a.body, `"example.com"`) || strings.Contains(a.body, "bought.com") {
-		t.Errorf("%s", a.body)
-	}
+	a := h.inProcess.must("GET", "/domains", "")
+	assert.Check(t, strings.Contains(a.body, `"example.com"`) && !strings.Contains(a.body, "bought.com"), "%s", a.body)
 }
 
 // TestResetWaitsForRequests checks that a request that is in flight when a reset begins
@@ -68,13 +64,10 @@ func TestResetWaitsForRequests(t *testing.T) {
 		responses := c.later("POST", "/mailboxes", mailbox("jane"))
 		h.held(id, 1)
 		h.want(200, "POST", "/reset", "") // releases the held request
-		if a := apitest.Receive(t, responses); a.status != 201 {
-			t.Errorf("the request from before the reset: %+v", a)
-		}
+		a := apitest.Receive(t, responses)
+		assert.Check(t, a.status == 201, "the request from before the reset: %+v", a)
 		c.Token = h.want(201, "POST", "/accounts", `{"account_id":"`+accountID+`"}`)["token"].(string)
-		if n := c.total("/mailboxes"); n != 0 {
-			t.Errorf("%d mailboxes", n)
-		}
+		assert.Check(t, is.Equal(c.total("/mailboxes"), 0), "mailboxes")
 	})
 }
 
@@ -96,9 +89,8 @@ func TestResetOfABusyService(t *testing.T) {
 	err = h.plane.Reset(ctx, h.service)
 	var busy *control.BusyError
 	assert.Check(t, errors.As(err, &busy) && len(busy.Requests) == 1 && strings.Contains(err.Error(), "list-workspaces (unread)"), "error: %v", err)
-	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute {
-		t.Errorf("the clock was reset: it is %s ahead", ahead)
-	}
+	ahead := time.Until(h.plane.Clock.Now())
+	assert.Check(t, ahead >= 59*time.Minute, "the clock was reset: it is %s ahead", ahead)
 	h.inProcess.must("GET", "/domains", "") // the service keeps working
 	_ = resp.Body.Close()
 	assert.Check(t, h.plane.Reset(t.Context(), h.service))
@@ -125,9 +117,8 @@ func TestRequestsWaitForAReset(t *testing.T) {
 		reset := make(chan error, 1)
 		go func() { reset <- plane.Reset(t.Context(), service) }()
 		synctest.Wait()
-		if _, err := plane.Faults.Rule(id); !errors.Is(err, fault.ErrNotFound) {
-			t.Fatalf("the reset has not begun: %v", err)
-		}
+		_, err = plane.Faults.Rule(id)
+		assert.Assert(t, errors.Is(err, fault.ErrNotFound), "the reset has not begun: %v", err)
 		late, again := c.later("GET", "/domains", ""), make(chan error, 1)
 		go func() { again <- plane.Reset(t.Context(), service) }()
 		synctest.Wait()
@@ -153,9 +144,8 @@ func TestRequestsWaitForAReset(t *testing.T) {
 		for _, ended := range []chan error{reset, again} {
 			assert.Check(t, apitest.Receive(t, ended))
 		}
-		if a := apitest.Receive(t, late); a.status != http.StatusUnauthorized {
-			t.Errorf("with a token from before the reset: %+v", a)
-		}
+		a := apitest.Receive(t, late)
+		assert.Check(t, a.status == http.StatusUnauthorized, "with a token from before the reset: %+v", a)
 	})
 }
 
@@ -166,15 +156,11 @@ func TestFailedReset(t *testing.T) {
 	h.plane.Fixture = &fixture.Fixture{Accounts: []fixture.Account{{ID: "x"}}}
 	h.advance(time.Hour)
 	h.inProcess.must("GET", "/domains", "")
-	if err := h.plane.Reset(t.Context(), h.service); err == nil {
-		t.Error("an invalid fixture was loaded")
-	}
-	if ahead := time.Until(h.plane.Clock.Now()); ahead < 59*time.Minute || ahead > time.Hour {
-		t.Errorf("the clock is %s ahead", ahead)
-	}
-	if n := len(h.plane.Journal.Entries(journal.Filter{})); n != 1 {
-		t.Errorf("%d requests are in the journal", n)
-	}
+	err := h.plane.Reset(t.Context(), h.service)
+	assert.Check(t, err != nil, "an invalid fixture was loaded")
+	ahead := time.Until(h.plane.Clock.Now())
+	assert.Check(t, ahead >= 59*time.Minute && ahead <= time.Hour, "the clock is %s ahead", ahead)
+	assert.Check(t, is.Equal(len(h.plane.Journal.Entries(journal.Filter{})), 1), "requests are in the journal")
 	h.inProcess.must("GET", "/domains", "") // requests are no longer paused
 }
 
@@ -203,11 +189,8 @@ func TestDelayIsExact(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if took := time.Since(begun); took != time.Hour {
-			t.Errorf("the request took %s", took)
-		}
-		if s, err := faults.Rule(id); err != nil || s.Fired != 3 {
-			t.Errorf("%+v, %v", s, err)
-		}
+		assert.Check(t, is.Equal(time.Since(begun), time.Hour), "the request took")
+		s, err := faults.Rule(id)
+		assert.Check(t, err == nil && s.Fired == 3, "%+v, %v", s, err)
 	})
 }

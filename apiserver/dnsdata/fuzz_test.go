@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
@@ -22,22 +23,19 @@ func FuzzNormalizeName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, zone string) {
 		loose, looseErr := NormalizeName(name, "")
 		if looseErr == nil {
-			if again, err := NormalizeName(loose, ""); err != nil || again != loose {
-				t.Errorf("%q became %q, then %q, %v", name, loose, again, err)
-			}
+			again, err := NormalizeName(loose, "")
+			assert.Check(t, err == nil && again == loose, "%q became %q, then %q, %v", name, loose, again, err)
 		}
 		assert.Check(t, (ValidateName(name) == nil) == (looseErr == nil), "ValidateName(%q) differs from NormalizeName", name)
 		got, err := NormalizeName(name, zone)
 		if err != nil || zone == "" {
 			return
 		}
-		if again, err := NormalizeName(got, zone); err != nil || again != got {
-			t.Errorf("%q in %q became %q, then %q, %v", name, zone, got, again, err)
-		}
+		again, err := NormalizeName(got, zone)
+		assert.Check(t, err == nil && again == got, "%q in %q became %q, then %q, %v", name, zone, got, again, err)
 		// A name that is valid in a zone is also valid without one, and equal.
-		if fromLoose, err := NormalizeName(loose, zone); looseErr != nil || err != nil || fromLoose != got {
-			t.Errorf("%q in %q is %q; via %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
-		}
+		fromLoose, err := NormalizeName(loose, zone)
+		assert.Check(t, looseErr == nil && err == nil && fromLoose == got, "%q in %q is %q; via %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
 		assert.Check(t, EqualNames(name, got, zone), "EqualNames(%q, %q, %q) = false", name, got, zone)
 		z, err := domainname.Normalize(zone)
 		assert.Assert(t, err == nil, "zone %q: %v", zone, err)
@@ -67,9 +65,8 @@ func FuzzNormalizeValue(f *testing.F) {
 			assert.Check(t, got == "", "%q with an error", got)
 			return
 		}
-		if again, err := NormalizeValue(rrType, got); err != nil || again != got {
-			t.Errorf("%s %q became %q, then %q, %v", rrType, value, got, again, err)
-		}
+		again, err := NormalizeValue(rrType, got)
+		assert.Check(t, err == nil && again == got, "%s %q became %q, then %q, %v", rrType, value, got, again, err)
 		assert.Check(t, EqualValues(rrType, value, got), "EqualValues(%q, %q, %q) = false", rrType, value, got)
 		checkOracle(t, rrType, got)
 		if strings.EqualFold(rrType, TypeTXT) {
@@ -78,9 +75,8 @@ func FuzzNormalizeValue(f *testing.F) {
 			if !isQuoted(got) {
 				text = Quote(got)
 			}
-			if same, err := NormalizeValue(TypeTXT, text); err != nil || same != got {
-				t.Errorf("%q is %q, but quoted %q is %q, %v", value, got, text, same, err)
-			}
+			same, err := NormalizeValue(TypeTXT, text)
+			assert.Check(t, err == nil && same == got, "%q is %q, but quoted %q is %q, %v", value, got, text, same, err)
 		}
 	})
 }
@@ -102,9 +98,7 @@ func FuzzChunks(f *testing.F) {
 				t.Errorf("chunk %d of %q is not valid UTF-8", i, s)
 			}
 		}
-		if got := rdataLen(s); got != n {
-			t.Errorf("rdataLen = %d; want %d", got, n)
-		}
+		assert.Check(t, is.Equal(rdataLen(s), n), "rdataLen")
 		parts, err := parseStrings(Quote(s))
 		assert.Check(t, err == nil && strings.Join(parts, "") == s && len(parts) == len(chunks), "Quote(%q) = %q, which parses as %q, %v", s, Quote(s), parts, err)
 	})

@@ -51,17 +51,15 @@ func TestNormalizeName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := NormalizeName(tt.name, tt.zone)
 			assert.Assert(t, err == nil && got == tt.want, "NormalizeName(%q, %q) = %q, %v; want %q", tt.name, tt.zone, got, err, tt.want)
-			if again, err := NormalizeName(got, tt.zone); err != nil || again != got {
-				t.Errorf("NormalizeName(%q, %q) = %q, %v; want it unchanged", got, tt.zone, again, err)
-			}
+			again, err := NormalizeName(got, tt.zone)
+			assert.Check(t, err == nil && again == got, "NormalizeName(%q, %q) = %q, %v; want it unchanged", got, tt.zone, again, err)
 			if tt.zone != "" {
 				if z, err := domainname.Normalize(tt.zone); err == nil {
 					checkNameOracle(t, got, z)
 				}
 			}
-			if err := ValidateName(tt.name); err != nil {
-				t.Errorf("ValidateName(%q): %v", tt.name, err)
-			}
+			err = ValidateName(tt.name)
+			assert.Check(t, err == nil, "ValidateName(%q): %v", tt.name, err)
 		})
 	}
 }
@@ -120,9 +118,8 @@ func TestEqualNames(t *testing.T) {
 		{"www", "www.example.com.", "", false},
 	}
 	for _, tt := range tests {
-		if got := EqualNames(tt.a, tt.b, tt.zone); got != tt.want {
-			t.Errorf("EqualNames(%q, %q, %q) = %t; want %t", tt.a, tt.b, tt.zone, got, tt.want)
-		}
+		got := EqualNames(tt.a, tt.b, tt.zone)
+		assert.Check(t, got == tt.want, "EqualNames(%q, %q, %q) = %t; want %t", tt.a, tt.b, tt.zone, got, tt.want)
 	}
 }
 
@@ -147,8 +144,7 @@ func TestEqualsTarget(t *testing.T) {
 		{"", "example.com", "example.com", false},
 		{"www", "example.com", "", false},
 	} {
-		if got := EqualsTarget(tt.name, tt.zone, tt.target); got != tt.want {
-			t.Errorf("EqualsTarget(%q, %q, %q) = %t", tt.name, tt.zone, tt.target, got)
-		}
+		got := EqualsTarget(tt.name, tt.zone, tt.target)
+		assert.Check(t, got == tt.want, "EqualsTarget(%q, %q, %q) = %t", tt.name, tt.zone, tt.target, got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miekg/dns"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // checkOracle checks that the DNS library accepts a canonical value, and that it packs a
@@ -39,16 +40,13 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 		return
 	}
 	const header = len("\x01x\x07example\x00") + 10
-	if got := int(binary.BigEndian.Uint16(buf[header-2:])); got != rdataLen(text) || got != end-header {
-		t.Errorf("RDATA of %d octets; rdataLen returns %d", got, rdataLen(text))
-	}
+	got := int(binary.BigEndian.Uint16(buf[header-2:]))
+	assert.Check(t, got == rdataLen(text) && got == end-header, "RDATA of %d octets; rdataLen returns %d", got, rdataLen(text))
 	rdata := buf[header:end]
 	for i, want := range Chunks(text) {
 		assert.Assert(t, len(rdata) != 0 && len(rdata) > int(rdata[0]), "RDATA ends before chunk %d", i)
 		n := int(rdata[0])
-		if got := string(rdata[1 : n+1]); got != want {
-			t.Errorf("chunk %d is sent as %q; want %q", i, got, want)
-		}
+		assert.Check(t, is.Equal(string(rdata[1:n+1]), want), "chunk %d is sent as", i)
 		rdata = rdata[n+1:]
 	}
 	assert.Check(t, len(rdata) == 0, "%d octets after the last chunk", len(rdata))
@@ -61,14 +59,11 @@ func checkNameOracle(t *testing.T, canonical, zone string) {
 	zp := dns.NewZoneParser(strings.NewReader(canonical+" 3600 IN A 192.0.2.1"), dns.Fqdn(zone), "")
 	rr, ok := zp.Next()
 	assert.Assert(t, ok, "the DNS library rejects %q in %q: %v", canonical, zone, zp.Err())
-	if _, err := dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false); err != nil {
-		t.Fatalf("the DNS library does not pack %q in %q: %v", canonical, zone, err)
-	}
+	_, err := dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false)
+	assert.Assert(t, err == nil, "the DNS library does not pack %q in %q: %v", canonical, zone, err)
 	want := canonical + "." + dns.Fqdn(zone)
 	if canonical == apex {
 		want = dns.Fqdn(zone)
 	}
-	if got := rr.Header().Name; got != want {
-		t.Errorf("the DNS library parses %q in %q as %q; want %q", canonical, zone, got, want)
-	}
+	assert.Check(t, is.Equal(rr.Header().Name, want), "the DNS library parses %q in %q as", canonical, zone)
 }

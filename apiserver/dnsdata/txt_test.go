@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 var (
@@ -59,9 +60,7 @@ func TestQuote(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Quote(tt.in); got != tt.want {
-				t.Errorf("Quote(%q) = %s; want %s", tt.in, got, tt.want)
-			}
+			assert.Check(t, is.Equal(Quote(tt.in), tt.want), "Quote(%q)", tt.in)
 		})
 	}
 }

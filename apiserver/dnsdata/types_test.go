@@ -4,15 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestNormalizeType(t *testing.T) {
 	t.Parallel()
 	for _, want := range Types() {
 		for _, in := range []string{want, strings.ToLower(want), want[:1] + strings.ToLower(want[1:])} {
-			if got, err := NormalizeType(in); err != nil || got != want {
-				t.Errorf("NormalizeType(%q) = %q, %v; want %q", in, got, err, want)
-			}
+			got, err := NormalizeType(in)
+			assert.Check(t, err == nil && got == want, "NormalizeType(%q) = %q, %v; want %q", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"", " A", "A ", "PTR", "SOA", "ANY", "\u017frv", "n\u017f", "AA", strings.Repeat("A", 1000)} {
@@ -29,8 +30,7 @@ func TestTypeNeedsPriority(t *testing.T) {
 	t.Parallel()
 	for _, rrType := range append(Types(), "mx", "Srv", "txt", "PTR", "") {
 		want := slices.Contains([]string{"MX", "SRV"}, strings.ToUpper(rrType))
-		if got := TypeNeedsPriority(rrType); got != want {
-			t.Errorf("TypeNeedsPriority(%q) = %t; want %t", rrType, got, want)
-		}
+		got := TypeNeedsPriority(rrType)
+		assert.Check(t, got == want, "TypeNeedsPriority(%q) = %t; want %t", rrType, got, want)
 	}
 }

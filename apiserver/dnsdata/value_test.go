@@ -156,9 +156,8 @@ func TestEqualValues(t *testing.T) {
 		{"PTR", "a.example.com", "A.example.com", false},
 	}
 	for _, tt := range tests {
-		if got := EqualValues(tt.rrType, tt.a, tt.b); got != tt.want {
-			t.Errorf("EqualValues(%q, %q, %q) = %t; want %t", tt.rrType, tt.a, tt.b, got, tt.want)
-		}
+		got := EqualValues(tt.rrType, tt.a, tt.b)
+		assert.Check(t, got == tt.want, "EqualValues(%q, %q, %q) = %t; want %t", tt.rrType, tt.a, tt.b, got, tt.want)
 	}
 }
 
@@ -168,9 +167,8 @@ func checkValue(t *testing.T, rrType, in, want string) {
 	t.Helper()
 	got, err := NormalizeValue(rrType, in)
 	assert.Assert(t, err == nil && got == want, "NormalizeValue(%q, %.200q) = %.200q, %v; want %.200q", rrType, in, got, err, want)
-	if again, err := NormalizeValue(rrType, got); err != nil || again != got {
-		t.Errorf("NormalizeValue(%q, %.200q) = %.200q, %v; want it unchanged", rrType, got, again, err)
-	}
+	again, err := NormalizeValue(rrType, got)
+	assert.Check(t, err == nil && again == got, "NormalizeValue(%q, %.200q) = %.200q, %v; want it unchanged", rrType, got, again, err)
 	assert.Check(t, EqualValues(rrType, in, got), "EqualValues(%q, %.200q, %.200q) = false", rrType, in, got)
 	checkOracle(t, rrType, got)
 }

@@ -37,16 +37,13 @@ func fuzz(f *testing.F, normalize func(string) (string, error)) {
 			assert.Check(t, got == "", "%q with an error", got)
 			return
 		}
-		if again, err := normalize(got); err != nil || again != got {
-			t.Errorf("%q became %q, then %q, %v", s, got, again, err)
-		}
-		if again, err := normalize(Unicode(got)); err != nil || again != got {
-			t.Errorf("%q became %q, shown as %q, which becomes %q, %v", s, got, Unicode(got), again, err)
-		}
+		again, err := normalize(got)
+		assert.Check(t, err == nil && again == got, "%q became %q, then %q, %v", s, got, again, err)
+		again, err = normalize(Unicode(got))
+		assert.Check(t, err == nil && again == got, "%q became %q, shown as %q, which becomes %q, %v", s, got, Unicode(got), again, err)
 		assert.Check(t, strings.Trim(got, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == "", "%q became %q, which has other characters", s, got)
-		if n, ok := dns.IsDomainName(got); !ok || n != strings.Count(got, ".")+1 {
-			t.Errorf("%q became %q, which the DNS library rejects", s, got)
-		}
+		n, ok := dns.IsDomainName(got)
+		assert.Check(t, ok && n == strings.Count(got, ".")+1, "%q became %q, which the DNS library rejects", s, got)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 var (
@@ -135,9 +136,8 @@ func TestNormalizeHostAndLabels(t *testing.T) {
 		"labels, empty":             {NormalizeLabels, "", ""},
 		"labels, over the limit":    {NormalizeLabels, name253 + "b", ""},
 	} {
-		if got, err := tt.normalize(tt.in); got != tt.want || (err == nil) != (tt.want != "") {
-			t.Errorf("%s: %q becomes %q, %v; want %q", name, tt.in, got, err, tt.want)
-		}
+		got, err := tt.normalize(tt.in)
+		assert.Check(t, got == tt.want && (err == nil) == (tt.want != ""), "%s: %q becomes %q, %v; want %q", name, tt.in, got, err, tt.want)
 	}
 }
 
@@ -157,9 +157,8 @@ func TestEqual(t *testing.T) {
 		{"", "", true},
 	}
 	for _, tt := range tests {
-		if got := Equal(tt.a, tt.b); got != tt.want {
-			t.Errorf("Equal(%q, %q) = %t; want %t", tt.a, tt.b, got, tt.want)
-		}
+		got := Equal(tt.a, tt.b)
+		assert.Check(t, got == tt.want, "Equal(%q, %q) = %t; want %t", tt.a, tt.b, got, tt.want)
 	}
 }
 
@@ -169,8 +168,6 @@ func TestUnicode(t *testing.T) {
 		"": "", "example.com": "example.com", "xn--bcher-kva.example": "bücher.example", "a.xn--bcher-kva": "a.bücher", "_dmarc.xn--5dbmtg.example": "_dmarc.מבחן.example",
 		"xn--e1afmkfd.xn--p1ai": "пример.рф", "xn--strae-oqa.de": "straße.de", "xn--i-7iq.ws": "i❤.ws", "xn--.com": "xn--.com", "xn--a.com": "xn--a.com", "axn--bcher-kva.de": "axn--bcher-kva.de",
 	} {
-		if got := Unicode(name); got != want {
-			t.Errorf("Unicode(%q) = %q; want %q", name, got, want)
-		}
+		assert.Check(t, is.Equal(Unicode(name), want), "Unicode(%q)", name)
 	}
 }

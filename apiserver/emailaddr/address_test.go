@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 var (
@@ -33,12 +33,9 @@ func TestParse(t *testing.T) {
 			t.Parallel()
 			got, err := Parse(tt.in)
 			assert.Assert(t, err == nil, "Parse(%q): %v", tt.in, err)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("Parse(%q) (-want +got):\n%s", tt.in, diff)
-			}
-			if again, err := Normalize(got.String()); err != nil || again != got.String() {
-				t.Errorf("Normalize(%q) = %q, %v; want it unchanged", got, again, err)
-			}
+			assert.Check(t, is.DeepEqual(got, tt.want), "Parse(%q)", tt.in)
+			again, err := Normalize(got.String())
+			assert.Check(t, err == nil && again == got.String(), "Normalize(%q) = %q, %v; want it unchanged", got, again, err)
 		})
 	}
 }
@@ -76,9 +73,8 @@ func TestParseErrors(t *testing.T) {
 			assert.Check(t, got == (Address{}), "Parse(%q) = %q with an error; want the zero Address", tt.in, got)
 			assert.Check(t, strings.Contains(err.Error(), tt.want), "Parse(%q): %v; want %q in it", tt.in, err, tt.want)
 			assert.Check(t, len(err.Error()) <= 200, "message of %d bytes: %v", len(err.Error()), err)
-			if s, err := Normalize(tt.in); err == nil || s != "" {
-				t.Errorf("Normalize(%q) = %q, %v; want an error", tt.in, s, err)
-			}
+			s, err := Normalize(tt.in)
+			assert.Check(t, err != nil && s == "", "Normalize(%q) = %q, %v; want an error", tt.in, s, err)
 		})
 	}
 }

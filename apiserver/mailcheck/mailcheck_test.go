@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
@@ -159,9 +160,8 @@ func TestChecks(t *testing.T) {
 			t.Errorf("%s with %s %.120q: %+v; want %s: …%s…", tt.check, tt.name, tt.values, r, tt.status, tt.message)
 		}
 	}
-	if r := result(base(), "dkim"); r.Status != skipped {
-		t.Errorf("without selectors: %+v", r)
-	}
+	r := result(base(), "dkim")
+	assert.Check(t, r.Status == skipped, "without selectors: %+v", r)
 }
 
 // TestRules has a record for each rule that checkdmarc (github.com/domainaware/checkdmarc) tests
@@ -225,9 +225,8 @@ func TestRules(t *testing.T) {
 				for i := range 11 {
 					w["many.example MX"] = append(w["many.example MX"], fmt.Sprintf("10 h%d.example", i))
 				}
-				if r := result(w, check, "s1"); r.Status != status {
-					t.Errorf("%s %q: %+v; want %s", check, record, r, status)
-				}
+				r := result(w, check, "s1")
+				assert.Check(t, r.Status == status, "%s %q: %+v; want %s", check, record, r, status)
 			}
 		}
 	}
@@ -245,23 +244,18 @@ func TestZone(t *testing.T) {
 		{Name: "sub", Type: "NS", Value: "ns.example.net"}, {Name: "loop", Type: "CNAME", Value: "loop2.example.com"}, {Name: "loop2", Type: "CNAME", Value: "loop.example.com"},
 	})
 	assert.NilError(t, err)
-	if got := z.Selectors(); !slices.Equal(got, []string{"a", "b", "c"}) {
-		t.Errorf("selectors %q", got)
-	}
+	assert.Check(t, is.DeepEqual(z.Selectors(), []string{"a", "b", "c"}), "selectors")
 	for check, want := range map[string]string{
 		"mx": "ok: mail is received by 10 mx.example.com, 20 mx.example.net", "spf": "ok: 2 of at most 10 lookups, beside those of include:_spf.example.net, include:sub.example.com",
 		"dkim": "ok: there are keys for a (elsewhere), b, c", "dmarc": "ok: forged mail is treated by p=quarantine", "apex": "ok: ", "bulk_senders": "ok: ", "mta_sts": "warning: ",
 	} {
-		if r := result(z, check, z.Selectors()...); !strings.HasPrefix(r.Status+": "+r.Message, want) {
-			t.Errorf("%s: %+v, want %s", check, r, want)
-		}
+		r := result(z, check, z.Selectors()...)
+		assert.Check(t, strings.HasPrefix(r.Status+": "+r.Message, want), "%s: %+v, want %s", check, r, want)
 	}
-	if values, err := z.Lookup(t.Context(), "loop.example.com", "A"); values != nil || err != nil {
-		t.Errorf("a loop of aliases: %v, %v", values, err)
-	}
+	values, err := z.Lookup(t.Context(), "loop.example.com", "A")
+	assert.Check(t, values == nil && err == nil, "a loop of aliases: %v, %v", values, err)
 	for _, r := range []mailcheck.Record{{Name: "a b", Type: "A", Value: "192.0.2.1"}, {Name: "@", Type: "X", Value: "1"}, {Name: "@", Type: "A", Value: "x"}} {
-		if _, err := mailcheck.NewZone("example.com", []mailcheck.Record{r}); err == nil {
-			t.Errorf("%+v is accepted", r)
-		}
+		_, err := mailcheck.NewZone("example.com", []mailcheck.Record{r})
+		assert.Check(t, err != nil, "%+v is accepted", r)
 	}
 }

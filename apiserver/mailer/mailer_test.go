@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
@@ -55,9 +56,7 @@ func read(t *testing.T, data string) (header netmail.Header, parts map[string]st
 			return m.Header, parts
 		}
 		assert.NilError(t, err)
-		if got := part.Header.Get("Content-Transfer-Encoding"); got != "quoted-printable" {
-			t.Errorf("the encoding is %s", got)
-		}
+		assert.Check(t, is.Equal(part.Header.Get("Content-Transfer-Encoding"), "quoted-printable"), "the encoding")
 		text, err := io.ReadAll(quotedprintable.NewReader(part))
 		assert.NilError(t, err)
 		parts[part.Header.Get("Content-Type")] = strings.ReplaceAll(string(text), "\r\n", "\n")
@@ -97,18 +96,14 @@ func TestHeaderInjection(t *testing.T) {
 	} {
 		bad := message
 		bad.To = to
-		if err := send(t, s, "smtp://HOST", bad); !errors.Is(err, apiserver.ErrUndeliverable) {
-			t.Errorf("to %q: %v", to, err)
-		}
+		assert.Check(t, is.ErrorIs(send(t, s, "smtp://HOST", bad), apiserver.ErrUndeliverable), "to %q", to)
 	}
 	bad := message
 	bad.Subject, bad.ID = "Hello"+injected, "id"+injected
 	assert.NilError(t, send(t, s, "smtp://HOST", bad))
 	header, parts := read(t, s.Wait(1)[0].Data)
 	assert.Check(t, header.Get("Bcc") == "" && len(parts) == 2 && parts["text/plain; charset=UTF-8"] == message.Text, "header %v, parts %q", header, parts)
-	if n := len(s.Mails()); n != 1 {
-		t.Errorf("%d messages were sent", n)
-	}
+	assert.Check(t, is.Equal(len(s.Mails()), 1), "messages were sent")
 }
 
 func TestEncryption(t *testing.T) {
@@ -146,12 +141,10 @@ func TestUnknownCertificate(t *testing.T) {
 	s := smtptest.NewServer(t, smtptest.Options{STARTTLS: true})
 	sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com"}) // trusts the system's certificate authorities only
 	assert.NilError(t, err)
-	if err := sender.Send(t.Context(), message); err == nil || errors.Is(err, apiserver.ErrUndeliverable) || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("%v", err)
-	}
-	if got := s.Commands(); len(got) != 2 {
-		t.Errorf("with a certificate of an unknown authority the client sent %q", got)
-	}
+	err = sender.Send(t.Context(), message)
+	assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable) && strings.Contains(err.Error(), "certificate"), "%v", err)
+	got := s.Commands()
+	assert.Check(t, len(got) == 2, "with a certificate of an unknown authority the client sent %q", got)
 }
 
 func TestLogin(t *testing.T) {
@@ -161,16 +154,14 @@ func TestLogin(t *testing.T) {
 	} {
 		s := smtptest.NewServer(t, o)
 		assert.NilError(t, send(t, s, "smtp://mail%40host:p%40ss%3Aw%2Frd@HOST", message))
-		if got := s.Wait(1)[0]; got.User != "mail@host" || got.Encrypted != o.STARTTLS {
-			t.Errorf("sent as %+v", got)
-		}
+		got := s.Wait(1)[0]
+		assert.Check(t, got.User == "mail@host" && got.Encrypted == o.STARTTLS, "sent as %+v", got)
 		err := send(t, s, "smtp://mail%40host:wr%40ng@HOST", message)
 		if err == nil || errors.Is(err, apiserver.ErrUndeliverable) || strings.Contains(err.Error(), "wr@ng") || !strings.Contains(err.Error(), "535") {
 			t.Errorf("a wrong password: %v", err)
 		}
-		if err := send(t, s, "smtp://HOST", message); err == nil || errors.Is(err, apiserver.ErrUndeliverable) || !strings.Contains(err.Error(), "530") {
-			t.Errorf("no password: %v", err)
-		}
+		err = send(t, s, "smtp://HOST", message)
+		assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable) && strings.Contains(err.Error(), "530"), "no password: %v", err)
 	}
 }
 
@@ -237,25 +228,22 @@ func TestFailures(t *testing.T) {
 				assert.Check(t, strings.Contains(err.Error(), want), "%v lacks %q", err, want)
 			}
 			assert.Check(t, !strings.Contains(err.Error(), "jane@"), "%v contains the recipient", err)
-			if err := send(t, s, "smtp://HOST", message); err != nil || len(s.Wait(1)) != 1 {
-				t.Errorf("next message: %v, %+v", err, s.Mails())
-			}
+			err = send(t, s, "smtp://HOST", message)
+			assert.Check(t, err == nil && len(s.Wait(1)) == 1, "next message: %v, %+v", err, s.Mails())
 		})
 	}
 	t.Run("QUIT", func(t *testing.T) {
 		t.Parallel()
 		s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{"QUIT": {"421 4.3.0 Oops"}}})
-		if err := send(t, s, "smtp://HOST", message); err != nil {
-			t.Errorf("Send returned an error for an accepted message: %v", err)
-		}
+		err := send(t, s, "smtp://HOST", message)
+		assert.Check(t, err == nil, "Send returned an error for an accepted message: %v", err)
 	})
 	t.Run("connection refused", func(t *testing.T) {
 		t.Parallel()
 		s := smtptest.NewServer(t, smtptest.Options{})
 		s.Close()
-		if err := send(t, s, "smtp://HOST", message); err == nil || errors.Is(err, apiserver.ErrUndeliverable) {
-			t.Errorf("%v", err)
-		}
+		err := send(t, s, "smtp://HOST", message)
+		assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable), "%v", err)
 	})
 }
 
@@ -281,9 +269,8 @@ func TestSilentServer(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("a cancelled context does not end Send")
 	}
-	if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-		t.Errorf("the connection is still open: %d, %v", n, err)
-	}
+	n, err := conn.Read(make([]byte, 1))
+	assert.Check(t, n == 0 && errors.Is(err, io.EOF), "the connection is still open: %d, %v", n, err)
 }
 
 func TestOptions(t *testing.T) {

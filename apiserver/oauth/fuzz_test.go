@@ -65,19 +65,16 @@ func FuzzAccessToken(f *testing.F) {
 		}
 		var h, c map[string]any // member names are case-sensitive
 		assert.Assert(t, json.Unmarshal(header, &h) == nil && json.Unmarshal(claims, &c) == nil, "%q %q is accepted", header, claims)
-		if notBefore, _ := c["nbf"].(float64); notBefore > float64(start.Add(notBeforeLeeway).Unix()) {
-			t.Errorf("%q is accepted before its nbf", claims)
-		}
-		if _, has := h["crit"]; has {
-			t.Errorf("%q is accepted", header)
-		}
+		notBefore, _ := c["nbf"].(float64)
+		assert.Check(t, notBefore <= float64(start.Add(notBeforeLeeway).Unix()), "%q is accepted before its nbf", claims)
+		_, has := h["crit"]
+		assert.Check(t, !has, "%q is accepted", header)
 		list, _ := c["aud"].([]any)
 		expiry, _ := c["exp"].(float64)
 		if h["alg"] != "EdDSA" || c["iss"] != fuzzedIssuer || c["aud"] != audience && !slices.Contains(list, any(audience)) || expiry <= float64(start.Unix()) || expiry > lastSecond+1 {
 			t.Errorf("%q %q is accepted", header, claims)
 		}
-		if sub, _ := c["sub"].(string); user.ID != sub {
-			t.Errorf("%q is the user %q", claims, user.ID)
-		}
+		sub, _ := c["sub"].(string)
+		assert.Check(t, user.ID == sub, "%q is the user %q", claims, user.ID)
 	})
 }

@@ -174,17 +174,15 @@ func TestSharedFetch(t *testing.T) {
 	token := i.token()
 	for range 20 {
 		all.Go(func() {
-			if _, err := i.VerifyToken(t.Context(), token); err != nil {
-				t.Error(err)
-			}
+			_, err := i.VerifyToken(t.Context(), token)
+			assert.Check(t, err)
 		})
 	}
 	// A cancelled request does not cancel the fetch that other requests wait for.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := i.VerifyToken(ctx, token); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, err := i.VerifyToken(ctx, token)
+	assert.Check(t, errors.Is(err, context.Canceled), "cancelled: %v", err)
 	close(release)
 	all.Wait()
 	if i.mu.Lock(); i.requests["/keys"] != 1 {
@@ -208,9 +206,8 @@ func TestNoResponse(t *testing.T) {
 		assert.NilError(t, err)
 		begun := time.Now()
 		_, err = v.VerifyToken(t.Context(), token)
-		if _, ok := errors.AsType[*apiserver.IssuerUnavailableError](err); !ok || time.Since(begun) != fetchTimeout {
-			t.Errorf("after %s: %v", time.Since(begun), err)
-		}
+		_, ok := errors.AsType[*apiserver.IssuerUnavailableError](err)
+		assert.Check(t, ok && time.Since(begun) == fetchTimeout, "after %s: %v", time.Since(begun), err)
 	})
 }
 
@@ -256,9 +253,8 @@ func TestResponsesOfTheIssuer(t *testing.T) {
 			i := newIssuer(t)
 			i.set(func() { tt.change(i) })
 			i.unavailable(i.token())
-			if log := i.log.String(); !strings.Contains(log, tt.want) || len(log) > 700 {
-				t.Errorf("log: %s; want …%s…", log, tt.want)
-			}
+			log := i.log.String()
+			assert.Check(t, strings.Contains(log, tt.want) && len(log) <= 700, "log: %s; want …%s…", log, tt.want)
 		})
 	}
 }

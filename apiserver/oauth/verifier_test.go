@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
@@ -90,14 +91,11 @@ func TestAlgorithmsAndTypes(t *testing.T) {
 		for _, header := range []obj{
 			{"kid": tt.kid}, {}, {"kid": tt.kid, "typ": "JWT"}, {"kid": tt.kid, "typ": "AT+JWT"}, {"kid": tt.kid, "typ": "application/at+jwt"},
 		} {
-			if user, err := i.VerifyToken(t.Context(), sign(t, tt.alg, tt.key, header, i.claims())); err != nil || user.ID != "jane" {
-				t.Errorf("%s %v: %+v, %v", tt.alg, header, user, err)
-			}
+			user, err := i.VerifyToken(t.Context(), sign(t, tt.alg, tt.key, header, i.claims()))
+			assert.Check(t, err == nil && user.ID == "jane", "%s %v: %+v, %v", tt.alg, header, user, err)
 		}
 	}
-	if n := i.fetches(); n != 1 {
-		t.Errorf("the issuer received %d requests", n)
-	}
+	assert.Check(t, is.Equal(i.fetches(), 1), "the issuer received")
 }
 
 // unsigned returns a token with the header, claims and signature unchecked.
@@ -204,18 +202,15 @@ func TestRejectedTokens(t *testing.T) {
 	}
 	i.accepts(good)
 	i.accepts(asRSA(plain, i.claims("typ", "Bearer")))
-	if log := i.log.String(); log != "" {
-		t.Errorf("tokens are logged: %s", log)
-	}
+	assert.Check(t, is.Equal(i.log.String(), ""), "tokens are logged")
 }
 
 // TestTokenWithoutAUser checks that a token without a user is valid here; the service
 // rejects it.
 func TestTokenWithoutAUser(t *testing.T) {
 	i := newIssuer(t)
-	if user := i.accepts(i.token("sub", nil)); user.ID != "" {
-		t.Errorf("%+v", user)
-	}
+	user := i.accepts(i.token("sub", nil))
+	assert.Check(t, user.ID == "", "%+v", user)
 	i.rejects(i.token("sub", 5), errClaims)
 }
 
@@ -236,9 +231,8 @@ func TestNew(t *testing.T) {
 		"https://login.example.com", "https://login.example.com/realms/x/", "https://login.example.com:8443",
 		"http://localhost:8080/realms/x", "http://127.0.0.1", "http://[::1]:80",
 	} {
-		if _, err := New(Options{Issuer: issuer, Audience: "a"}); err != nil {
-			t.Errorf("%s: %v", issuer, err)
-		}
+		_, err := New(Options{Issuer: issuer, Audience: "a"})
+		assert.Check(t, err == nil, "%s: %v", issuer, err)
 	}
 	for _, tt := range []struct{ issuer, audience, want string }{
 		{"", "a", "issuer: it must be an https URL, for instance"},

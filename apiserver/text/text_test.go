@@ -30,18 +30,16 @@ func TestFoldOfEveryCharacter(t *testing.T) {
 		want := Fold(string(r))
 		assert.Check(t, Fold(want) == want, "Fold(%q) = %q, folded again %q", r, want, Fold(want))
 		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			if got := Fold(string(other)); got != want {
-				t.Errorf("Fold(%q) = %q, Fold(%q) = %q", other, got, r, want)
-			}
+			got := Fold(string(other))
+			assert.Check(t, got == want, "Fold(%q) = %q, Fold(%q) = %q", other, got, r, want)
 		}
 	}
 }
 
 func TestCheckName(t *testing.T) {
 	for _, s := range []string{"", "Jane", "Zoë", "Zoe\u0308", "नेपाली", "ن\u200cام", "👩\u200d👧", " ", "שרה", "🏴\U000e0067\U000e0062\U000e007f", "\u00ada"} {
-		if err := CheckName(s); err != nil {
-			t.Errorf("%q: %v", s, err)
-		}
+		err := CheckName(s)
+		assert.Check(t, err == nil, "%q: %v", s, err)
 	}
 	for _, s := range []string{
 		"\x00", "a\nb", "a\tb", "a\r", "\x1b[31m", "a\x7f", "a\u0085", "a\u009f", "a\u202eb", "\u2066a\u2069", "a\u200f", "\u061ca",
@@ -59,8 +57,7 @@ func TestCheckName(t *testing.T) {
 func FuzzFold(f *testing.F) {
 	f.Add("ΟΔΟΣ e\u0301 ß")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := Fold(s); Fold(got) != got {
-			t.Errorf("%q folds to %q, and then to %q", s, got, Fold(got))
-		}
+		got := Fold(s)
+		assert.Check(t, Fold(got) == got, "%q folds to %q, and then to %q", s, got, Fold(got))
 	})
 }

@@ -176,14 +176,12 @@ func TestHeaderErrors(t *testing.T) {
 		"Email,First Name\nx;y\n": `the first row has no column with the last name (such as "Last Name" or "last_name"); its columns are "Email", "First Name"`,
 		"Jane Doe,name\n":         address + `; its columns are "Jane Doe", "name"`,
 	} {
-		if _, err := userlist.Parse(text, userlist.Options{}); err == nil || err.Error() != want {
-			t.Errorf("%q: %v\nwant %s", text, err, want)
-		}
+		_, err := userlist.Parse(text, userlist.Options{})
+		assert.Check(t, err != nil && err.Error() == want, "%q: %v\nwant %s", text, err, want)
 	}
 	_, err := userlist.Parse("a,b\n", userlist.Options{Columns: map[userlist.Field]string{userlist.Address: "Mail"}})
-	if want := `the file has no column "Mail" for the address; its columns are "a", "b"`; err == nil || err.Error() != want {
-		t.Errorf("%v\nwant %s", err, want)
-	}
+	want := `the file has no column "Mail" for the address; its columns are "a", "b"`
+	assert.Check(t, err != nil && err.Error() == want, "%v\nwant %s", err, want)
 }
 
 // FuzzParse checks that each row is a user, has a problem, or is left out, and that the

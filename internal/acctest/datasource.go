@@ -86,9 +86,8 @@ func (p *Protocol) ExpectListed(t testing.TB, typeName string, config map[string
 	var got []string
 	for _, l := range listed {
 		got = append(got, l.DisplayName)
-		if id := p.IdentityOf(typeName, &l.Object); id["id"] != l.Text("id") || id["account_id"] != p.accountID {
-			t.Errorf("the identity of %s is %v", l.DisplayName, id)
-		}
+		id := p.IdentityOf(typeName, &l.Object)
+		assert.Check(t, id["id"] == l.Text("id") && id["account_id"] == p.accountID, "the identity of %s is %v", l.DisplayName, id)
 		p.ExpectPlansNothing(t, typeName, l)
 	}
 	assert.Check(t, slices.Equal(got, want), "%v lists %q, want %q", config, got, want)

@@ -44,17 +44,14 @@ func TestDomainOfDNSRecord(t *testing.T) {
 	f.Add("dns-records", fakeapi.Object{"id": 7, "type": "A"}, fakeapi.Object{"id": 8, "type": "A"})
 	c := newClient(t, f)
 	for _, id := range []int64{7, 8} {
-		if d, err := c.DomainOfDNSRecord(t.Context(), id); err != nil || d.ID != domains[0] || f.Count("list-dns-records") != 1 {
-			t.Errorf("record %d: %+v, %v after %v", id, d, err, f.Sent())
-		}
+		d, err := c.DomainOfDNSRecord(t.Context(), id)
+		assert.Check(t, err == nil && d.ID == domains[0] && f.Count("list-dns-records") == 1, "record %d: %+v, %v after %v", id, d, err, f.Sent())
 	}
 	f.Fail(fakeapi.Fault{Op: "list-domains", Status: 403})
-	if _, err := newClient(t, f).DomainOfDNSRecord(t.Context(), 7); StatusOf(err) != 403 {
-		t.Errorf("%v", err)
-	}
+	_, err := newClient(t, f).DomainOfDNSRecord(t.Context(), 7)
+	assert.Check(t, StatusOf(err) == 403, "%v", err)
 	for range 2 {
-		if _, err := c.DomainOfDNSRecord(t.Context(), 9); !IsNotFound(err) || f.Count("list-dns-records") != 2 {
-			t.Errorf("%v after %v", err, f.Sent())
-		}
+		_, err := c.DomainOfDNSRecord(t.Context(), 9)
+		assert.Check(t, IsNotFound(err) && f.Count("list-dns-records") == 2, "%v after %v", err, f.Sent())
 	}
 }

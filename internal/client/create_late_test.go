@@ -67,9 +67,8 @@ func TestLateRequest(t *testing.T) {
 				t.Errorf("%s, keys %t: %v", name, honours, err)
 			}
 			late.arrive(t)
-			if stored := f.Stored[create.stored]; len(stored) != 1 {
-				t.Errorf("%s, keys %t: stored %v", name, honours, stored)
-			}
+			stored := f.Stored[create.stored]
+			assert.Check(t, len(stored) == 1, "%s, keys %t: stored %v", name, honours, stored)
 		}
 	}
 }

@@ -56,9 +56,8 @@ func TestSecretIsReplayed(t *testing.T) {
 				}
 				id, secret, err := create.do(t.Context(), newClient(t, f))
 				assert.Assert(t, err == nil && secret != "", "secret %q, %v", secret, err)
-				if stored := f.Stored[create.stored]; len(stored) != 1 || stored[0]["id"] != id {
-					t.Errorf("got %s, stored %v", id, stored)
-				}
+				stored := f.Stored[create.stored]
+				assert.Check(t, len(stored) == 1 && stored[0]["id"] == id, "got %s, stored %v", id, stored)
 			})
 		}
 	}
@@ -119,9 +118,8 @@ func TestObjectOfUnknownAgeIsNotReturned(t *testing.T) {
 		f.Fail(fakeapi.Fault{Op: "create-master-password", DropBefore: true})
 		c := newClient(t, f, func(o *Options) { o.Transport = transport(f) })
 		id, _, err := secretCreators["generated password"].do(t.Context(), c)
-		if gone, ok := errors.AsType[*SecretLostError](err); !ok || len(gone.IDs) != 1 || id != "" {
-			t.Errorf("%s: id %s, %v", createdAt, id, err)
-		}
+		gone, ok := errors.AsType[*SecretLostError](err)
+		assert.Check(t, ok && len(gone.IDs) == 1 && id == "", "%s: id %s, %v", createdAt, id, err)
 	}
 }
 

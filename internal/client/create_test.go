@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -85,9 +86,8 @@ func TestCreateWithLostResponses(t *testing.T) {
 					assert.NilError(t, err)
 					stored := f.Stored[create.stored]
 					assert.Check(t, len(stored) == 1 && id == idText(stored[0]), "got id %q, stored %v", id, stored)
-					if n := f.Count(create.op); n != tc.posts {
-						t.Errorf("%d requests, want %d: %v", n, tc.posts, f.Sent())
-					}
+					n := f.Count(create.op)
+					assert.Check(t, n == tc.posts, "%d requests, want %d: %v", n, tc.posts, f.Sent())
 				})
 			}
 		}
@@ -118,12 +118,9 @@ func TestCreateWithoutALookup(t *testing.T) {
 			_, err := create.do(t.Context(), newClient(t, f))
 			unknown, ok := errors.AsType[*UnknownOutcomeError](err)
 			assert.Assert(t, ok && unknown.Lookup != nil && errors.Is(err, fakeapi.ErrDropped), "%T %v", err, err)
-			if n := f.Count(create.op); n != 1 {
-				t.Errorf("%d requests", n)
-			}
-			if text := err.Error(); !strings.Contains(text, "not sent again") || !strings.Contains(text, "may have been") {
-				t.Errorf("text %q", text)
-			}
+			assert.Check(t, is.Equal(f.Count(create.op), 1), "requests")
+			text := err.Error()
+			assert.Check(t, strings.Contains(text, "not sent again") && strings.Contains(text, "may have been"), "text %q", text)
 		})
 	}
 }
@@ -142,12 +139,9 @@ func TestCreateWithoutALookupAfterProof(t *testing.T) {
 			prove(t, f, c)
 			f.Fail(fakeapi.Fault{Op: create.op, DropAfter: true}, fakeapi.Fault{Op: create.list, Status: 403, Times: 9})
 			_, err := create.do(t.Context(), c)
-			if paid := create.op == "claim-dedicated-ip"; paid != (err != nil) {
-				t.Errorf("error %v", err)
-			}
-			if n := len(f.Stored[create.stored]); n != 1 {
-				t.Errorf("%d objects", n)
-			}
+			paid := create.op == "claim-dedicated-ip"
+			assert.Check(t, paid == (err != nil), "error %v", err)
+			assert.Check(t, is.Equal(len(f.Stored[create.stored]), 1), "objects")
 		})
 	}
 }
@@ -156,9 +150,8 @@ func TestCreateWithoutALookupAfterProof(t *testing.T) {
 func prove(t *testing.T, f *fakeapi.API, c *Client) {
 	t.Helper()
 	f.Fail(fakeapi.Fault{Op: "create-service-account", DropAfter: true})
-	if _, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "proof"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "proof"})
+	assert.NilError(t, err)
 	assert.Assert(t, c.transport.HonoursKeys.Load(), "no proof")
 	f.Stored["auth/service-accounts"] = nil
 	f.Requests = nil
@@ -225,9 +218,7 @@ func TestCreateFailsForGood(t *testing.T) {
 			_, unknown := errors.AsType[*UnknownOutcomeError](err)
 			paid := create.op == "claim-dedicated-ip" || create.op == "purchase-domains"
 			assert.Check(t, StatusOf(err) == 500 && strings.Contains(err.Error(), "boom") && unknown == paid, "%T %v", err, err)
-			if n := f.Count(create.op); n != 9 {
-				t.Errorf("%d requests", n)
-			}
+			assert.Check(t, is.Equal(f.Count(create.op), 9), "requests")
 		})
 	}
 }
@@ -241,9 +232,8 @@ func TestPaidCreateIsLookedUpThreeTimes(t *testing.T) {
 			f.Add("dedicated-ips", fakeapi.Object{"name": "ip"})
 		}
 	}
-	if _, err := c.ClaimDedicatedIP(t.Context(), "option"); err != nil || f.Count("claim-dedicated-ip") != 1 {
-		t.Errorf("%v after %v", err, f.Sent())
-	}
+	_, err := c.ClaimDedicatedIP(t.Context(), "option")
+	assert.Check(t, err == nil && f.Count("claim-dedicated-ip") == 1, "%v after %v", err, f.Sent())
 }
 
 func TestClaimWithTwoNewAddresses(t *testing.T) {
@@ -263,9 +253,8 @@ func TestEmptySuccessIsNotRepeated(t *testing.T) {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: creators[name].op, Status: 200, Text: "{}"})
 		f.HonoursKeys = true
 		_, err := creators[name].do(t.Context(), newClient(t, f))
-		if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok || f.Count(creators[name].op) != 1 {
-			t.Errorf("%s: %v after %v", name, err, f.Sent())
-		}
+		_, ok := errors.AsType[*UnknownOutcomeError](err)
+		assert.Check(t, ok && f.Count(creators[name].op) == 1, "%s: %v after %v", name, err, f.Sent())
 	}
 }
 
@@ -279,9 +268,8 @@ func TestPlainCreationWithoutAResponse(t *testing.T) {
 	} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: op, DropAfter: true, Times: 9})
 		err := do(newClient(t, f))
-		if _, ok := errors.AsType[*UnknownOutcomeError](err); !ok {
-			t.Errorf("%s: %T %v after %v", op, err, err, f.Sent())
-		}
+		_, ok := errors.AsType[*UnknownOutcomeError](err)
+		assert.Check(t, ok, "%s: %T %v after %v", op, err, err, f.Sent())
 	}
 }
 
@@ -345,9 +333,8 @@ func TestConflictNamesTheObject(t *testing.T) {
 				want = f.Add(creators[name].stored, existing)[0]
 			}
 			_, err := creators[name].do(t.Context(), newClient(t, f))
-			if e, ok := errors.AsType[*Error](err); !ok || !IsConflict(err) || e.ExistingID != want {
-				t.Errorf("%s, exists %t: %+v, want %q", name, exists, err, want)
-			}
+			e, ok := errors.AsType[*Error](err)
+			assert.Check(t, ok && IsConflict(err) && e.ExistingID == want, "%s, exists %t: %+v, want %q", name, exists, err, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -55,22 +56,18 @@ func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 			key = "Example.com"
 		}
 		for range 2 {
-			if got, err := c.GetDomain(t.Context(), key); err != nil || got.ID != d.ID {
-				t.Errorf("%s: %+v, %v", key, got, err)
-			}
+			got, err := c.GetDomain(t.Context(), key)
+			assert.Check(t, err == nil && got.ID == d.ID, "%s: %+v, %v", key, got, err)
 		}
-		if n := f.Count("list-domains"); n != 2 {
-			t.Errorf("%d lists", n)
-		}
+		assert.Check(t, is.Equal(f.Count("list-domains"), 2), "lists")
 	}
 }
 
 func TestNothingIsBoughtBlindly(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-domains", Status: 403, Times: 9})
 	c := newClient(t, f)
-	if _, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{}); StatusOf(err) != 403 {
-		t.Errorf("%v", err)
-	}
+	_, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	assert.Check(t, StatusOf(err) == 403, "%v", err)
 	assert.Check(t, f.Count("purchase-domains") == 0, "%v", f.Sent())
 }
 

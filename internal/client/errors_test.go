@@ -11,12 +11,10 @@ import (
 func TestErrorHelpers(t *testing.T) {
 	e := &Error{Status: 422, Problems: []Problem{{Loc: []string{"body", "a", "0"}, Msg: "x"}, {Loc: []string{"body", "b"}, Msg: "y"}, {Msg: "z"}}}
 	wrapped := fmt.Errorf("more: %w", e)
-	if got := ProblemsAt(wrapped, "body", "a"); len(got) != 1 || got[0].Msg != "x" {
-		t.Errorf("%v", got)
-	}
-	if got := ProblemsAt(wrapped); len(got) != 3 {
-		t.Errorf("%v", got)
-	}
+	got := ProblemsAt(wrapped, "body", "a")
+	assert.Check(t, len(got) == 1 && got[0].Msg == "x", "%v", got)
+	got = ProblemsAt(wrapped)
+	assert.Check(t, len(got) == 3, "%v", got)
 	for _, tc := range []struct {
 		err                             error
 		notFound, conflict, unsupported bool

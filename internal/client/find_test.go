@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -83,9 +84,7 @@ func TestFind(t *testing.T) {
 			if id, err := tc.find(t.Context(), c); err != nil || id != ids[0] {
 				t.Errorf("found %s, %v", id, err)
 			}
-			if got := f.Requests[len(f.Requests)-1].Query.Get("search"); got != tc.search {
-				t.Errorf("searched for %q", got)
-			}
+			assert.Check(t, is.Equal(f.Requests[len(f.Requests)-1].Query.Get("search"), tc.search), "searched for")
 			first := fakeapi.Object{}
 			maps.Copy(first, tc.objects[0])
 			delete(first, "id")
@@ -94,9 +93,8 @@ func TestFind(t *testing.T) {
 			ambiguous, _ := errors.AsType[*AmbiguousError](err)
 			assert.Check(t, ambiguous != nil && len(ambiguous.IDs) == 2 && ambiguous.IDs[0] == ids[0] && ambiguous.IDs[1] == twin[0], "of two: %v", err)
 			f.Stored[tc.stored] = f.Stored[tc.stored][1:2]
-			if _, err := tc.find(t.Context(), c); !IsNotFound(err) {
-				t.Errorf("of none: %v", err)
-			}
+			_, err = tc.find(t.Context(), c)
+			assert.Check(t, IsNotFound(err), "of none: %v", err)
 		})
 	}
 }
@@ -105,12 +103,10 @@ func TestFindWhereThereIsNoList(t *testing.T) {
 	f := fakeapi.New().PublishedOnly(405)
 	c := newClient(t, f)
 	for range 2 {
-		if _, err := c.FindServiceAccount(t.Context(), "ci"); !errors.Is(err, ErrReadUnsupported) {
-			t.Errorf("%v", err)
-		}
-		if _, err := c.FindDNSRecords(t.Context(), "example.com", "A", "@", ""); !errors.Is(err, ErrReadUnsupported) {
-			t.Errorf("%v", err)
-		}
+		_, err := c.FindServiceAccount(t.Context(), "ci")
+		assert.Check(t, errors.Is(err, ErrReadUnsupported), "%v", err)
+		_, err = c.FindDNSRecords(t.Context(), "example.com", "A", "@", "")
+		assert.Check(t, errors.Is(err, ErrReadUnsupported), "%v", err)
 	}
 	if n := len(f.Sent()); n != 3 { // one of them is the probe of the API
 		t.Errorf("%d requests", n)
@@ -119,9 +115,8 @@ func TestFindWhereThereIsNoList(t *testing.T) {
 
 func TestFindOfAListThatFails(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-mailboxes", Status: 404})
-	if _, err := newClient(t, f).FindMailbox(t.Context(), "a@b.example"); err == nil || IsNotFound(err) {
-		t.Errorf("%v", err)
-	}
+	_, err := newClient(t, f).FindMailbox(t.Context(), "a@b.example")
+	assert.Check(t, err != nil && !IsNotFound(err), "%v", err)
 }
 
 func TestDNSRecordLookupComparesPriority(t *testing.T) {

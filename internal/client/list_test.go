@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -52,17 +53,14 @@ func TestAuthorizations(t *testing.T) {
 		t.Error(got)
 	}
 	f.Add("workspaces", fakeapi.Object{"name": "Sales"})
-	if found, err := filter(c.ListWorkspaces(t.Context()), func(w *api.Workspace) bool { return w.ID != "" }); err != nil || len(found) != 1 {
-		t.Errorf("workspaces %v, %v", found, err)
-	}
+	found, err := filter(c.ListWorkspaces(t.Context()), func(w *api.Workspace) bool { return w.ID != "" })
+	assert.Check(t, err == nil && len(found) == 1, "workspaces %v, %v", found, err)
 	f.Fail(fakeapi.Fault{Op: "list-authorizations", Text: "null"})
-	if list, err := all(api.ListAuthorizationsRequest{}); err != nil || len(list) != 0 {
-		t.Errorf("null: %v, %v", list, err)
-	}
+	list, err = all(api.ListAuthorizationsRequest{})
+	assert.Check(t, err == nil && len(list) == 0, "null: %v, %v", list, err)
 	f.Fail(fakeapi.Fault{Op: "list-authorizations", Text: "{}"})
-	if _, err := all(api.ListAuthorizationsRequest{}); err == nil {
-		t.Error("{} is no list")
-	}
+	_, err = all(api.ListAuthorizationsRequest{})
+	assert.Check(t, err != nil, "{} is no list")
 }
 
 // TestPageSize counts the objects that the API reads for a caller that needs few.
@@ -74,9 +72,8 @@ func TestPageSize(t *testing.T) {
 			assert.NilError(t, err)
 			n++
 		}
-		if got := pageSizes(f); n != 5 || got != sizes {
-			t.Errorf("wanting %d: %d objects in pages of %s, want %s", wanted, n, got, sizes)
-		}
+		got := pageSizes(f)
+		assert.Check(t, n == 5 && got == sizes, "wanting %d: %d objects in pages of %s, want %s", wanted, n, got, sizes)
 	}
 }
 
@@ -86,11 +83,8 @@ func TestPageSizeIsRemembered(t *testing.T) {
 	f.RejectsSize = 500
 	c := newClient(t, f)
 	for range 3 {
-		if _, err := domainNames(c, t); err != nil {
-			t.Fatal(err)
-		}
+		_, err := domainNames(c, t)
+		assert.NilError(t, err)
 	}
-	if n := f.Count("list-domains"); n != 4 {
-		t.Errorf("%d requests", n)
-	}
+	assert.Check(t, is.Equal(f.Count("list-domains"), 4), "requests")
 }

@@ -87,12 +87,10 @@ func TestBulkWithLostResponses(t *testing.T) {
 					f.Fail(fault)
 				}
 				outcomes := newClient(t, f).CreateMailboxes(t.Context(), "example.com", tc.items)
-				if got := outcomesOf(outcomes); got != tc.want {
-					t.Errorf("%s, want %s; sent %v; %v", got, tc.want, f.Sent(), outcomes[0].Err)
-				}
-				if n := f.Count(api.CreateMailboxes.ID); n != tc.posts {
-					t.Errorf("%d requests, want %d: %v", n, tc.posts, f.Sent())
-				}
+				got := outcomesOf(outcomes)
+				assert.Check(t, got == tc.want, "%s, want %s; sent %v; %v", got, tc.want, f.Sent(), outcomes[0].Err)
+				n := f.Count(api.CreateMailboxes.ID)
+				assert.Check(t, n == tc.posts, "%d requests, want %d: %v", n, tc.posts, f.Sent())
 				for i, o := range outcomes {
 					if o.Mailbox != nil && (o.Mailbox.LocalPart != localPartKey(tc.items[i].LocalPart) || o.Mailbox.DomainName != "example.com") {
 						t.Errorf("item %d is %+v", i, o.Mailbox)
@@ -109,9 +107,8 @@ func TestBulkReplayed(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropAfter: true})
 	f.HonoursKeys = true
 	f.Add("mailboxes", fakeapi.Mailbox("a", "example.com"))
-	if got := outcomesOf(newClient(t, f).CreateMailboxes(t.Context(), "example.com", bulk("a", ""))); got != "already_exists invalid_local_part" {
-		t.Errorf("%s after %v", got, f.Sent())
-	}
+	got := outcomesOf(newClient(t, f).CreateMailboxes(t.Context(), "example.com", bulk("a", "")))
+	assert.Check(t, got == "already_exists invalid_local_part", "%s after %v", got, f.Sent())
 }
 
 // TestBulkThatIsProcessedLate checks that mailboxes are taken that the first attempt
@@ -136,9 +133,8 @@ func TestBulkThatIsProcessedLate(t *testing.T) {
 		if !canList {
 			want = "unknown created created"
 		}
-		if got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk("a", "b", "c"))); got != want {
-			t.Errorf("%s, want %s, after %v", got, want, f.Sent())
-		}
+		got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk("a", "b", "c")))
+		assert.Check(t, got == want, "%s, want %s, after %v", got, want, f.Sent())
 	}
 }
 
@@ -163,14 +159,12 @@ func TestBulkSplits(t *testing.T) {
 			f := fakeapi.New()
 			c := newClient(t, f)
 			tc.change(f, c)
-			if got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk(locals...))); strings.Count(got, "created") != len(locals) {
-				t.Errorf("%.200s", got)
-			}
+			got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk(locals...)))
+			assert.Check(t, strings.Count(got, "created") == len(locals), "%.200s", got)
 			before := len(f.Requests)
 			assert.Check(t, before == tc.requests, "%d requests, want %d", before, tc.requests)
-			if outcomes := c.CreateMailboxes(t.Context(), "example.org", bulk(locals[:50]...)); outcomes[0].Err != nil || len(f.Requests) != before+1 {
-				t.Errorf("50 more mailboxes took %d requests: %v", len(f.Requests)-before, outcomes[0].Err)
-			}
+			outcomes := c.CreateMailboxes(t.Context(), "example.org", bulk(locals[:50]...))
+			assert.Check(t, outcomes[0].Err == nil && len(f.Requests) == before+1, "50 more mailboxes took %d requests: %v", len(f.Requests)-before, outcomes[0].Err)
 		})
 	}
 }
@@ -181,9 +175,8 @@ func TestBulkInterrupted(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: api.CreateMailboxes.ID, DropAfter: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	f.OnDrop = cancel
-	if got := outcomesOf(newClient(t, f).CreateMailboxes(ctx, "example.com", bulk("a", "b"))); got != "created created" {
-		t.Errorf("%s after %v", got, f.Sent())
-	}
+	got := outcomesOf(newClient(t, f).CreateMailboxes(ctx, "example.com", bulk("a", "b")))
+	assert.Check(t, got == "created created", "%s after %v", got, f.Sent())
 	assert.Check(t, f.Requests[1].Key == f.Requests[0].Key, "the lookup does not name its create")
 
 }

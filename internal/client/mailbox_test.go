@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -18,9 +19,7 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	name := "Joan"
 	m, err := newClient(t, f).UpdateMailbox(t.Context(), id, api.UpdateMailboxBody{FirstName: &name})
 	assert.Check(t, err == nil && m.FirstName == name && m.LastName == "Doe", "%+v, %v", m, err)
-	if body := f.Requests[0].Body; body != `{"first_name":"Joan"}` {
-		t.Errorf("sent %s", body)
-	}
+	assert.Check(t, is.Equal(f.Requests[0].Body, `{"first_name":"Joan"}`), "sent")
 }
 
 // TestUpdateWithoutContent checks that the object is read if the response to a change has
@@ -34,9 +33,8 @@ func TestUpdateWithoutContent(t *testing.T) {
 		assert.Check(t, err == nil && m.FirstName == name && reflect.DeepEqual(f.Sent(), []string{"update-mailbox", "get-mailbox"}), "%q: %+v, %v after %v", text, m, err, f.Sent())
 	}
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: `{"id":"11111111-0000-4000-8000-00000000000b"}`})
-	if _, err := newClient(t, f).GetMailbox(t.Context(), domainUUID); err == nil || !strings.Contains(err.Error(), "another object") {
-		t.Errorf("a read of another object: %v", err)
-	}
+	_, err := newClient(t, f).GetMailbox(t.Context(), domainUUID)
+	assert.Check(t, err != nil && strings.Contains(err.Error(), "another object"), "a read of another object: %v", err)
 }
 
 func TestUpdateDomainWithoutContent(t *testing.T) {
@@ -45,9 +43,7 @@ func TestUpdateDomainWithoutContent(t *testing.T) {
 	yes := true
 	s, err := newClient(t, f).UpdateDomain(t.Context(), "example.com", api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom[string](nil)})
 	assert.Check(t, err == nil && s.ID == id && s.AutoRenew, "%+v, %v", s, err)
-	if body := f.Requests[0].Body; body != `{"auto_renew":true,"redirect_url":null}` {
-		t.Errorf("sent %s", body)
-	}
+	assert.Check(t, is.Equal(f.Requests[0].Body, `{"auto_renew":true,"redirect_url":null}`), "sent")
 }
 
 func TestExport(t *testing.T) {
@@ -55,11 +51,8 @@ func TestExport(t *testing.T) {
 	r, err := newClient(t, f).ExportMailboxes(t.Context(), api.ExportMailboxesBody{})
 	assert.NilError(t, err)
 	defer r.Close()
-	if csv, err := io.ReadAll(r); err != nil || string(csv) != "id,primary_email\r\n" {
-		t.Errorf("%q, %v", csv, err)
-	}
-	if accept := f.Requests[0].Header.Get("Accept"); accept != "text/csv, application/json" {
-		t.Errorf("Accept: %s", accept)
-	}
+	csv, err := io.ReadAll(r)
+	assert.Check(t, err == nil && string(csv) == "id,primary_email\r\n", "%q, %v", csv, err)
+	assert.Check(t, is.Equal(f.Requests[0].Header.Get("Accept"), "text/csv, application/json"), "Accept")
 	assert.Check(t, f.Requests[0].Key == "", "an export has no Idempotency-Key")
 }

@@ -36,24 +36,21 @@ func TestSharedReads(t *testing.T) {
 					t.Helper()
 					before := f.Count(l.get)
 					for _, id := range ids {
-						if got, err := l.doGet(ctx, c, id); err != nil || got != id {
-							t.Errorf("read of %s: %s, %v", id, got, err)
-						}
+						got, err := l.doGet(ctx, c, id)
+						assert.Check(t, err == nil && got == id, "read of %s: %s, %v", id, got, err)
 					}
 					if refused {
 						gets = len(ids)
 					}
-					if got := f.Count(l.get) - before; got != gets {
-						t.Errorf("%d requests for %d reads, want %d", got, len(ids), gets)
-					}
+					got := f.Count(l.get) - before
+					assert.Check(t, got == gets, "%d requests for %d reads, want %d", got, len(ids), gets)
 				}
 				read(t.Context(), ids, n)
 				read(plan, ids, enoughReads-1)
 				read(t.Context(), ids[:1], 1)
 				read(WithUncachedReads(plan), ids[:1], 1)
-				if _, err := l.doGet(plan, c, goneID); !IsNotFound(err) {
-					t.Errorf("%v", err)
-				}
+				_, err := l.doGet(plan, c, goneID)
+				assert.Check(t, IsNotFound(err), "%v", err)
 				read(plan, f.Add(l.stored, fakeapi.Object{"name": "later"}), 1)
 				_ = c.DeleteMailbox(t.Context(), goneID)
 				read(plan, ids[:3], 3) // something of any kind may have changed
@@ -70,9 +67,8 @@ func TestLongListIsNotShared(t *testing.T) {
 	find := func(times int) (lists int) {
 		before := f.Count("list-domains")
 		for range times {
-			if _, err := c.FindDomain(WithSharedReads(t.Context()), "d0001.example"); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.FindDomain(WithSharedReads(t.Context()), "d0001.example")
+			assert.NilError(t, err)
 		}
 		return f.Count("list-domains") - before
 	}
@@ -92,9 +88,8 @@ func TestUncachedReads(t *testing.T) {
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	c := newClient(t, f)
 	for n := range 3 {
-		if _, err := c.GetMailbox(WithUncachedReads(t.Context()), id); err != nil || f.Count("list-mailboxes") != n+1 {
-			t.Errorf("%v, %d lists for %d reads", err, f.Count("list-mailboxes"), n+1)
-		}
+		_, err := c.GetMailbox(WithUncachedReads(t.Context()), id)
+		assert.Check(t, err == nil && f.Count("list-mailboxes") == n+1, "%v, %d lists for %d reads", err, f.Count("list-mailboxes"), n+1)
 	}
 }
 
@@ -113,18 +108,15 @@ func TestCachedListAfterAnUpdate(t *testing.T) {
 		f := fakeapi.New().PublishedOnly(405)
 		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 		c := newClient(t, f)
-		if _, err := c.GetMailbox(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.GetMailbox(t.Context(), id)
+		assert.NilError(t, err)
 		tc.fault.Op = "update-mailbox"
 		f.Fail(tc.fault)
 		joan := "Joan"
-		if _, err := c.UpdateMailbox(t.Context(), id, api.UpdateMailboxBody{FirstName: &joan}); (err != nil) != tc.fault.DropAfter {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err = c.UpdateMailbox(t.Context(), id, api.UpdateMailboxBody{FirstName: &joan})
+		assert.Check(t, (err != nil) == tc.fault.DropAfter, "%s: %v", name, err)
 		f.Clock.Advance(time.Minute) // the outage is over
-		if m, err := c.GetMailbox(t.Context(), id); err != nil || m.FirstName != joan || f.Count("list-mailboxes") != tc.lists {
-			t.Errorf("%s: %+v, %v with %d lists", name, m, err, f.Count("list-mailboxes"))
-		}
+		m, err := c.GetMailbox(t.Context(), id)
+		assert.Check(t, err == nil && m.FirstName == joan && f.Count("list-mailboxes") == tc.lists, "%s: %+v, %v with %d lists", name, m, err, f.Count("list-mailboxes"))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -69,22 +70,16 @@ func TestReadsAndDeletes(t *testing.T) {
 			f := fakeapi.New()
 			ids := f.Add(l.stored, fakeapi.Object{"name": "a"}, fakeapi.Object{"name": "b"})
 			c := newClient(t, f)
-			if id, err := l.doGet(t.Context(), c, ids[0]); err != nil || id != ids[0] {
-				t.Errorf("get: %s, %v", id, err)
-			}
+			id, err := l.doGet(t.Context(), c, ids[0])
+			assert.Check(t, err == nil && id == ids[0], "get: %s, %v", id, err)
 			// The operation is known to exist, so that a 404 needs no list.
-			if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
-				t.Errorf("get of a missing object: %v", err)
-			}
-			if err := l.doDelete(t.Context(), c, ids[0]); err != nil || len(f.Stored[l.stored]) != 1 {
-				t.Errorf("delete: %v", err)
-			}
-			if err := l.doDelete(t.Context(), c, ids[0]); !IsNotFound(err) || IsUnsupported(err) {
-				t.Errorf("delete of a missing object: %v", err)
-			}
-			if n := f.Count(l.list); n != 0 {
-				t.Errorf("%d lists", n)
-			}
+			_, err = l.doGet(t.Context(), c, goneID)
+			assert.Check(t, IsNotFound(err), "get of a missing object: %v", err)
+			err = l.doDelete(t.Context(), c, ids[0])
+			assert.Check(t, err == nil && len(f.Stored[l.stored]) == 1, "delete: %v", err)
+			err = l.doDelete(t.Context(), c, ids[0])
+			assert.Check(t, IsNotFound(err) && !IsUnsupported(err), "delete of a missing object: %v", err)
+			assert.Check(t, is.Equal(f.Count(l.list), 0), "lists")
 		})
 	}
 }
@@ -106,9 +101,7 @@ func TestPublishedOperationsOnly(t *testing.T) {
 					err := l.doDelete(t.Context(), c, id)
 					assert.Assert(t, errors.Is(err, ErrDeleteUnsupported) && IsUnsupported(err) && !IsNotFound(err), "delete: %v", err)
 				}
-				if n := f.Count(l.remove); n != 1 {
-					t.Errorf("%d attempts to delete", n)
-				}
+				assert.Check(t, is.Equal(f.Count(l.remove), 1), "attempts to delete")
 				var wg sync.WaitGroup
 				for _, want := range ids {
 					wg.Go(func() {
@@ -119,9 +112,8 @@ func TestPublishedOperationsOnly(t *testing.T) {
 					})
 				}
 				wg.Wait()
-				if _, err := l.doGet(t.Context(), c, goneID); l.published != IsNotFound(err) {
-					t.Errorf("get of a missing object: %v", err)
-				}
+				_, err := l.doGet(t.Context(), c, goneID)
+				assert.Check(t, l.published == IsNotFound(err), "get of a missing object: %v", err)
 				if n := f.Count(l.list); n > 3 { // the first 404 of a delete and of a read are checked in a new list
 					t.Errorf("%d lists for %d reads", n, len(ids))
 				}
@@ -139,19 +131,14 @@ func TestGenuine404BeforeAnySuccess(t *testing.T) {
 			id := f.Add(l.stored, fakeapi.Object{"name": "a"})[0]
 			c := newClient(t, f)
 			for range 5 {
-				if err := l.doDelete(t.Context(), c, goneID); !IsNotFound(err) {
-					t.Errorf("delete: %v", err)
-				}
-				if _, err := l.doGet(t.Context(), c, goneID); !IsNotFound(err) {
-					t.Errorf("get: %v", err)
-				}
+				err := l.doDelete(t.Context(), c, goneID)
+				assert.Check(t, IsNotFound(err), "delete: %v", err)
+				_, err = l.doGet(t.Context(), c, goneID)
+				assert.Check(t, IsNotFound(err), "get: %v", err)
 			}
-			if n := f.Count(l.list); n != 1 {
-				t.Errorf("%d lists", n)
-			}
-			if err := l.doDelete(t.Context(), c, id); err != nil {
-				t.Errorf("the operation counts as missing: %v", err)
-			}
+			assert.Check(t, is.Equal(f.Count(l.list), 1), "lists")
+			err := l.doDelete(t.Context(), c, id)
+			assert.Check(t, err == nil, "the operation counts as missing: %v", err)
 		})
 	}
 }
@@ -179,13 +166,10 @@ func TestSupports(t *testing.T) {
 				ids := f.Add(l.stored, fakeapi.Object{"name": "a", "primary_email": "a@example.com"}, fakeapi.Object{"name": "b", "primary_email": "b@example.com"})
 				c := newClient(t, f)
 				for _, id := range ids {
-					if got := c.Supports(t.Context(), op, id); got != want {
-						t.Errorf("%s: %v", id, got)
-					}
+					got := c.Supports(t.Context(), op, id)
+					assert.Check(t, got == want, "%s: %v", id, got)
 				}
-				if n := f.Count(l.get); n != 1 {
-					t.Errorf("%d reads", n)
-				}
+				assert.Check(t, is.Equal(f.Count(l.get), 1), "reads")
 			})
 		}
 	}
@@ -211,9 +195,7 @@ func TestSupportsReadsOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := f.Count("get-mailbox"); n != reads {
-			t.Errorf("%d: %d reads, want %d", status, n, reads)
-		}
+		assert.Check(t, is.Equal(f.Count("get-mailbox"), reads), "%d", status)
 	}
 }
 
@@ -240,9 +222,8 @@ func TestStaleListIsNoProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Stored["mailboxes"] = nil
-	if _, err := c.GetMailbox(t.Context(), id); !IsNotFound(err) || c.operation(api.GetMailbox.Spec).isAbsent() {
-		t.Errorf("%v", err)
-	}
+	_, err := c.GetMailbox(t.Context(), id)
+	assert.Check(t, IsNotFound(err) && !c.operation(api.GetMailbox.Spec).isAbsent(), "%v", err)
 }
 
 // TestListFailsDuringTheCheck checks that a failing list does not make an object look
@@ -251,12 +232,10 @@ func TestListFailsDuringTheCheck(t *testing.T) {
 	for _, status := range []int{404, 403} {
 		f := fakeapi.New().PublishedOnly(404).Fail(fakeapi.Fault{Op: "list-mailboxes", Status: status, Times: 9})
 		c := newClient(t, f)
-		if _, err := c.GetMailbox(t.Context(), goneID); err == nil || IsNotFound(err) || IsUnsupported(err) {
-			t.Errorf("get, list %d: %v", status, err)
-		}
-		if err := c.DeleteMailbox(t.Context(), goneID); err == nil || IsNotFound(err) || IsUnsupported(err) {
-			t.Errorf("delete, list %d: %v", status, err)
-		}
+		_, err := c.GetMailbox(t.Context(), goneID)
+		assert.Check(t, err != nil && !IsNotFound(err) && !IsUnsupported(err), "get, list %d: %v", status, err)
+		err = c.DeleteMailbox(t.Context(), goneID)
+		assert.Check(t, err != nil && !IsNotFound(err) && !IsUnsupported(err), "delete, list %d: %v", status, err)
 	}
 }
 
@@ -266,18 +245,15 @@ func TestNotFoundOfAProxy(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	c := newClient(t, f)
-	if _, err := c.GetMailbox(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.GetMailbox(t.Context(), id)
+	assert.NilError(t, err)
 	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
-	if m, err := c.GetMailbox(t.Context(), id); err != nil || m.ID != id {
-		t.Errorf("%+v, %v", m, err)
-	}
+	m, err := c.GetMailbox(t.Context(), id)
+	assert.Check(t, err == nil && m.ID == id, "%+v, %v", m, err)
 	c.operation(api.DeleteMailbox.Spec).setPresent()
 	f.Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 404, Text: "<html>no such page"})
-	if err := c.DeleteMailbox(t.Context(), id); err == nil || IsNotFound(err) || IsUnsupported(err) || !strings.Contains(err.Error(), "still there") {
-		t.Errorf("%v", err)
-	}
+	err = c.DeleteMailbox(t.Context(), id)
+	assert.Check(t, err != nil && !IsNotFound(err) && !IsUnsupported(err) && strings.Contains(err.Error(), "still there"), "%v", err)
 }
 
 func TestAbsentChanges(t *testing.T) {
@@ -286,20 +262,16 @@ func TestAbsentChanges(t *testing.T) {
 		id := f.Add("forwarding", fakeapi.Object{"target_email": "a@b.example"})[0]
 		c := newClient(t, f)
 		for range 3 {
-			if _, err := c.SetForwardingActive(t.Context(), id, true); !errors.Is(err, ErrUpdateUnsupported) {
-				t.Errorf("%v", err)
-			}
-			if _, err := c.GetAccount(t.Context()); !errors.Is(err, ErrReadUnsupported) {
-				t.Errorf("%v", err)
-			}
-			if _, err := c.DomainAvailability(t.Context(), "example.com"); !errors.Is(err, ErrReadUnsupported) {
-				t.Errorf("%v", err)
-			}
+			_, err := c.SetForwardingActive(t.Context(), id, true)
+			assert.Check(t, errors.Is(err, ErrUpdateUnsupported), "%v", err)
+			_, err = c.GetAccount(t.Context())
+			assert.Check(t, errors.Is(err, ErrReadUnsupported), "%v", err)
+			_, err = c.DomainAvailability(t.Context(), "example.com")
+			assert.Check(t, errors.Is(err, ErrReadUnsupported), "%v", err)
 		}
 		for _, op := range []string{"set-forwarding-active", "get-account", "check-domain-availability"} {
-			if n := f.Count(op); n != 1 {
-				t.Errorf("%d attempts of %s", n, op)
-			}
+			n := f.Count(op)
+			assert.Check(t, n == 1, "%d attempts of %s", n, op)
 		}
 	}
 }
@@ -310,35 +282,28 @@ func TestCreateUpdatesTheCache(t *testing.T) {
 	f := fakeapi.New().PublishedOnly(405)
 	f.Add("mailboxes", fakeapi.Mailbox("old", "example.com"))
 	c := newClient(t, f)
-	if _, err := c.GetMailbox(t.Context(), "old@example.com"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.GetMailbox(t.Context(), "old@example.com")
+	assert.NilError(t, err)
 	for i := range 20 {
 		m, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
 		assert.NilError(t, err)
-		if got, err := c.GetMailbox(t.Context(), m.ID); err != nil || got.PrimaryEmail != m.PrimaryEmail {
-			t.Errorf("%+v, %v", got, err)
-		}
+		got, err := c.GetMailbox(t.Context(), m.ID)
+		assert.Check(t, err == nil && got.PrimaryEmail == m.PrimaryEmail, "%+v, %v", got, err)
 	}
-	if n := f.Count("list-mailboxes"); n != 1 {
-		t.Errorf("%d lists", n)
-	}
+	assert.Check(t, is.Equal(f.Count("list-mailboxes"), 1), "lists")
 }
 
 func TestNoID(t *testing.T) {
 	f := fakeapi.New()
 	c := newClient(t, f)
 	for _, id := range []string{"", ".", ".."} {
-		if _, err := c.GetMailbox(t.Context(), id); err == nil {
-			t.Errorf("get %q", id)
-		}
-		if err := c.DeleteMailbox(t.Context(), id); err == nil {
-			t.Errorf("delete %q", id)
-		}
+		_, err := c.GetMailbox(t.Context(), id)
+		assert.Check(t, err != nil, "get %q", id)
+		err = c.DeleteMailbox(t.Context(), id)
+		assert.Check(t, err != nil, "delete %q", id)
 	}
-	if _, err := c.GetDNSRecord(t.Context(), 0); err == nil {
-		t.Error("get record 0")
-	}
+	_, err := c.GetDNSRecord(t.Context(), 0)
+	assert.Check(t, err != nil, "get record 0")
 	assert.Check(t, len(f.Sent()) == 0, "sent %v", f.Sent())
 }
 
@@ -371,9 +336,8 @@ func TestWrongBaseURL(t *testing.T) {
 func TestCaller(t *testing.T) {
 	for text, ok := range map[string]bool{`{"detail":[{"msg":"no"}]}`: true, "<html>": false} {
 		f := fakeapi.New().PublishedOnly(405).Fail(fakeapi.Fault{Op: "list-domains", Status: 403, Text: text, Times: 9})
-		if caller, err := newClient(t, f).Caller(t.Context()); caller != nil || (err == nil) != ok {
-			t.Errorf("%s: %+v, %v", text, caller, err)
-		}
+		caller, err := newClient(t, f).Caller(t.Context())
+		assert.Check(t, caller == nil && (err == nil) == ok, "%s: %+v, %v", text, caller, err)
 	}
 }
 

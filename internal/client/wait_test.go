@@ -48,16 +48,13 @@ func TestWaitForEnds(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel
-	if got, err := WaitFor(ctx, c, get, isActive); !errors.Is(err, context.Canceled) || got == nil {
-		t.Errorf("cancelled: %+v, %v", got, err)
-	}
+	got, err := WaitFor(ctx, c, get, isActive)
+	assert.Check(t, errors.Is(err, context.Canceled) && got != nil, "cancelled: %+v, %v", got, err)
 	broken := errors.New("it failed")
-	if got, err := WaitFor(t.Context(), c, get, func(*api.Mailbox) (bool, error) { return false, broken }); !errors.Is(err, broken) || got == nil {
-		t.Errorf("done fails: %+v, %v", got, err)
-	}
+	got, err = WaitFor(t.Context(), c, get, func(*api.Mailbox) (bool, error) { return false, broken })
+	assert.Check(t, errors.Is(err, broken) && got != nil, "done fails: %+v, %v", got, err)
 	f.Stored["mailboxes"] = nil
 	f.Clock.OnSleep = nil
-	if got, err := WaitFor(t.Context(), c, get, isActive); !IsNotFound(err) || got != nil {
-		t.Errorf("deleted: %+v, %v", got, err)
-	}
+	got, err = WaitFor(t.Context(), c, get, isActive)
+	assert.Check(t, IsNotFound(err) && got == nil, "deleted: %+v, %v", got, err)
 }

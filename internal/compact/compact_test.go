@@ -76,27 +76,21 @@ func TestRoundTrip(t *testing.T) {
 		} {
 			v := object(people, dynamic)
 			c, d := newConversion(), encoded(t, v)
-			if err := c.toFramework(&d); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			err := c.toFramework(&d)
+			assert.Assert(t, err == nil, "%s: %v", name, err)
 			narrow := bytes.Clone(d.MsgPack)
-			if err := c.toTerraform(&d); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if after := decoded(t, d); !after.Equal(v) {
-				t.Errorf("%s: %v became %v", name, v, after)
-			}
+			err = c.toTerraform(&d)
+			assert.Assert(t, err == nil, "%s: %v", name, err)
+			after := decoded(t, d)
+			assert.Check(t, after.Equal(v), "%s: %v became %v", name, v, after)
 			// What the framework makes itself has the same content in the types of JSON.
 			made, again := &tfprotov6.DynamicValue{MsgPack: narrow}, newConversion()
-			if err := again.toTerraform(&made); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if after := decoded(t, made); !field(t, after, "people").Equal(people) {
-				t.Errorf("%s: without a request %v became %v", name, v, after)
-			}
-			if err := again.toFramework(&made); err != nil || !bytes.Equal(made.MsgPack, narrow) {
-				t.Errorf("%s: without a request the string became %q, want %q: %v", name, made.MsgPack, narrow, err)
-			}
+			err = again.toTerraform(&made)
+			assert.Assert(t, err == nil, "%s: %v", name, err)
+			after = decoded(t, made)
+			assert.Check(t, field(t, after, "people").Equal(people), "%s: without a request %v became %v", name, v, after)
+			err = again.toFramework(&made)
+			assert.Check(t, err == nil && bytes.Equal(made.MsgPack, narrow), "%s: without a request the string became %q, want %q: %v", name, made.MsgPack, narrow, err)
 		}
 	}
 }
@@ -120,9 +114,8 @@ func TestFirstOfTheRequest(t *testing.T) {
 		assert.NilError(t, c.toFramework(d))
 	}
 	assert.NilError(t, c.toTerraform(&second))
-	if v := decoded(t, second); !v.Equal(prior) {
-		t.Errorf("%v, want %v", v, prior)
-	}
+	v := decoded(t, second)
+	assert.Check(t, v.Equal(prior), "%v, want %v", v, prior)
 }
 
 // TestStoredState checks that a stored state has the same string as the value that it was
@@ -135,21 +128,18 @@ func TestStoredState(t *testing.T) {
 	v, err := raw.Unmarshal(narrow)
 	assert.NilError(t, err)
 	for name, want := range map[string]string{"people": `{"a":null,"b":{"age":1.5,"is":true,"name":"B","tags":["a"]}}`, "any": `{"a":"x","b":1}`} {
-		if got := field(t, v, name); !got.Equal(text(want)) {
-			t.Errorf("%s is %s, want %s", name, got, want)
-		}
+		got := field(t, v, name)
+		assert.Check(t, got.Equal(text(want)), "%s is %s, want %s", name, got, want)
 	}
 	d, err := tfprotov6.NewDynamicValue(narrow, v)
 	assert.NilError(t, err)
 	to := &d
 	assert.NilError(t, c.toTerraform(&to))
 	want := loose(map[string]tftypes.Value{"a": text("x"), "b": tftypes.NewValue(tftypes.Number, 1)})
-	if got := field(t, decoded(t, to), "any"); !got.Equal(want) {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if _, err := newConversion().stateToFramework(&tfprotov6.RawState{JSON: []byte(`{"any":null}`)}); err != nil {
-		t.Error(err)
-	}
+	got := field(t, decoded(t, to), "any")
+	assert.Check(t, got.Equal(want), "%s, want %s", got, want)
+	_, err = newConversion().stateToFramework(&tfprotov6.RawState{JSON: []byte(`{"any":null}`)})
+	assert.Check(t, err)
 }
 
 // TestUnknownStays checks that Terraform gets back what it knows of an unknown value.
@@ -159,7 +149,6 @@ func TestUnknownStays(t *testing.T) {
 	assert.NilError(t, err)
 	c, d := newConversion(), &tfprotov6.DynamicValue{MsgPack: raw}
 	assert.NilError(t, c.toFramework(&d))
-	if err := c.toTerraform(&d); err != nil || !bytes.Equal(d.MsgPack, raw) {
-		t.Errorf("%x, want %x: %v", d.MsgPack, raw, err)
-	}
+	err = c.toTerraform(&d)
+	assert.Check(t, err == nil && bytes.Equal(d.MsgPack, raw), "%x, want %x: %v", d.MsgPack, raw, err)
 }

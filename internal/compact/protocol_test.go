@@ -99,17 +99,15 @@ func TestEveryFieldOfARequest(t *testing.T) {
 			}
 		}
 		results := reflect.ValueOf(s).MethodByName(method.Name).Call([]reflect.Value{reflect.ValueOf(t.Context()), request})
-		if err, ok := reflect.TypeAssert[error](results[1]); ok {
-			t.Fatalf("%s: %s", method.Name, err)
-		}
+		err, ok := reflect.TypeAssert[error](results[1])
+		assert.Assert(t, !ok, "%s: %s", method.Name, err)
 		got := reflect.ValueOf(k.request).Elem()
 		for field := range got.Type().Fields() {
 			sent, received := request.Elem().FieldByIndex(field.Index), got.FieldByIndex(field.Index)
 			switch received.Interface().(type) {
 			case *tfprotov6.DynamicValue:
-				if same := sent.Pointer() == received.Pointer(); same != others[field.Name] {
-					t.Errorf("%s of %s: the value is unconverted: %t", field.Name, method.Name, same)
-				}
+				same := sent.Pointer() == received.Pointer()
+				assert.Check(t, same == others[field.Name], "%s of %s: the value is unconverted: %t", field.Name, method.Name, same)
 			case *tfprotov6.RawState:
 				assert.Check(t, !received.IsNil(), "%s of %s is dropped", field.Name, method.Name)
 			default:

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // read converts a value of the configuration or the state, as the framework does.
@@ -40,27 +41,20 @@ func TestValidation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, in := range []any{nil, tftypes.UnknownValue} {
-				if got := validationError(t, tt, in); got != "" {
-					t.Errorf("%v: %s", in, got)
-				}
+				assert.Check(t, is.Equal(validationError(t, tt, in), ""), "%v", in)
 			}
 			for _, in := range tt.valid {
-				if got := validationError(t, tt, in); got != "" {
-					t.Errorf("%q: %s", in, got)
-				}
+				assert.Check(t, is.Equal(validationError(t, tt, in), ""), "%q", in)
 				once, err := tt.typ.Normalize(in)
 				assert.Check(t, err == nil, "Normalize(%q): %v", in, err)
-				if twice, err := tt.typ.Normalize(once); err != nil || twice != once || !tt.typ.Same(in, once) {
-					t.Errorf("Normalize(%q) = %q, and of that %q, %v", in, once, twice, err)
-				}
+				twice, err := tt.typ.Normalize(once)
+				assert.Check(t, err == nil && twice == once && tt.typ.Same(in, once), "Normalize(%q) = %q, and of that %q, %v", in, once, twice, err)
 			}
 			for _, in := range tt.invalid {
-				if got := validationError(t, tt, in); !strings.HasPrefix(got, "Invalid thing|thing must be ") || !strings.HasSuffix(got, ".") {
-					t.Errorf("%q: %q", in, got)
-				}
-				if _, err := tt.typ.Normalize(in); err == nil {
-					t.Errorf("Normalize(%q) has no error", in)
-				}
+				got := validationError(t, tt, in)
+				assert.Check(t, strings.HasPrefix(got, "Invalid thing|thing must be ") && strings.HasSuffix(got, "."), "%q: %q", in, got)
+				_, err := tt.typ.Normalize(in)
+				assert.Check(t, err != nil, "Normalize(%q) has no error", in)
 			}
 		})
 	}
@@ -110,13 +104,11 @@ func TestValues(t *testing.T) {
 		}
 		for i, in := range inputs {
 			raw, v := tftypes.NewValue(tftypes.String, in), read(t, tt.typ, in)
-			if back, err := v.ToTerraformValue(t.Context()); err != nil || !back.Equal(raw) {
-				t.Errorf("%s: %s became %s, %v", name, raw, back, err)
-			}
+			back, err := v.ToTerraformValue(t.Context())
+			assert.Check(t, err == nil && back.Equal(raw), "%s: %s became %s, %v", name, raw, back, err)
 			s, _ := v.ToStringValue(t.Context())
-			if again, diags := tt.typ.ValueFromString(t.Context(), s); diags.HasError() || again != basetypes.StringValuable(v) {
-				t.Errorf("%s: %s became %s, %v", name, v, again, diags)
-			}
+			again, diags := tt.typ.ValueFromString(t.Context(), s)
+			assert.Check(t, !diags.HasError() && again == basetypes.StringValuable(v), "%s: %s became %s, %v", name, v, again, diags)
 			assert.Check(t, v.Type(t.Context()) == attr.Type(tt.typ) && !v.Equal(s), "%s: %s has the type %#v, or equals a plain string", name, v, v.Type(t.Context()))
 			for j, other := range inputs[:4] {
 				o := read(t, tt.typ, other)
@@ -126,9 +118,8 @@ func TestValues(t *testing.T) {
 				}
 			}
 		}
-		if _, err := tt.typ.ValueFromTerraform(t.Context(), tftypes.NewValue(tftypes.Bool, true)); err == nil {
-			t.Errorf("%s reads a bool", name)
-		}
+		_, err := tt.typ.ValueFromTerraform(t.Context(), tftypes.NewValue(tftypes.Bool, true))
+		assert.Check(t, err != nil, "%s reads a bool", name)
 		if typ := tt.typ.ValueType(t.Context()); typ != attr.Value(String{format: tt.typ.format}) || tt.typ.String() != "customtype."+name || tt.typ.Equal(types.StringType) {
 			t.Errorf("%s: the values of %s are %#v", name, tt.typ, typ)
 		}

@@ -129,9 +129,8 @@ func TestEqualFor(t *testing.T) {
 		{"TLSA", "ABCD", "abcd", false},
 		{"", `"a"`, "a", true},
 	} {
-		if got := EqualFor(tt.typ, tt.a, tt.b); got != tt.want {
-			t.Errorf("EqualFor(%q, %q, %q) = %v", tt.typ, tt.a, tt.b, got)
-		}
+		got := EqualFor(tt.typ, tt.a, tt.b)
+		assert.Check(t, got == tt.want, "EqualFor(%q, %q, %q) = %v", tt.typ, tt.a, tt.b, got)
 	}
 }
 
@@ -181,8 +180,7 @@ func TestEqualInZone(t *testing.T) {
 		{"", "www.example.com.", "WWW.example.com", true},
 		{"", "www", "www.example.com", false},
 	} {
-		if got := EqualInZone(tt.zone, tt.a, tt.b); got != tt.want {
-			t.Errorf("EqualInZone(%q, %q, %q) = %v", tt.zone, tt.a, tt.b, got)
-		}
+		got := EqualInZone(tt.zone, tt.a, tt.b)
+		assert.Check(t, got == tt.want, "EqualInZone(%q, %q, %q) = %v", tt.zone, tt.a, tt.b, got)
 	}
 }

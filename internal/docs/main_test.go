@@ -20,8 +20,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), filepath.FromSlash(c.file))
 		assert.NilError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, []byte(c.text), 0o600)))
-		if err := run(t.Context(), strings.TrimSuffix(file, filepath.FromSlash(c.file))); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := run(t.Context(), strings.TrimSuffix(file, filepath.FromSlash(c.file)))
+		assert.Check(t, err != nil && strings.Contains(err.Error(), c.want), "%s: %v", name, err)
 	}
 }

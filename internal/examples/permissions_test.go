@@ -67,9 +67,8 @@ func TestPermissionsAreEnough(t *testing.T) {
 				s.Token = s.LimitedToken(t, granted...)
 				p := s.Protocol(t, "")
 				next, diags := p.Apply(t.Context(), row[1], config, o)
-				if text := acctest.Render(diags); strings.Contains(text, "capability") || acctest.Errors(diags) > 0 {
-					t.Fatalf("with %s: %s", step, text)
-				}
+				text := acctest.Render(diags)
+				assert.Assert(t, !strings.Contains(text, "capability") && acctest.Errors(diags) <= 0, "with %s: %s", step, text)
 				o = next
 			}
 			assert.Check(t, o.Gone(), "it is still there")
@@ -95,9 +94,8 @@ func sample(t *testing.T, s *acctest.Server, typeName string) [3]map[string]any 
 		"mailhost_service_account": {{"name": "ci"}, {"name": "cd"}},
 		"mailhost_dedicated_ip":    {{"option_id": api.DerivedID(s.AccountID, "dedicated-ip-option:eu")}, {}},
 	}
-	if _, ok := all[typeName]; !ok {
-		t.Fatalf("add %s to the samples", typeName)
-	}
+	_, ok := all[typeName]
+	assert.Assert(t, ok, "add %s to the samples", typeName)
 	return all[typeName]
 }
 

@@ -32,9 +32,8 @@ func TestLinks(t *testing.T) {
 	}
 	for _, page := range pages {
 		exists := func(path string) {
-			if _, err := os.Stat(filepath.FromSlash(path)); err != nil {
-				t.Errorf("%s names a file that does not exist: %s", page, path)
-			}
+			_, err := os.Stat(filepath.FromSlash(path))
+			assert.Check(t, err == nil, "%s names a file that does not exist: %s", page, path)
 		}
 		text := read(t, page)
 		for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {

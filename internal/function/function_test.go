@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -80,9 +80,7 @@ func TestResults(t *testing.T) {
 			if ferr != nil {
 				t.Fatal(ferr.Text)
 			}
-			if diff := cmp.Diff(tt.want, text(t, v)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			assert.Check(t, is.DeepEqual(text(t, v), tt.want))
 		})
 	}
 }
@@ -103,9 +101,7 @@ func TestParseUsers(t *testing.T) {
 		assert.NilError(t, p.As(&names))
 		got[local] = text(t, names["first_name"]) + "|" + text(t, names["last_name"])
 	}
-	if diff := cmp.Diff(map[string]string{"jane.doe": "Jane|Doe", "zoe": "Zoë|Müller; M.A."}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, map[string]string{"jane.doe": "Jane|Doe", "zoe": "Zoë|Müller; M.A."}))
 }
 
 // TestCheckMailDNS checks the records of a list and of a zone.
@@ -132,9 +128,8 @@ func TestCheckMailDNS(t *testing.T) {
 			assert.NilError(t, r.As(&fields))
 			got += text(t, fields["check"]) + " " + text(t, fields["status"]) + ", "
 		}
-		if want := "mx ok, spf failed, dkim failed, dmarc failed, mta_sts warning, tls_rpt warning, apex ok, bulk_senders failed, "; got != want {
-			t.Errorf("%s: %s", name, got)
-		}
+		want := "mx ok, spf failed, dkim failed, dmarc failed, mta_sts warning, tls_rpt warning, apex ok, bulk_senders failed, "
+		assert.Check(t, got == want, "%s: %s", name, got)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 )
 
@@ -57,9 +57,7 @@ func TestLicences(t *testing.T) {
 	}
 	kept, err := os.ReadFile("licences.csv")
 	assert.NilError(t, err)
-	if diff := cmp.Diff(string(kept), list.String()); diff != "" {
-		t.Errorf("licences.csv is stale; run make licences, read what has changed, and commit it:\n%s", diff)
-	}
+	assert.Check(t, is.Equal(list.String(), string(kept)), "licences.csv is stale; run make licences, read what has changed, and commit it")
 }
 
 // modules returns the folders of the modules whose packages a program links on any

@@ -16,9 +16,8 @@ func TestParseVersion(t *testing.T) {
 		"Terragrunt v1.0.0\n":                           " ",
 	} {
 		product, number, err := localcli.ParseVersion(out)
-		if got := product + " " + number; got != want || (err == nil) != (want != " ") {
-			t.Errorf("%q is %q, %v; want %q", out, got, err, want)
-		}
+		got := product + " " + number
+		assert.Check(t, got == want && (err == nil) == (want != " "), "%q is %q, %v; want %q", out, got, err, want)
 	}
 }
 

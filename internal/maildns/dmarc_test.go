@@ -3,6 +3,8 @@ package maildns
 import (
 	"math"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestDMARCRecord begins with examples of RFC 7489, appendix B.2, and has the tags of RFC 9989.
@@ -69,9 +71,8 @@ func TestTLSRPTRecord(t *testing.T) {
 		"v=TLSRPTv1; rua=mailto:a%21b@example.com,https://xn--bcher-kva.example": {"a!b@Example.com", "https://Bücher.example"},
 		"v=TLSRPTv1; rua=https://a.example:8443/x%21%2C%3B?y=%3B":                {"HTTPS://a.example:8443/x!,;?y=;"},
 	} {
-		if got, err := (TLSRPT{RUA: rua}).Record(); err != nil || got != want {
-			t.Errorf("got %q, %v; want %q", got, err, want)
-		}
+		got, err := (TLSRPT{RUA: rua}).Record()
+		assert.Check(t, err == nil && got == want, "got %q, %v; want %q", got, err, want)
 	}
 	for in, want := range map[string]string{
 		"http://example.com": "is not an https URL", "ftp://example.com": "is not an https URL", "https://u:secret@example.com": "must not have a user", "https://example.com/#x": "fragment",

@@ -13,9 +13,8 @@ func TestMTASTSRecord(t *testing.T) {
 	for id, want := range map[string]string{ // the first one is from RFC 8461, section 3.1
 		"20160831085700Z": "v=STSv1; id=20160831085700Z;", "a": "v=STSv1; id=a;", strings.Repeat("Z", 32): "v=STSv1; id=" + strings.Repeat("Z", 32) + ";",
 	} {
-		if got, err := (MTASTS{ID: id}).Record(); err != nil || got != want {
-			t.Errorf("got %q, %v; want %q", got, err, want)
-		}
+		got, err := (MTASTS{ID: id}).Record()
+		assert.Check(t, err == nil && got == want, "got %q, %v; want %q", got, err, want)
 	}
 	for id, want := range map[string]string{
 		"": "must not be empty", strings.Repeat("a", 33): "longer than 32", "2016-08-31": "only ASCII letters and digits", "a_b": "only ASCII letters and digits", "a;b": "only ASCII letters and digits", "é": "only ASCII letters and digits", "ő": "only ASCII letters and digits",
@@ -85,9 +84,8 @@ func TestParseMTASTSPolicy(t *testing.T) {
 		"CRLF": rfc8461, "LF": strings.ReplaceAll(rfc8461, "\r", ""), "no last line end": strings.TrimSuffix(rfc8461, "\r\n"),
 		"unknown key": rfc8461 + "x-note: a:b\r\n", "spaces": strings.ReplaceAll(rfc8461, ": ", ":\t "), "none": strings.ReplaceAll(rfc8461, ": ", ":"),
 	} {
-		if got, err := parseMTASTSPolicy(text); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		got, err := parseMTASTSPolicy(text)
+		assert.Check(t, err == nil && reflect.DeepEqual(got, want), "%s: %+v, %v", name, got, err)
 	}
 	replaced := func(old, replacement string) string { return strings.Replace(rfc8461, old, replacement, 1) }
 	for text, want := range map[string]string{
@@ -107,12 +105,10 @@ func TestMTASTSID(t *testing.T) {
 	t.Parallel()
 	id, err := MTASTSID(rfc8461)
 	assert.Check(t, err == nil && id == "b7c7f8ecaf8c62bfd6c88412f7c35d06", "got %q, %v", id, err)
-	if _, err := (MTASTS{ID: id}).Record(); err != nil {
-		t.Error(err)
-	}
-	if other, err := MTASTSID(strings.Replace(rfc8461, "enforce", "testing", 1)); err != nil || other == id {
-		t.Errorf("another policy: %q, %v", other, err)
-	}
+	_, err = (MTASTS{ID: id}).Record()
+	assert.Check(t, err)
+	other, err := MTASTSID(strings.Replace(rfc8461, "enforce", "testing", 1))
+	assert.Check(t, err == nil && other != id, "another policy: %q, %v", other, err)
 	got, err := MTASTSID("mode: enforce")
 	wantProblem(t, got, err, "policy: ")
 }

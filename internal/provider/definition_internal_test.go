@@ -25,9 +25,8 @@ func TestDefinitions(t *testing.T) {
 			t.Errorf("%s is valuable, and has no natural key by which a plan could protect it", name)
 		}
 		model := member(d, "Listing.Imported").Type().In(2).Elem()
-		if _, isScoped := model.FieldByName("Scope"); isScoped != member(d, "Find.isScoped").Bool() {
-			t.Errorf("%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)
-		}
+		_, isScoped := model.FieldByName("Scope")
+		assert.Check(t, isScoped == member(d, "Find.isScoped").Bool(), "%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)
 	}
 }
 

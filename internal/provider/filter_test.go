@@ -149,9 +149,8 @@ func expectKept(t *testing.T, name string, o *acctest.Object, config map[string]
 	var fields map[string]tftypes.Value
 	assert.NilError(t, o.State.As(&fields))
 	for attribute, want := range config {
-		if got := fields[attribute]; !got.Equal(tftypes.NewValue(got.Type(), want)) {
-			t.Errorf("%s of data.%s is %s, not the configuration's %v", attribute, name, got, want)
-		}
+		got := fields[attribute]
+		assert.Check(t, got.Equal(tftypes.NewValue(got.Type(), want)), "%s of data.%s is %s, not the configuration's %v", attribute, name, got, want)
 	}
 }
 
@@ -201,7 +200,6 @@ func expectFilters(t *testing.T, name string, s *tfprotov6.Schema, filters map[s
 		}
 	}
 	slices.Sort(got)
-	if want := slices.Sorted(maps.Keys(filters)); !slices.Equal(got, want) {
-		t.Errorf("%s has the filters %q, the contract %q", name, got, want)
-	}
+	want := slices.Sorted(maps.Keys(filters))
+	assert.Check(t, slices.Equal(got, want), "%s has the filters %q, the contract %q", name, got, want)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -83,9 +84,7 @@ func TestPlanKnowsWhatIsKnown(t *testing.T) {
 			maps.Copy(config, in)
 			plan, diags := p.Walk().Plan(name, config, nil)
 			p.NoErrors(diags)
-			if d := difference(known, plain(t, plan.State)); d != "" {
-				t.Errorf("%s %v (-want +got):\n%s", name, in, d)
-			}
+			assert.Check(t, is.Equal(difference(known, plain(t, plan.State)), ""), "%s %v (-want +got)", name, in)
 		}
 	}
 }

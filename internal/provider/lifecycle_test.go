@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -165,17 +166,15 @@ func (x *subject) take(i int, step step) {
 		x.p.NoErrors(diags)
 		x.o = o
 	}
-	if kept := x.o.Text("id") == id; kept != (does == updates || does == noChange) {
-		x.Errorf("step %d %s: the id was %q and is %q", i, does, id, x.o.Text("id"))
-	}
+	kept := x.o.Text("id") == id
+	assert.Check(x, kept == (does == updates || does == noChange), "step %d %s: the id was %q and is %q", i, does, id, x.o.Text("id"))
 	x.identified(x.o, fmt.Sprint("step ", i))
 	assert.Check(x, x.o.State.IsFullyKnown(), "step %d leaves unknown values: %s", i, x.o.State)
 	if d := difference(step.want, plain(x.T, x.o.State)); d != "" && step.want != nil {
 		x.Errorf("step %d: the state (-want +got):\n%s", i, d)
 	}
-	if does, plan := x.plan(step.config); does != noChange {
-		x.Errorf("step %d: the second plan %s: %s", i, does, plan.State)
-	}
+	does, plan = x.plan(step.config)
+	assert.Check(x, does == noChange, "step %d: the second plan %s: %s", i, does, plan.State)
 	if step.does != noChange {
 		x.latest = step.config
 	}
@@ -202,9 +201,8 @@ func (x *subject) named(diags []*tfprotov6.Diagnostic, objects ...*acctest.Objec
 // identified checks the identity of an object.
 func (x *subject) identified(o *acctest.Object, when string) {
 	x.Helper()
-	if id := x.p.IdentityOf(x.typeName, o); id["id"] == "" || id["id"] != x.o.Text("id") || id["account_id"] != x.s.AccountID {
-		x.Errorf("%s: the identity is %v, the id %s", when, id, x.o.Text("id"))
-	}
+	id := x.p.IdentityOf(x.typeName, o)
+	assert.Check(x, id["id"] != "" && id["id"] == x.o.Text("id") && id["account_id"] == x.s.AccountID, "%s: the identity is %v, the id %s", when, id, x.o.Text("id"))
 }
 
 // imports imports the object by each id, and by its identity.
@@ -232,17 +230,14 @@ func (x *subject) imports() {
 		o, diags = x.p.Read(x.typeName, o)
 		x.p.NoErrors(diags)
 		x.identified(o, "import "+key)
-		if d := difference(want, plain(x.T, o.State)); d != "" {
-			x.Errorf("import of %q %v (-want +got):\n%s", key, identity, d)
-		}
+		assert.Check(x, is.Equal(difference(want, plain(x.T, o.State)), ""), "import of %q %v (-want +got)", key, identity)
 		plan, diags := x.p.Plan(x.typeName, x.latest, o)
 		x.p.NoErrors(diags)
 		assert.Check(x, len(plan.Replace) <= 0 && plan.Text("id") == id, "import of %q is replaced because of %v", key, plan.Replace)
 	}
 	for _, wrong := range []values{{"id": ""}, {"id": "no id"}, {"id": id, "account_id": noID}} {
-		if _, diags := x.p.Import(x.typeName, "", wrong); acctest.Errors(diags) != 1 {
-			x.Errorf("the import of %v: %s", wrong, acctest.Render(diags))
-		}
+		_, diags := x.p.Import(x.typeName, "", wrong)
+		assert.Check(x, acctest.Errors(diags) == 1, "the import of %v: %s", wrong, acctest.Render(diags))
 	}
 }
 
@@ -273,9 +268,8 @@ func (x *subject) ends() {
 		acctest.Expect(x, diags, "WARNING", "will still exist")
 		return
 	}
-	if o, diags := x.p.Walk().Read(x.typeName, x.o); acctest.Errors(diags) > 0 || !o.Gone() {
-		x.Errorf("after the destroy it is read as %s, %s", o.State, acctest.Render(diags))
-	}
+	o, diags := x.p.Walk().Read(x.typeName, x.o)
+	assert.Check(x, acctest.Errors(diags) <= 0 && o.Gone(), "after the destroy it is read as %s, %s", o.State, acctest.Render(diags))
 }
 
 // refusals checks the errors about configurations and imports.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -351,9 +352,7 @@ func TestLookups(t *testing.T) {
 					if p.NoErrors(diags); len(diags) > 0 {
 						t.Errorf("%v: %s", c.config, acctest.Render(diags))
 					}
-					if d := difference(c.want, plain(t, o.State)); d != "" {
-						t.Errorf("%v (-want +got):\n%s", c.config, d)
-					}
+					assert.Check(t, is.Equal(difference(c.want, plain(t, o.State)), ""), "%v (-want +got)", c.config)
 				}
 				for _, c := range l.lists {
 					o, diags := p.ReadData(plural, c.config)
@@ -376,9 +375,8 @@ func TestLookups(t *testing.T) {
 					name := typeName
 					if c.isPlural {
 						name = plural
-						if _, diags := p.List(typeName, c.config, 100); acctest.Errors(diags) == 0 {
-							t.Errorf("%v is accepted by the list resource", c.config)
-						}
+						_, diags := p.List(typeName, c.config, 100)
+						assert.Check(t, acctest.Errors(diags) != 0, "%v is accepted by the list resource", c.config)
 					}
 					_, diags := p.ReadData(name, c.config)
 					acctest.Expect(t, diags, append([]string{"ERROR"}, c.want...)...)
@@ -402,9 +400,8 @@ func TestDedicatedIPOptions(t *testing.T) {
 			return values{"id": api.DerivedID(stockedAccount, "dedicated-ip-option:"+name), "name": name, "type": "dedicated", "country_code": country, "available": left}
 		}
 		want := values{"dedicated_ip_options": []any{offer("Europe", "DE", 0), offer("America", "US", 1)}}
-		if d := difference(want, plain(t, o.State)); d != "" || len(diags) > 0 {
-			t.Errorf("(-want +got):\n%s\n%s", d, acctest.Render(diags))
-		}
+		d := difference(want, plain(t, o.State))
+		assert.Check(t, d == "" && len(diags) <= 0, "(-want +got):\n%s\n%s", d, acctest.Render(diags))
 	})
 }
 
@@ -439,9 +436,8 @@ func TestAuthorizations(t *testing.T) {
 			{values{"grant_kind": "account_owner", "subject_type": "service_account"}, []any{values{"capability_key": nil, "resource_id": nil}}},
 		} {
 			o, diags := s.Protocol(t, "").ReadData("mailhost_authorizations", c.config)
-			if d := difference(values{"authorizations": c.want}, plain(t, o.State)); d != "" || len(diags) > 0 {
-				t.Errorf("%v (-want +got):\n%s\n%s", c.config, d, acctest.Render(diags))
-			}
+			d := difference(values{"authorizations": c.want}, plain(t, o.State))
+			assert.Check(t, d == "" && len(diags) <= 0, "%v (-want +got):\n%s\n%s", c.config, d, acctest.Render(diags))
 		}
 	})
 }

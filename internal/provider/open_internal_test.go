@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -33,17 +34,12 @@ func TestOpenEmbedded(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	first := accountOf(t, settings{dataDir: dir})
-	if again := accountOf(t, settings{dataDir: dir}); again != first {
-		t.Errorf("the second open returns the account %s, want %s", again, first)
-	}
-	if other := accountOf(t, settings{dataDir: dir, accountID: accountID}); other != accountID {
-		t.Errorf("want the account %s, got %s", accountID, other)
-	}
+	assert.Check(t, is.Equal(accountOf(t, settings{dataDir: dir}), first), "the second open returns the account")
+	assert.Check(t, is.Equal(accountOf(t, settings{dataDir: dir, accountID: accountID}), accountID), "the account")
 	ignore, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
 	assert.Check(t, err == nil && string(ignore) == "*\n", ".gitignore: %q, %v", ignore, err)
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the directory's mode is %v, %v", info.Mode(), err)
-	}
+	info, err := os.Stat(dir)
+	assert.Check(t, err == nil && info.Mode().Perm() == 0o700, "the directory's mode is %v, %v", info.Mode(), err)
 	const unknown = "00000000-0000-4000-8000-00000000acc9"
 	_, err = settings{dataDir: dir, accountID: unknown, accountFromEnv: true}.open(t.Context(), &process{}, "test")
 	assert.Check(t, err != nil && strings.Contains(err.Error(), envAccountID), "an account of the environment: %v", err)
@@ -64,9 +60,8 @@ func TestOpenEmbeddedFails(t *testing.T) {
 		"no fixture": {settings{dataDir: dir, fixture: filepath.Join(dir, "missing.json")}, "can't read embedded.fixture: "},
 		"no JSON":    {settings{dataDir: dir, fixture: file}, "can't read embedded.fixture " + file},
 	} {
-		if _, err := c.settings.open(t.Context(), &process{}, "test"); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := c.settings.open(t.Context(), &process{}, "test")
+		assert.Check(t, err != nil && strings.Contains(err.Error(), c.want), "%s: %v", name, err)
 	}
 	accountOf(t, settings{dataDir: dir}) // a failed open has no effect
 }
@@ -88,18 +83,12 @@ func TestFixtureChanged(t *testing.T) {
 	}
 	const format = `{"accounts": [{"id": "00000000-0000-4000-8000-00000000acc1", "domains": [{"name": %q}]}]}`
 	write(fmt.Sprintf(format, "example.com"))
-	if n := warnings(); n != 0 {
-		t.Errorf("%d warnings before the account exists", n)
-	}
+	assert.Check(t, is.Equal(warnings(), 0), "warnings before the account exists")
 	accountOf(t, s)
-	if n := warnings(); n != 0 {
-		t.Errorf("%d warnings about the fixture that was loaded", n)
-	}
+	assert.Check(t, is.Equal(warnings(), 0), "warnings about the fixture that was loaded")
 	write(fmt.Sprintf(format, "example.org"))
 	for range 2 { // the account is opened again meanwhile
-		if n := warnings(); n != 1 {
-			t.Errorf("%d warnings about a changed fixture", n)
-		}
+		assert.Check(t, is.Equal(warnings(), 1), "warnings about a changed fixture")
 		accountOf(t, s)
 	}
 }
@@ -150,13 +139,11 @@ func TestSourceOutlivesCaller(t *testing.T) {
 	t.Cleanup(issuer.Close)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := oauth2Settings{tokenURL: issuer.URL, clientID: "id", clientSecret: "s3cret"}
-	if _, err := (settings{accountID: accountID, baseURL: remoteURL, oauth2: &o}).open(ctx, &process{}, "test"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := (settings{accountID: accountID, baseURL: remoteURL, oauth2: &o}).open(ctx, &process{}, "test")
+	assert.NilError(t, err)
 	cancel()
-	if _, err := o.source().Token(); err != nil {
-		t.Error(err)
-	}
+	_, err = o.source().Token()
+	assert.Check(t, err)
 }
 
 // TestIssuerThatRedirects checks that the client's secret goes to token_url alone.
@@ -167,7 +154,6 @@ func TestIssuerThatRedirects(t *testing.T) {
 	issuer := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(issuer.Close)
 	o := oauth2Settings{tokenURL: issuer.URL, clientID: "id", clientSecret: "s3cret"}
-	if _, err := o.source().Token(); err == nil {
-		t.Error("no error")
-	}
+	_, err := o.source().Token()
+	assert.Check(t, err != nil, "no error")
 }

@@ -113,11 +113,9 @@ func TestResources(t *testing.T) {
 		r := makeResource()
 		var meta resource.MetadataResponse
 		r.Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
-		if _, ok := r.(resource.ResourceWithIdentity); !ok {
-			t.Errorf("%s has no identity", meta.TypeName)
-		}
-		if _, ok := r.(resource.ResourceWithImportState); !ok {
-			t.Errorf("%s can't be imported", meta.TypeName)
-		}
+		_, ok := r.(resource.ResourceWithIdentity)
+		assert.Check(t, ok, "%s has no identity", meta.TypeName)
+		_, ok = r.(resource.ResourceWithImportState)
+		assert.Check(t, ok, "%s can't be imported", meta.TypeName)
 	}
 }

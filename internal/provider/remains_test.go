@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -24,9 +26,8 @@ func TestRemainsAreAnnounced(t *testing.T) {
 				}
 				plan, diags := s.Protocol(t, "").Plan(name, config, o) // a provider that has sent no request yet
 				p.NoErrors(diags)
-				if replaced := len(plan.Replace) > 0; replaced != (what == "replacement") {
-					t.Errorf("%s of %s replaces at %s", what, name, plan.Replace)
-				}
+				replaced := len(plan.Replace) > 0
+				assert.Check(t, replaced == (what == "replacement"), "%s of %s replaces at %s", what, name, plan.Replace)
 				text := acctest.Render(diags)
 				if told := strings.Contains(text, "will still exist") && strings.Contains(text, o.Text("id")); told != (s.PublishedOnly && what != "nothing") {
 					t.Errorf("the plan of %s of %s has the diagnostics %q", what, name, text)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
@@ -16,8 +17,7 @@ func TestServerHasEveryMethodOfTheFramework(t *testing.T) {
 	p := provider.New("test")()
 	server := reflect.TypeOf(provider.NewServer(p))
 	for method := range reflect.TypeOf(providerserver.NewProtocol6(p)()).Methods() {
-		if _, ok := server.MethodByName(method.Name); !ok {
-			t.Errorf("%s of the framework's server is hidden", method.Name)
-		}
+		_, ok := server.MethodByName(method.Name)
+		assert.Check(t, ok, "%s of the framework's server is hidden", method.Name)
 	}
 }

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 const (
@@ -73,9 +73,7 @@ type settingsCase struct {
 func (c settingsCase) run(t *testing.T) {
 	t.Helper()
 	got, diags := c.config.resolve(t.Context(), func(name string) (string, bool) { value, set := c.env[name]; return value, set })
-	if text := brief(diags); !slices.Equal(text, c.diags) {
-		t.Errorf("diagnostics %q, want %q", text, c.diags)
-	}
+	assert.Check(t, is.DeepEqual(brief(diags), c.diags), "diagnostics")
 	for _, d := range diags {
 		assert.Check(t, !strings.Contains(d.Detail(), "s3cret"), "the diagnostics contain the secret: %s", d.Detail())
 	}
@@ -227,8 +225,6 @@ func TestUnknownSettings(t *testing.T) {
 		"within embedded": {block(func(c *config) { c.Embedded = embeddedBlock(unknown, types.StringNull()) }), []string{"embedded"}},
 		"none":            {block(nil), nil},
 	} {
-		if got := c.config.unknown(t.Context()); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Check(t, is.DeepEqual(c.config.unknown(t.Context()), c.want), name)
 	}
 }

@@ -103,14 +103,12 @@ func TestOneObjectForEachResource(t *testing.T) {
 		} {
 			p.Together()
 			for _, call := range calls {
-				if diags := call(); acctest.Errors(diags) > 0 {
-					t.Errorf("%s, %s: %s", typeName, name, acctest.Render(diags))
-				}
+				diags := call()
+				assert.Check(t, acctest.Errors(diags) <= 0, "%s, %s: %s", typeName, name, acctest.Render(diags))
 			}
 		}
-		if gone, _ := p.Walk().Read(typeName, o); gone.Gone() {
-			t.Errorf("%s was deleted", typeName)
-		}
+		gone, _ := p.Walk().Read(typeName, o)
+		assert.Check(t, !gone.Gone(), "%s was deleted", typeName)
 	}
 }
 
@@ -155,9 +153,8 @@ func TestCreatedTwice(t *testing.T) {
 				_, diags := p.Plan(c.types[i], c.configs[i], nil)
 				all = append(all, diags...)
 			}
-			if got := acctest.Errors(all) > 0; got != c.refused {
-				t.Errorf("%v %v: refused %t\n%s", c.types, c.configs, got, acctest.Render(all))
-			}
+			got := acctest.Errors(all) > 0
+			assert.Check(t, got == c.refused, "%v %v: refused %t\n%s", c.types, c.configs, got, acctest.Render(all))
 		}
 	}
 }
@@ -240,9 +237,8 @@ func TestDeleteOfAcquired(t *testing.T) {
 		t.Log(typeName)
 		acctest.Expect(t, diags, "ERROR: The ", " was not deleted", "Nothing was deleted", o.Text("id"), "deposed")
 		assert.Check(t, !kept.Gone(), "%s: the state lost it", typeName)
-		if read, _ := p.Walk().Read(typeName, o); read.Gone() {
-			t.Errorf("%s was deleted", typeName)
-		}
+		read, _ := p.Walk().Read(typeName, o)
+		assert.Check(t, !read.Gone(), "%s was deleted", typeName)
 		_, diags = p.Apply(t.Context(), typeName, nil, o) // another run may delete it
 		p.NoErrors(diags)
 	}

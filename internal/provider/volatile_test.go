@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -63,18 +64,13 @@ func TestVolatile(t *testing.T) {
 				o, diags = p.Walk().Apply(t.Context(), typeName, config, o)
 				p.NoErrors(diags)
 				delete(before, "updated_at")
-				if d := difference(before, plain(t, o.State)); d != "" {
-					t.Errorf("%s: the update differs from the plan (-want +got):\n%s", typeName, d)
-				}
+				assert.Check(t, is.Equal(difference(before, plain(t, o.State)), ""), "%s: the update differs from the plan (-want +got)", typeName)
 			}
 			o, diags = p.Walk().Read(typeName, o)
 			p.NoErrors(diags)
-			if d := difference(c.want, plain(t, o.State)); d != "" {
-				t.Errorf("%s: (-want +got):\n%s", typeName, d)
-			}
-			if plan, diags := p.Plan(typeName, config, o); len(diags) > 0 || !plan.State.Equal(o.State) {
-				t.Errorf("%s: planned %s\n%s", typeName, plan.State, acctest.Render(diags))
-			}
+			assert.Check(t, is.Equal(difference(c.want, plain(t, o.State)), ""), "%s (-want +got)", typeName)
+			plan, diags := p.Plan(typeName, config, o)
+			assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "%s: planned %s\n%s", typeName, plan.State, acctest.Render(diags))
 		})
 	}
 }

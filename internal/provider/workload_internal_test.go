@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func workloadBlock(audience, tokenFile types.String) types.Object {
@@ -55,9 +55,7 @@ func TestWorkloadIdentitySettings(t *testing.T) {
 			return "", false
 		}
 		s, diags := block(func(b *config) { b.WorkloadIdentity = c.block }).resolve(t.Context(), env)
-		if got := brief(diags); !slices.Equal(got, c.diags) {
-			t.Errorf("%s: %q, want %q", name, got, c.diags)
-		}
+		assert.Check(t, is.DeepEqual(brief(diags), c.diags), name)
 		if len(c.diags) > 0 {
 			continue
 		}
@@ -95,9 +93,8 @@ func TestWorkloadTokens(t *testing.T) {
 	write(token("https://mail.example.com") + "\n")
 	for name, w := range sources {
 		w.audience = "https://mail.example.com"
-		if got, err := w.Token(); err != nil || !got.Expiry.Equal(expiry) {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
+		got, err := w.Token()
+		assert.Check(t, err == nil && got.Expiry.Equal(expiry), "%s: %v, %v", name, got, err)
 	}
 
 	fails := func(name, want string) {

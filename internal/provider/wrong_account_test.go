@@ -48,9 +48,8 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r kind
 			t.Errorf("repeated: %s", acctest.Render(diags))
 		}
 	}
-	if _, diags := p.Plan(name, r.replacing, o); len(diags) > 0 {
-		t.Errorf("repeated in the plan: %s", acctest.Render(diags))
-	}
+	_, diags := p.Plan(name, r.replacing, o)
+	assert.Check(t, len(diags) <= 0, "repeated in the plan: %s", acctest.Render(diags))
 	// Without a refresh, the plan is the error.
 	for what, config := range map[string]map[string]any{"destroy": nil, "change": r.replacing, "nothing": r.config} {
 		_, diags := other.Protocol(t, "").Plan(name, config, o)
@@ -92,15 +91,13 @@ func TestAccountIsKept(t *testing.T) {
 		p.NoErrors(diags)
 		for how, o := range map[string]*acctest.Object{"create": created, "import": imported, "read": read} {
 			o.Identity = nil
-			if _, diags := other.Protocol(t, "").Read(name, o); !isRefused(diags) {
-				t.Errorf("after the %s of %s: %s", how, name, acctest.Render(diags))
-			}
+			_, diags := other.Protocol(t, "").Read(name, o)
+			assert.Check(t, isRefused(diags), "after the %s of %s: %s", how, name, acctest.Render(diags))
 		}
 		// A state without an account is accepted.
 		unmarked.Identity = nil
-		if gone, diags := other.Protocol(t, "").Read(name, &unmarked); !gone.Gone() || len(diags) > 0 {
-			t.Errorf("%s without an account: %s", name, acctest.Render(diags))
-		}
+		gone, diags := other.Protocol(t, "").Read(name, &unmarked)
+		assert.Check(t, gone.Gone() && len(diags) <= 0, "%s without an account: %s", name, acctest.Render(diags))
 	}
 }
 
@@ -124,9 +121,8 @@ func TestRecreatedAccount(t *testing.T) {
 		kept, diags := lost.Read("mailhost_forwarding", o)
 		acctest.Expect(t, diags, "ERROR: The state belongs to another account", accountID, "created at", "same id", "MAILHOST_DATA_DIR")
 		assert.Check(t, !kept.Gone(), "it was removed from the state")
-		if _, diags := acctest.Embedded(t, accountID, t.TempDir()).Plan("mailhost_forwarding", nil, o); !isRefused(diags) {
-			t.Errorf("the destroy plans %s", acctest.Render(diags))
-		}
+		_, diags = acctest.Embedded(t, accountID, t.TempDir()).Plan("mailhost_forwarding", nil, o)
+		assert.Check(t, isRefused(diags), "the destroy plans %s", acctest.Render(diags))
 	}
 }
 
@@ -171,15 +167,13 @@ func TestOneErrorForTheConnection(t *testing.T) {
 			config := map[string]any{"target_email": "joe@example.net"}
 			plan, _ := p.Plan("mailhost_forwarding", config, nil)
 			_, diags := p.ApplyPlan(t.Context(), "mailhost_forwarding", config, nil, plan)
-			if text := acctest.Render(diags); acctest.Errors(diags) != 1 || strings.Contains(text, c.want[1]) || !strings.Contains(text, "See the full error") {
-				t.Errorf("the create: %s", text)
-			}
+			text := acctest.Render(diags)
+			assert.Check(t, acctest.Errors(diags) == 1 && !strings.Contains(text, c.want[1]) && strings.Contains(text, "See the full error"), "the create: %s", text)
 			// So does each lookup, because it may be in a check block.
 			for i := range 2 {
 				_, diags := p.ReadData("mailhost_domain", map[string]any{"name": "example.com"})
-				if text := acctest.Render(diags); acctest.Errors(diags) != 1 || !strings.Contains(text, "See the full error") {
-					t.Errorf("lookup %d: %s", i, text)
-				}
+				text := acctest.Render(diags)
+				assert.Check(t, acctest.Errors(diags) == 1 && strings.Contains(text, "See the full error"), "lookup %d: %s", i, text)
 			}
 			// If a lookup fails first, a read still reports the error.
 			p.Together()
@@ -190,9 +184,8 @@ func TestOneErrorForTheConnection(t *testing.T) {
 				_, diags := p.Read(name, o)
 				after = append(after, diags...)
 			}
-			if text := acctest.Render(after); acctest.Errors(after) != 1 || strings.Contains(text, c.want[1]) {
-				t.Errorf("after a lookup: %s", text)
-			}
+			text = acctest.Render(after)
+			assert.Check(t, acctest.Errors(after) == 1 && !strings.Contains(text, c.want[1]), "after a lookup: %s", text)
 		})
 	}
 }

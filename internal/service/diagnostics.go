@@ -108,10 +108,10 @@ func reason(p client.Problem) string {
 // outcomeUnclear reports whether err explains what to check before a retry, beyond
 // the response that it wraps.
 func outcomeUnclear(err error) bool {
-	return is[*client.UnknownOutcomeError](err) || is[*client.SecretLostError](err)
+	return isA[*client.UnknownOutcomeError](err) || isA[*client.SecretLostError](err)
 }
 
-func is[E error](err error) bool {
+func isA[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }
@@ -170,13 +170,13 @@ func advice(err error) string {
 	switch status := client.StatusOf(err); {
 	case outcomeUnclear(err):
 		return ""
-	case is[*client.AmbiguousError](err):
+	case isA[*client.AmbiguousError](err):
 		return "Refer to it by its id."
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "Run Terraform again: the changes so far are in the state, and it continues from there."
 	case client.IsNotFound(err):
 		return "If it was deleted outside Terraform, run apply again: the next plan creates it again."
-	case is[*tls.CertificateVerificationError](err):
+	case isA[*tls.CertificateVerificationError](err):
 		return certificateAdvice
 	case errors.Is(err, client.ErrNotTLS):
 		return "Write base_url with http://, or with the port at which the server speaks HTTPS."
@@ -204,7 +204,7 @@ func advice(err error) string {
 		return "Run apply again later, or with a lower -parallelism."
 	case status >= http.StatusInternalServerError:
 		return "Run apply again. If it fails again, send the request id to the API's operator, who can find the cause with it."
-	case status == 0 && is[*client.Error](err):
+	case status == 0 && isA[*client.Error](err):
 		return "Check that base_url is right and that the API can be reached, then run apply again: it continues from here."
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -113,21 +114,17 @@ func TestAdvice(t *testing.T) {
 	}
 	var diags diag.Diagnostics
 	AddError(&diags, fmt.Errorf("wait: %w", context.DeadlineExceeded), "Can't", nil)
-	if got := render(diags)[0]; strings.Contains(got, "timeouts") {
-		t.Errorf("a resource without timeouts advises %q", got)
-	}
+	got := render(diags)[0]
+	assert.Check(t, !strings.Contains(got, "timeouts"), "a resource without timeouts advises %q", got)
 	for _, loc := range []string{"body.domain", "query.domain"} {
 		diags = nil
 		AddError(&diags, &client.Error{Status: 422, Operation: "op", Problems: []client.Problem{problem(loc, `the account has no domain "a.com"`)}}, "Can't", Fields{})
-		if got := render(diags)[0]; !strings.Contains(got, "refer to its resource, for instance with domain = mailhost_domain.main.name") {
-			t.Errorf("%s: advised %q", loc, got)
-		}
+		assert.Check(t, is.Contains(render(diags)[0], "refer to its resource, for instance with domain = mailhost_domain.main.name"), "%s: advised", loc)
 	}
 	diags = nil
 	AddErrorWithAdvice(&diags, status(409), "Can't", nil, "Choose another name.")
-	if got := render(diags)[0]; !strings.HasSuffix(got, "Choose another name.") || strings.Contains(got, "import it") {
-		t.Errorf("advised %q", got)
-	}
+	got = render(diags)[0]
+	assert.Check(t, strings.HasSuffix(got, "Choose another name.") && !strings.Contains(got, "import it"), "advised %q", got)
 }
 
 func TestSentence(t *testing.T) {
@@ -135,8 +132,6 @@ func TestSentence(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "a": "A.", "must be 1": "Must be 1.", "done.": "Done.", "really?": "Really?", "it (HTTP 1)": "It (HTTP 1)", "über": "Über.",
 	} {
-		if got := sentence(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		assert.Check(t, is.Equal(sentence(in), want), "%q", in)
 	}
 }

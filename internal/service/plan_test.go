@@ -120,8 +120,7 @@ func TestEqualWhereKnown(t *testing.T) {
 		"deep":           {object(list(unknown)), object(list(text("a"))), true},
 		"deep and other": {object(list(unknown, text("c"))), object(list(text("a"), text("b"))), false},
 	} {
-		if got := equalWhereKnown(c.a, c.b); got != c.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		got := equalWhereKnown(c.a, c.b)
+		assert.Check(t, got == c.want, "%s: %t", name, got)
 	}
 }

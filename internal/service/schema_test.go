@@ -6,6 +6,7 @@ import (
 	data "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
@@ -55,7 +56,5 @@ func TestPlanned(t *testing.T) {
 			t.Errorf("%s has %d plan modifiers and %d validators", name, len(a.PlanModifiers), len(a.Validators))
 		}
 	}
-	if n := len(got["ready"].(schema.BoolAttribute).PlanModifiers); n != 1 {
-		t.Errorf("ready has %d plan modifiers", n)
-	}
+	assert.Check(t, is.Equal(len(got["ready"].(schema.BoolAttribute).PlanModifiers), 1), "ready")
 }

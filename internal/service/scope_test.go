@@ -138,14 +138,12 @@ func TestFindScoped(t *testing.T) {
 			t.Errorf("%s: requested %q, %v; want %q, and the first error", key, requested, err, want)
 		}
 		for n := range want {
-			if found, err := findScoped(key, find(n+1)); err != nil || found == nil || len(requested) != n+1 {
-				t.Errorf("%s, found in scope %d: %v, %v after %q", key, n, found, err, requested)
-			}
+			found, err := findScoped(key, find(n+1))
+			assert.Check(t, err == nil && found != nil && len(requested) == n+1, "%s, found in scope %d: %v, %v after %q", key, n, found, err, requested)
 		}
 	}
 	broken := errors.New("broken")
 	calls := 0
-	if _, err := findScoped("example.com/x", func(client.Scope, string) (*string, error) { calls++; return nil, broken }); !errors.Is(err, broken) || calls != 1 {
-		t.Errorf("a failure is %v after %d calls", err, calls)
-	}
+	_, err := findScoped("example.com/x", func(client.Scope, string) (*string, error) { calls++; return nil, broken })
+	assert.Check(t, errors.Is(err, broken) && calls == 1, "a failure is %v after %d calls", err, calls)
 }

@@ -33,15 +33,13 @@ func TestOpensOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if got, err := s.Client(t.Context()); got != want || err != nil {
-				t.Errorf("got %p, %v", got, err)
-			}
+			got, err := s.Client(t.Context())
+			assert.Check(t, got == want && err == nil, "got %p, %v", got, err)
 		})
 	}
 	wg.Wait()
-	if n := opened.Load(); n != 1 {
-		t.Errorf("opened %d times", n)
-	}
+	n := opened.Load()
+	assert.Check(t, n == 1, "opened %d times", n)
 }
 
 // TestClose runs every registered cleanup once, and returns every error.
@@ -63,12 +61,10 @@ func TestClose(t *testing.T) {
 	s.RemoveCleanup("removed")
 	s.RemoveCleanup("never added")
 	err := s.Close(t.Context())
-	if n := int(cleared.Load()); n != len(failures) || !errors.Is(err, failures[0]) || !errors.Is(err, failures[1]) {
-		t.Errorf("cleared %d: %v", n, err)
-	}
-	if err := s.Close(t.Context()); err != nil || int(cleared.Load()) != len(failures) {
-		t.Errorf("a second end cleared %d: %v", cleared.Load(), err)
-	}
+	n := int(cleared.Load())
+	assert.Check(t, n == len(failures) && errors.Is(err, failures[0]) && errors.Is(err, failures[1]), "cleared %d: %v", n, err)
+	err = s.Close(t.Context())
+	assert.Check(t, err == nil && int(cleared.Load()) == len(failures), "a second end cleared %d: %v", cleared.Load(), err)
 }
 
 // TestNotes checks that a session that serves several walks keeps nothing from one to the next.
@@ -78,8 +74,7 @@ func TestNotes(t *testing.T) {
 	several.Walk().Disable()
 	for s, isKept := range map[*session.Session]bool{one: true, several: false} {
 		s.Notes().Store("key", "value")
-		if _, ok := s.Notes().Load("key"); ok != isKept {
-			t.Errorf("the note is kept: %t, want %t", ok, isKept)
-		}
+		_, ok := s.Notes().Load("key")
+		assert.Check(t, ok == isKept, "the note is kept: %t, want %t", ok, isKept)
 	}
 }

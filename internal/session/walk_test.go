@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -103,14 +104,10 @@ func TestWalk(t *testing.T) {
 		{"acquire gone acquire", none, none},
 	} {
 		for isValuable, want := range map[bool]session.Conflict{true: c.valuable, false: c.other} {
-			if got := replay(t, new(session.Walk), c.calls, object(isValuable)); got != want {
-				t.Errorf("%s, valuable %t: %d, want %d", c.calls, isValuable, got, want)
-			}
+			assert.Check(t, is.Equal(replay(t, new(session.Walk), c.calls, object(isValuable)), want), "%s, valuable %t", c.calls, isValuable)
 			disabled := new(session.Walk)
 			disabled.Disable()
-			if got := replay(t, disabled, c.calls, object(isValuable)); got != none {
-				t.Errorf("%s in a disabled walk: %d", c.calls, got)
-			}
+			assert.Check(t, is.Equal(replay(t, disabled, c.calls, object(isValuable)), none), "%s in a disabled walk", c.calls)
 		}
 	}
 }
@@ -136,9 +133,8 @@ func TestWalkKnowsObjects(t *testing.T) {
 		w := new(session.Walk)
 		replay(t, w, "read", state)
 		replay(t, w, "read", session.Object{Type: "mailbox"}) // an object that is not known yet is no other one
-		if got := calls[c.call](w, c.o) != session.NoConflict; got != c.isOne {
-			t.Errorf("%s: conflict %t", name, got)
-		}
+		got := calls[c.call](w, c.o) != session.NoConflict
+		assert.Check(t, got == c.isOne, "%s: conflict %t", name, got)
 	}
 	// A create that is refused leaves its other keys free.
 	w := new(session.Walk)
@@ -158,38 +154,32 @@ func TestWalkKnowsObjects(t *testing.T) {
 func TestWalkReports(t *testing.T) {
 	t.Parallel()
 	w, o := new(session.Walk), object(true)
-	is := func(what string, got, want bool) {
+	same := func(what string, got, want bool) {
 		t.Helper()
 		assert.Check(t, got == want, "%s: %t", what, got)
 	}
-	is("acquired at first", w.IsAcquired(o), false)
-	is("in the state at first", w.IsInState(o), false)
-	is("expected at first", w.IsExpected(o), false)
+	same("acquired at first", w.IsAcquired(o), false)
+	same("in the state at first", w.IsInState(o), false)
+	same("expected at first", w.IsExpected(o), false)
 	replay(t, w, "create", session.Named("mailbox", "b"))
 	replay(t, w, "create", session.Named("mailbox", "a"))
 	replay(t, w, "create", session.Named("zone", "c"))
 	replay(t, w, "read", object(false))
-	is("in the state", w.IsInState(o), true)
-	is("expected because it is in the state", w.IsExpected(o), false)
-	is("expected", w.IsExpected(session.Object{Type: "mailbox", Keys: []string{"x", "a"}}), true)
-	if got := w.Expected("mailbox"); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("expected %v", got)
-	}
+	same("in the state", w.IsInState(o), true)
+	same("expected because it is in the state", w.IsExpected(o), false)
+	same("expected", w.IsExpected(session.Object{Type: "mailbox", Keys: []string{"x", "a"}}), true)
+	assert.Check(t, is.DeepEqual(w.Expected("mailbox"), []string{"a", "b"}))
 	replay(t, w, "adopt", session.Object{Type: "mailbox", ID: "3", Keys: []string{"a"}})
-	is("expected although it exists", w.IsExpected(session.Named("mailbox", "a")), false)
-	if got := w.Dropped(o); got != "" {
-		t.Errorf("dropped %s", got)
-	}
+	same("expected although it exists", w.IsExpected(session.Named("mailbox", "a")), false)
+	assert.Check(t, is.Equal(w.Dropped(o), ""), "dropped")
 	replay(t, w, "gone", o)
-	if got := w.Dropped(session.Object{Type: "mailbox", Keys: []string{"x", "jane@id"}}); got != "1A" {
-		t.Errorf("dropped %q", got)
-	}
-	is("in the state after it is gone", w.IsInState(o), false)
+	assert.Check(t, is.Equal(w.Dropped(session.Object{Type: "mailbox", Keys: []string{"x", "jane@id"}}), "1A"), "dropped")
+	same("in the state after it is gone", w.IsInState(o), false)
 	replay(t, w, "acquire", o)
-	is("acquired", w.IsAcquired(o), true)
+	same("acquired", w.IsAcquired(o), true)
 	disabled := new(session.Walk)
 	disabled.Disable()
-	is("expected in a disabled walk", disabled.IsExpected(o), true)
+	same("expected in a disabled walk", disabled.IsExpected(o), true)
 
 	reported := 0
 	for range 30 {
@@ -227,13 +217,11 @@ func TestZones(t *testing.T) {
 		name := fmt.Sprintf("%+v", c.record)
 		w := new(session.Walk)
 		assert.Check(t, !w.PlanRecord(c.record), "%s: contradicted by nothing", name)
-		if got := w.PlanZone(zone); slices.Equal(got, []session.PlannedRecord{c.record}) != c.isContradicted || len(got) > 1 {
-			t.Errorf("%s, the zone last: %v", name, got)
-		}
+		got := w.PlanZone(zone)
+		assert.Check(t, slices.Equal(got, []session.PlannedRecord{c.record}) == c.isContradicted && len(got) <= 1, "%s, the zone last: %v", name, got)
 		w = new(session.Walk)
-		if got := w.PlanZone(zone); len(got) > 0 {
-			t.Errorf("%s: %v is contradicted", name, got)
-		}
+		got = w.PlanZone(zone)
+		assert.Check(t, len(got) <= 0, "%s: %v is contradicted", name, got)
 		if got := w.PlanRecord(c.record); got != c.isContradicted {
 			t.Errorf("%s, the zone first: %t", name, got)
 		}
@@ -254,19 +242,13 @@ func TestAwaitOwners(t *testing.T) {
 	replay(t, w, "read", o)
 	go w.PlanRelease(o)
 	w.AwaitOwners(t.Context(), session.Named("mailbox", "jane@id"))
-	if conflict := replay(t, w, "create", o); conflict != session.NoConflict {
-		t.Errorf("a released object: conflict %d", conflict)
-	}
+	assert.Check(t, is.Equal(replay(t, w, "create", o), session.NoConflict), "a released object: conflict")
 	for call, want := range map[string]session.Conflict{"release": session.NoConflict, "keep": session.Created} {
 		w := new(session.Walk) // the create comes before the read, and its lookup after it
-		if got := replay(t, w, "create read adopt "+call, o); got != want {
-			t.Errorf("%s after an adoption: conflict %d", call, got)
-		}
+		assert.Check(t, is.Equal(replay(t, w, "create read adopt "+call, o), want), "%s after an adoption: conflict", call)
 	}
 	tainted := &session.Walk{Patience: 1}
 	replay(t, tainted, "read", o)
 	tainted.AwaitOwners(t.Context(), o)
-	if conflict := replay(t, tainted, "create", o); conflict != session.InState {
-		t.Errorf("a tainted object: conflict %d", conflict)
-	}
+	assert.Check(t, is.Equal(replay(t, tainted, "create", o), session.InState), "a tainted object: conflict")
 }

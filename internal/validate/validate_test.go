@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
@@ -58,15 +59,11 @@ func TestDescriptions(t *testing.T) {
 		{v: validate.Phone(), plain: "a phone number with its country code, such as +4930123456 (E.164)"},
 		{v: validate.Country(), plain: "a two-letter country code of ISO 3166, such as DE"},
 	} {
-		if got := tt.v.Description(t.Context()); got != tt.plain {
-			t.Errorf("Description() = %q, want %q", got, tt.plain)
-		}
+		assert.Check(t, is.Equal(tt.v.Description(t.Context()), tt.plain), "Description()")
 		if tt.markdown == "" {
 			tt.markdown = tt.plain
 		}
-		if got := tt.v.MarkdownDescription(t.Context()); got != tt.markdown {
-			t.Errorf("MarkdownDescription() = %q, want %q", got, tt.markdown)
-		}
+		assert.Check(t, is.Equal(tt.v.MarkdownDescription(t.Context()), tt.markdown), "MarkdownDescription()")
 	}
 }
 
@@ -108,9 +105,7 @@ func TestStrings(t *testing.T) {
 		{validate.Country(), types.StringValue("XX"), "thing must be a two-letter country code of ISO 3166, for instance DE."},
 		{validate.Rule("a URL", api.CheckRedirectURL), types.StringValue("ftp://example.com"), "thing must be an absolute http or https URL without credentials, for instance https://www.example.com/."},
 	} {
-		if got := checkString(t, tt.v, validator.StringRequest{Path: path.Root("thing"), ConfigValue: tt.value}); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.value, got, tt.want)
-		}
+		assert.Check(t, is.Equal(checkString(t, tt.v, validator.StringRequest{Path: path.Root("thing"), ConfigValue: tt.value}), tt.want), "%s", tt.value)
 	}
 }
 
@@ -170,9 +165,8 @@ func TestSecretsAreHidden(t *testing.T) {
 		assert.Check(t, got != "" && strings.Contains(got, "it has 3") != tt.hidden, "%s: %q", tt.at, got)
 		resp := validator.Int64Response{}
 		ttl.ValidateInt64(t.Context(), validator.Int64Request{Path: tt.at, Config: config, ConfigValue: types.Int64Value(47)}, &resp)
-		if got := fmt.Sprint(resp.Diagnostics); strings.Contains(got, "47") == tt.hidden {
-			t.Errorf("%s: %q", tt.at, got)
-		}
+		got = fmt.Sprint(resp.Diagnostics)
+		assert.Check(t, strings.Contains(got, "47") != tt.hidden, "%s: %q", tt.at, got)
 	}
 }
 
@@ -207,7 +201,5 @@ func TestDuration(t *testing.T) {
 		}
 		assert.Check(t, got == tt.want, "%s: %q, want %q", tt.value, got, tt.want)
 	}
-	if got := bounded.Description(t.Context()); got != "a duration such as 90m or 720h, from 1m to 24h" {
-		t.Errorf("the description is %q", got)
-	}
+	assert.Check(t, is.Equal(bounded.Description(t.Context()), "a duration such as 90m or 720h, from 1m to 24h"), "the description")
 }

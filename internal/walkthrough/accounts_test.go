@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -33,9 +33,8 @@ func TestAccSeveralAccounts(t *testing.T) {
 		t.Errorf("the offices are %+v and %+v, want two accounts with a domain each", europe, america)
 	}
 	for _, account := range []string{"europe", "america"} {
-		if _, err := os.Stat(filepath.Join(w.dir, ".mailhost", account, "mailhost.db")); err != nil {
-			t.Error(err)
-		}
+		_, err := os.Stat(filepath.Join(w.dir, ".mailhost", account, "mailhost.db"))
+		assert.Check(t, err)
 	}
 
 	for id, want := range map[string]string{
@@ -50,9 +49,7 @@ func TestAccSeveralAccounts(t *testing.T) {
 
 	// The plan warns of a resource without a provider alias.
 	w.write(t, "stray.tf", "resource \"mailhost_service_account\" \"stray\" {\n  name = \"stray\"\n}\n")
-	if out := w.must(t, "plan"); !strings.Contains(out, "Warning: Using an embedded account") {
-		t.Errorf("the plan does not warn of a resource without an account:\n%s", out)
-	}
+	assert.Check(t, is.Contains(w.must(t, "plan"), "Warning: Using an embedded account"), "the plan does not warn of a resource without an account")
 	assert.NilError(t, os.Remove(filepath.Join(w.dir, "stray.tf")))
 	w.destroy(t)
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
@@ -90,9 +91,7 @@ func TestAccPlanSummary(t *testing.T) {
 	output := filepath.Join(dir, "output")
 	p.set("GITHUB_OUTPUT", output)
 	p.run(t, "plan", 0)
-	if got := read(t, output); got != "changes=true\n" {
-		t.Errorf("the outputs are %q", got)
-	}
+	assert.Check(t, is.Equal(read(t, output), "changes=true\n"), "the outputs")
 	p.run(t, "apply", 0, "Resources: 3 added")
 
 	p.set("TF_VAR_role_mailboxes", `{"postmaster":"Mail"}`)
@@ -101,9 +100,7 @@ func TestAccPlanSummary(t *testing.T) {
 	p.set("GITHUB_STEP_SUMMARY", summary)
 	p.run(t, "plan", 0, "changes=true")
 	want := read(t, filepath.Join(p.dir, "tfplan.txt"))
-	if got := read(t, summary); got != "```\n"+want+"```\n" {
-		t.Errorf("the summary is not tfplan.txt:\n%s", got)
-	}
+	assert.Check(t, is.Equal(read(t, summary), "```\n"+want+"```\n"), "the summary is not tfplan.txt")
 	if !strings.HasPrefix(want, losses) || strings.Count(want, "Warning: ") != 1 || !strings.Contains(want, `  - resource "mailhost_mailbox" "role" {`) || strings.Contains(want, "Refreshing") {
 		t.Errorf("tfplan.txt has not the losses, the warning and the changes:\n%s", want)
 	}
@@ -148,9 +145,8 @@ func TestAccNoTests(t *testing.T) {
 	needsShell(t)
 	w := enter(t, "ci")
 	assert.NilError(t, os.RemoveAll(filepath.Join(w.dir, "tests")))
-	if out, code := w.command(t, "./test.sh"); code == 0 || !strings.Contains(out, "There is no test") {
-		t.Errorf("without tests, test.sh ended with %d:\n%s", code, out)
-	}
+	out, code := w.command(t, "./test.sh")
+	assert.Check(t, code != 0 && strings.Contains(out, "There is no test"), "without tests, test.sh ended with %d:\n%s", code, out)
 }
 
 // purchase buys a domain.
@@ -218,20 +214,16 @@ func TestAccPolicy(t *testing.T) {
 	summary := filepath.Join(t.TempDir(), "summary")
 	w.set("GITHUB_STEP_SUMMARY", summary)
 	plan(all, "an own rule")
-	if got := read(t, summary); !strings.Contains(got, "\nan own rule\n") {
-		t.Errorf("the summary does not have the denial:\n%s", got)
-	}
+	assert.Check(t, is.Contains(read(t, summary), "\nan own rule\n"), "the summary does not have the denial")
 	for _, rules := range []string{"package other", "package mail\n\ndeny contains {\"msg\": \"no text\"}"} {
 		w.write(t, "policy/own.rego", rules)
 		w.write(t, "policy/mail.rego", "package other")
-		if out, code := w.command(t, "./policy.sh"); code == 0 || !strings.Contains(out, "The policy was not evaluated") {
-			t.Errorf("without a result of %q the policy ends with %d:\n%s", rules, code, out)
-		}
+		out, code := w.command(t, "./policy.sh")
+		assert.Check(t, code != 0 && strings.Contains(out, "The policy was not evaluated"), "without a result of %q the policy ends with %d:\n%s", rules, code, out)
 	}
 	assert.NilError(t, os.Remove(filepath.Join(w.dir, "tfplan")))
-	if out, code := w.command(t, "./policy.sh"); code == 0 {
-		t.Errorf("without a plan the policy passes: %s", out)
-	}
+	out, code := w.command(t, "./policy.sh")
+	assert.Check(t, code != 0, "without a plan the policy passes: %s", out)
 }
 
 // policyConfig is what the configurations of TestAccPolicy share.
@@ -316,9 +308,8 @@ func (p *pipeline) run(t *testing.T, name string, want int, wants ...string) {
 		assert.Check(t, strings.Contains(unwrapped(out), text), "%s does not print %q:\n%s", name, text, out)
 	}
 	assert.Check(t, !strings.Contains(out, tokenStart), "%s prints a token", name)
-	if locked := p.state.locked(); locked {
-		t.Errorf("%s left the state locked", name)
-	}
+	locked := p.state.locked()
+	assert.Check(t, !locked, "%s left the state locked", name)
 	kept := map[string]string{}
 	for _, file := range j.artifacts {
 		if text, err := os.ReadFile(filepath.Join(p.dir, file)); err == nil {

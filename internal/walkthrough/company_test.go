@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // TestAccCompanyDomain applies examples/company-domain, makes the changes of its README,
@@ -56,9 +57,7 @@ func exported(t *testing.T, w *workspace) {
 	w.set("MAILHOST_DATA_DIR", filepath.Join(original, ".mailhost"))
 	w.must(t, "fmt", "-check")
 	w.must(t, "init")
-	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "imported, 0 added, 0 changed, 0 destroyed") {
-		t.Errorf("the plan of an export does not only import:\n%s", out)
-	}
+	assert.Check(t, is.Contains(w.must(t, "apply", "-auto-approve"), "imported, 0 added, 0 changed, 0 destroyed"), "the plan of an export does not only import")
 	w.planIsEmpty(t)
 }
 
@@ -88,9 +87,8 @@ func masterPassword(t *testing.T, w *workspace) {
 		assert.Check(t, strings.Contains(out, "1 added, 0 changed"), "version %s does not create a new master password:\n%s", version, out)
 		w.planIsEmpty(t, args...)
 		w.planIsEmpty(t, args[1:]...) // later plans need only the version
-		if state := read(t, filepath.Join(w.dir, "terraform.tfstate")); strings.Contains(out+state, secret) {
-			t.Error("the secret is in the output or in the state")
-		}
+		state := read(t, filepath.Join(w.dir, "terraform.tfstate"))
+		assert.Check(t, !strings.Contains(out+state, secret), "the secret is in the output or in the state")
 	}
 	w.must(t, "apply", "-auto-approve")
 	w.planIsEmpty(t)

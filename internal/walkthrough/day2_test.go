@@ -43,9 +43,8 @@ func TestAccReadyToSend(t *testing.T) {
 	w.must(t, "apply", "-auto-approve")
 	w.planIsEmpty(t)
 	var checks map[string]string
-	if err := json.Unmarshal([]byte(w.must(t, "output", "-json", "checks")), &checks); err != nil || len(checks) != 8 {
-		t.Fatalf("checks %v, error %v", checks, err)
-	}
+	err := json.Unmarshal([]byte(w.must(t, "output", "-json", "checks")), &checks)
+	assert.Assert(t, err == nil && len(checks) == 8, "checks %v, error %v", checks, err)
 	for check, status := range checks {
 		assert.Check(t, status == "ok", "%s is %s", check, status)
 	}
@@ -74,8 +73,7 @@ func (w *workspace) follow(t *testing.T, script string) {
 			continue
 		}
 		_, prints, _ := strings.Cut(line, "# prints: ")
-		if out, code := w.command(t, "sh", "-c", line); code != 0 || !strings.Contains(unwrapped(out), prints) {
-			t.Fatalf("%s ended with %d:\n%s", line, code, out)
-		}
+		out, code := w.command(t, "sh", "-c", line)
+		assert.Assert(t, code == 0 && strings.Contains(unwrapped(out), prints), "%s ended with %d:\n%s", line, code, out)
 	}
 }

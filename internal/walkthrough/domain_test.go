@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // domains returns a configuration with domains; blocks alternates names and arguments.
@@ -88,9 +89,8 @@ func TestDomainIsNotLost(t *testing.T) {
 	w.write(t, "main.tf", domains("c", `name = "ACME.com."`))
 	w.refused(t, []string{"apply", "-auto-approve"}, "Two resources have the domain", "destroy = false")
 
-	if after := owned(t, w); len(after) != 1 || after["acme.com"] != before["acme.com"] {
-		t.Errorf("the account owns %v, and owned %v", after, before)
-	}
+	after := owned(t, w)
+	assert.Check(t, len(after) == 1 && after["acme.com"] == before["acme.com"], "the account owns %v, and owned %v", after, before)
 }
 
 // TestPurchaseAsPlanned checks that a saved plan buys a domain only at the price that it has
@@ -104,14 +104,11 @@ func TestPurchaseAsPlanned(t *testing.T) {
 	w.write(t, "main.tf", strings.Replace(domains("a", `name = "acme.com"`), "embedded = {}", `embedded = { fixture = "account.json" }`, 1))
 	account("1", "12.00")
 	w.must(t, "init")
-	if out := unwrapped(w.must(t, "plan", "-out=saved")); !strings.Contains(out, `purchase_price = "12.00 USD"`) {
-		t.Errorf("the plan does not show the price: %s", out)
-	}
+	assert.Check(t, is.Contains(unwrapped(w.must(t, "plan", "-out=saved")), `purchase_price = "12.00 USD"`), "the plan does not show the price")
 	account("1", "99.00")
 	w.refused(t, []string{"apply", "saved"}, "inconsistent final plan", "12.00 USD", "99.00 USD")
-	if names := w.must(t, "state", "list"); strings.TrimSpace(names) != "" {
-		t.Errorf("the state has %s", names)
-	}
+	names := w.must(t, "state", "list")
+	assert.Check(t, strings.TrimSpace(names) == "", "the state has %s", names)
 	account("1", "12.00")
 	w.must(t, "plan", "-out=saved")
 	account("2", "12.00")

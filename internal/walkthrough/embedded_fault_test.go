@@ -124,9 +124,8 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, backup string) {
 	}
 	out := w.applyDuring(t, f.after, func(*os.Process) { inflict() })
 	text := unwrapped(out)
-	if complete := strings.Contains(text, "Apply complete!"); complete != (f.wants == nil) {
-		t.Errorf("complete: %t\n%s", complete, out)
-	}
+	complete := strings.Contains(text, "Apply complete!")
+	assert.Check(t, complete == (f.wants == nil), "complete: %t\n%s", complete, out)
 	for _, want := range f.wants {
 		if n := strings.Count(text, want); n == 0 || n > 1 && strings.HasPrefix(want, "Repair") {
 			t.Errorf("the output has %q %d times:\n%s", want, n, out)

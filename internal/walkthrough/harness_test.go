@@ -187,18 +187,16 @@ func unwrapped(out string) string {
 // planIsEmpty fails if a plan has changes.
 func (w *workspace) planIsEmpty(t *testing.T, args ...string) {
 	t.Helper()
-	if out, code := w.run(t, append([]string{"plan", "-detailed-exitcode"}, args...)...); code != 0 {
-		t.Errorf("the plan ended with %d, want 0 for no changes:\n%s", code, out)
-	}
+	out, code := w.run(t, append([]string{"plan", "-detailed-exitcode"}, args...)...)
+	assert.Check(t, code == 0, "the plan ended with %d, want 0 for no changes:\n%s", code, out)
 }
 
 // destroy destroys everything.
 func (w *workspace) destroy(t *testing.T, args ...string) {
 	t.Helper()
 	w.must(t, append([]string{"destroy", "-auto-approve"}, args...)...)
-	if left := w.must(t, "state", "list"); strings.TrimSpace(left) != "" {
-		t.Errorf("the destroy left\n%s", left)
-	}
+	left := w.must(t, "state", "list")
+	assert.Check(t, strings.TrimSpace(left) == "", "the destroy left\n%s", left)
 }
 
 // write writes a file in the workspace.

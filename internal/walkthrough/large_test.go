@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // guideBlocks returns the configurations in a guide, and its CSV files.
@@ -39,9 +40,7 @@ func TestAccLargeAccount(t *testing.T) {
 		t.Helper()
 		w.write(t, "people.tf", people+config)
 		w.must(t, "init")
-		if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "Resources: "+want) {
-			t.Errorf("the apply is not %q:\n%s", want, out)
-		}
+		assert.Check(t, is.Contains(w.must(t, "apply", "-auto-approve"), "Resources: "+want), "the apply is not %q", want)
 	}
 	assert.NilError(t, os.MkdirAll(filepath.Join(w.dir, "modules", "mailboxes"), 0o700))
 	w.write(t, "modules/mailboxes/main.tf", departmentModule)
@@ -74,9 +73,7 @@ func TestAccImportDomain(t *testing.T) {
 
 	w.write(t, "people.tf", imports[1])
 	w.must(t, "plan", "-generate-config-out=imported.tf")
-	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "Resources: 2 imported, 0 added, 0 changed, 0 destroyed") {
-		t.Errorf("the import is not without changes:\n%s", out)
-	}
+	assert.Check(t, is.Contains(w.must(t, "apply", "-auto-approve"), "Resources: 2 imported, 0 added, 0 changed, 0 destroyed"), "the import is not without changes")
 	w.planIsEmpty(t)
 }
 

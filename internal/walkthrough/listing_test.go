@@ -29,9 +29,8 @@ func TestListing(t *testing.T) {
 		if !strings.HasPrefix(line, "| [") || !ok {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(examples, name)); err != nil {
-			t.Errorf("examples/README.md lists a missing folder: %v", err)
-		}
+		_, err := os.Stat(filepath.Join(examples, name))
+		assert.Check(t, err == nil, "examples/README.md lists a missing folder: %v", err)
 		if _, err := os.Stat(filepath.Join(examples, name, "README.md")); err != nil && strings.Contains(whole, line) {
 			t.Errorf("examples/%s has no README.md", name)
 		}

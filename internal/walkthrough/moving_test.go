@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // googleExport is a user export of Google Workspace, as Excel saves it again: a byte order mark,
@@ -46,17 +47,13 @@ func TestAccMoving(t *testing.T) {
 	}
 	apply := func(want string) {
 		t.Helper()
-		if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "Resources: "+want) {
-			t.Errorf("the apply is not %q:\n%s", want, out)
-		}
+		assert.Check(t, is.Contains(w.must(t, "apply", "-auto-approve"), "Resources: "+want), "the apply is not %q", want)
 	}
 
 	w.write(t, "account.json", account[1])
 	w.write(t, "main.tf", before+rehearsal+after)
 	w.must(t, "init")
-	if out := w.must(t, "apply", "-auto-approve"); !strings.Contains(out, "The plan adopts the domain") {
-		t.Errorf("the domain is not adopted:\n%s", out)
-	}
+	assert.Check(t, is.Contains(w.must(t, "apply", "-auto-approve"), "The plan adopts the domain"), "the domain is not adopted")
 
 	const users = 1200
 	w.write(t, "users.csv", googleExport(users)+"Jane;Doe;user7@example.com;Active;\r\nInfo;;info@example.com;Active;\r\nEve;X;eve@exmaple.com;Active;\r\n")
@@ -71,9 +68,7 @@ func TestAccMoving(t *testing.T) {
 	if list := read(t, filepath.Join(w.dir, "example.com.csv")); strings.Contains(list, "private@") {
 		t.Error("the cleaned file has the private addresses")
 	}
-	if got := read(t, filepath.Join(w.dir, "example.com.tf")); !strings.Contains(got, "domain = mailhost_domain.main.name\n") {
-		t.Errorf("the set does not refer to the domain:\n%s", got)
-	}
+	assert.Check(t, is.Contains(read(t, filepath.Join(w.dir, "example.com.tf")), "domain = mailhost_domain.main.name\n"), "the set does not refer to the domain")
 	apply("1 added, 0 changed, 0 destroyed")
 	w.planIsEmpty(t)
 
@@ -85,14 +80,12 @@ func TestAccMoving(t *testing.T) {
 	// The export itself is the same list.
 	w.write(t, "example.com.tf", strings.Replace(set, `"staff"`, `"example_com"`, 1))
 	const misspelled = "Check block assertion failed"
-	if out := w.must(t, "plan"); strings.Contains(out, misspelled) {
-		t.Errorf("the check warns of a complete list:\n%s", out)
-	}
+	out := w.must(t, "plan")
+	assert.Check(t, !strings.Contains(out, misspelled), "the check warns of a complete list:\n%s", out)
 	w.planIsEmpty(t)
 	w.write(t, "users.csv", googleExport(users)+"Eve;X;eve@exmaple.com;Active;\r\n")
-	if out := w.must(t, "plan"); !strings.Contains(out, misspelled) || strings.Contains(out, "private@") {
-		t.Errorf("the check does not warn of a misspelled domain, or prints the file:\n%s", out)
-	}
+	out = w.must(t, "plan")
+	assert.Check(t, strings.Contains(out, misspelled) && !strings.Contains(out, "private@"), "the check does not warn of a misspelled domain, or prints the file:\n%s", out)
 	w.write(t, "users.csv", googleExport(users)+"Info;;info@example.com;Active;\r\n")
 	if out, code := w.run(t, "plan"); code == 0 || !strings.Contains(out, "the last name is empty") || strings.Contains(out, "private@") {
 		t.Errorf("an invalid row ended with %d, or the error prints the file:\n%.5000s", code, out)
@@ -109,9 +102,8 @@ func TestAccMoving(t *testing.T) {
 	atTheAccount := func(want bool) {
 		t.Helper()
 		w.must(t, "apply", "-auto-approve") // the data source sees the zone as it is now
-		if out := w.must(t, "output", "built_in"); strings.Contains(out, "MX 10 mx1.mailhost.example") != want {
-			t.Errorf("the account has its own MX records: %t, want %t\n%s", !want, want, out)
-		}
+		out := w.must(t, "output", "built_in")
+		assert.Check(t, strings.Contains(out, "MX 10 mx1.mailhost.example") == want, "the account has its own MX records: %t, want %t\n%s", !want, want, out)
 	}
 	atTheAccount(true)
 	w.write(t, "zone.tf", zone)

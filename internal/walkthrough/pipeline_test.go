@@ -93,9 +93,8 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 		if name == "default" || name == "variables" {
 			continue
 		}
-		if err := node.Decode(&described); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		err := node.Decode(&described)
+		assert.Assert(t, err == nil, "%s: %v", name, err)
 		found[name] = job{
 			steps:      slices.Concat(first.BeforeScript, described.Script),
 			artifacts:  described.Artifacts.Paths,
@@ -108,7 +107,6 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 
 func parse(t *testing.T, name string, to any) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(examples, "ci", name))), to); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	err := yaml.Unmarshal([]byte(read(t, filepath.Join(examples, "ci", name))), to)
+	assert.Assert(t, err == nil, "%s: %v", name, err)
 }

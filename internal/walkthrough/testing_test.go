@@ -26,16 +26,14 @@ func TestAccTerraformTest(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(w.dir, "*.tfstate"))
 	assert.Check(t, err == nil && len(left) <= 0, "the tests left %v (%v)", left, err)
 
-	if _, err := os.Stat(filepath.Join(w.dir, ".mailhost")); err == nil {
-		t.Error("there is an account outside of the data directory")
-	}
+	_, err = os.Stat(filepath.Join(w.dir, ".mailhost"))
+	assert.Check(t, err != nil, "there is an account outside of the data directory")
 
 	// The tests detect a broken module.
 	main := read(t, filepath.Join(w.dir, "main.tf"))
 	w.write(t, "main.tf", strings.Replace(main, "last_name  = each.value.last_name", `last_name  = "Doe"`, 1))
-	if out, code := w.run(t, "test", "-filter=tests/team.tftest.hcl"); code != 1 || !strings.Contains(out, `run "change"... fail`) {
-		t.Errorf("the tests of a broken module ended with %d:\n%s", code, out)
-	}
+	out, code := w.run(t, "test", "-filter=tests/team.tftest.hcl")
+	assert.Check(t, code == 1 && strings.Contains(out, `run "change"... fail`), "the tests of a broken module ended with %d:\n%s", code, out)
 }
 
 // TestAccTerraformTestStandalone runs the tests that need a server, as the guide says.
@@ -45,9 +43,8 @@ func TestAccTerraformTestStandalone(t *testing.T) {
 	out, code := w.command(t, mailhostd(), "try", "--", w.cli, "test", "-test-directory=tests/standalone")
 	assert.Assert(t, code == 0, "the tests ended with %d:\n%s", code, out)
 	passes(t, out, 2)
-	if _, err := os.Stat(filepath.Join(w.dir, ".mailhost")); err == nil {
-		t.Error("the tests used an embedded account")
-	}
+	_, err := os.Stat(filepath.Join(w.dir, ".mailhost"))
+	assert.Check(t, err != nil, "the tests used an embedded account")
 }
 
 // TestAccParallel runs tests at the same time, on isolated accounts of one server.
@@ -64,15 +61,13 @@ func TestAccParallel(t *testing.T) {
 func TestAccFaults(t *testing.T) {
 	needsShell(t, "curl")
 	w := enter(t, "testing")
-	if out, code := w.command(t, mailhostd(), "try", "--", "tests/faults.sh"); code != 0 {
-		t.Fatalf("the script ended with %d:\n%s", code, out)
-	}
+	out, code := w.command(t, mailhostd(), "try", "--", "tests/faults.sh")
+	assert.Assert(t, code == 0, "the script ended with %d:\n%s", code, out)
 }
 
 // passes fails unless exactly count runs have passed and none has failed.
 func passes(t *testing.T, out string, count int) {
 	t.Helper()
-	if got := strings.Count(out, `"... pass`); got != count || strings.Contains(out, "... fail") || strings.Contains(out, "... skip") {
-		t.Errorf("%d runs have passed, want %d:\n%s", got, count, out)
-	}
+	got := strings.Count(out, `"... pass`)
+	assert.Check(t, got == count && !strings.Contains(out, "... fail") && !strings.Contains(out, "... skip"), "%d runs have passed, want %d:\n%s", got, count, out)
 }

@@ -65,9 +65,8 @@ func recordRelease(t *testing.T, version string) {
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if _, err := io.WriteString(z, read(t, filepath.Join(w.dir, "backup.db"))); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(z, read(t, filepath.Join(w.dir, "backup.db")))
+	assert.NilError(t, err)
 	assert.NilError(t, z.Close())
 	for name, text := range map[string]string{"terraform.tfstate": read(t, filepath.Join(w.dir, "terraform.tfstate")), "mailhost.db.gz": packed.String()} {
 		assert.NilError(t, os.WriteFile(filepath.Join(release, name), []byte(text), 0o600))

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/zonefile"
 )
@@ -99,9 +99,7 @@ WWW.example.com.	1	IN	AAAA	2001:DB8::1 ; cf_tags=cf-proxied:false
 	} {
 		got, err := zonefile.Parse(tt.file, "Example.com.")
 		assert.Check(t, err == nil, "%s: %v", name, err)
-		if diff := cmp.Diff(tt.want, lines(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		assert.Check(t, is.DeepEqual(lines(got), tt.want), name)
 	}
 }
 
@@ -124,11 +122,9 @@ ok A 192.0.2.1
 		"www A 192.0.2.1\nwww A 192.0.2\n": "line: 2", "@ TXT \"open\n": "line:", "$INCLUDE /etc/passwd\n": "$INCLUDE", "www FOO bar\n": "FOO",
 		strings.Repeat("x HINFO a b\n", 30): "and 10 more",
 	} {
-		if _, err := zonefile.Parse(file, "example.com"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: %v; want %q", file, err, want)
-		}
+		_, err := zonefile.Parse(file, "example.com")
+		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "%.40q: %v; want %q", file, err, want)
 	}
-	if _, err := zonefile.Parse("", "localhost"); !errors.Is(err, zonefile.ErrDomain) {
-		t.Errorf("error = %v", err)
-	}
+	_, err = zonefile.Parse("", "localhost")
+	assert.Check(t, errors.Is(err, zonefile.ErrDomain), "error = %v", err)
 }

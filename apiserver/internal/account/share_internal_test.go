@@ -22,9 +22,8 @@ func TestShares(t *testing.T) {
 	enter(t.Context(), "other")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.enter(ended, "busy"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a third request enters: %v", err)
-	}
+	_, err := s.enter(ended, "busy")
+	assert.Check(t, errors.Is(err, context.Canceled), "a third request enters: %v", err)
 	first()
 	enter(t.Context(), "busy")
 }

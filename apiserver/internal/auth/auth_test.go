@@ -147,9 +147,8 @@ func TestCache(t *testing.T) {
 				_, err := w.Authorize(watchedReader{tx, w.watched}, who, api.CreateMailbox.Spec)
 				return err
 			})
-			if who, err := w.enter(owner, ""); err != nil || len(who.Grants) != 1 {
-				t.Fatalf("%s: %+v, %v", what, who, err)
-			}
+			who, err = w.enter(owner, "")
+			assert.Assert(t, err == nil && len(who.Grants) == 1, "%s: %+v, %v", what, who, err)
 		}
 		assert.Check(t, w.watched.reads == reads, "%s: %d reads, want %d", what, w.watched.reads, reads)
 	}
@@ -157,9 +156,8 @@ func TestCache(t *testing.T) {
 	for _, who := range []func() (Caller, error){
 		func() (Caller, error) { return w.enter(t.Context(), w.token.String()) }, func() (Caller, error) { return w.enter(owner, "") },
 	} {
-		if _, err := who(); !errors.Is(err, w.watched.err) || len(w.cache.entries) != 0 {
-			t.Errorf("%v; want the error of the store", err)
-		}
+		_, err := who()
+		assert.Check(t, errors.Is(err, w.watched.err) && len(w.cache.entries) == 0, "%v; want the error of the store", err)
 	}
 	w.watched.err, w.watched.reads = nil, 0
 	check("first", 5)
@@ -172,9 +170,8 @@ func TestCache(t *testing.T) {
 
 	wrong := newToken(random.New(nil))
 	wrong.PublicID = w.token.PublicID
-	if _, err := w.enter(t.Context(), wrong.String()); err == nil {
-		t.Error("another secret is accepted")
-	}
+	_, err := w.enter(t.Context(), wrong.String())
+	assert.Check(t, err != nil, "another secret is accepted")
 	if unknown := newToken(random.New(nil)); w.watched.reads != 10 {
 		t.Error("a wrong secret causes a read")
 	} else if _, err := w.enter(t.Context(), unknown.String()); err == nil {
@@ -189,17 +186,14 @@ func TestLastUseOfACachedCaller(t *testing.T) {
 	w := newWorld(t)
 	for minute := range 3 {
 		for range 3 {
-			if _, err := w.enter(t.Context(), w.token.String()); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.enter(t.Context(), w.token.String())
+			assert.NilError(t, err)
 		}
-		if at := w.lastUses.at["ci"]; !at.Equal(w.now.Truncate(time.Minute)) {
-			t.Errorf("minute %d: a use at %s is pending", minute, at)
-		}
+		at := w.lastUses.at["ci"]
+		assert.Check(t, at.Equal(w.now.Truncate(time.Minute)), "minute %d: a use at %s is pending", minute, at)
 		assert.NilError(t, w.lastUses.flush())
-		if _, err := w.enter(t.Context(), w.token.String()); err != nil || len(w.lastUses.at) != 0 {
-			t.Errorf("minute %d: %v is pending after it was written, %v", minute, w.lastUses.at, err)
-		}
+		_, err := w.enter(t.Context(), w.token.String())
+		assert.Check(t, err == nil && len(w.lastUses.at) == 0, "minute %d: %v is pending after it was written, %v", minute, w.lastUses.at, err)
 		w.now = w.now.Add(time.Minute)
 	}
 }
@@ -210,12 +204,10 @@ func TestCacheIsBounded(t *testing.T) {
 	for n := range 3 * cacheSize / (grants + 1) {
 		c.put(fmt.Sprint(n), entry{version: 1, grants: make([]store.Authorization, grants)})
 		c.put(fmt.Sprint(n), entry{version: 2, grants: make([]store.Authorization, grants)})
-		if _, ok := c.get(fmt.Sprint(n), 1); ok {
-			t.Fatal("an entry is used for another version")
-		}
-		if _, ok := c.get(fmt.Sprint(n), 2); !ok || c.size != len(c.entries)*(grants+1) || c.size > cacheSize {
-			t.Fatalf("%d entries count as %d; the last one exists: %t", len(c.entries), c.size, ok)
-		}
+		_, ok := c.get(fmt.Sprint(n), 1)
+		assert.Assert(t, !ok, "an entry is used for another version")
+		_, ok = c.get(fmt.Sprint(n), 2)
+		assert.Assert(t, ok && c.size == len(c.entries)*(grants+1) && c.size <= cacheSize, "%d entries count as %d; the last one exists: %t", len(c.entries), c.size, ok)
 	}
 	c = cache{}
 	for n := range cacheSize / (grants + 1) {
@@ -223,13 +215,11 @@ func TestCacheIsBounded(t *testing.T) {
 		assert.Assert(t, len(c.entries) == n+1, "%d of %d entries are left before the cache is full", len(c.entries), n+1)
 	}
 	c.put("large", entry{grants: make([]store.Authorization, cacheSize-1)})
-	if _, ok := c.get("large", 0); !ok {
-		t.Error("an entry of the cache's size is not cached")
-	}
+	_, ok := c.get("large", 0)
+	assert.Check(t, ok, "an entry of the cache's size is not cached")
 	c.put("huge", entry{grants: make([]store.Authorization, cacheSize)})
-	if _, ok := c.get("huge", 0); ok || len(c.entries) == 0 {
-		t.Error("an entry that is larger than the cache is cached, or empties it")
-	}
+	_, ok = c.get("huge", 0)
+	assert.Check(t, !ok && len(c.entries) != 0, "an entry that is larger than the cache is cached, or empties it")
 }
 
 // TestKeys checks that no two callers share a cache entry.
@@ -271,13 +261,11 @@ func TestWithin(t *testing.T) {
 		vocab.CapDNSRecordView:     {},
 		vocab.CapAuthorizationView: {Restricted: true},
 	} {
-		if got := c.Within(capability); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v", capability, got, want)
-		}
+		got := c.Within(capability)
+		assert.Check(t, reflect.DeepEqual(got, want), "%s: %+v, want %+v", capability, got, want)
 		owner := Caller{Grants: append(c.Grants, store.Authorization{GrantKind: vocab.GrantAccountOwner})}
-		if got := owner.Within(capability); got.Restricted {
-			t.Errorf("%s of an owner: %+v", capability, got)
-		}
+		got = owner.Within(capability)
+		assert.Check(t, !got.Restricted, "%s of an owner: %+v", capability, got)
 	}
 }
 

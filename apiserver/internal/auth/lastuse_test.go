@@ -83,13 +83,11 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		later := time.Now().Truncate(time.Minute)
 		l.note(a, time.Now().Add(-time.Minute)) // does not replace the later one
 		wait(2 * lastUsesFlushed)
-		if n := bytes.Count(log.Bytes(), []byte("level=WARN")); n != 2 {
-			t.Errorf("%d warnings for 2 flushes that failed: %s", n, &log)
-		}
+		n := bytes.Count(log.Bytes(), []byte("level=WARN"))
+		assert.Check(t, n == 2, "%d warnings for 2 flushes that failed: %s", n, &log)
 		s.err = nil
-		if got := l.Of(a); !got.Equal(later) || s.updates != 3 {
-			t.Errorf("after %d updates, of which 2 failed, the last use is %s", s.updates, got)
-		}
+		got := l.Of(a)
+		assert.Check(t, got.Equal(later) && s.updates == 3, "after %d updates, of which 2 failed, the last use is %s", s.updates, got)
 		if wait(lastUsesFlushed); !s.touched["a"].Equal(later) {
 			t.Errorf("%v was written", s.touched)
 		}
@@ -104,9 +102,8 @@ func TestLastUsesAreFlushed(t *testing.T) {
 		}
 		l.note(b, time.Now())
 		s.mu.Unlock()
-		if err := l.Close(); err != nil || !s.touched["b"].After(first) {
-			t.Errorf("Close wrote %v, %v", s.touched, err)
-		}
+		err := l.Close()
+		assert.Check(t, err == nil && s.touched["b"].After(first), "Close wrote %v, %v", s.touched, err)
 		if l.note(a, time.Now()); len(l.at) != 0 {
 			t.Error("a use is recorded after Close")
 		}

@@ -23,9 +23,8 @@ func TestForgedSessions(t *testing.T) {
 	hash := []byte("the hash of a token's secret")
 	aead := sessionCipher(hash)
 	for _, length := range []int{0, expiryLength - 1, expiryLength, expiryLength + 5} {
-		if _, err := open(hash, accountID, aead.Seal(nil, nil, make([]byte, length), []byte(accountID))); err == nil {
-			t.Errorf("a session of %d bytes is accepted", length)
-		}
+		_, err := open(hash, accountID, aead.Seal(nil, nil, make([]byte, length), []byte(accountID)))
+		assert.Check(t, err != nil, "a session of %d bytes is accepted", length)
 	}
 	for length, valid := range map[int]bool{5: true, maxToken: true, maxToken + 1: false, 40 << 20: false} {
 		sealed := seal(hash, accountID, time.Now(), strings.Repeat("a", length))
@@ -44,16 +43,13 @@ func TestSignIn(t *testing.T) {
 	w := newWorld(t)
 	wrong := Token{PublicID: w.token.PublicID, secret: "wrong"}
 	for _, token := range []string{"", "mhsa_x", newToken(random.New(nil)).String(), wrong.String()} {
-		if sealed, err := w.SealSession(t.Context(), token, time.Hour); err == nil || sealed != "" {
-			t.Errorf("the token %q has the session %q, %v", token, sealed, err)
-		}
+		sealed, err := w.SealSession(t.Context(), token, time.Hour)
+		assert.Check(t, err != nil && sealed == "", "the token %q has the session %q, %v", token, sealed, err)
 	}
-	if access, err := w.AccessOf(t.Context(), "access token"); err == nil {
-		t.Errorf("without an issuer, %+v", access)
-	}
-	if sealed, err := w.SealUserSession(t.Context(), "access token", accountID, time.Hour); err == nil {
-		t.Errorf("without an issuer, %q", sealed)
-	}
+	access, err := w.AccessOf(t.Context(), "access token")
+	assert.Check(t, err != nil, "without an issuer, %+v", access)
+	sealed, err := w.SealUserSession(t.Context(), "access token", accountID, time.Hour)
+	assert.Check(t, err != nil, "without an issuer, %q", sealed)
 	seal := func() string {
 		sealed, err := w.SealSession(t.Context(), w.token.String(), time.Hour)
 		assert.NilError(t, err)
@@ -101,21 +97,18 @@ func TestUserSignIn(t *testing.T) {
 	w.verifier = verifierFunc(func(string) (identity.User, error) { return user, nil })
 	access := func(want ...string) {
 		t.Helper()
-		if a, err := w.AccessOf(t.Context(), "token"); err != nil || a.ID != user.ID || !slices.Equal(a.Accounts, want) {
-			t.Errorf("%+v, %v; want %q", a, err, want)
-		}
+		a, err := w.AccessOf(t.Context(), "token")
+		assert.Check(t, err == nil && a.ID == user.ID && slices.Equal(a.Accounts, want), "%+v, %v; want %q", a, err, want)
 	}
 	access()
-	if sealed, err := w.SealUserSession(t.Context(), "token", accountID, time.Hour); err == nil {
-		t.Errorf("without a grant, %q", sealed)
-	}
+	sealed, err := w.SealUserSession(t.Context(), "token", accountID, time.Hour)
+	assert.Check(t, err != nil, "without a grant, %q", sealed)
 	w.grant(t, store.Subject{Type: vocab.SubjectUser, ID: user.ID})
 	access(accountID)
 	for _, failure := range []*error{&w.watched.err, &w.watched.accountsErr} {
 		*failure = errors.New("the disk is broken")
-		if a, err := w.AccessOf(t.Context(), "token"); !errors.Is(err, *failure) {
-			t.Errorf("%+v, %v", a, err)
-		}
+		a, err := w.AccessOf(t.Context(), "token")
+		assert.Check(t, errors.Is(err, *failure), "%+v, %v", a, err)
 		*failure = nil
 	}
 	for _, lasts := range []time.Duration{0, time.Minute, 2 * time.Hour} {

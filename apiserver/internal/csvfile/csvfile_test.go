@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestNeutralCells(t *testing.T) {
@@ -15,16 +16,12 @@ func TestNeutralCells(t *testing.T) {
 		"a;=1": "a;'=1", "a\t+1": "a\t'+1", "a,@x": "a,'@x", "a|-1": "a|'-1", "a\r\n=1": "a\r\n'=1", "a;＋1": "a;'＋1",
 		"a; =1": "a;' =1", `a;"=1"`: `a;'"=1"`, "a;\u00a0\u200b\ufeff=1": "a;'\u00a0\u200b\ufeff=1", ";;=1;-2": ";;'=1;'-2", " =1": "' =1",
 	} {
-		if got := neutral(cell); got != want {
-			t.Errorf("%q becomes %q; want %q", cell, got, want)
-		}
+		assert.Check(t, is.Equal(neutral(cell), want), "%q becomes", cell)
 	}
 	// A literal, so that a separator missing from cellSeparators is noticed.
 	for _, r := range ",;|\t\r\n\v\f\u0085\u2028\u2029" {
 		cell, want := "a"+string(r)+"=1", "a"+string(r)+"'=1"
-		if got := neutral(cell); got != want {
-			t.Errorf("%q becomes %q; want %q", cell, got, want)
-		}
+		assert.Check(t, is.Equal(neutral(cell), want), "%q becomes", cell)
 	}
 }
 

@@ -78,9 +78,8 @@ func TestDocumentOperations(t *testing.T) {
 				checkExamples(t, method+" "+path, op)
 			}
 		}
-		if want := len(slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !withLifecycle })); documented != want {
-			t.Errorf("with lifecycle %t the document has %d operations; want %d", withLifecycle, documented, want)
-		}
+		want := len(slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !withLifecycle }))
+		assert.Check(t, documented == want, "with lifecycle %t the document has %d operations; want %d", withLifecycle, documented, want)
 	}
 }
 
@@ -112,11 +111,9 @@ func TestSpecs(t *testing.T) {
 		assert.Check(t, i < published == (s.Number == i+1), "the operation %s at %d has the number %d", s.ID, i, s.Number)
 		// Whatever creates an object or moves money accepts an Idempotency-Key.
 		export := s.Response == reflect.TypeFor[api.CSV]()
-		if want := s.Method == "POST" && !export; s.Keyed() != want {
-			t.Errorf("%s: keyed %t; want %t", s.ID, s.Keyed(), want)
-		}
-		if want := s.Method != "GET" && !export; s.Changes() != want {
-			t.Errorf("%s: changes %t; want %t", s.ID, s.Changes(), want)
-		}
+		want := s.Method == "POST" && !export
+		assert.Check(t, s.Keyed() == want, "%s: keyed %t; want %t", s.ID, s.Keyed(), want)
+		want = s.Method != "GET" && !export
+		assert.Check(t, s.Changes() == want, "%s: changes %t; want %t", s.ID, s.Changes(), want)
 	}
 }

@@ -127,9 +127,8 @@ func TestDecodeBrokenJSON(t *testing.T) {
 			checkProblems(t, problems, tt.want)
 		})
 	}
-	if in, problems := send(t, api.CreateWorkspace, "/workspaces", `{"name":"x","a":`+strings.Repeat("[", 63)+strings.Repeat("]", 63)+`}`); in == nil {
-		t.Errorf("64 levels are rejected: %v", problems)
-	}
+	in, problems := send(t, api.CreateWorkspace, "/workspaces", `{"name":"x","a":`+strings.Repeat("[", 63)+strings.Repeat("]", 63)+`}`)
+	assert.Check(t, in != nil, "64 levels are rejected: %v", problems)
 }
 
 func TestDecodeFreeForm(t *testing.T) {

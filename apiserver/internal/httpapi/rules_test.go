@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -14,9 +15,8 @@ func TestCheckPhone(t *testing.T) {
 		"+4930123456": true, "+12025550123": true, "+123456789012345": true,
 		"": false, "030123456": false, "+0301234567": false, "+49 30 123456": false, "+1234567890123456": false, "+49": false, "+4930a23456": false, "+4930123456\n": false,
 	} {
-		if _, err := api.CheckPhone(phone); (err == nil) != ok {
-			t.Errorf("%q: %v", phone, err)
-		}
+		_, err := api.CheckPhone(phone)
+		assert.Check(t, (err == nil) == ok, "%q: %v", phone, err)
 	}
 }
 
@@ -25,9 +25,8 @@ func TestCheckCountry(t *testing.T) {
 		"DE": "DE", "de": "DE", "Us": "US", "GB": "GB",
 		"": "", "D": "", "DEU": "", "XX": "", "ZZ": "", "EU": "", "49": "", "UK": "", "XK": "", "YU": "", " D": "", "D ": "", "d\u00e9": "",
 	} {
-		if got, err := api.CheckCountry(country); got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, %v; want %q", country, got, err, want)
-		}
+		got, err := api.CheckCountry(country)
+		assert.Check(t, got == want && (err == nil) == (want != ""), "%q: %q, %v; want %q", country, got, err, want)
 	}
 }
 
@@ -44,9 +43,8 @@ func TestCheckRedirectURL(t *testing.T) {
 		"https://user@example.com/": false, "https://@example.com/": false, "https://:@example.com/": false, "https://user:pass@/": false,
 		"https://?a": false, "https://#a": false, "https://:443": false, "https://[]/": false, "https://./": false, "https:example.com": false, "https:/example.com": false,
 	} {
-		if _, err := api.CheckRedirectURL(url); (err == nil) != ok {
-			t.Errorf("%q: %v", url, err)
-		}
+		_, err := api.CheckRedirectURL(url)
+		assert.Check(t, (err == nil) == ok, "%q: %v", url, err)
 	}
 }
 
@@ -74,9 +72,7 @@ func checkTypes(t *testing.T, problems []api.Problem, want string) {
 	for _, p := range problems {
 		got = append(got, strings.Join(p.Loc[1:], ".")+" "+p.Type)
 	}
-	if s := strings.Join(got, ", "); s != want {
-		t.Errorf("problems: %q; want %q", s, want)
-	}
+	assert.Check(t, is.Equal(strings.Join(got, ", "), want), "problems")
 }
 
 func TestGrantRules(t *testing.T) {
@@ -103,12 +99,10 @@ func TestGrantRules(t *testing.T) {
 func TestLimitsOf(t *testing.T) {
 	name := api.LimitsOf[api.CreateMasterPasswordBody]("value")
 	assert.Check(t, *name.MinLength == 4 && *name.MaxLength == 256 && name.LengthRule() == "must have 4 to 256 characters", "value: %+v", name)
-	if ttl := api.LimitsOf[api.CreateDNSRecordBody]("ttl"); *ttl.Minimum != 60 || *ttl.Maximum != 86400 || ttl.MaxLength != nil {
-		t.Errorf("ttl: %+v", ttl)
-	}
-	if typ := api.LimitsOf[api.CreateDNSRecordBody]("type"); len(typ.Enum) != 8 {
-		t.Errorf("type: %+v", typ)
-	}
+	ttl := api.LimitsOf[api.CreateDNSRecordBody]("ttl")
+	assert.Check(t, *ttl.Minimum == 60 && *ttl.Maximum == 86400 && ttl.MaxLength == nil, "ttl: %+v", ttl)
+	typ := api.LimitsOf[api.CreateDNSRecordBody]("type")
+	assert.Check(t, len(typ.Enum) == 8, "type: %+v", typ)
 	defer func() {
 		assert.Check(t, recover() != nil, "a field that does not exist has limits")
 	}()

@@ -66,8 +66,7 @@ func TestUnreadableBody(t *testing.T) {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	var response struct{ Detail []api.Problem }
-	if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil || w.Code != http.StatusUnprocessableEntity {
-		t.Fatalf("status %d: %s", w.Code, w.Body)
-	}
+	err := json.Unmarshal(w.Body.Bytes(), &response)
+	assert.Assert(t, err == nil && w.Code == http.StatusUnprocessableEntity, "status %d: %s", w.Code, w.Body)
 	checkProblems(t, response.Detail, problem("json_invalid", "JSON decode error", "body"))
 }

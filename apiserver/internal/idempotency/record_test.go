@@ -25,13 +25,11 @@ func TestSealedResponses(t *testing.T) {
 			t.Errorf("a response of %d bytes is stored as %d", len(response), len(sealed))
 		}
 		uncompressed := k.cipher.Seal(nil, nil, response, k.fingerprint)
-		if opened, err := newKey(who, "create-mailbox", "another key", nil).open(sealed); err == nil {
-			t.Errorf("a response is opened with another key as %q", opened)
-		}
+		opened, err := newKey(who, "create-mailbox", "another key", nil).open(sealed)
+		assert.Check(t, err != nil, "a response is opened with another key as %q", opened)
 		for _, stored := range [][]byte{sealed, uncompressed} {
-			if opened, err := k.open(stored); err != nil || !bytes.Equal(opened, response) {
-				t.Errorf("a response of %d bytes is opened as %d bytes, %v", len(response), len(opened), err)
-			}
+			opened, err := k.open(stored)
+			assert.Check(t, err == nil && bytes.Equal(opened, response), "a response of %d bytes is opened as %d bytes, %v", len(response), len(opened), err)
 		}
 	}
 }
@@ -61,14 +59,12 @@ func TestReplay(t *testing.T) {
 		assert.Check(t, replayed == tt.replayed && (err == nil) == tt.replayed, "replayed %t, %v; want %t", replayed, err, tt.replayed)
 	}
 	for _, failure := range []error{store.ErrNotFound, errors.ErrUnsupported} {
-		if replayed, err := q.Replay(stored{err: failure}, time.Time{}); replayed || (err != nil) != (failure != store.ErrNotFound) {
-			t.Errorf("%v: replayed %t, %v", failure, replayed, err)
-		}
+		replayed, err := q.Replay(stored{err: failure}, time.Time{})
+		assert.Check(t, !replayed && (err != nil) == (failure != store.ErrNotFound), "%v: replayed %t, %v", failure, replayed, err)
 	}
 	unkeyed := &Request{records: records}
-	if replayed, err := unkeyed.Replay(stored{record: store.IdempotencyRecord{}}, time.Time{}); replayed || err != nil {
-		t.Errorf("without a key: replayed %t, %v", replayed, err)
-	}
+	replayed, err := unkeyed.Replay(stored{record: store.IdempotencyRecord{}}, time.Time{})
+	assert.Check(t, !replayed && err == nil, "without a key: replayed %t, %v", replayed, err)
 	records.cleanedAt.Store(1)
 	if records.Reset(); records.cleanedAt.Load() != 0 {
 		t.Error("a reset keeps the time of the last cleaning")
@@ -113,9 +109,8 @@ func TestSave(t *testing.T) {
 	} {
 		q, err := records.Begin(who, "create-mailbox", tc.key, nil)
 		assert.Assert(t, err == nil, "after the response to the last request: %v", err)
-		if _, err := records.Begin(who, "create-mailbox", tc.key, nil); (err != nil) != (tc.key != "") {
-			t.Errorf("a second request under the key %q: %v", tc.key, err)
-		}
+		_, err = records.Begin(who, "create-mailbox", tc.key, nil)
+		assert.Check(t, (err != nil) == (tc.key != ""), "a second request under the key %q: %v", tc.key, err)
 		tx, at := &savedTx{cleanErr: tc.cleanErr}, begun.Add(tc.after)
 		if err := q.Save(tx, at, tc.response); tx.cleaned != tc.cleaned || (err != nil) != (tc.saved < 0) || err == nil && len(tx.saved) != tc.saved {
 			t.Errorf("%+v: %d saved, %d cleaned, %v", tc, len(tx.saved), tx.cleaned, err)

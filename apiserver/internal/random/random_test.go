@@ -21,9 +21,8 @@ func TestIDAt(t *testing.T) {
 		parsed, err := uuid.Parse(id)
 		assert.Assert(t, err == nil && parsed.Version() == 7 && parsed.Variant() == uuid.RFC4122, "%q is no UUID of version 7: %v", id, err)
 		seconds, nanoseconds := parsed.Time().UnixTime()
-		if got := time.Unix(seconds, nanoseconds); !got.Equal(at) {
-			t.Fatalf("%q has the time %s, want %s", id, got, at)
-		}
+		got := time.Unix(seconds, nanoseconds)
+		assert.Assert(t, got.Equal(at), "%q has the time %s, want %s", id, got, at)
 		assert.Assert(t, id > last && id != source.IDAt(at), "%q follows %q", id, last)
 		last = id
 	}

@@ -33,17 +33,14 @@ func TestTake(t *testing.T) {
 		{2 * time.Hour, Usage{Allowed: true, Remaining: 2, Reset: 20, Wait: 1}},
 	} {
 		now = now.Add(step.after)
-		if u := l.Take("key", now); u != step.want {
-			t.Errorf("step %d: %+v, want %+v", i, u, step.want)
-		}
+		u := l.Take("key", now)
+		assert.Check(t, u == step.want, "step %d: %+v, want %+v", i, u, step.want)
 	}
-	if u := l.Take("other", now); u.Remaining != 2 {
-		t.Errorf("another key shares the bucket: %+v", u)
-	}
+	u := l.Take("other", now)
+	assert.Check(t, u.Remaining == 2, "another key shares the bucket: %+v", u)
 	l.Reset()
-	if u := l.Take("key", now); u.Remaining != 2 {
-		t.Errorf("after Reset: %+v", u)
-	}
+	u = l.Take("key", now)
+	assert.Check(t, u.Remaining == 2, "after Reset: %+v", u)
 	(*Limiter)(nil).Reset()
 }
 
@@ -57,12 +54,10 @@ func TestFullBucketsAreEvicted(t *testing.T) {
 		l.Take(strconv.Itoa(i), at.Add(-30*time.Second))
 	}
 	assert.Check(t, len(l.fullAt) == firstEvictAt, "%d buckets; want %d", len(l.fullAt), firstEvictAt)
-	if u := l.Take("new", at); len(l.fullAt) != 2 || u.Remaining != 1 {
-		t.Errorf("%d buckets remain; want the used one and the new one: %+v", len(l.fullAt), u)
-	}
-	if u := l.Take("used", at.Add(time.Second)); u.Remaining != 0 {
-		t.Errorf("the used bucket was evicted: %+v", u)
-	}
+	u := l.Take("new", at)
+	assert.Check(t, len(l.fullAt) == 2 && u.Remaining == 1, "%d buckets remain; want the used one and the new one: %+v", len(l.fullAt), u)
+	u = l.Take("used", at.Add(time.Second))
+	assert.Check(t, u.Remaining == 0, "the used bucket was evicted: %+v", u)
 	// If many buckets are in use, eviction runs less often.
 	for i := range firstEvictAt {
 		l.Take(strconv.Itoa(i), at)
@@ -89,9 +84,8 @@ func TestTakeStored(t *testing.T) {
 	b, l := &bucket{}, New(limit)
 	for i := range 10 {
 		now := start.Add(time.Duration(i) * 5 * time.Second)
-		if got, err := limit.TakeStored(b, "", now); err != nil || got != l.Take("", now) {
-			t.Errorf("request %d: %+v, %v", i, got, err)
-		}
+		got, err := limit.TakeStored(b, "", now)
+		assert.Check(t, err == nil && got == l.Take("", now), "request %d: %+v, %v", i, got, err)
 	}
 }
 

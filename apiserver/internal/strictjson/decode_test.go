@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
@@ -48,19 +49,17 @@ type outer struct {
 
 func TestUnmarshal(t *testing.T) {
 	var got outer
-	if err := strictjson.Unmarshal([]byte(`{"deep":"d","items":[{"name":"a"},{"name":"b","count":0}],"one":{},"prices":{"com":"1"},
-		"size":"large","at":"2026-03-14T15:00:00Z","share":0.5,"seed":18446744073709551615,"on":true}`), &got); err != nil {
-		t.Fatal(err)
-	}
+	err := strictjson.Unmarshal([]byte(`{"deep":"d","items":[{"name":"a"},{"name":"b","count":0}],"one":{},"prices":{"com":"1"},
+		"size":"large","at":"2026-03-14T15:00:00Z","share":0.5,"seed":18446744073709551615,"on":true}`), &got)
+	assert.NilError(t, err)
 	want := outer{
 		embedded: embedded{"d"}, Items: []inner{{Name: "a"}, {"b", new(0)}}, One: new(inner), Prices: map[string]string{"com": "1"},
 		At: time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC), Share: 0.5, Seed: 18446744073709551615, On: true,
 	}
 	assert.Check(t, reflect.DeepEqual(got, want), "got %+v\nwant %+v", got, want)
 	got = outer{}
-	if err := strictjson.Unmarshal([]byte(`{"items":[]}`), &got); err != nil || got.Items == nil || got.One != nil || got.Prices != nil {
-		t.Errorf("got %+v, %v", got, err)
-	}
+	err = strictjson.Unmarshal([]byte(`{"items":[]}`), &got)
+	assert.Check(t, err == nil && got.Items != nil && got.One == nil && got.Prices == nil, "got %+v, %v", got, err)
 }
 
 func TestErrors(t *testing.T) {
@@ -91,9 +90,7 @@ func TestErrors(t *testing.T) {
 				"line 4: unknown field \"x\"; there are deep, items, one, prices, size, at, share, seed, on\nline 4: one.name: must be a string and not a bool"},
 	} {
 		err := strictjson.Unmarshal([]byte(tt.json), new(outer))
-		if got := fmt.Sprint(err); got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.json, got, tt.want)
-		}
+		assert.Check(t, is.Equal(fmt.Sprint(err), tt.want), "%s:\n", tt.json)
 	}
 }
 
@@ -102,9 +99,8 @@ func TestErrors(t *testing.T) {
 func TestValidMembersOfInvalidJSON(t *testing.T) {
 	var got outer
 	err := strictjson.Unmarshal([]byte(`{"on":1,"share":2,"x":{"seed":1},"seed":3}`), &got)
-	if invalid, ok := errors.AsType[*strictjson.Error](err); !ok || len(invalid.Problems) != 2 || invalid.Problems[0].String() != "on: must be true or false and not a number" {
-		t.Errorf("error %v", err)
-	}
+	invalid, ok := errors.AsType[*strictjson.Error](err)
+	assert.Check(t, ok && len(invalid.Problems) == 2 && invalid.Problems[0].String() == "on: must be true or false and not a number", "error %v", err)
 	assert.Check(t, got.Share == 2 && got.Seed == 3, "got %+v", got)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -60,21 +61,18 @@ func TestSharedTransactions(t *testing.T) {
 							t.Errorf("%s panicked with %v", name, err)
 						}
 					}()
-					if err := s.Update(ctx, func(tx store.Tx) error { return kinds[kind].run(tx, name) }); !errors.Is(err, kinds[kind].want) {
-						t.Errorf("%s: %v", name, err)
-					}
+					assert.Check(t, is.ErrorIs(s.Update(ctx, func(tx store.Tx) error { return kinds[kind].run(tx, name) }), kinds[kind].want), name)
 				})
 			}
 			runtime.Gosched()
 		}
 		first, once := fmt.Sprint("first", number), sync.Once{}
 		want = append(want, first)
-		if err := s.Update(ctx, func(tx store.Tx) error {
+		err := s.Update(ctx, func(tx store.Tx) error {
 			once.Do(start)
 			return add(tx, first)
-		}); err != nil {
-			t.Error(err)
-		}
+		})
+		assert.Check(t, err)
 		wg.Wait()
 		return commits.Load() - before
 	}
@@ -85,7 +83,7 @@ func TestSharedTransactions(t *testing.T) {
 	}
 	assert.Check(t, shared, "each update had a transaction of its own")
 	var got []string
-	if err := s.View(t.Context(), func(r store.Reader) error {
+	err := s.View(t.Context(), func(r store.Reader) error {
 		workspaces, _, err := r.Workspaces(account, store.Within{}, store.Slice{Limit: 10_000})
 		for i, w := range workspaces {
 			got = append(got, w.ID)
@@ -94,9 +92,8 @@ func TestSharedTransactions(t *testing.T) {
 			}
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	assert.NilError(t, err)
 	slices.Sort(got)
 	slices.Sort(want)
 	assert.Check(t, slices.Equal(got, want), "the workspaces are %q, want %q", got, want)

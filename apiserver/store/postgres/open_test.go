@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -43,9 +44,8 @@ func TestUpgrade(t *testing.T) {
 	readAll(t, old)                                // still runs
 	readAll(t, openAt(t, url, postgres.Options{})) // restarts
 	execute(t, url, `UPDATE mailhost_schema SET compatible_with = version`)
-	if _, err := postgres.Open(t.Context(), url, postgres.Options{}); !errors.Is(err, store.ErrNewerSchema) {
-		t.Errorf("Open of a later schema = %v", err)
-	}
+	_, err := postgres.Open(t.Context(), url, postgres.Options{})
+	assert.Check(t, errors.Is(err, store.ErrNewerSchema), "Open of a later schema = %v", err)
 }
 
 // TestForeignObjects checks that a schema is refused to which somebody has added.
@@ -59,24 +59,20 @@ func TestForeignObjects(t *testing.T) {
 		url := postgrestest.EmptyURL(t)
 		openAt(t, url, postgres.Options{})
 		execute(t, url, c.statements)
-		if _, err := postgres.Open(t.Context(), url, postgres.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: Open = %v, want %q", c.statements, err, c.want)
-		}
+		_, err := postgres.Open(t.Context(), url, postgres.Options{})
+		assert.Check(t, err != nil && strings.Contains(err.Error(), c.want), "%s: Open = %v, want %q", c.statements, err, c.want)
 	}
 }
 
 func TestReadOnly(t *testing.T) {
 	empty := postgrestest.EmptyURL(t)
-	if _, err := postgres.Open(t.Context(), empty, postgres.Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "is empty") {
-		t.Errorf("Open of an empty database = %v", err)
-	}
+	_, err := postgres.Open(t.Context(), empty, postgres.Options{ReadOnly: true})
+	assert.Check(t, err != nil && strings.Contains(err.Error(), "is empty"), "Open of an empty database = %v", err)
 	url := postgrestest.URL(t)
 	storetest.Fill(t, openAt(t, url, postgres.Options{}))
 	s := openAt(t, url, postgres.Options{ReadOnly: true})
 	readAll(t, s)
-	if err := s.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("Update = %v", err)
-	}
+	assert.Check(t, is.ErrorIs(s.Update(t.Context(), func(store.Tx) error { return nil }), store.ErrReadOnly), "Update")
 }
 
 // TestOpenErrors checks that an error says what is wrong and has no password.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
@@ -23,9 +24,8 @@ func execute(t *testing.T, url string, statements string) {
 	conn, err := pgx.Connect(t.Context(), url)
 	assert.NilError(t, err)
 	defer conn.Close(context.Background())
-	if _, err := conn.Exec(t.Context(), statements, pgx.QueryExecModeSimpleProtocol); err != nil {
-		t.Fatal(err)
-	}
+	_, err = conn.Exec(t.Context(), statements, pgx.QueryExecModeSimpleProtocol)
+	assert.NilError(t, err)
 }
 
 // writers create workspaces until stop is closed, and know which were acknowledged.
@@ -66,11 +66,10 @@ func TestRestart(t *testing.T) {
 	url := cluster.URL("postgres", "postgres")
 	one, other := openAt(t, url, postgres.Options{}), openAt(t, url, postgres.Options{})
 	const account = "a"
-	if err := one.Update(t.Context(), func(tx store.Tx) error {
+	err := one.Update(t.Context(), func(tx store.Tx) error {
 		return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	assert.NilError(t, err)
 	w := writers{stop: make(chan struct{})}
 	for i := range 4 {
 		w.start(t, []store.Store{one, other}[i%2], account, fmt.Sprintf("w%d-", i))
@@ -84,18 +83,14 @@ func TestRestart(t *testing.T) {
 	for range 2 {
 		more()
 		assert.NilError(t, cluster.Stop())
-		if err := one.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("Ping of a stopped server = %v", err)
-		}
-		if err := one.View(t.Context(), func(r store.Reader) error { _, err := r.Accounts(); return err }); !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("View of a stopped server = %v", err)
-		}
+		assert.Check(t, is.ErrorIs(one.Ping(t.Context()), store.ErrUnavailable), "Ping of a stopped server")
+		assert.Check(t, is.ErrorIs(one.View(t.Context(), func(r store.Reader) error { _, err := r.Accounts(); return err }), store.ErrUnavailable), "View of a stopped server")
 		assert.NilError(t, cluster.StartServer())
 	}
 	more()
 	close(w.stop)
 	w.wg.Wait()
-	if err := one.View(t.Context(), func(r store.Reader) error {
+	err = one.View(t.Context(), func(r store.Reader) error {
 		items, total, err := r.Workspaces(account, store.Within{}, store.Slice{Limit: 1 << 20})
 		assert.Check(t, total == len(items) && int64(total) >= w.count.Load(), "%d of %d workspaces, %d were acknowledged", len(items), total, w.count.Load())
 		last := epoch.Add(-1)
@@ -105,13 +100,11 @@ func TestRestart(t *testing.T) {
 			w.acknowledged.Delete(item.ID)
 		}
 		return err
-	}); err != nil {
-		t.Error(err)
-	}
+	})
+	assert.Check(t, err)
 	w.acknowledged.Range(func(name, _ any) bool { t.Errorf("%s was acknowledged and is lost", name); return true })
-	if err := one.Ping(t.Context()); err != nil {
-		t.Errorf("Ping = %v", err)
-	}
+	err = one.Ping(t.Context())
+	assert.Check(t, err == nil, "Ping = %v", err)
 }
 
 // TestDeadlock checks that two updates that lock two accounts in opposite order both
@@ -121,11 +114,10 @@ func TestDeadlock(t *testing.T) {
 	stores := []store.Store{openAt(t, url, postgres.Options{}), openAt(t, url, postgres.Options{})}
 	ids := []string{"a", "b"}
 	for _, id := range ids {
-		if err := stores[0].Update(t.Context(), func(tx store.Tx) error {
+		err := stores[0].Update(t.Context(), func(tx store.Tx) error {
 			return tx.CreateAccount(&store.Account{ID: id, CreatedAt: epoch})
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
+		assert.NilError(t, err)
 	}
 	var met sync.WaitGroup
 	met.Add(2)
@@ -150,13 +142,12 @@ func TestDeadlock(t *testing.T) {
 	}
 	wg.Wait()
 	for _, id := range ids {
-		if err := stores[0].View(t.Context(), func(r store.Reader) error {
+		err := stores[0].View(t.Context(), func(r store.Reader) error {
 			_, total, err := r.Workspaces(id, store.Within{}, store.Slice{})
 			assert.Check(t, total == 2, "the account %s has %d workspaces, want 2", id, total)
 			return err
-		}); err != nil {
-			t.Error(err)
-		}
+		})
+		assert.Check(t, err)
 	}
 }
 
@@ -177,18 +168,16 @@ func TestLockTimeout(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), url)
 	assert.NilError(t, err)
 	defer conn.Close(context.Background())
-	if _, err := conn.Exec(t.Context(), `BEGIN; SELECT 1 FROM accounts FOR UPDATE`, pgx.QueryExecModeSimpleProtocol); err != nil {
-		t.Fatal(err)
-	}
+	_, err = conn.Exec(t.Context(), `BEGIN; SELECT 1 FROM accounts FOR UPDATE`, pgx.QueryExecModeSimpleProtocol)
+	assert.NilError(t, err)
 	for _, ctx := range []context.Context{t.Context(), store.InAccount(t.Context(), id)} {
 		err = s.Update(ctx, func(tx store.Tx) error { _, err := tx.Account(id); return err })
 		assert.Check(t, errors.Is(err, store.ErrLocked), "Update of a locked account = %v", err)
 	}
-	if err := s.Update(t.Context(), func(tx store.Tx) error {
+	err = s.Update(t.Context(), func(tx store.Tx) error {
 		return tx.CreateAccount(&store.Account{ID: "other", CreatedAt: epoch})
-	}); err != nil {
-		t.Errorf("Update of another account = %v", err)
-	}
+	})
+	assert.Check(t, err == nil, "Update of another account = %v", err)
 }
 
 // TestReadOnlyForAWhile makes the database read-only for connections that begin then, as managed
@@ -202,15 +191,12 @@ func TestReadOnlyForAWhile(t *testing.T) {
 	execute(t, url, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$;
 		SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 	for range 3 {
-		if err := errors.Join(write("lost"), s.Ping(t.Context())); !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("read-only: %v", err)
-		}
+		assert.Check(t, is.ErrorIs(errors.Join(write("lost"), s.Ping(t.Context())), store.ErrUnavailable), "read-only")
 	}
 	execute(t, url, `BEGIN READ WRITE; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only', current_database()); END $$; COMMIT`)
 	_ = s.Ping(t.Context())
 	for _, id := range []string{"a", "b", "c", "d"} {
-		if err := errors.Join(s.Ping(t.Context()), write(id)); err != nil {
-			t.Errorf("writable again: %v", err)
-		}
+		err := errors.Join(s.Ping(t.Context()), write(id))
+		assert.Check(t, err == nil, "writable again: %v", err)
 	}
 }

@@ -29,15 +29,14 @@ var epoch = time.Date(2031, time.May, 4, 12, 30, 15, 0, time.UTC)
 // readAll checks that the content of storetest.Fill can be read.
 func readAll(t *testing.T, s store.Store) {
 	t.Helper()
-	if err := s.View(t.Context(), func(r store.Reader) error {
+	err := s.View(t.Context(), func(r store.Reader) error {
 		accounts, err := r.Accounts()
 		assert.Assert(t, err == nil && len(accounts) == 1, "accounts %v, error %v", accounts, err)
 		_, total, err := r.Mailboxes(accounts[0].ID, store.MailboxFilter{}, store.Slice{Limit: 10})
 		assert.Check(t, total == 1, "%d mailboxes", total)
 		return err
-	}); err != nil {
-		t.Error(err)
-	}
+	})
+	assert.Check(t, err)
 }
 
 // TestConformance runs the tests of every store. With -short it runs those of what PostgreSQL
@@ -71,9 +70,8 @@ func TestExclusive(t *testing.T) {
 	url := postgrestest.URL(t)
 	other, err := postgres.Open(t.Context(), url, postgres.Options{})
 	assert.NilError(t, err)
-	if _, err := postgres.Open(t.Context(), url, postgres.Options{Exclusive: true}); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "connections of mailhostd") {
-		t.Errorf("a database in use: %v", err)
-	}
+	_, err = postgres.Open(t.Context(), url, postgres.Options{Exclusive: true})
+	assert.Check(t, errors.Is(err, store.ErrInUse) && strings.Contains(err.Error(), "connections of mailhostd"), "a database in use: %v", err)
 	assert.NilError(t, other.Close())
 	alone, err := postgres.Open(t.Context(), url, postgres.Options{Exclusive: true})
 	assert.NilError(t, err)

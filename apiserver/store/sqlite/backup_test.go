@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
@@ -23,16 +23,12 @@ func TestReadOnly(t *testing.T) {
 	mustPopulate(t, s)
 	r := openStore(t, path, Options{ReadOnly: true})
 	for _, name := range []string{"ada", "eve"} { // while another store writes
-		if _, err := create(t.Context(), s, name); err != nil {
-			t.Fatal(err)
-		}
+		_, err := create(t.Context(), s, name)
+		assert.NilError(t, err)
 	}
-	if got := addresses(t, r); len(got) != 2 {
-		t.Errorf("the read-only store has %q", got)
-	}
-	if err := r.Update(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("Update = %v, want ErrReadOnly", err)
-	}
+	got := addresses(t, r)
+	assert.Check(t, len(got) == 2, "the read-only store has %q", got)
+	assert.Check(t, is.ErrorIs(r.Update(t.Context(), func(store.Tx) error { return nil }), store.ErrReadOnly), "Update")
 	assert.Check(t, errors.Join(r.Ping(t.Context()), r.Close()))
 }
 
@@ -79,9 +75,8 @@ func TestCheckPages(t *testing.T) {
 	for _, err := range []error{CheckPages(t.Context(), path), BackupFile(t.Context(), path, to)} {
 		assert.Check(t, err != nil && strings.Contains(err.Error(), path+": it is damaged; restore a backup"), err)
 	}
-	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the backup of a damaged file was left behind")
-	}
+	_, err := os.Stat(to)
+	assert.Check(t, errors.Is(err, fs.ErrNotExist), "the backup of a damaged file was left behind")
 }
 
 // TestBackup checks a copy of a store in use and of a file, which keeps the version of its
@@ -96,22 +91,15 @@ func TestBackup(t *testing.T) {
 	if info, err := os.Stat(to); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("mode %v, error %v", info.Mode(), err)
 	}
-	if err := BackupFile(t.Context(), path, to); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a second backup = %v, want fs.ErrExist", err)
-	}
+	assert.Check(t, is.ErrorIs(BackupFile(t.Context(), path, to), fs.ErrExist), "a second backup")
 	restored := openStore(t, to, Options{})
-	if got := addresses(t, restored); !slices.Equal(got, []string{"ada"}) {
-		t.Errorf("the backup has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addresses(t, restored), []string{"ada"}), "the backup")
 	check(t, restored)
-	if err := BackupFile(t.Context(), path, filepath.Join(t.TempDir(), "nowhere", "to")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("into a missing directory: %v", err)
-	}
+	assert.Check(t, is.ErrorIs(BackupFile(t.Context(), path, filepath.Join(t.TempDir(), "nowhere", "to")), fs.ErrNotExist), "into a missing directory")
 	makeLater(t, newer)
 	to = newPath(t)
 	assert.NilError(t, BackupFile(t.Context(), newer, to))
-	if _, err := Open(t.Context(), to, Options{}); !errors.Is(err, store.ErrNewerSchema) {
-		t.Errorf("Open = %v, want ErrNewerSchema", err)
-	}
+	_, err := Open(t.Context(), to, Options{})
+	assert.Check(t, errors.Is(err, store.ErrNewerSchema), "Open = %v, want ErrNewerSchema", err)
 	openStore(t, to, later(laterMigration))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
@@ -49,9 +50,7 @@ func TestDisplacedFile(t *testing.T) {
 					fails(t, s, tt.want)
 					fails(t, s, filepath.Dir(path))
 				}
-				if err := s.View(t.Context(), func(store.Reader) error { return nil }); !errors.Is(err, store.ErrUnavailable) {
-					t.Errorf("View = %v", err)
-				}
+				assert.Check(t, is.ErrorIs(s.View(t.Context(), func(store.Reader) error { return nil }), store.ErrUnavailable), "View")
 				if tt.name == "unreadable" {
 					assert.NilError(t, errors.Join(os.Remove(filepath.Dir(path)), os.Mkdir(filepath.Dir(path), 0o700)))
 				}
@@ -63,9 +62,7 @@ func TestDisplacedFile(t *testing.T) {
 				assert.Check(t, s.Ping(t.Context()))
 				works(t, s, fmt.Sprint("eve", len(addresses(t, s))))
 			}
-			if got := addresses(t, s); !slices.Equal(got, []string{"ada", "eve1", "eve2"}) {
-				t.Errorf("mailboxes %q", got)
-			}
+			assert.Check(t, is.DeepEqual(addresses(t, s), []string{"ada", "eve1", "eve2"}), "mailboxes")
 			check(t, s)
 		})
 	}
@@ -87,9 +84,7 @@ func TestFileMovedWithinGroup(t *testing.T) {
 	assert.Check(t, errors.Is(err, store.ErrUnavailable), "Update = %v", err)
 	assert.NilError(t, os.Rename(path+".away", path))
 	works(t, s, "eve")
-	if got := addresses(t, s); !slices.Equal(got, []string{"eve"}) {
-		t.Errorf("mailboxes %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addresses(t, s), []string{"eve"}), "mailboxes")
 }
 
 // TestReplacedFile checks that both files are whole when a store is closed whose file was
@@ -105,9 +100,7 @@ func TestReplacedFile(t *testing.T) {
 	assert.NilError(t, BackupFile(t.Context(), path, backup))
 	works(t, s, "late")
 	assert.NilError(t, errors.Join(os.Rename(path, away), os.Rename(backup, path)))
-	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
-		t.Fatalf("Ping = %v", err)
-	}
+	assert.Assert(t, is.ErrorIs(s.Ping(t.Context()), store.ErrUnavailable), "Ping")
 	p := start(t, "write", path, "m")
 	acknowledged := map[string]bool{}
 	await := func() {
@@ -125,14 +118,11 @@ func TestReplacedFile(t *testing.T) {
 	assert.NilError(t, p.Process.Kill())
 	_ = p.Wait() // killed
 	old := openStore(t, away, Options{})
-	if got := addresses(t, old); !slices.Equal(got, []string{"old", "late"}) {
-		t.Errorf("mailboxes %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addresses(t, old), []string{"old", "late"}), "mailboxes")
 	check(t, old)
 	again := openStore(t, path, Options{})
-	if lost := missing(t, again, acknowledged); lost > 0 {
-		t.Errorf("%d of %d acknowledged mailboxes are missing", lost, len(acknowledged))
-	}
+	lost := missing(t, again, acknowledged)
+	assert.Check(t, lost <= 0, "%d of %d acknowledged mailboxes are missing", lost, len(acknowledged))
 	check(t, again)
 }
 
@@ -168,18 +158,14 @@ func TestReplacedUnderLock(t *testing.T) {
 			continue
 		}
 		want := []string{"old"}
-		if got := addresses(t, s); !slices.Equal(got, want) {
-			t.Errorf("mailboxes %q, want %q", got, want)
-		}
+		assert.Check(t, is.DeepEqual(addresses(t, s), want), "mailboxes")
 		if !readOnly {
 			works(t, s, "new")
 			want = append(want, "new")
 		}
 		assert.Check(t, s.Close())
 		again := openStore(t, path, Options{})
-		if got := addresses(t, again); !slices.Equal(got, want) {
-			t.Errorf("mailboxes %q, want %q", got, want)
-		}
+		assert.Check(t, is.DeepEqual(addresses(t, again), want), "mailboxes")
 		check(t, again)
 	}
 }
@@ -188,9 +174,8 @@ func TestReplacedUnderLock(t *testing.T) {
 // have begun before have probably tried it too.
 func waitUntilBusy(t *testing.T, path string) {
 	t.Helper()
-	if _, err := Open(t.Context(), path, Options{LockTimeout: time.Millisecond}); !isBusy(err) {
-		t.Errorf("a locked file was opened: %v", err)
-	}
+	_, err := Open(t.Context(), path, Options{LockTimeout: time.Millisecond})
+	assert.Check(t, isBusy(err), "a locked file was opened: %v", err)
 }
 
 // TestExclusive checks that a file is not opened alone while another store has it open, even
@@ -214,24 +199,20 @@ func TestExclusive(t *testing.T) {
 	alone, err := OpenExclusive(t.Context(), path)
 	assert.NilError(t, err)
 	for _, opts := range []Options{{LockTimeout: time.Millisecond}, {LockTimeout: time.Millisecond, ReadOnly: true}} {
-		if _, err := Open(t.Context(), path, opts); err == nil || !strings.Contains(err.Error(), "another process has locked it") {
-			t.Errorf("a locked file was opened: %v", err)
-		}
+		_, err := Open(t.Context(), path, opts)
+		assert.Check(t, err != nil && strings.Contains(err.Error(), "another process has locked it"), "a locked file was opened: %v", err)
 	}
-	if _, err := OpenExclusive(t.Context(), path); !errors.Is(err, store.ErrInUse) {
-		t.Errorf("a locked file was locked: %v", err)
-	}
+	_, err = OpenExclusive(t.Context(), path)
+	assert.Check(t, errors.Is(err, store.ErrInUse), "a locked file was locked: %v", err)
 	failure := errors.New("failure")
-	if err := alone.Update(t.Context(), func(tx store.Tx) error {
+	err = alone.Update(t.Context(), func(tx store.Tx) error {
 		return errors.Join(tx.CreateAccount(&store.Account{ID: "lost"}), failure)
-	}); !errors.Is(err, failure) {
-		t.Errorf("Update = %v", err)
-	}
+	})
+	assert.Check(t, errors.Is(err, failure), "Update = %v", err)
 	assert.Check(t, alone.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: "kept"}) }))
 	assert.Check(t, errors.Join(alone.Close(), alone.Close()))
-	if err := alone.Ping(t.Context()); err != store.ErrClosed {
-		t.Errorf("Ping = %v", err)
-	}
+	err = alone.Ping(t.Context())
+	assert.Check(t, err == store.ErrClosed, "Ping = %v", err)
 	got := dump(t, openStore(t, path, Options{}))
 	assert.Check(t, len(got["accounts"]) == len(want["accounts"])+1, "accounts %q, before %q", got["accounts"], want["accounts"])
 	for _, changed := range []string{"accounts", "authorization_version"} {
@@ -253,14 +234,11 @@ func TestEarlierHeader(t *testing.T) {
 		assert.NilError(t, s.Close())
 		for _, opts := range []Options{{}, {ReadOnly: true}, later(laterMigration)} {
 			s := openStore(t, path, opts)
-			if got := addresses(t, s); !slices.Equal(got, []string{"ada"}) {
-				t.Errorf("mailboxes %q", got)
-			}
+			assert.Check(t, is.DeepEqual(addresses(t, s), []string{"ada"}), "mailboxes")
 			assert.Check(t, s.Close())
 		}
-		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, store.ErrNewerSchema) {
-			t.Errorf("Open = %v", err)
-		}
+		_, err := Open(t.Context(), path, Options{})
+		assert.Check(t, errors.Is(err, store.ErrNewerSchema), "Open = %v", err)
 	}
 }
 
@@ -321,9 +299,8 @@ func TestOpenErrors(t *testing.T) {
 		{path("log"), "the -wal file beside it has changes that belong to it", []func(string) error{write}}, // SQLite would delete it
 	} {
 		for i, do := range tt.do {
-			if err := do(tt.path); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.path) {
-				t.Errorf("%d: %q: %v, want %q", i, tt.path, err, tt.want)
-			}
+			err := do(tt.path)
+			assert.Check(t, err != nil && strings.Contains(err.Error(), tt.want) && strings.Contains(err.Error(), tt.path), "%d: %q: %v, want %q", i, tt.path, err, tt.want)
 		}
 	}
 	assert.Check(t, files() == before, "a file was changed or created")

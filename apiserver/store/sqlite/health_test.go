@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -26,9 +27,8 @@ func fails(t *testing.T, s *Store, want string) {
 func works(t *testing.T, s *Store, localPart string) {
 	t.Helper()
 	_, err := create(t.Context(), s, localPart)
-	if err := errors.Join(err, s.Ping(t.Context())); err != nil {
-		t.Errorf("the store is not usable: %v", err)
-	}
+	err = errors.Join(err, s.Ping(t.Context()))
+	assert.Check(t, err == nil, "the store is not usable: %v", err)
 }
 
 // TestFailedWrites checks that Ping fails after an update that the file rejects, until an
@@ -55,16 +55,11 @@ func TestFailedWrites(t *testing.T) {
 				idle(t, s)
 				assert.NilError(t, tt.spoil(s.engine.writer))
 				m := newMailbox(strings.Repeat("x", 1<<16))
-				if err := s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }); !errors.Is(err, store.ErrUnavailable) {
-					t.Fatalf("Update = %v, want ErrUnavailable", err)
-				}
-				if err := s.View(t.Context(), func(store.Reader) error { return nil }); err != nil {
-					t.Errorf("View = %v", err)
-				}
+				assert.Assert(t, is.ErrorIs(s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }), store.ErrUnavailable), "Update")
+				err := s.View(t.Context(), func(store.Reader) error { return nil })
+				assert.Check(t, err == nil, "View = %v", err)
 				_ = s.Update(t.Context(), func(store.Tx) error { return nil })
-				if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
-					t.Errorf("Ping = %v, want ErrUnavailable because no update succeeded since", err)
-				}
+				assert.Check(t, is.ErrorIs(s.Ping(t.Context()), store.ErrUnavailable), "Ping")
 				time.Sleep(probeInterval) // fake time
 				if err := s.Ping(t.Context()); tt.lasting && !errors.Is(err, store.ErrUnavailable) {
 					t.Errorf("Ping = %v, want ErrUnavailable because updates still fail", err)
@@ -74,9 +69,8 @@ func TestFailedWrites(t *testing.T) {
 				}
 				assert.NilError(t, tt.mend(s.engine.writer))
 				time.Sleep(probeInterval)
-				if err := s.Ping(t.Context()); err != nil {
-					t.Errorf("Ping = %v, want nil because updates succeed again", err)
-				}
+				err = s.Ping(t.Context())
+				assert.Check(t, err == nil, "Ping = %v, want nil because updates succeed again", err)
 				works(t, s, "ada")
 			})
 		})
@@ -87,11 +81,9 @@ func TestFailedWrites(t *testing.T) {
 // no file mode restricts.
 func TestOpenErrorNamesTheCause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none")
-	if err := cause(path, os.O_WRONLY, store.ErrReadOnly); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("cause = %v", err)
-	}
+	err := cause(path, os.O_WRONLY, store.ErrReadOnly)
+	assert.Check(t, errors.Is(err, fs.ErrNotExist) && errors.Is(err, store.ErrReadOnly), "cause = %v", err)
 	assert.NilError(t, os.WriteFile(path, nil, 0o600))
-	if err := cause(path, os.O_WRONLY, store.ErrReadOnly); !strings.Contains(err.Error(), "-wal") || !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("cause = %v", err)
-	}
+	err = cause(path, os.O_WRONLY, store.ErrReadOnly)
+	assert.Check(t, strings.Contains(err.Error(), "-wal") && errors.Is(err, store.ErrReadOnly), "cause = %v", err)
 }

@@ -87,21 +87,20 @@ func create(ctx context.Context, s store.Store, localPart string) (string, error
 func addresses(t testing.TB, s store.Store) []string {
 	t.Helper()
 	var found []string
-	if err := s.View(t.Context(), func(r store.Reader) error {
+	err := s.View(t.Context(), func(r store.Reader) error {
 		return r.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error {
 			found = append(found, m.LocalPart)
 			return nil
 		})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	assert.NilError(t, err)
 	return found
 }
 
 // query returns the rows of a query as texts.
 func query(t testing.TB, s *Store, statement string, args ...any) (all [][]string) {
 	t.Helper()
-	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+	err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		found, err := q.QueryContext(ctx, statement, args...)
 		if err != nil {
 			return err
@@ -119,9 +118,8 @@ func query(t testing.TB, s *Store, statement string, args ...any) (all [][]strin
 			all = append(all, row)
 		}
 		return errors.Join(err, found.Err(), found.Close())
-	}); err != nil {
-		t.Errorf("%s: %v", statement, err)
-	}
+	})
+	assert.Check(t, err == nil, "%s: %v", statement, err)
 	return all
 }
 
@@ -137,12 +135,11 @@ func column(t testing.TB, s *Store, statement string) (all []string) {
 // execute runs a statement in an update.
 func execute(t testing.TB, s *Store, statement string) {
 	t.Helper()
-	if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+	err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		_, err := q.ExecContext(ctx, statement)
 		return err
-	}); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
+	})
+	assert.Assert(t, err == nil, "%s: %v", statement, err)
 }
 
 // check runs SQLite's integrity check on a file.

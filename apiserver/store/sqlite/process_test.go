@@ -207,14 +207,12 @@ func TestAcknowledged(t *testing.T) {
 		maintenance.Wait()
 		assert.Assert(t, len(acknowledged) > before+2*wanted, "round %d: %d were acknowledged, and before %d", round, len(acknowledged), before)
 		s := openStore(t, path, Options{})
-		if lost := missing(t, s, acknowledged); lost > 0 {
-			t.Errorf("round %d: %d of %d acknowledged mailboxes are missing", round, lost, len(acknowledged))
-		}
+		lost := missing(t, s, acknowledged)
+		assert.Check(t, lost <= 0, "round %d: %d of %d acknowledged mailboxes are missing", round, lost, len(acknowledged))
 		if err := s.View(t.Context(), func(r store.Reader) error {
 			a, err := r.Account(accountID)
-			if n := len(addresses(t, s)); a.PlanID != strconv.Itoa(n) {
-				t.Errorf("%d mailboxes, and %s were counted", n, a.PlanID)
-			}
+			n := len(addresses(t, s))
+			assert.Check(t, a.PlanID == strconv.Itoa(n), "%d mailboxes, and %s were counted", n, a.PlanID)
 			return err
 		}); err != nil {
 			t.Error(err)
@@ -228,10 +226,9 @@ func TestAcknowledged(t *testing.T) {
 func missing(t *testing.T, s *Store, ids map[string]bool) int {
 	t.Helper()
 	left := maps.Clone(ids)
-	if err := s.View(t.Context(), func(r store.Reader) error {
+	err := s.View(t.Context(), func(r store.Reader) error {
 		return r.EachMailbox(accountID, store.MailboxFilter{}, func(m store.Mailbox) error { delete(left, m.ID); return nil })
-	}); err != nil {
-		t.Error(err)
-	}
+	})
+	assert.Check(t, err)
 	return len(left)
 }

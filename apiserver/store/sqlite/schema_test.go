@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -48,9 +49,7 @@ func TestMigration(t *testing.T) {
 	}
 	for range 2 {
 		s := openStore(t, path, later(migration))
-		if got := addresses(t, s); !slices.Equal(got, []string{"ada2"}) {
-			t.Errorf("the mailboxes are %q", got)
-		}
+		assert.Check(t, is.DeepEqual(addresses(t, s), []string{"ada2"}), "the mailboxes")
 		check(t, s)
 		assert.Check(t, s.Close())
 	}
@@ -129,9 +128,8 @@ func TestAuthorizationVersionOfEachColumn(t *testing.T) {
 	for _, c := range columns {
 		before := column(t, s, version)
 		execute(t, s, `UPDATE `+c[0]+` SET `+c[1]+` = `+c[1])
-		if changed := !slices.Equal(column(t, s, version), before); changed != (c[1] != "last_used_at") {
-			t.Errorf("an update of %s.%s changes the version: %t", c[0], c[1], changed)
-		}
+		changed := !slices.Equal(column(t, s, version), before)
+		assert.Check(t, changed == (c[1] != "last_used_at"), "an update of %s.%s changes the version: %t", c[0], c[1], changed)
 	}
 	assert.Check(t, len(columns) >= 30, "only the columns %v were found", columns)
 }
@@ -188,9 +186,8 @@ func TestTables(t *testing.T) {
 	s := openStore(t, newPath(t), Options{})
 	storetest.Fill(t, s)
 	known := sqlstore.Tables()
-	if want := column(t, s, tables); !slices.Equal(slices.Sorted(slices.Values(known)), slices.Sorted(slices.Values(want))) {
-		t.Errorf("sqlstore.Tables() has %q, the schema %q", known, want)
-	}
+	want := column(t, s, tables)
+	assert.Check(t, slices.Equal(slices.Sorted(slices.Values(known)), slices.Sorted(slices.Values(want))), "sqlstore.Tables() has %q, the schema %q", known, want)
 	for _, key := range foreignKeys(t, s) {
 		if key.onDelete != "CASCADE" && slices.Index(known, key.table) >= slices.Index(known, key.refersTo) {
 			t.Errorf("%s references %s and comes after it in sqlstore.Tables()", key.table, key.refersTo)

@@ -50,14 +50,12 @@ func TestFilePermissions(t *testing.T) {
 		s := openStore(t, path, Options{})
 		mustPopulate(t, s)
 		for _, name := range []string{path, path + "-wal", path + "-shm"} {
-			if info, err := os.Stat(name); err != nil || info.Mode() != 0o600 {
-				t.Errorf("%s has mode %v; %v", name, info.Mode(), err)
-			}
+			info, err := os.Stat(name)
+			assert.Check(t, err == nil && info.Mode() == 0o600, "%s has mode %v; %v", name, info.Mode(), err)
 		}
 		assert.Check(t, errors.Join(s.Close(), os.Chmod(path, 0o640), openStore(t, path, Options{}).Close()))
-		if info, err := os.Stat(path); err != nil || info.Mode() != 0o640 {
-			t.Errorf("%s has mode %v later; %v", path, info.Mode(), err)
-		}
+		info, err := os.Stat(path)
+		assert.Check(t, err == nil && info.Mode() == 0o640, "%s has mode %v later; %v", path, info.Mode(), err)
 	}
 }
 
@@ -65,17 +63,15 @@ func TestMemory(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	one, other := openStore(t, Memory, Options{}), openStore(t, Memory, Options{})
 	mustPopulate(t, one)
-	if err := other.View(t.Context(), func(r store.Reader) error {
+	err := other.View(t.Context(), func(r store.Reader) error {
 		accounts, err := r.Accounts()
 		assert.Check(t, len(accounts) <= 0, "a store in memory has the account of another store")
 		return err
-	}); err != nil {
-		t.Error(err)
-	}
+	})
+	assert.Check(t, err)
 	assert.Check(t, errors.Join(one.Close(), other.Close()))
-	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
-		t.Errorf("left %v behind, error %v", left, err)
-	}
+	left, err := os.ReadDir(os.TempDir())
+	assert.Check(t, err == nil && len(left) <= 0, "left %v behind, error %v", left, err)
 }
 
 // alter executes a statement on a database file.
@@ -95,18 +91,16 @@ func TestPragmas(t *testing.T) {
 	if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
 			var got any
-			if err := queryRow(ctx, q, "PRAGMA "+name, &got); err != nil || fmt.Sprint(got) != want {
-				t.Errorf("%s of the writer = %v, want %s; %v", name, got, want, err)
-			}
+			err := queryRow(ctx, q, "PRAGMA "+name, &got)
+			assert.Check(t, err == nil && fmt.Sprint(got) == want, "%s of the writer = %v, want %s; %v", name, got, want, err)
 		}
 		return nil
 	}); err != nil {
 		t.Error(err)
 	}
-	if err := s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+	err = s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		_, err := q.ExecContext(ctx, `DELETE FROM accounts`)
 		return err
-	}); !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("a reader writes: %v", err)
-	}
+	})
+	assert.Check(t, errors.Is(err, store.ErrUnavailable), "a reader writes: %v", err)
 }

@@ -3,13 +3,13 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -92,12 +92,9 @@ func TestGroupWithFailingMember(t *testing.T) {
 			creating("one", nil), // conflicts with the group's first update
 		)
 		assert.Check(t, errs[0] == nil && errs[1] == nil && errs[2] == failure && errs[3] == nil, "errors = %v", errs)
-		if _, ok := errors.AsType[*store.ExistsError](errs[4]); !ok {
-			t.Errorf("second create of one address: %v", errs[4])
-		}
-		if got := addresses(t, s); !slices.Equal(got, []string{"one", "three"}) {
-			t.Errorf("mailboxes %q", got)
-		}
+		_, ok := errors.AsType[*store.ExistsError](errs[4])
+		assert.Check(t, ok, "second create of one address: %v", errs[4])
+		assert.Check(t, is.DeepEqual(addresses(t, s), []string{"one", "three"}), "mailboxes")
 	})
 }
 
@@ -123,9 +120,7 @@ func TestGroupIsOneCommit(t *testing.T) {
 					assert.Check(t, err != nil, "update %d of the group succeeded", i)
 				}
 				assert.Check(t, errs[3] == nil, "update of the next group: %v", errs[3])
-				if got := addresses(t, s); !slices.Equal(got, []string{"three"}) {
-					t.Errorf("mailboxes %q", got)
-				}
+				assert.Check(t, is.DeepEqual(addresses(t, s), []string{"three"}), "mailboxes")
 			})
 		})
 	}
@@ -138,15 +133,13 @@ func TestFailedStatement(t *testing.T) {
 	mustPopulate(t, s)
 	err := s.engine.Update(t.Context(), creating("ada", func(ctx context.Context, q sqlstore.Querier) error {
 		_, _ = q.ExecContext(ctx, `INSERT INTO mailboxes (id) VALUES ('x')`)
-		if _, err := create(ctx, sqlstore.New(within{q}, &dialect), "eve"); err == nil {
-			t.Error("a statement ran after one that failed")
-		}
+		_, err := create(ctx, sqlstore.New(within{q}, &dialect), "eve")
+		assert.Check(t, err != nil, "a statement ran after one that failed")
 		return nil
 	}))
 	assert.Check(t, err != nil, "Update succeeded")
-	if got := addresses(t, s); len(got) > 0 {
-		t.Errorf("mailboxes %q", got)
-	}
+	got := addresses(t, s)
+	assert.Check(t, len(got) <= 0, "mailboxes %q", got)
 }
 
 // lock takes the write lock as another process would, and returns a function that
@@ -170,21 +163,17 @@ func TestLockTimeout(t *testing.T) {
 			go func() { _, err := create(context.Background(), s, "ada"); results <- err }()
 		}
 		for range 5 {
-			if err := <-results; !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), "another process has been writing") {
-				t.Errorf("Update = %v", err)
-			}
+			err := <-results
+			assert.Check(t, errors.Is(err, store.ErrLocked) && strings.Contains(err.Error(), "another process has been writing"), "Update = %v", err)
 		}
 		// The updates wait concurrently.
-		if waited := time.Since(start); waited < 50*time.Millisecond || waited > 200*time.Millisecond {
-			t.Errorf("waited for %v", waited)
-		}
-		if err := s.Ping(t.Context()); err != nil {
-			t.Errorf("Ping = %v, want nil because another process's lock is no fault of the file", err)
-		}
+		waited := time.Since(start)
+		assert.Check(t, waited >= 50*time.Millisecond && waited <= 200*time.Millisecond, "waited for %v", waited)
+		err := s.Ping(t.Context())
+		assert.Check(t, err == nil, "Ping = %v, want nil because another process's lock is no fault of the file", err)
 		release()
-		if _, err := create(t.Context(), s, "ada"); err != nil {
-			t.Error(err)
-		}
+		_, err = create(t.Context(), s, "ada")
+		assert.Check(t, err)
 	})
 }
 
@@ -207,16 +196,13 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 		cancel()
 		start := time.Now()
 		for range 3 {
-			if err := <-results; err != context.Canceled {
-				t.Errorf("Update = %v", err)
-			}
+			err := <-results
+			assert.Check(t, err == context.Canceled, "Update = %v", err)
 		}
-		if waited := time.Since(start); waited > time.Second {
-			t.Errorf("waited for %v", waited)
-		}
+		waited := time.Since(start)
+		assert.Check(t, waited <= time.Second, "waited for %v", waited)
 		release()
-		if _, err := create(t.Context(), s, "ada"); err != nil {
-			t.Error(err)
-		}
+		_, err := create(t.Context(), s, "ada")
+		assert.Check(t, err)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -63,9 +65,8 @@ func testAuthorizationVersion(h *harness) {
 	known := map[int64]string{}
 	changed := func(what string, version int64) {
 		h.Helper()
-		if before, ok := known[version]; ok {
-			h.Errorf("%s: the version is the same as after %s", what, before)
-		}
+		before, ok := known[version]
+		assert.Check(h, !ok, "%s: the version is the same as after %s", what, before)
 		known[version] = what
 	}
 	now := func() int64 { return read(h, store.Reader.AuthorizationVersion) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -44,9 +45,7 @@ func testClear(h *harness) {
 	gone := h.full("a.example")
 	h.full("b.example")
 	fail := errors.New("undo")
-	if err := h.refused(func(tx store.Tx) error { return errors.Join(tx.Clear(), fail) }); !errors.Is(err, fail) {
-		h.Errorf("error = %v", err)
-	}
+	assert.Check(h, is.ErrorIs(h.refused(func(tx store.Tx) error { return errors.Join(tx.Clear(), fail) }), fail), "error")
 	equal(h, "accounts after a rollback", len(read(h, store.Reader.Accounts)), 2)
 	account := store.Account{ID: gone.account, Status: "active", PlanID: "p"}
 	workspace := store.Workspace{ID: h.id(), AccountID: gone.account, Name: "Other", CreatedAt: epoch}
@@ -129,24 +128,19 @@ func (h *harness) withoutDomain(name string) tenant {
 func testDeleteAccount(h *harness) {
 	kept, gone := h.full("a.example"), h.withoutDomain("b.example")
 	_ = h.refused(func(tx store.Tx) error { return tx.DeleteAccount(kept.account) }) // it has a domain
-	if err := h.refused(func(tx store.Tx) error { return tx.DeleteAccount(h.id()) }); !errors.Is(err, store.ErrNotFound) {
-		h.Errorf("error = %v", err)
-	}
+	assert.Check(h, is.ErrorIs(h.refused(func(tx store.Tx) error { return tx.DeleteAccount(h.id()) }), store.ErrNotFound), "error")
 	before := read(h, store.Reader.AuthorizationVersion)
-	if err := h.store.Update(h.Context(), func(tx store.Tx) error { return tx.DeleteAccount(gone.account) }); err != nil {
-		h.Fatalf("DeleteAccount: %v; it has to delete the rows of every table that refers to accounts", err)
-	}
-	if after := read(h, store.Reader.AuthorizationVersion); after == before {
-		h.Error("the version of authorizations is the same")
-	}
+	err := h.store.Update(h.Context(), func(tx store.Tx) error { return tx.DeleteAccount(gone.account) })
+	assert.Assert(h, err == nil, "DeleteAccount: %v; it has to delete the rows of every table that refers to accounts", err)
+	after := read(h, store.Reader.AuthorizationVersion)
+	assert.Check(h, after != before, "the version of authorizations is the same")
 	equal(h, "accounts", len(read(h, store.Reader.Accounts)), 1)
 	absent(h, func(r store.Reader) (store.ServiceAccount, error) {
 		return r.ServiceAccountByPublicID("public-b.example")
 	})
 	absent(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte("b.example")) })
-	if got := read(h, func(r store.Reader) (store.ServiceAccount, error) {
+	got := read(h, func(r store.Reader) (store.ServiceAccount, error) {
 		return r.ServiceAccountByPublicID("public-a.example")
-	}); got.AccountID != kept.account {
-		h.Errorf("the other account has %+v", got)
-	}
+	})
+	assert.Check(h, got.AccountID == kept.account, "the other account has %+v", got)
 }

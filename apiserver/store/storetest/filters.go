@@ -46,7 +46,7 @@ func testFilters(h *harness) {
 		compareDomains(f)
 		r := store.DNSRecordFilter{DomainID: f.maybe(f.domain().ID), Type: f.maybe("A", "TXT"), Name: f.maybe("www", "@"), Within: within}
 		compare(f, dnsRecords(f.tenant.account, r), f.records, r, func(v store.DNSRecord) bool {
-			return is(v.DomainID, r.DomainID) && is(v.Type, r.Type) && is(v.Name, r.Name) && f.covers(within, domainScope(v.DomainID))
+			return fits(v.DomainID, r.DomainID) && fits(v.Type, r.Type) && fits(v.Name, r.Name) && f.covers(within, domainScope(v.DomainID))
 		})
 		s := store.ScopedFilter{DomainID: f.maybe(f.domain().ID), WorkspaceID: f.maybe(f.workspace()), Within: within,
 			ScopeType: f.maybe(vocab.ScopeAccount, vocab.ScopeWorkspace, vocab.ScopeDomain), Search: f.term()}
@@ -56,17 +56,17 @@ func testFilters(h *harness) {
 		w := store.ForwardingFilter{ScopedFilter: s, Now: at(f.rand.IntN(20)),
 			VerificationState: f.maybe(vocab.VerificationInternal, vocab.VerificationPending, vocab.VerificationVerified, vocab.VerificationExpired)}
 		compare(f, forwardingRules(f.tenant.account, w), f.rules, w, func(v store.Forwarding) bool {
-			return f.inScope(s, v.Scope) && found(v.TargetEmail, s.Search) && is(v.VerificationState(w.Now), w.VerificationState)
+			return f.inScope(s, v.Scope) && found(v.TargetEmail, s.Search) && fits(v.VerificationState(w.Now), w.VerificationState)
 		})
 		d := store.DedicatedIPFilter{Status: f.maybe("active", "provisioning"), Now: at(f.rand.IntN(20)), CountryCode: f.maybe("DE", "US")}
 		compare(f, dedicatedIPs(f.tenant.account, d), f.ips, d, func(v store.DedicatedIP) bool {
-			return is(v.State.At(d.Now), d.Status) && is(v.CountryCode, d.CountryCode)
+			return fits(v.State.At(d.Now), d.Status) && fits(v.CountryCode, d.CountryCode)
 		})
 		a := store.AuthorizationFilter{SubjectType: f.maybe("user", "group"), SubjectID: f.maybe("ada", "bob"), GrantKind: f.maybe("capability"),
 			CapabilityKey: f.maybe("mailbox.view"), IncludeRevoked: f.rand.IntN(2) == 0}
 		got := read(h, func(r store.Reader) ([]store.Authorization, error) { return r.Authorizations(f.tenant.account, a) })
 		equal(h, fmt.Sprintf("grants by %+v", a), idsOf(got), idsOf(where(f.grants, func(v store.Authorization) bool {
-			return is(v.SubjectType, a.SubjectType) && is(v.SubjectID, a.SubjectID) && is(v.GrantKind, a.GrantKind) && is(v.CapabilityKey, a.CapabilityKey) &&
+			return fits(v.SubjectType, a.SubjectType) && fits(v.SubjectID, a.SubjectID) && fits(v.GrantKind, a.GrantKind) && fits(v.CapabilityKey, a.CapabilityKey) &&
 				(a.IncludeRevoked || v.RevokedAt.IsZero())
 		})))
 	}
@@ -171,7 +171,7 @@ func compareMailboxes(f *filters) {
 	}
 	selects := func(m store.Mailbox) bool {
 		d := f.domains[slices.IndexFunc(f.domains, func(d store.Domain) bool { return d.ID == m.DomainID })]
-		return is(d.ID, c.DomainID) && is(d.WorkspaceID, c.WorkspaceID) && is(m.State.At(c.Now), c.Status) && f.covers(c.Within, domainScope(d.ID)) &&
+		return fits(d.ID, c.DomainID) && fits(d.WorkspaceID, c.WorkspaceID) && fits(m.State.At(c.Now), c.Status) && f.covers(c.Within, domainScope(d.ID)) &&
 			(found(m.Address(), c.Search) || strings.Contains(text.Fold(m.FirstName+" "+m.LastName), text.Fold(c.Search))) &&
 			(c.IDs == nil || slices.Contains(c.IDs, m.ID)) && (c.After.ID == "" || m.CreatedAt.After(c.After.CreatedAt))
 	}
@@ -195,7 +195,7 @@ func compareDomains(f *filters) {
 	}
 	compare(f, domains(f.tenant.account, c), f.domains, c, func(d store.Domain) bool {
 		tagged := c.Tag == "" || slices.ContainsFunc(d.Tags, func(tag store.Tag) bool { return tag.ID == c.Tag || tag.Name == c.Tag })
-		return is(d.WorkspaceID, c.WorkspaceID) && is(d.State.At(c.Now), c.Status) && tagged && found(d.Name, c.Search) &&
+		return fits(d.WorkspaceID, c.WorkspaceID) && fits(d.State.At(c.Now), c.Status) && tagged && found(d.Name, c.Search) &&
 			(!within.Restricted || slices.Contains(within.Domains, d.ID) || slices.Contains(within.Workspaces, d.WorkspaceID))
 	})
 }
@@ -242,8 +242,8 @@ func where[T any](all []T, selects func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !selects(v) })
 }
 
-// is reports whether a filter's value, unless it is empty, selects a value.
-func is(value, filter string) bool { return filter == "" || value == filter }
+// fits reports whether a filter's value, unless it is empty, selects a value.
+func fits(value, filter string) bool { return filter == "" || value == filter }
 
 // found reports whether a search finds an address or a domain name, in ASCII or Unicode.
 func found(name, term string) bool {
@@ -254,7 +254,7 @@ func found(name, term string) bool {
 
 func (f *filters) inScope(s store.ScopedFilter, v store.Scope) bool {
 	return (s.DomainID == "" || v == domainScope(s.DomainID)) && (s.WorkspaceID == "" || v == workspaceScope(s.WorkspaceID)) &&
-		is(v.Type, s.ScopeType) && f.covers(s.Within, v)
+		fits(v.Type, s.ScopeType) && f.covers(s.Within, v)
 }
 
 // covers reports whether a restriction covers a scope.

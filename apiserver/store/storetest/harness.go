@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -23,17 +24,15 @@ type harness struct {
 // update runs fn in an update, and fails the test if that fails.
 func (h *harness) update(fn func(store.Tx) error) {
 	h.Helper()
-	if err := h.store.Update(h.Context(), fn); err != nil {
-		h.Fatalf("Update: %v", err)
-	}
+	err := h.store.Update(h.Context(), fn)
+	assert.Assert(h, err == nil, "Update: %v", err)
 }
 
 // view runs fn in a view, and fails the test if that fails.
 func (h *harness) view(fn func(store.Reader) error) {
 	h.Helper()
-	if err := h.store.View(h.Context(), fn); err != nil {
-		h.Fatalf("View: %v", err)
-	}
+	err := h.store.View(h.Context(), fn)
+	assert.Assert(h, err == nil, "View: %v", err)
 }
 
 // refused runs fn in an update that must fail, and returns its error.
@@ -58,9 +57,7 @@ func (h *harness) exists(id string, fn func(store.Tx) error) {
 // missing checks that fn returns store.ErrNotFound.
 func (h *harness) missing(fn func(store.Tx) error) {
 	h.Helper()
-	if err := h.refused(fn); !errors.Is(err, store.ErrNotFound) {
-		h.Errorf("error = %v, want ErrNotFound", err)
-	}
+	assert.Check(h, is.ErrorIs(h.refused(fn), store.ErrNotFound), "error")
 }
 
 // replaceWith returns a change that replaces an object with v.
@@ -75,9 +72,8 @@ func replaceWith[T any](v T) func(*T) error {
 func (h *harness) fixed(fn func(store.Tx) error) {
 	h.Helper()
 	var exists *store.ExistsError
-	if err := h.refused(fn); errors.Is(err, store.ErrNotFound) || errors.As(err, &exists) {
-		h.Errorf("error = %v", err)
-	}
+	err := h.refused(fn)
+	assert.Check(h, !errors.Is(err, store.ErrNotFound) && !errors.As(err, &exists), "error = %v", err)
 }
 
 // observed runs fn in an update and returns the changes that it reports.

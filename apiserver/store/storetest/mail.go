@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -107,12 +109,11 @@ func testMailQueueClaims(h *harness) {
 	// A rollback undoes a claim.
 	h.update(func(tx store.Tx) error { return tx.QueueMessage(m) })
 	fail := errors.New("undo")
-	if err := h.refused(func(tx store.Tx) error {
+	err := h.refused(func(tx store.Tx) error {
 		_, err := tx.ClaimMessages(at(1), at(10), 9)
 		return errors.Join(err, fail)
-	}); !errors.Is(err, fail) {
-		h.Errorf("error = %v", err)
-	}
+	})
+	assert.Check(h, errors.Is(err, fail), "error = %v", err)
 	h.dueNext(at(0))
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -75,9 +77,8 @@ func testAddresses(h *harness) {
 			err = tx.CreateMailbox(&m)
 			return nil
 		})
-		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
-			h.Errorf("%s: error = %v", name, err)
-		}
+		_, exists := errors.AsType[*store.ExistsError](err)
+		assert.Check(h, exists, "%s: error = %v", name, err)
 	}
 	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@nowhere.example"))) })
 	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@b.example"))) }) // a domain of another account

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -40,11 +42,10 @@ func testTokenBuckets(h *harness) {
 	change("a", at(5), time.Time{}, at(6))
 
 	fail := errors.New("undo")
-	if err := h.refused(func(tx store.Tx) error {
+	err := h.refused(func(tx store.Tx) error {
 		return tx.UpdateTokenBucket("a", at(5), func(time.Time) (time.Time, error) { return at(9), fail })
-	}); !errors.Is(err, fail) {
-		h.Errorf("error = %v", err)
-	}
+	})
+	assert.Check(h, errors.Is(err, fail), "error = %v", err)
 	equal(h, "a after an error", h.bucket("a"), at(6))
 
 	// Full buckets are deleted, several with each update.
@@ -66,16 +67,15 @@ func testTokenBucketsConcurrently(h *harness) {
 	const clients, updates = 8, 10
 	parallel(clients, func(int) {
 		for i := range updates {
-			if err := h.store.Update(h.Context(), func(tx store.Tx) error {
+			err := h.store.Update(h.Context(), func(tx store.Tx) error {
 				return tx.UpdateTokenBucket(fmt.Sprint(i), at(0), func(fullAt time.Time) (time.Time, error) {
 					if fullAt.IsZero() {
 						fullAt = at(0)
 					}
 					return fullAt.Add(time.Minute), nil
 				})
-			}); err != nil {
-				h.Error(err)
-			}
+			})
+			assert.Check(h, err)
 		}
 	})
 	for i := range updates {

@@ -170,9 +170,8 @@ func testContext(h *harness) {
 
 func testClose(h *harness) {
 	t := h.tenant("a.example")
-	if err := h.store.Ping(h.Context()); err != nil {
-		h.Errorf("Ping = %v", err)
-	}
+	err := h.store.Ping(h.Context())
+	assert.Check(h, err == nil, "Ping = %v", err)
 	const clients = 10
 	begun, results := make(chan struct{}, clients), make(chan error, clients)
 	for i := range clients {
@@ -185,9 +184,8 @@ func testClose(h *harness) {
 		}()
 	}
 	<-begun // Close waits for the running update
-	if err := errors.Join(h.store.Close(), h.store.Close()); err != nil {
-		h.Errorf("Close = %v", err)
-	}
+	err = errors.Join(h.store.Close(), h.store.Close())
+	assert.Check(h, err == nil, "Close = %v", err)
 	for _, err := range []error{
 		h.store.Update(h.Context(), func(store.Tx) error { return nil }),
 		h.store.View(h.Context(), func(store.Reader) error { return nil }),

@@ -97,9 +97,8 @@ func TestCacheReadsOnce(t *testing.T) {
 			wg.Go(func() { expect(t, c, "id-9", "") })
 		}
 		wg.Wait()
-		if n := l.reads.Load(); n != 1 {
-			t.Errorf("%d reads", n)
-		}
+		n := l.reads.Load()
+		assert.Check(t, n == 1, "%d reads", n)
 	})
 }
 
@@ -112,17 +111,15 @@ func TestCacheSurvivesItsFirstCaller(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			wg.Go(func() {
-				if _, err := c.Get(ctx, "id-1"); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("a caller that gives up: %v", err)
-				}
+				_, err := c.Get(ctx, "id-1")
+				assert.Check(t, errors.Is(err, context.DeadlineExceeded), "a caller that gives up: %v", err)
 			})
 			synctest.Wait()
 		}
 		wg.Go(func() { expect(t, c, "id-1", "old") })
 		wg.Wait()
-		if n := l.reads.Load(); n != 2 {
-			t.Errorf("%d reads", n)
-		}
+		n := l.reads.Load()
+		assert.Check(t, n == 2, "%d reads", n)
 	})
 }
 
@@ -134,15 +131,13 @@ func TestCacheKeepsNoErrors(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				if _, err := c.Get(t.Context(), "id-1"); !errors.Is(err, errBroken) {
-					t.Errorf("%v", err)
-				}
+				_, err := c.Get(t.Context(), "id-1")
+				assert.Check(t, errors.Is(err, errBroken), "%v", err)
 			})
 		}
 		wg.Wait()
-		if n := l.reads.Load(); n != 1 {
-			t.Errorf("%d reads", n)
-		}
+		n := l.reads.Load()
+		assert.Check(t, n == 1, "%d reads", n)
 		l.err = nil
 		expect(t, c, "id-1", "old")
 	})
@@ -163,9 +158,8 @@ func TestCacheTakesWrites(t *testing.T) {
 		expect(t, c, "m3@example.com", "")
 		expect(t, c, "other@example.com", "new")
 		assert.Check(t, len(c.writes) <= 0, "writes are kept although nobody reads")
-		if n := l.reads.Load(); n != 1 {
-			t.Errorf("%d reads", n)
-		}
+		n := l.reads.Load()
+		assert.Check(t, n == 1, "%d reads", n)
 	})
 }
 
@@ -181,9 +175,8 @@ func TestCacheTakesWritesDuringARead(t *testing.T) {
 		wg.Wait()
 		expect(t, c, "id-1", "new")
 		expect(t, c, "id-2", "")
-		if n := l.reads.Load(); n != 1 {
-			t.Errorf("%d reads", n)
-		}
+		n := l.reads.Load()
+		assert.Check(t, n == 1, "%d reads", n)
 	})
 }
 
@@ -200,9 +193,8 @@ func TestCacheForgets(t *testing.T) {
 			wg.Go(func() { expect(t, c, "id-1", "new") })
 		}
 		wg.Wait()
-		if n := l.reads.Load(); n != 2 {
-			t.Errorf("%d reads", n)
-		}
+		n := l.reads.Load()
+		assert.Check(t, n == 2, "%d reads", n)
 		l.set(box(1, "newer"))
 		c.Invalidate()
 		expect(t, c, "id-1", "newer")

@@ -142,9 +142,8 @@ func TestListThatShrinks(t *testing.T) {
 			met[id]++
 			err = failure
 		}
-		if isTooMany := err != nil && strings.Contains(err.Error(), "changed under each of 5 attempts"); isTooMany != (deleted == 99) {
-			t.Errorf("%d deleted: %v", deleted, err)
-		}
+		isTooMany := err != nil && strings.Contains(err.Error(), "changed under each of 5 attempts")
+		assert.Check(t, isTooMany == (deleted == 99), "%d deleted: %v", deleted, err)
 		for _, id := range stay {
 			if met[id] != 1 && err == nil {
 				t.Errorf("%d deleted: %s is returned %d times", deleted, id, met[id])

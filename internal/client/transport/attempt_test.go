@@ -67,12 +67,10 @@ func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	c, _ := over(t, server.URL)
 	for range c.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) { //nolint:errcheck // leaves a connection to reuse
 	}
-	if _, err := createMailbox(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if n := f.Count("create-mailbox"); n != 1 || len(f.Stored["mailboxes"]) != 1 {
-		t.Errorf("%d requests: %v", n, f.Sent())
-	}
+	_, err := createMailbox(t.Context(), c)
+	assert.NilError(t, err)
+	n := f.Count("create-mailbox")
+	assert.Check(t, n == 1 && len(f.Stored["mailboxes"]) == 1, "%d requests: %v", n, f.Sent())
 }
 
 // TestUnsentCreateIsResentWithoutALookup checks that a create that never reached the API
@@ -88,9 +86,8 @@ func TestUnsentCreateIsResentWithoutALookup(t *testing.T) {
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}}
 	c, clock := over(t, server.URL, func(o *client.Options) { o.Transport = transport })
-	if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil || len(f.Sent()) != 1 || len(clock.Sleeps) != 2 {
-		t.Errorf("%v after %v, %d waits", err, f.Sent(), len(clock.Sleeps))
-	}
+	_, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
+	assert.Check(t, err == nil && len(f.Sent()) == 1 && len(clock.Sleeps) == 2, "%v after %v, %d waits", err, f.Sent(), len(clock.Sleeps))
 	assert.Check(t, !slices.Equal(clock.Sleeps, seconds(0.25, 0.5)) && !slices.Equal(clock.Sleeps, seconds(0.5, 1)), "the waits %v are not random", clock.Sleeps)
 }
 
@@ -107,9 +104,8 @@ func TestResponseBreaksOff(t *testing.T) {
 		return true
 	})
 	c, _ := over(t, server.URL)
-	if m, err := c.GetMailbox(t.Context(), id); err != nil || m.ID != id {
-		t.Errorf("%+v, %v", m, err)
-	}
+	m, err := c.GetMailbox(t.Context(), id)
+	assert.Check(t, err == nil && m.ID == id, "%+v, %v", m, err)
 }
 
 func TestPermanentFailuresAreNotRetried(t *testing.T) {
@@ -132,9 +128,8 @@ func TestPermanentFailuresAreNotRetried(t *testing.T) {
 		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
 	})
 	c, clock := over(t, "http://nowhere.invalid", func(o *client.Options) { o.Transport = tracing(noSuchHost) })
-	if _, err := c.GetMailbox(t.Context(), "m"); err == nil || len(clock.Sleeps) != 0 {
-		t.Errorf("%v after %d waits", err, len(clock.Sleeps))
-	}
+	_, err := c.GetMailbox(t.Context(), "m")
+	assert.Check(t, err != nil && len(clock.Sleeps) == 0, "%v after %d waits", err, len(clock.Sleeps))
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -183,14 +178,12 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	assert.Check(t, post.Header.Get("Content-Type") == "application/json" && post.Key != "" && post.Header.Get("X-Request-Id") != post.Key, "%v", post.Header)
-	if _, keyed := get.Header["Idempotency-Key"]; keyed || get.Header.Get("Content-Type") != "" {
-		t.Errorf("%v", get.Header)
-	}
+	_, keyed := get.Header["Idempotency-Key"]
+	assert.Check(t, !keyed && get.Header.Get("Content-Type") == "", "%v", get.Header)
 	trusted := newClient(t, f, func(o *client.Options) { o.Token = "" })
 	_, _ = trusted.GetMailbox(t.Context(), "m")
-	if _, ok := f.Requests[len(f.Requests)-1].Header["Authorization"]; ok {
-		t.Error("a credential without a token")
-	}
+	_, ok := f.Requests[len(f.Requests)-1].Header["Authorization"]
+	assert.Check(t, !ok, "a credential without a token")
 }
 
 type tokenFunc func() (*oauth2.Token, error)
@@ -214,9 +207,8 @@ func TestTokenSource(t *testing.T) {
 	assert.Check(t, !c.UsesServiceAccount("mhsa", "x"), "the token is used in place of the source")
 	// A create is repeated only if it was certainly not sent.
 	for range 2 {
-		if _, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
+		assert.NilError(t, err)
 	}
 	assert.Check(t, calls == 3 && f.Requests[0].Header.Get("Authorization") == "Bearer from-source", "%d calls, %v", calls, f.Requests[0].Header)
 

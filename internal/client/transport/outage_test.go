@@ -101,9 +101,8 @@ func TestPatience(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d, c, id := newDown(t)
 			if tc.worked {
-				if _, _, err := d.get(t, c, id); err != nil {
-					t.Fatal(err)
-				}
+				_, _, err := d.get(t, c, id)
+				assert.NilError(t, err)
 			}
 			d.fail, d.sent, d.takes = tc.fail, tc.sent, tc.takes
 			tries, took, err := d.get(t, c, id)
@@ -128,23 +127,19 @@ func TestOutage(t *testing.T) {
 		assert.Check(t, client.IncidentOf(err) == client.IncidentOf(first), "the errors of one outage don't share an incident")
 	}
 	d.api.Clock.Advance(probeInterval)
-	if tries, _, err := d.get(t, c, id); tries != 1 || err == nil {
-		t.Errorf("later: %d attempts, %v", tries, err)
-	}
-	if tries, _, _ := d.get(t, c, id); tries != 0 {
-		t.Errorf("after a failed attempt: %d more", tries)
-	}
+	tries, _, err := d.get(t, c, id)
+	assert.Check(t, tries == 1 && err != nil, "later: %d attempts, %v", tries, err)
+	tries, _, _ = d.get(t, c, id)
+	assert.Check(t, tries == 0, "after a failed attempt: %d more", tries)
 	d.api.Clock.Advance(probeInterval)
 	d.fail = nil
 	for range 2 {
-		if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
-			t.Errorf("the API is back: %d attempts, %v", tries, err)
-		}
+		tries, _, err := d.get(t, c, id)
+		assert.Check(t, tries == 1 && err == nil, "the API is back: %d attempts, %v", tries, err)
 	}
 	d.fail, d.sent, d.takes = errRefused, false, 0
-	if tries, _, _ := d.get(t, c, id); tries < 2 {
-		t.Errorf("patience is not back: %d attempts", tries)
-	}
+	tries, _, _ = d.get(t, c, id)
+	assert.Check(t, tries >= 2, "patience is not back: %d attempts", tries)
 }
 
 // TestNoOutageBesideResponses checks that a call without a response is no outage while
@@ -155,18 +150,15 @@ func TestNoOutageBesideResponses(t *testing.T) {
 	d.fail, d.sent, d.takes = errTimeout, true, readTimeout
 	d.beside = func() {
 		d.fail = nil
-		if _, _, err := d.get(t, c, other); err != nil {
-			t.Error(err)
-		}
+		_, _, err := d.get(t, c, other)
+		assert.Check(t, err)
 		d.fail = errTimeout
 	}
-	if _, _, err := d.get(t, c, id); err == nil {
-		t.Error("no error")
-	}
+	_, _, err := d.get(t, c, id)
+	assert.Check(t, err != nil, "no error")
 	d.fail = nil
-	if tries, _, err := d.get(t, c, id); tries != 1 || err != nil {
-		t.Errorf("after a call without a response: %d attempts, %v", tries, err)
-	}
+	tries, _, err := d.get(t, c, id)
+	assert.Check(t, tries == 1 && err == nil, "after a call without a response: %d attempts, %v", tries, err)
 }
 
 // TestCreateAfterOutage checks that a create whose request was lost during an outage is resent
@@ -179,9 +171,8 @@ func TestCreateAfterOutage(t *testing.T) {
 		_, _, _ = d.get(t, c, id)
 		d.beside = func() { d.fail = nil } // it ends after the first attempt of the lookup
 	}
-	if m, err := createMailbox(t.Context(), c); err != nil || m == "" {
-		t.Errorf("%q, %v", m, err)
-	}
+	m, err := createMailbox(t.Context(), c)
+	assert.Check(t, err == nil && m != "", "%q, %v", m, err)
 }
 
 // TestLookupHasPatience checks that a lookup is repeated while nothing gets a response, also
@@ -200,9 +191,8 @@ func TestLookupHasPatience(t *testing.T) {
 			d.fail = nil
 		}
 	}
-	if m, err := createMailbox(ctx, c); err != nil || m == "" {
-		t.Errorf("%q, %v after %d attempts", m, err, attempts)
-	}
+	m, err := createMailbox(ctx, c)
+	assert.Check(t, err == nil && m != "", "%q, %v after %d attempts", m, err, attempts)
 }
 
 // TestHangingServer checks that every part of a response has a limit of time, that an export
@@ -317,9 +307,8 @@ func TestWrongScheme(t *testing.T) {
 		_, err := c.GetMailbox(t.Context(), "m")
 		assert.Check(t, errors.Is(err, want) && len(clock.Sleeps) == 0 && client.IncidentOf(err) != nil, "%s: %v after %d waits", url, err, len(clock.Sleeps))
 	}
-	if n := requests.Load(); n != 0 {
-		t.Errorf("%d requests", n)
-	}
+	n := requests.Load()
+	assert.Check(t, n == 0, "%d requests", n)
 }
 
 // TestTLSOnly checks that only a server's complaint about plain HTTP is taken for one.
@@ -337,9 +326,8 @@ func TestTLSOnly(t *testing.T) {
 		{400, "See https://example.com.", false},
 	} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: tc.status, Text: tc.body})
-		if _, err := newClient(t, f).GetMailbox(t.Context(), "m"); errors.Is(err, client.ErrTLSOnly) != tc.want {
-			t.Errorf("%d %s: %v", tc.status, tc.body, err)
-		}
+		_, err := newClient(t, f).GetMailbox(t.Context(), "m")
+		assert.Check(t, errors.Is(err, client.ErrTLSOnly) == tc.want, "%d %s: %v", tc.status, tc.body, err)
 	}
 }
 
@@ -370,9 +358,8 @@ func TestIncidents(t *testing.T) {
 			tc.call = func(c *client.Client) error { return call(t.Context(), c, tc.op, "m") }
 		}
 		found := client.IncidentOf(fmt.Errorf("wrapped: %w", errors.Join(errRefused, tc.call(c))))
-		if again := client.IncidentOf(tc.call(c)); (found != nil) != tc.incident || found != again {
-			t.Errorf("%s, HTTP %d: %p, %p", tc.op, tc.status, found, again)
-		}
+		again := client.IncidentOf(tc.call(c))
+		assert.Check(t, (found != nil) == tc.incident && found == again, "%s, HTTP %d: %p, %p", tc.op, tc.status, found, again)
 		if found != nil && (!found.Explain() || found.Explain() || !found.Fail() || found.Fail()) {
 			t.Error("an incident is explained once, and fails a run once")
 		}

@@ -59,9 +59,8 @@ func TestRetriesByMethod(t *testing.T) {
 			if client.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0) || err != nil && !strings.Contains(err.Error(), ": because (HTTP") {
 				t.Errorf("error %v, want status %d", err, tc.status)
 			}
-			if n := f.Count(tc.op); n != tc.want {
-				t.Errorf("%d requests, want %d", n, tc.want)
-			}
+			n := f.Count(tc.op)
+			assert.Check(t, n == tc.want, "%d requests, want %d", n, tc.want)
 		})
 	}
 }
@@ -100,9 +99,8 @@ func TestForeignResponses(t *testing.T) {
 				tc.fault.Op = op
 				err := call(t.Context(), newClient(t, f.Fail(tc.fault)), op, id)
 				assert.Check(t, (err != nil) == (want < 0) && !client.IsNotFound(err), "error %v", err)
-				if n := f.Count(op); n != max(want, -want) {
-					t.Errorf("%d requests, want %d", n, want)
-				}
+				n := f.Count(op)
+				assert.Check(t, n == max(want, -want), "%d requests, want %d", n, want)
 			})
 		}
 	}
@@ -146,9 +144,8 @@ func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", Status: 500})
 	c := newClient(t, f)
 	for range 2 {
-		if _, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane"})
+		assert.NilError(t, err)
 	}
 	var keys []string
 	for _, r := range f.Requests {
@@ -242,30 +239,25 @@ func TestRequestsPerMinute(t *testing.T) {
 		c := newClient(t, f, func(o *client.Options) { o.RequestsPerMinute = perMinute })
 		f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 2}) // retries count too
 		for range 3 * perMinute {
-			if _, err := c.GetMailbox(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.GetMailbox(t.Context(), id)
+			assert.NilError(t, err)
 		}
 		for i := perMinute; i < len(sent); i++ {
-			if d := sent[i].Sub(sent[i-perMinute]); d < time.Minute-time.Millisecond {
-				t.Fatalf("%d requests in %s", perMinute+1, d)
-			}
+			d := sent[i].Sub(sent[i-perMinute])
+			assert.Assert(t, d >= time.Minute-time.Millisecond, "%d requests in %s", perMinute+1, d)
 		}
-		if d := sent[len(sent)-1].Sub(sent[0]); d > time.Duration(len(sent))*time.Minute/time.Duration(perMinute)+2*time.Second {
-			t.Errorf("%d requests took %s", len(sent), d)
-		}
+		d := sent[len(sent)-1].Sub(sent[0])
+		assert.Check(t, d <= time.Duration(len(sent))*time.Minute/time.Duration(perMinute)+2*time.Second, "%d requests took %s", len(sent), d)
 		if perMinute > 1 {
 			continue
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		f.Clock.OnSleep = cancel
-		if _, err := c.GetMailbox(ctx, id); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "max_requests_per_minute") {
-			t.Errorf("interrupted: %v", err)
-		}
+		_, err := c.GetMailbox(ctx, id)
+		assert.Check(t, errors.Is(err, context.Canceled) && strings.Contains(err.Error(), "max_requests_per_minute"), "interrupted: %v", err)
 		f.Clock.OnSleep = nil
 		begun := f.Clock.Now()
-		if _, err := c.GetMailbox(t.Context(), id); err != nil || f.Clock.Now().Sub(begun) > time.Minute {
-			t.Errorf("after an interruption: %v after %s", err, f.Clock.Now().Sub(begun))
-		}
+		_, err = c.GetMailbox(t.Context(), id)
+		assert.Check(t, err == nil && f.Clock.Now().Sub(begun) <= time.Minute, "after an interruption: %v after %s", err, f.Clock.Now().Sub(begun))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
@@ -30,9 +30,7 @@ func TestAccLikeTheCLI(t *testing.T) {
 	assert.NilError(t, err)
 	ours, theirs := sections(t, text), sections(t, fromCLI(t))
 	for name, want := range theirs {
-		if diff := gocmp.Diff(want, ours[name]); diff != "" {
-			t.Errorf("%s differs from the CLI's (-):\n%s", name, diff)
-		}
+		assert.Check(t, is.DeepEqual(ours[name], want), name)
 		delete(ours, name)
 	}
 	for name := range ours {
@@ -47,9 +45,8 @@ func sections(t *testing.T, text []byte) map[string]any {
 		FormatVersion string                    `json:"format_version"`
 		Schemas       map[string]map[string]any `json:"provider_schemas"`
 	}
-	if err := json.Unmarshal(text, &document); err != nil {
-		t.Fatalf("%v in %.1000s", err, text)
-	}
+	err := json.Unmarshal(text, &document)
+	assert.Assert(t, err == nil, "%v in %.1000s", err, text)
 	assert.Assert(t, document.FormatVersion == "1.0" && len(document.Schemas) == 1, "format %s with %d providers", document.FormatVersion, len(document.Schemas))
 	for name, found := range document.Schemas {
 		// OpenTofu has another registry.

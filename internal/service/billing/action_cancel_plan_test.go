@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -43,9 +45,8 @@ func TestCancelImmediately(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		l := newBillingProxy(t, s, nil)
-		if _, err := s.Client.CancelPlan(t.Context(), api.CancelPlanBody{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Client.CancelPlan(t.Context(), api.CancelPlanBody{})
+		assert.NilError(t, err)
 		config := map[string]any{"confirm_account_id": s.AccountID, "cancel_immediately": true, "cancel_at_period_end": false}
 		progress, diags := l.Invoke(cancelPlan, config)
 		l.NoErrors(diags)
@@ -155,9 +156,8 @@ func TestLook(t *testing.T) {
 	config := map[string]any{"confirm_account_id": s.AccountID}
 	_, diags := p.Invoke(cancelPlan, config)
 	acctest.Expect(t, diags, "ERROR: Can't read the account "+s.AccountID+", so nothing was changed", "Not you.", "request id refused-by-test")
-	if a, err := s.Client.GetAccount(t.Context()); err != nil || a.Status != vocab.AccountActive {
-		t.Errorf("the account is %v, %v", a, err)
-	}
+	a, err := s.Client.GetAccount(t.Context())
+	assert.Check(t, err == nil && a.Status == vocab.AccountActive, "the account is %v, %v", a, err)
 	status = http.StatusForbidden
 	progress, diags := p.Invoke(cancelPlan, config)
 	p.NoErrors(diags)

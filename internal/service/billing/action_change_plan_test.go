@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -83,9 +85,8 @@ func TestChangeOver(t *testing.T) {
 		`ERROR at AttributeName("effective_date"): Can't change the plan of the account `+s.AccountID, "Must not be in the past.", "HTTP 422, request id ")
 
 	now := vocab.PlanSMTPPerProxy
-	if _, err := s.Client.ChangePlan(t.Context(), api.ChangePlanBody{PlanID: &now}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Client.ChangePlan(t.Context(), api.ChangePlanBody{PlanID: &now})
+	assert.NilError(t, err)
 	progress, diags := l.Invoke(changePlan, config)
 	noDiagnostics(t, diags)
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "is on the plan smtp_per_proxy. Nothing was changed.")

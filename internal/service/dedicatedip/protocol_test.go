@@ -142,7 +142,6 @@ func option(s *acctest.Server, region string) string {
 
 func claim(t *testing.T, s *acctest.Server, region string) {
 	t.Helper()
-	if _, err := s.Client.ClaimDedicatedIP(t.Context(), option(s, region)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Client.ClaimDedicatedIP(t.Context(), option(s, region))
+	assert.NilError(t, err)
 }

@@ -3,6 +3,8 @@ package dnsrecord_test
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -96,9 +98,8 @@ func TestOwnMailRecords(t *testing.T) {
 		p.NoErrors(diags)
 		state, diags = p.Read(typeName, state)
 		p.NoErrors(diags)
-		if planned, diags := p.Plan(typeName, config, state); len(diags) > 0 || !planned.State.Equal(state.State) {
-			t.Errorf("%v: the second plan is not empty: %s", config, acctest.Render(diags))
-		}
+		planned, diags := p.Plan(typeName, config, state)
+		assert.Check(t, len(diags) <= 0 && planned.State.Equal(state.State), "%v: the second plan is not empty: %s", config, acctest.Render(diags))
 		if _, diags := p.Apply(t.Context(), typeName, nil, state); len(diags) > 0 {
 			t.Error(acctest.Render(diags))
 		}

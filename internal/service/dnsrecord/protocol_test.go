@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -58,9 +59,7 @@ func TestLostResponseAdoptsNoSystemManagedRecord(t *testing.T) {
 	// The customer's record replaces the identical system-managed one.
 	made, diags = p.Read(typeName, made)
 	p.NoErrors(diags)
-	if text := made.State.String(); !strings.Contains(text, `"is_system_managed":tftypes.Bool<"false">`) {
-		t.Errorf("the state holds %s", text)
-	}
+	assert.Check(t, is.Contains(made.State.String(), `"is_system_managed":tftypes.Bool<"false">`), "the state holds")
 }
 
 // TestDomainOutOfSight uses a credential that may manage records but not view domains.
@@ -81,9 +80,8 @@ func TestDomainOutOfSight(t *testing.T) {
 	assert.Check(t, made.Text("domain_name") == "example.com" && made.Text("fqdn") == "www.example.com" && made.Text("domain_id") == "", "created %s", made.State)
 	read, diags := p.Read(typeName, made)
 	p.NoErrors(diags)
-	if plan, _ := p.Plan(typeName, config, read); !plan.State.Equal(made.State) {
-		t.Errorf("the second plan is %s", plan.State)
-	}
+	plan, _ := p.Plan(typeName, config, read)
+	assert.Check(t, plan.State.Equal(made.State), "the second plan is %s", plan.State)
 	config["domain"] = d.ID
 	_, diags = p.Apply(t.Context(), typeName, config, nil)
 	acctest.Expect(t, diags, "Can't look up the domain", "domain.view")
@@ -113,9 +111,7 @@ func TestImportSearchesEachDomainOnce(t *testing.T) {
 	imports := func(r api.DNSRecord) {
 		o, diags := p.Import(typeName, strconv.FormatInt(r.ID, 10), nil)
 		p.NoErrors(diags)
-		if got := o.Text("domain_name"); got != want[r.ID] {
-			t.Errorf("record %d is in %q, want %q", r.ID, got, want[r.ID])
-		}
+		assert.Check(t, is.Equal(o.Text("domain_name"), want[r.ID]), "record %d is in", r.ID)
 	}
 	domains := []string{"a.com", "b.com", "c.com"}
 	for _, domain := range domains {
@@ -129,9 +125,8 @@ func TestImportSearchesEachDomainOnce(t *testing.T) {
 		wg.Go(func() { imports(r) })
 	}
 	wg.Wait()
-	if n := int(lists.Load()); n != len(domains) {
-		t.Errorf("%d lists of records for %d domains", n, len(domains))
-	}
+	n := int(lists.Load())
+	assert.Check(t, n == len(domains), "%d lists of records for %d domains", n, len(domains))
 	s.Domain(t, "d.com")
 	add("b.com", "late")
 	add("d.com", "www")
@@ -169,9 +164,8 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 		config := www("192.0.2.1")
 		config["on_existing"] = "adopt"
 		o, diags := p.Apply(t.Context(), typeName, config, nil)
-		if got := !o.Gone() && o.Text("id") == "17"; got != adopts || adopts == (acctest.Errors(diags) > 0) {
-			t.Errorf("%q: adopts %t, %s", text, got, acctest.Render(diags))
-		}
+		got := !o.Gone() && o.Text("id") == "17"
+		assert.Check(t, got == adopts && adopts != (acctest.Errors(diags) > 0), "%q: adopts %t, %s", text, got, acctest.Render(diags))
 		if !adopts {
 			acctest.Expect(t, diags, "ERROR", "can neither list nor import", "control panel")
 		}

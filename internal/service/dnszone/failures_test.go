@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -82,14 +83,12 @@ func TestFailures(t *testing.T) {
 					acctest.Expect(t, diags, "ERROR", expected.text)
 					expectExisting(t, s, expected.after)
 					removes := strings.Contains(acctest.Render(diags), "Nothing else was removed from example.com")
-					if isList := op == "list-dns-records"; removes == (isList || name == "destroy") {
-						t.Errorf("the apply says %s", acctest.Render(diags))
-					}
+					isList := op == "list-dns-records"
+					assert.Check(t, removes != (isList || name == "destroy"), "the apply says %s", acctest.Render(diags))
 					if o != nil {
 						o = failed
-						if read := refreshed(p, o); !read.State.Equal(o.State) {
-							t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
-						}
+						read := refreshed(p, o)
+						assert.Check(t, read.State.Equal(o.State), "the state after the failure is %s, a refresh finds %s", o.State, read.State)
 					} else if !failed.Gone() {
 						t.Errorf("the failed create leaves %s", failed.State)
 					}
@@ -102,9 +101,8 @@ func TestFailures(t *testing.T) {
 					o, diags = p.Apply(t.Context(), typeName, step.config, o)
 					p.NoErrors(diags)
 					expectExisting(t, s, wanted)
-					if plan, diags := p.Walk().Plan(typeName, step.config, refreshed(p, o)); len(diags) > 0 || !plan.State.Equal(o.State) {
-						t.Errorf("the next plan is %s\n%s", plan.State, acctest.Render(diags))
-					}
+					plan, diags = p.Walk().Plan(typeName, step.config, refreshed(p, o))
+					assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the next plan is %s\n%s", plan.State, acctest.Render(diags))
 				})
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -37,9 +38,8 @@ func zoneOf(records map[string]any, more ...any) map[string]any {
 // expectExisting fails the test unless the domain has exactly these records.
 func expectExisting(t *testing.T, s *acctest.Server, want contents) {
 	t.Helper()
-	if got := existing(t, s); !maps.Equal(got, want) {
-		t.Fatalf("the domain has %v, want %v", got, want)
-	}
+	got := existing(t, s)
+	assert.Assert(t, maps.Equal(got, want), "the domain has %v, want %v", got, want)
 }
 
 // TestEveryProblemAtOnce checks that the validation reports each problem at its own path.
@@ -102,14 +102,12 @@ func TestEveryProblemAtOnce(t *testing.T) {
 			t.Errorf("no error at %s in\n%s", at, text)
 			continue
 		}
-		if line, _, _ := strings.Cut(text[i+1:], "\n"); !strings.Contains(line, problem) {
-			t.Errorf("%q does not mention %q", line, problem)
-		}
+		line, _, _ := strings.Cut(text[i+1:], "\n")
+		assert.Check(t, strings.Contains(line, problem), "%q does not mention %q", line, problem)
 	}
 	// @ MX, @ TXT and example.com TXT are at the name of a CNAME too.
-	if got := acctest.Errors(diags); got != 31 {
-		t.Errorf("%d errors:\n%s", got, text)
-	}
+	got := acctest.Errors(diags)
+	assert.Check(t, got == 31, "%d errors:\n%s", got, text)
 }
 
 // TestUnknown checks plans with unknown values, which an apply knows.
@@ -155,9 +153,8 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("unknown %s: the plan is %s", name, plan.State)
 		}
 	}
-	if _, diags := p.Walk().Plan(typeName, map[string]any{"domain": "example.com", "records": acctest.Unknown}, beside); len(diags) > 0 {
-		t.Errorf("unknown records: %s", acctest.Render(diags))
-	}
+	_, diags = p.Walk().Plan(typeName, map[string]any{"domain": "example.com", "records": acctest.Unknown}, beside)
+	assert.Check(t, len(diags) <= 0, "unknown records: %s", acctest.Render(diags))
 	// Without a token, a plan sends nothing.
 	for _, config := range []map[string]any{zoneOf(nil), nil} {
 		_, diags = s.ProtocolOfUnknownToken(t, false).Plan(typeName, config, beside)
@@ -224,12 +221,10 @@ func TestOneResourceForEachRecord(t *testing.T) {
 	} {
 		for _, order := range [][2]call{{c.zone, c.record}, {c.record, c.zone}} {
 			p.Together()
-			if first := order[0](); len(first) > 0 {
-				t.Errorf("%s: the first plan has %q", name, first)
-			}
-			if second := order[1](); len(second) > 0 != c.atOdds {
-				t.Errorf("%s: the second plan has %q", name, second)
-			}
+			first := order[0]()
+			assert.Check(t, len(first) <= 0, "%s: the first plan has %q", name, first)
+			second := order[1]()
+			assert.Check(t, len(second) > 0 == c.atOdds, "%s: the second plan has %q", name, second)
 		}
 	}
 }
@@ -255,9 +250,8 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Walk().PlanReplacement(typeName, byID, o)
 	acctest.Expect(t, diags, "ERROR", "is in the state already", "terraform untaint")
-	if plan, diags := p.Walk().Plan(typeName, byName, o); len(diags) > 0 || !plan.State.Equal(o.State) {
-		t.Errorf("by name in place of the UUID: %s\n%s", plan.State, acctest.Render(diags))
-	}
+	plan, diags := p.Walk().Plan(typeName, byName, o)
+	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "by name in place of the UUID: %s\n%s", plan.State, acctest.Render(diags))
 
 	// Another domain is taken over, and the old one loses the records.
 	other := maps.Clone(byName)
@@ -266,9 +260,8 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	must(t, err)
 	_, diags = p.Walk().PlanReplacement(typeName, other, o)
 	acctest.Expect(t, diags, "The plan deletes 1 DNS record of example.com", "www A 192.0.2.1", "The plan removes 1 DNS record of example.org", "old A 192.0.2.9")
-	if plan, _ := p.Walk().Plan(typeName, other, o); len(plan.Replace) == 0 {
-		t.Error("another domain does not replace the zone")
-	}
+	plan, _ = p.Walk().Plan(typeName, other, o)
+	assert.Check(t, len(plan.Replace) != 0, "another domain does not replace the zone")
 }
 
 // TestPutBack changes the type of a record: if the new one can't be created, the old one is put
@@ -283,13 +276,11 @@ func TestPutBack(t *testing.T) {
 	s.Fault(t, fault.Rule{Operation: api.CreateDNSRecord.ID, Body: map[string]any{"type": "CNAME"}, Status: http.StatusForbidden})
 	o, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www CNAME": entry("example.net")}), o)
 	acctest.Expect(t, diags, "Can't create the record www CNAME", "The record www A 192.0.2.1 of example.com was put back")
-	if text := acctest.Render(diags); strings.Contains(text, "Nothing else was removed") {
-		t.Errorf("the plan removes nothing else, and the apply says %s", text)
-	}
+	text := acctest.Render(diags)
+	assert.Check(t, !strings.Contains(text, "Nothing else was removed"), "the plan removes nothing else, and the apply says %s", text)
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600})
-	if read := refreshed(p, o); !read.State.Equal(o.State) {
-		t.Errorf("the state after the failure is %s, a refresh finds %s", o.State, read.State)
-	}
+	read := refreshed(p, o)
+	assert.Check(t, read.State.Equal(o.State), "the state after the failure is %s, a refresh finds %s", o.State, read.State)
 }
 
 // TestImportOfDifferentTTLs checks that the plan of an import shows that records of one key have
@@ -315,12 +306,9 @@ func TestImportOfDifferentTTLs(t *testing.T) {
 		o, diags = p.ApplyPlan(t.Context(), typeName, config, o, plan)
 		p.NoErrors(diags)
 		expectExisting(t, s, contents{"www A 192.0.2.1": ttl, "www A 192.0.2.2": ttl})
-		if sent := s.Sent()[before:]; !slices.Equal(sent, []string{"update-dns-record"}) {
-			t.Errorf("%d: sent %q", ttl, sent)
-		}
-		if plan, _ := p.Walk().Plan(typeName, config, refreshed(p, o)); !plan.State.Equal(o.State) {
-			t.Errorf("the next plan is %s", plan.State)
-		}
+		assert.Check(t, is.DeepEqual(s.Sent()[before:], []string{"update-dns-record"}), "%d: sent", ttl)
+		plan, _ = p.Walk().Plan(typeName, config, refreshed(p, o))
+		assert.Check(t, plan.State.Equal(o.State), "the next plan is %s", plan.State)
 	}
 }
 
@@ -345,9 +333,8 @@ func TestIgnore(t *testing.T) {
 	p.NoErrors(diags)
 	expectExisting(t, s, all)
 	o = refreshed(p, o)
-	if plan, diags := p.Walk().Plan(typeName, ignoring, o); len(diags) > 0 || !plan.State.Equal(o.State) {
-		t.Fatalf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
-	}
+	plan, diags = p.Walk().Plan(typeName, ignoring, o)
+	assert.Assert(t, len(diags) <= 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
 
 	owning := zoneOf(records)
 	plan, diags = p.Walk().Plan(typeName, owning, o)
@@ -393,9 +380,8 @@ func TestDestroyLeavesTheRecordsOfOthers(t *testing.T) {
 	p.NoErrors(diags)
 	o = refreshed(p, o)
 	want := zoneOf(map[string]any{"other.example.com a": map[string]any{"ttl": 300, "values": []string{"192.0.2.3"}}, "WWW A": map[string]any{"ttl": 300, "values": []string{"192.0.2.4"}}})
-	if plan, diags := p.Walk().Plan(typeName, want, o); len(diags) > 0 || !plan.State.Equal(o.State) {
-		t.Errorf("the plan after an import is %s\n%s", plan.State, acctest.Render(diags))
-	}
+	plan, diags := p.Walk().Plan(typeName, want, o)
+	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the plan after an import is %s\n%s", plan.State, acctest.Render(diags))
 	if _, diags = p.Destroy(t.Context(), typeName, o); len(existing(t, s)) > 0 {
 		t.Errorf("the domain has %v\n%s", existing(t, s), acctest.Render(diags))
 	}
@@ -419,13 +405,11 @@ func TestPublishedOperations(t *testing.T) {
 	}
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600, "www A 192.0.2.2": 3600, "old A 192.0.2.9": 300})
 	o = refreshed(p, o)
-	if plan, diags := p.Walk().Plan(typeName, first, o); len(diags) > 0 || !plan.State.Equal(o.State) {
-		t.Errorf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
-	}
+	plan, diags = p.Walk().Plan(typeName, first, o)
+	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
 	more := zoneOf(map[string]any{"www A": entry("192.0.2.1", "192.0.2.2"), "web A": entry("192.0.2.4")})
-	if _, diags := p.Walk().Plan(typeName, more, o); len(diags) > 0 {
-		t.Errorf("the plan of one more record says %s", acctest.Render(diags))
-	}
+	_, diags = p.Walk().Plan(typeName, more, o)
+	assert.Check(t, len(diags) <= 0, "the plan of one more record says %s", acctest.Render(diags))
 	second := zoneOf(map[string]any{"www A": entry("192.0.2.3"), "web A": entry("192.0.2.4")})
 	plan, diags = p.Walk().Plan(typeName, second, o)
 	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", "www A 192.0.2.1", "www A 192.0.2.2")
@@ -495,9 +479,7 @@ func TestSystemManagedRecords(t *testing.T) {
 	expectExisting(t, s, contents{"@ MX 10 mx.example.net": 3600, "_dmarc TXT v=DMARC1; p=none": 3600})
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
-	if after := system(); !slices.Equal(after, before) {
-		t.Errorf("the system-managed records are %q, and were %q", after, before)
-	}
+	assert.Check(t, is.DeepEqual(system(), before), "the system-managed records")
 }
 
 // TestDomainIsGone checks that a zone disappears with its domain, and that an unreadable
@@ -516,9 +498,8 @@ func TestDomainIsGone(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't read the DNS records of example.com", "403")
 	s.Control.Faults.Clear()
 	must(t, s.Client.DeleteDomain(t.Context(), d.ID))
-	if gone := refreshed(p, o); !gone.Gone() {
-		t.Errorf("the state holds %s", gone.State)
-	}
+	gone := refreshed(p, o)
+	assert.Check(t, gone.Gone(), "the state holds %s", gone.State)
 	_, diags = p.Walk().Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
 	acctest.Expect(t, diags, "ERROR: Can't look up the domain of the ", "domain = mailhost_domain.main.name")
 }
@@ -534,9 +515,8 @@ func TestSpellingOfTheAPI(t *testing.T) {
 	config := zoneOf(map[string]any{"www A": entry("192.0.2.1"), "www MX": entry("10 mx.example.net")})
 	o, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
-	if plan, diags := p.Walk().Plan(typeName, config, refreshed(p, o)); len(diags) > 0 || !plan.State.Equal(o.State) {
-		t.Errorf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
-	}
+	plan, diags := p.Walk().Plan(typeName, config, refreshed(p, o))
+	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
 }
 
 // TestList lists each domain as a zone, whose generated configuration plans nothing.

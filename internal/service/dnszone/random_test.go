@@ -220,9 +220,8 @@ func TestRandomZones(t *testing.T) {
 					acctest.Expect(t, diags, "1 DNS record of example.com appeared after the plan", late)
 					expected[late] = 300
 				}
-				if got := existing(t, s); !maps.Equal(got, expected) {
-					t.Fatalf("round %d: the domain has %v, want %v", round, got, expected)
-				}
+				got := existing(t, s)
+				assert.Assert(t, maps.Equal(got, expected), "round %d: the domain has %v, want %v", round, got, expected)
 				o = refreshed(p, o)
 				if round > 0 {
 					plan, diags = p.Walk().Plan(typeName, config, o)

@@ -244,9 +244,8 @@ func TestAdopted(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	owned := s.Domain(t, "example.com")
 	yes := true
-	if _, err := s.Client.UpdateDomain(t.Context(), owned.ID, api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom(new("https://old.example.com/"))}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Client.UpdateDomain(t.Context(), owned.ID, api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom(new("https://old.example.com/"))})
+	assert.NilError(t, err)
 	var purchases, updates atomic.Int32
 	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		switch {

@@ -36,9 +36,8 @@ func TestPlan(t *testing.T) {
 		if len(diags) > 0 || len(plan.Replace) > 0 || plan.State.IsFullyKnown() || plan.Text("id") != o.Text("id") {
 			t.Errorf("%s: %v, %v, %v", unknown, acctest.Render(diags), plan.Replace, plan.State)
 		}
-		if isSent := plan.Text("updated_at") == "(unknown)"; isSent != (unknown != "contact_info") {
-			t.Errorf("%s: updated_at is planned as %s", unknown, plan.Text("updated_at"))
-		}
+		isSent := plan.Text("updated_at") == "(unknown)"
+		assert.Check(t, isSent == (unknown != "contact_info"), "%s: updated_at is planned as %s", unknown, plan.Text("updated_at"))
 	}
 	_, diags = p.Apply(t.Context(), domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
 	if p.NoErrors(diags); slices.Contains(s.Sent(), "update-domain") {
@@ -113,9 +112,8 @@ func TestNotRegistrable(t *testing.T) {
 		p.NoErrors(diags)
 		_, diags = p.Plan(domainType, attributes("MAIL.stocked.com", map[string]any{"contact_info": nil, "on_existing": "adopt"}), nil)
 		p.NoErrors(diags) // an adoption needs no contact_info
-		if _, diags := p.Plan(domainType, map[string]any{"name": acctest.Unknown}, nil); len(diags) > 0 {
-			t.Errorf("an unknown name: %s", acctest.Render(diags))
-		}
+		_, diags = p.Plan(domainType, map[string]any{"name": acctest.Unknown}, nil)
+		assert.Check(t, len(diags) <= 0, "an unknown name: %s", acctest.Render(diags))
 	})
 }
 

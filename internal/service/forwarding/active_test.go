@@ -3,6 +3,8 @@ package forwarding_test
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -18,9 +20,8 @@ func TestSwitchUnsupported(t *testing.T) {
 	acctest.Expect(t, diags, `WARNING at AttributeName("active")`, "no operation that switches a rule off", "as soon as the recipient has confirmed")
 	read, diags := p.Read(typeName, made)
 	p.NoErrors(diags)
-	if plan, _ := p.Plan(typeName, config, read); !plan.State.Equal(made.State) {
-		t.Errorf("the second plan is %s", plan.State)
-	}
+	plan, _ := p.Plan(typeName, config, read)
+	assert.Check(t, plan.State.Equal(made.State), "the second plan is %s", plan.State)
 	confirm(t, s)
 	p = s.Protocol(t, "") // a new process has an empty cache
 	read, diags = p.Read(typeName, read)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -39,22 +40,14 @@ func TestWholeScope(t *testing.T) {
 		return ""
 	}
 	config := attributes{"target_email": "jane@example.org"}
-	if got := whole(config, nil); !strings.Contains(got, "the account to jane@example.org") {
-		t.Errorf("a new rule of the account: %q", got)
-	}
+	assert.Check(t, is.Contains(whole(config, nil), "the account to jane@example.org"), "a new rule of the account")
 	config["domain"] = "example.com"
-	if got := whole(config, nil); !strings.Contains(got, "the domain example.com to jane") {
-		t.Errorf("a new rule of a domain: %q", got)
-	}
+	assert.Check(t, is.Contains(whole(config, nil), "the domain example.com to jane"), "a new rule of a domain")
 	made, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
-	if got := whole(config, made); got != "" {
-		t.Errorf("an unchanged rule: %q", got)
-	}
+	assert.Check(t, is.Equal(whole(config, made), ""), "an unchanged rule")
 	config["target_email"] = "joe@example.org"
-	if got := whole(config, made); !strings.Contains(got, "joe@example.org") {
-		t.Errorf("another target: %q", got)
-	}
+	assert.Check(t, is.Contains(whole(config, made), "joe@example.org"), "another target")
 }
 
 // TestTooManyMessages checks that a create or a change of the target waits if the API
@@ -71,9 +64,8 @@ func TestTooManyMessages(t *testing.T) {
 		next.ServeHTTP(recorder, r)
 		if recorder.Code == http.StatusTooManyRequests {
 			// The server's clock runs, so that some seconds may have passed.
-			if wait, err := strconv.Atoi(recorder.Header().Get("Retry-After")); err != nil || wait < 30 || wait > 60 {
-				t.Errorf("Retry-After is %d, %v", wait, err)
-			}
+			wait, err := strconv.Atoi(recorder.Header().Get("Retry-After"))
+			assert.Check(t, err == nil && wait >= 30 && wait <= 60, "Retry-After is %d, %v", wait, err)
 			recorder.Header().Set("Retry-After", retryAfter)
 			if retryAfter == "0" {
 				s.Advance(time.Minute)
@@ -192,9 +184,8 @@ func TestFailureKeepsWhatIsDone(t *testing.T) {
 	p.NoErrors(diags)
 	half, diags := p.Apply(t.Context(), typeName, attributes{"target_email": "jane@example.org", "active": false}, made)
 	acctest.Expect(t, diags, `AttributeName("target_email")`, "Can't change the forwarding rule to office@example.com of the account", "This target is refused.")
-	if f := rules(t, s)[0]; f.Active || half.Text("updated_at") != f.UpdatedAt || half.Text("target_email") != "office@example.com" {
-		t.Errorf("the rule is %+v, the state %s", f, half.State)
-	}
+	f := rules(t, s)[0]
+	assert.Check(t, !f.Active && half.Text("updated_at") == f.UpdatedAt && half.Text("target_email") == "office@example.com", "the rule is %+v, the state %s", f, half.State)
 }
 
 // TestUpdateConflict checks that a target in another scope replaces the rule, and a target

@@ -20,9 +20,8 @@ func only(t *testing.T, path, want string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	assert.NilError(t, err)
 	assert.Assert(t, len(entries) == 1 && entries[0].Name() == filepath.Base(path), "the directory has %v", entries)
-	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("the file has %q, %v, want %q", got, err, want)
-	}
+	got, err := os.ReadFile(path)
+	assert.Check(t, err == nil && string(got) == want, "the file has %q, %v, want %q", got, err, want)
 }
 
 func write(t *testing.T, path, text string) {

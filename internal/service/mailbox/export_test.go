@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -58,9 +59,7 @@ func TestExport(t *testing.T) {
 			rows, err := csv.NewReader(strings.NewReader(o.Text("csv"))).ReadAll()
 			assert.Assert(t, err == nil && strings.HasSuffix(o.Text("csv"), "\r\n") && len(rows) == len(c.want)+1, "%s: %q is no export: %v", c.what, rows, err)
 			for i, m := range c.want {
-				if got := rows[i+1][slices.Index(rows[0], "primary_email")]; got != m.PrimaryEmail {
-					t.Errorf("%s: exported %s, want %s", c.what, got, m.PrimaryEmail)
-				}
+				assert.Check(t, is.Equal(rows[i+1][slices.Index(rows[0], "primary_email")], m.PrimaryEmail), "%s: exported", c.what)
 			}
 		}
 	})
@@ -77,9 +76,8 @@ var exporters = map[string]func(p *acctest.Protocol, t *testing.T, config map[st
 		dir := t.TempDir()
 		config["path"] = dir + "/mailboxes.csv"
 		_, diags := p.Invoke(exportAction, config)
-		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
-			t.Errorf("the directory has %v, %v", files, err)
-		}
+		files, err := os.ReadDir(dir)
+		assert.Check(t, err == nil && len(files) <= 0, "the directory has %v, %v", files, err)
 		return acctest.Render(diags)
 	},
 }

@@ -91,9 +91,8 @@ func TestUnusableDomain(t *testing.T) {
 	s.UnpaidDomain(t, "example.com")
 	_, diags := s.Protocol(t, "").Apply(t.Context(), typeName, attributes(nil), nil)
 	acctest.Expect(t, diags, "ERROR: Can't create the mailbox jane@example.com", "pending_payment", "Pay for the domain example.com")
-	if got := acctest.Render(diags); strings.Contains(got, "import it") {
-		t.Errorf("the error is %s", got)
-	}
+	got := acctest.Render(diags)
+	assert.Check(t, !strings.Contains(got, "import it"), "the error is %s", got)
 }
 
 // TestExistingAddress plans and applies a mailbox whose address has one.
@@ -142,13 +141,11 @@ func TestExistingAddress(t *testing.T) {
 		return o
 	}
 	for _, changes := range []values{{"on_existing": "adopt"}, {"on_existing": "adopt", "domain": d.ID}} {
-		if o := sent(changes, ""); o.Text("id") != id || o.Text("primary_email") != "jane@example.com" {
-			t.Errorf("adopted %s", o.State)
-		}
+		o := sent(changes, "")
+		assert.Check(t, o.Text("id") == id && o.Text("primary_email") == "jane@example.com", "adopted %s", o.State)
 	}
-	if o := sent(values{"on_existing": "adopt", "last_name": "Roe"}, "", "update-mailbox"); o.Text("id") != id || o.Text("last_name") != "Roe" {
-		t.Errorf("adopted %s", o.State)
-	}
+	o := sent(values{"on_existing": "adopt", "last_name": "Roe"}, "", "update-mailbox")
+	assert.Check(t, o.Text("id") == id && o.Text("last_name") == "Roe", "adopted %s", o.State)
 	sent(values{"on_existing": "adopt", "local_part": "john"}, "", "create-mailbox")
 	s.Fault(t, fault.Rule{Operation: "update-mailbox", Status: http.StatusForbidden})
 	sent(values{"on_existing": "adopt"}, "403", "update-mailbox")

@@ -58,9 +58,8 @@ func TestSharedReadsSeeOtherCommands(t *testing.T) {
 			for command := range commands {
 				want := fmt.Sprintf("Name%d", command)
 				for _, o := range objects {
-					if _, err := s.Client.UpdateMailbox(t.Context(), o.Text("id"), api.UpdateMailboxBody{FirstName: &want}); err != nil {
-						t.Fatal(err)
-					}
+					_, err := s.Client.UpdateMailbox(t.Context(), o.Text("id"), api.UpdateMailboxBody{FirstName: &want})
+					assert.NilError(t, err)
 				}
 				lists.Store(0)
 				p = c.next(p)
@@ -85,9 +84,8 @@ func TestSharedReadsSeeOtherCommands(t *testing.T) {
 						return p.ReadData(typeName, map[string]any{"id": o.Text("id")})
 					})
 				}
-				if n := lists.Load(); (n > 0) != c.lists {
-					t.Errorf("command %d: %d lists", command, n)
-				}
+				n := lists.Load()
+				assert.Check(t, (n > 0) == c.lists, "command %d: %d lists", command, n)
 			}
 		})
 	}

@@ -23,9 +23,8 @@ func TestDecomposedNames(t *testing.T) {
 	p := s.Protocol(t, "")
 	_, diags := p.Plan(typeName, set(changes{"on_existing": "adopt"}, "zoe=Zo\u00eb Doe"), nil)
 	p.NoErrors(diags)
-	if text := acctest.Render(diags); !strings.Contains(text, "adopts 1 mailbox") || strings.Contains(text, "name changes") {
-		t.Errorf("the plan is %s", text)
-	}
+	text := acctest.Render(diags)
+	assert.Check(t, strings.Contains(text, "adopts 1 mailbox") && !strings.Contains(text, "name changes"), "the plan is %s", text)
 }
 
 // TestExistingMailboxes adopts mailboxes in a create and in updates.
@@ -36,9 +35,8 @@ func TestExistingMailboxes(t *testing.T) {
 	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), typeName, set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob"), nil)
 	p.NoErrors(diags)
-	if got := texts(t, o, "ids"); got[0] != "ann="+id {
-		t.Errorf("ids are %q, want %s", got, id)
-	}
+	got := texts(t, o, "ids")
+	assert.Check(t, got[0] == "ann="+id, "ids are %q, want %s", got, id)
 	expect(t, o, "unmanaged")
 
 	// The same in an update: refused, then adopted.
@@ -163,9 +161,8 @@ func TestNotTheSets(t *testing.T) {
 	o, diags = p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
 	acctest.Expect(t, diags, "Can't delete the mailbox ann@example.com", "just adopted it for another resource", "1 mailbox of example.com not deleted", "bob@example.com")
 	expect(t, o, "mailboxes", "ann=Jane Doe")
-	if got := addressesOf(t, s); len(got) != 2 {
-		t.Errorf("the domain has %q", got)
-	}
+	got := addressesOf(t, s)
+	assert.Check(t, len(got) == 2, "the domain has %q", got)
 
 	// The lookup after a create of unknown outcome may find what another resource has created.
 	id := s.Mailbox(t, "example.com", "dee").ID

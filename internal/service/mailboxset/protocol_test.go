@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
@@ -76,9 +77,8 @@ func texts(t *testing.T, o *acctest.Object, name string) []string {
 
 func expect(t *testing.T, o *acctest.Object, name string, want ...string) {
 	t.Helper()
-	if got := texts(t, o, name); !slices.Equal(got, want) {
-		t.Errorf("%s is %q, want %q", name, got, want)
-	}
+	got := texts(t, o, name)
+	assert.Check(t, slices.Equal(got, want), "%s is %q, want %q", name, got, want)
 }
 
 func addressesOf(t *testing.T, s *acctest.Server) []string {
@@ -127,15 +127,12 @@ func TestLifecycle(t *testing.T) {
 	changed := set(nil, "Ann=Joan Doe", "bob", "cid")
 	plan, diags = p.Plan(typeName, changed, o)
 	p.NoErrors(diags)
-	if got := texts(t, plan, "ids"); strings.Contains(got[0]+got[1], "unknown") || got[2] != "cid=(unknown)" {
-		t.Errorf("ids are planned as %q", got)
-	}
+	got := texts(t, plan, "ids")
+	assert.Check(t, !strings.Contains(got[0]+got[1], "unknown") && got[2] == "cid=(unknown)", "ids are planned as %q", got)
 	expect(t, plan, "unmanaged", "other@example.com")
 	o, diags = p.Apply(t.Context(), typeName, changed, o)
 	p.NoErrors(diags)
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "bob=Jane Doe", "cid=Jane Doe", "other=Jane Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Joan Doe", "bob=Jane Doe", "cid=Jane Doe", "other=Jane Doe"}), "the domain")
 
 	// Other names need no list.
 	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403})
@@ -154,9 +151,7 @@ func TestLifecycle(t *testing.T) {
 	expect(t, plan, "addresses", "Ann=ann@example.com", "cid=cid@example.com")
 	o, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
 	p.NoErrors(diags)
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "cid=Jane Doe", "other=Jane Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Joan Doe", "cid=Jane Doe", "other=Jane Doe"}), "the domain")
 
 	// A destroy counts with the value in the state.
 	_, diags = p.Walk().Plan(typeName, nil, o)
@@ -166,23 +161,19 @@ func TestLifecycle(t *testing.T) {
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "ann@example.com", "cid@example.com")
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"other=Jane Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"other=Jane Doe"}), "the domain")
 }
 
 func TestInvalidEntriesAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	p := acctest.NewServer(t, acctest.Options{}).Protocol(t, "")
 	diags := p.Validate(typeName, set(nil, "ann", "ANN", "a b", "bob=X", "cid="+strings.Repeat("x", 101)+" Doe"))
-	if n := acctest.Errors(diags); n != 4 {
-		t.Errorf("%d errors:\n%s", n, acctest.Render(diags))
-	}
+	n := acctest.Errors(diags)
+	assert.Check(t, n == 4, "%d errors:\n%s", n, acctest.Render(diags))
 	acctest.Expect(t, diags, "Invalid key", "a b", "same address", `"ANN" and "ann"`, "last_name", "must have 1 to 100", "first_name")
 	for name, mailboxes := range map[string]any{"map": acctest.Unknown, "entry": map[string]any{"ann": acctest.Unknown}} {
-		if diags := p.Validate(typeName, changes{"domain": "example.com", "mailboxes": mailboxes}); len(diags) > 0 {
-			t.Errorf("unknown %s: %s", name, acctest.Render(diags))
-		}
+		diags := p.Validate(typeName, changes{"domain": "example.com", "mailboxes": mailboxes})
+		assert.Check(t, len(diags) <= 0, "unknown %s: %s", name, acctest.Render(diags))
 	}
 }
 
@@ -219,9 +210,8 @@ func TestDrift(t *testing.T) {
 	o, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
 	joan := "Joan"
-	if _, err := s.Client.UpdateMailbox(t.Context(), "ann@example.com", api.UpdateMailboxBody{FirstName: &joan}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.Client.UpdateMailbox(t.Context(), "ann@example.com", api.UpdateMailboxBody{FirstName: &joan})
+	assert.NilError(t, err)
 	// bob is deleted and created again: another mailbox, which is not the set's.
 	for _, address := range []string{"bob@example.com", "cid@example.com"} {
 		assert.NilError(t, s.Client.DeleteMailbox(t.Context(), address))
@@ -239,9 +229,7 @@ func TestDrift(t *testing.T) {
 	// With the state from before, nothing is deleted that has another id.
 	_, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 3}, "ann"), before)
 	p.NoErrors(diags)
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Joan Doe", "bob=Jane Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Joan Doe", "bob=Jane Doe"}), "the domain")
 }
 
 func TestImport(t *testing.T) {
@@ -261,9 +249,8 @@ func TestImport(t *testing.T) {
 		p.NoErrors(diags)
 		o, diags = p.Read(typeName, o)
 		p.NoErrors(diags)
-		if got := p.IdentityOf(typeName, o); got["id"] != d.ID {
-			t.Errorf("the identity is %v", got)
-		}
+		got := p.IdentityOf(typeName, o)
+		assert.Check(t, got["id"] == d.ID, "the identity is %v", got)
 		plan, diags := p.Plan(typeName, set(nil, "ann", "bob", "cid"), o)
 		p.NoErrors(diags)
 		assert.Check(t, isEmpty(plan, o) && len(diags) <= 0, "the plan after an import is not empty: %s", acctest.Render(diags))
@@ -278,9 +265,8 @@ func TestImport(t *testing.T) {
 	}
 	_, diags := p.Import(typeName, "example.org", nil)
 	acctest.Expect(t, diags, "ERROR", "example.org")
-	if got := addressesOf(t, s); len(got) != 3 {
-		t.Errorf("the domain has %q", got)
-	}
+	got := addressesOf(t, s)
+	assert.Check(t, len(got) == 3, "the domain has %q", got)
 }
 
 func TestReplacement(t *testing.T) {
@@ -314,9 +300,7 @@ func TestReplacement(t *testing.T) {
 	o, diags = p.ApplyReplacement(t.Context(), typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
 	p.NoErrors(diags)
 	expect(t, o, "addresses", "ann=ann@example.org")
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Jane Doe"}) {
-		t.Errorf("the account has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Jane Doe"}), "the account")
 	// A delete that no plan has named is refused.
 	_, diags = p.ApplyPlan(t.Context(), typeName, nil, p.With(typeName, o, "max_deletions", 0), &acctest.Object{State: p.Null(typeName), Identity: o.Identity})
 	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox")
@@ -404,12 +388,9 @@ func TestRetired(t *testing.T) {
 	expect(t, plan, "unmanaged", "bob@example.com")
 	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, left, o, plan)
 	p.NoErrors(diags)
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
-	if plan, diags := p.Walk().Plan(typeName, left, o); len(diags) > 0 || !isEmpty(plan, o) {
-		t.Errorf("the next plan is not empty: %s", acctest.Render(diags))
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe"}), "the domain")
+	plan, diags = p.Walk().Plan(typeName, left, o)
+	assert.Check(t, len(diags) <= 0 && isEmpty(plan, o), "the next plan is not empty: %s", acctest.Render(diags))
 	_, diags = p.Plan(typeName, set(retired, "eve"), o)
 	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox of example.com, and max_deletions is 0", "cid@example.com")
 	_, diags = p.Plan(typeName, set(changes{"retired": acctest.Unknown}, "eve"), o)
@@ -422,9 +403,7 @@ func TestRetired(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"bob=Jane Doe", "eve=Jane Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"bob=Jane Doe", "eve=Jane Doe"}), "the domain")
 }
 
 // TestHandOver checks that what a set keeps can be adopted in the same apply by another set, or by
@@ -471,9 +450,7 @@ func TestHandOver(t *testing.T) {
 			}
 			steps[order%2]()
 			steps[1-order%2]()
-			if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=Jane Doe", "bob=Jane Doe"}) {
-				t.Errorf("%s, %d: the domain has %q", other, order, got)
-			}
+			assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Jane Doe", "bob=Jane Doe"}), "%s, %d: the domain", other, order)
 		}
 	}
 }
@@ -491,7 +468,6 @@ func TestList(t *testing.T) {
 	expect(t, &listed[0].Object, "mailboxes", "jane=Jane Doe", "zoe=Zoë O'Hara")
 	p.ExpectListed(t, typeName, map[string]any{"search": "OTHER"}, "other.com")
 	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403, Times: 9})
-	if _, diags := p.List(typeName, nil, 10); acctest.Errors(diags) == 0 {
-		t.Error("mailboxes that can't be read are no error")
-	}
+	_, diags = p.List(typeName, nil, 10)
+	assert.Check(t, acctest.Errors(diags) != 0, "mailboxes that can't be read are no error")
 }

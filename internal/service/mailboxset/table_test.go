@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -75,9 +76,7 @@ func TestFailures(t *testing.T) {
 						assert.Check(t, failed.Gone(), "the failed create leaves %s", failed.State)
 						failed = nil
 					} else {
-						if got := addressesOf(t, s); !slices.Equal(got, after) {
-							t.Errorf("the domain has %q, want %q", got, after)
-						}
+						assert.Check(t, is.DeepEqual(addressesOf(t, s), after), "the domain")
 						expect(t, failed, "mailboxes", after...)
 						read, diags := p.Walk().Read(typeName, failed)
 						if p.NoErrors(diags); !read.State.Equal(failed.State) {
@@ -94,9 +93,7 @@ func TestFailures(t *testing.T) {
 					o, diags = p.Apply(t.Context(), typeName, step.config, failed)
 					p.NoErrors(diags)
 					expect(t, o, "mailboxes", wanted...)
-					if got := addressesOf(t, s); !slices.Equal(got, wanted) {
-						t.Errorf("the domain has %q, want %q", got, wanted)
-					}
+					assert.Check(t, is.DeepEqual(addressesOf(t, s), wanted), "the domain")
 				})
 			}
 		}

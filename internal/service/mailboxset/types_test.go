@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -56,9 +57,7 @@ func TestValuesStayAsConfigured(t *testing.T) {
 	acctest.Expect(t, p.Validate(typeName, config), "WARNING", "are ignored", "manager, team")
 	o, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
-	if got := addressesOf(t, s); !slices.Equal(got, []string{"ann=1000000 true", "bob=Bob Doe"}) {
-		t.Errorf("the domain has %q", got)
-	}
+	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=1000000 true", "bob=Bob Doe"}), "the domain")
 	empty := func(config map[string]any) {
 		t.Helper()
 		o, diags = p.Walk().Read(typeName, o)
@@ -80,9 +79,8 @@ func TestValuesStayAsConfigured(t *testing.T) {
 	sent := len(s.Sent())
 	o, diags = p.Apply(t.Context(), typeName, typed, o)
 	p.NoErrors(diags)
-	if all := s.Sent(); slices.Contains(all[sent:], "update-mailbox") {
-		t.Errorf("sent %q", all[sent:])
-	}
+	all := s.Sent()
+	assert.Check(t, !slices.Contains(all[sent:], "update-mailbox"), "sent %q", all[sent:])
 	empty(typed)
 	empty(set(nil, "ann=1000000 true", "bob=Bob Doe"))
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -152,9 +155,7 @@ func TestSecretTransitions(t *testing.T) {
 			s := secretTest{t: t, s: server, p: p, name: origin}
 			prior := s.origin(origin)
 			for way, want := range outcomes {
-				if got := s.change(prior, way); got != want {
-					t.Errorf("%s: %s, want %s", way, got, want)
-				}
+				assert.Check(t, is.Equal(s.change(prior, way), want), way)
 			}
 			if outcomes["other wo"] == replaced {
 				s.replace(prior, "other wo")

@@ -65,9 +65,8 @@ func TestToken(t *testing.T) {
 				t.Errorf("closed; there are %v\n%s", living(t, s), acctest.Render(diags))
 			}
 			// An expired token needs no revocation.
-			if diags := at(t, s, time.Now().Add(want.lifetime+time.Minute)).Close(tokenType, o); len(diags) > 0 {
-				t.Errorf("closed after the expiry: %s", acctest.Render(diags))
-			}
+			diags = at(t, s, time.Now().Add(want.lifetime+time.Minute)).Close(tokenType, o)
+			assert.Check(t, len(diags) <= 0, "closed after the expiry: %s", acctest.Render(diags))
 		}
 	})
 }
@@ -107,9 +106,8 @@ func TestTokenLeftOpen(t *testing.T) {
 			open = append(open, o)
 		}
 		p.NoErrors(p.Close(tokenType, open[0]))
-		if err := served.session.Close(t.Context()); err != nil {
-			t.Errorf("the end of the session returns %v", err)
-		}
+		err := served.session.Close(t.Context())
+		assert.Check(t, err == nil, "the end of the session returns %v", err)
 		if n := revocations.Load(); !s.PublishedOnly && n != 3 { // a closed token is not revoked again
 			t.Errorf("%d revocations of 3 tokens", n)
 		}
@@ -196,7 +194,6 @@ func TestTokenRefused(t *testing.T) {
 			t.Errorf("%s: %s", name, acctest.Render(diags))
 		}
 	}
-	if left := living(t, s); len(left) > 0 {
-		t.Errorf("there are %v", left)
-	}
+	left := living(t, s)
+	assert.Check(t, len(left) <= 0, "there are %v", left)
 }

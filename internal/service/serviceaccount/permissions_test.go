@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -45,14 +46,11 @@ func TestPermissions(t *testing.T) {
 
 	o, diags := p.Apply(t.Context(), typeName, with(view, create), nil)
 	p.NoErrors(diags)
-	if text := acctest.Render(diags); strings.Contains(text, "owner") {
-		t.Errorf("warned of an owner:\n%s", text)
-	}
+	text := acctest.Render(diags)
+	assert.Check(t, !strings.Contains(text, "owner"), "warned of an owner:\n%s", text)
 	check := func(want ...string) {
 		t.Helper()
-		if have := grants(t, s, o.Text("id")); !slices.Equal(have, want) {
-			t.Errorf("it may %q, want %q", have, want)
-		}
+		assert.Check(t, is.DeepEqual(grants(t, s, o.Text("id")), want), "what it may")
 		o, diags = p.Read(typeName, o)
 		p.NoErrors(diags)
 	}
@@ -96,9 +94,8 @@ func TestPermissionsRefused(t *testing.T) {
 		map[string]any{"capability_key": "mailbox.view", "resource_type": "domain"}, map[string]any{"capability_key": "mailbox.fly"},
 	}}, nil)
 	acctest.Expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`)
-	if _, err := s.Client.FindServiceAccount(t.Context(), "CI"); !client.IsNotFound(err) {
-		t.Errorf("something was created: %v", err)
-	}
+	_, err := s.Client.FindServiceAccount(t.Context(), "CI")
+	assert.Check(t, client.IsNotFound(err), "something was created: %v", err)
 }
 
 // TestTokenPermissions opens a token with fewer rights than the provider's, and one that can't
@@ -122,9 +119,8 @@ func TestTokenPermissions(t *testing.T) {
 		view["resource_type"] = "domain"
 		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{view}})
 		acctest.Expect(t, diags, `AttributeName("permissions")`, "to its permissions", "has no domain", "was revoked again")
-		if left := living(t, s); len(left) > 0 {
-			t.Errorf("a token that can't be restricted has left %v", left)
-		}
+		left := living(t, s)
+		assert.Check(t, len(left) <= 0, "a token that can't be restricted has left %v", left)
 		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{map[string]any{"capability_key": "mailbox.fly"}}})
 		acctest.Expect(t, diags, `There is no capability "mailbox.fly"`)
 	})

@@ -23,9 +23,8 @@ func lasting(validFor, rotateBefore any) map[string]any {
 func expiring(t *testing.T, o *acctest.Object, from time.Time, lasts time.Duration) {
 	t.Helper()
 	until, err := time.Parse(api.TimestampLayout, o.Text("expires_at"))
-	if off := until.Sub(from.Add(lasts)); err != nil || off.Abs() > time.Minute/2 {
-		t.Errorf("it expires at %s, %s off: %v", o.Text("expires_at"), off, err)
-	}
+	off := until.Sub(from.Add(lasts))
+	assert.Check(t, err == nil && off.Abs() <= time.Minute/2, "it expires at %s, %s off: %v", o.Text("expires_at"), off, err)
 }
 
 // at returns a provider process whose API says that it is this time.
@@ -187,8 +186,7 @@ func TestDurationsRefused(t *testing.T) {
 	} {
 		diags := p.Validate(typeName, c.config)
 		acctest.Expect(t, diags, c.want...)
-		if want := min(len(c.want), 1); acctest.Errors(diags) != want {
-			t.Errorf("%s: %d errors, want %d:\n%s", name, acctest.Errors(diags), want, acctest.Render(diags))
-		}
+		want := min(len(c.want), 1)
+		assert.Check(t, acctest.Errors(diags) == want, "%s: %d errors, want %d:\n%s", name, acctest.Errors(diags), want, acctest.Render(diags))
 	}
 }

@@ -70,9 +70,8 @@ func visit(ctx context.Context, t *testing.T, page string) {
 			return
 		}
 		_ = resp.Body.Close()
-		if want := map[bool]int{true: http.StatusOK, false: http.StatusBadRequest}[address == page]; resp.StatusCode != want {
-			t.Errorf("%s: status %d, want %d", address, resp.StatusCode, want)
-		}
+		want := map[bool]int{true: http.StatusOK, false: http.StatusBadRequest}[address == page]
+		assert.Check(t, resp.StatusCode == want, "%s: status %d, want %d", address, resp.StatusCode, want)
 	}
 }
 
@@ -98,39 +97,32 @@ func TestLogin(t *testing.T) {
 	mailhostdtest.RunJSON[any](t, nil, "grant", "add", "--user", "jane", "--grant", "account_owner", "--database", database)
 	use(first, http.StatusOK)
 
-	if _, again, _ := login(t, false, args...); again != first {
-		t.Errorf("a second login printed another token")
-	}
-	if code, token, stderr := login(t, false, "--base-url", s.URL+"/", "--tokens", tokens); code != cli.ExitOK || token != first {
-		t.Errorf("with a slash after the URL: exit code %d, %s", code, stderr)
-	}
+	_, again, _ := login(t, false, args...)
+	assert.Check(t, again == first, "a second login printed another token")
+	code, token, stderr := login(t, false, "--base-url", s.URL+"/", "--tokens", tokens)
+	assert.Check(t, code == cli.ExitOK && token == first, "with a slash after the URL: exit code %d, %s", code, stderr)
 	// A token is for one API, also if another one names the same client.
 	imitation := hostileAPI(t, map[string]string{"issuer": i.URL})
-	if code, token, stderr := login(t, false, "--base-url", imitation, "--tokens", tokens, "--scope", "openid,mail", "--timeout", "1ms"); code != cli.ExitFailure || token != "" {
-		t.Errorf("another API got a token: exit code %d, %s", code, stderr)
-	}
+	code, token, stderr = login(t, false, "--base-url", imitation, "--tokens", tokens, "--scope", "openid,mail", "--timeout", "1ms")
+	assert.Check(t, code == cli.ExitFailure && token == "", "another API got a token: exit code %d, %s", code, stderr)
 	_, refreshed, stderr := login(t, false, append(args, "--valid-for", "2h")...)
 	assert.Check(t, refreshed != first && !strings.Contains(stderr, "Sign in"), "a token that ends too early was not refreshed in silence: %s", stderr)
 	use(refreshed, http.StatusOK)
 
 	i.Set(func() { i.Refresh = "" }) // the session has ended
-	if code, token, stderr := login(t, true, append(args, "--valid-for", "2h")...); code != cli.ExitOK || token == refreshed {
-		t.Errorf("after the end of the session: exit code %d, %s", code, stderr)
-	}
-	if code, _, _ := mailhostdtest.Run(t, "logout", "--tokens", tokens); code != cli.ExitOK {
-		t.Errorf("logout: exit code %d", code)
-	}
+	code, token, stderr = login(t, true, append(args, "--valid-for", "2h")...)
+	assert.Check(t, code == cli.ExitOK && token != refreshed, "after the end of the session: exit code %d, %s", code, stderr)
+	code, _, _ = mailhostdtest.Run(t, "logout", "--tokens", tokens)
+	assert.Check(t, code == cli.ExitOK, "logout: exit code %d", code)
 	code, device, stderr := login(t, false, append(args, "--device")...)
 	if code != cli.ExitOK || !strings.Contains(stderr, "/activate") || !strings.Contains(stderr, "ABCD-EFGH") || strings.Contains(stderr, "or open") {
 		t.Errorf("--device: exit code %d, %s", code, stderr)
 	}
 	use(device, http.StatusOK)
-	if got := strings.Join(i.Grants, " "); got != "authorization_code refresh_token authorization_code urn:ietf:params:oauth:grant-type:device_code" {
-		t.Errorf("the tokens came from %s", got)
-	}
-	if info := modeOf(t, tokens); info != 0o600 {
-		t.Errorf("the file with the tokens has mode %o", info)
-	}
+	got := strings.Join(i.Grants, " ")
+	assert.Check(t, got == "authorization_code refresh_token authorization_code urn:ietf:params:oauth:grant-type:device_code", "the tokens came from %s", got)
+	info := modeOf(t, tokens)
+	assert.Check(t, info == 0o600, "the file with the tokens has mode %o", info)
 }
 
 // TestLoginNamesTheAPI signs in at an issuer that returns a token for an API only if each
@@ -164,9 +156,8 @@ func TestLoginNamesTheAPI(t *testing.T) {
 	c := s.As(t, owner)
 	c.Token = refreshed
 	c.Get("/mailboxes").Want(http.StatusOK)
-	if code, _, stderr := login(t, true, append(args, "--parameter", "state=guessed")...); code != cli.ExitUsage || !strings.Contains(stderr, "can't be chosen") {
-		t.Errorf("a parameter of the flow: exit code %d, stderr %s", code, stderr)
-	}
+	code, _, stderr = login(t, true, append(args, "--parameter", "state=guessed")...)
+	assert.Check(t, code == cli.ExitUsage && strings.Contains(stderr, "can't be chosen"), "a parameter of the flow: exit code %d, stderr %s", code, stderr)
 }
 
 func TestLoginErrors(t *testing.T) {

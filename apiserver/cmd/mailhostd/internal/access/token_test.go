@@ -37,9 +37,8 @@ func TestLostToken(t *testing.T) {
 			as.Get("").Want(http.StatusUnauthorized)
 			rescue := mailhostdtest.RunJSON[mailhostdtest.Account](t, nil, "token", "create", "rescue", "--database", database)
 			s.As(t, rescue).Domain("example.com")
-			if _, log, _ := mailhostdtest.Run(t, "audit", "--operation", "create-service-account", "--database", database); strings.Count(log, "operator "+cli.SystemUser()) != 1 {
-				t.Errorf("the audit log has\n%s", log)
-			}
+			_, log, _ := mailhostdtest.Run(t, "audit", "--operation", "create-service-account", "--database", database)
+			assert.Check(t, strings.Count(log, "operator "+cli.SystemUser()) == 1, "the audit log has\n%s", log)
 		})
 	}
 }
@@ -61,9 +60,8 @@ func TestPlanOnlyToken(t *testing.T) {
 			body = `{}`
 		}
 		got := as.Do(spec.Method, path, body).Status
-		if mayCall := spec.Method == http.MethodGet && spec.ID != api.ListAuditLog.ID || spec.Capability == ""; mayCall == (got == http.StatusForbidden) {
-			t.Errorf("%s: status %d", spec.ID, got)
-		}
+		mayCall := spec.Method == http.MethodGet && spec.ID != api.ListAuditLog.ID || spec.Capability == ""
+		assert.Check(t, mayCall != (got == http.StatusForbidden), "%s: status %d", spec.ID, got)
 	}
 }
 
@@ -76,9 +74,8 @@ func TestUnrestrictedToken(t *testing.T) {
 		mailhostdtest.CallURL(t, http.MethodPost, plane+"/faults", `{"operation":"`+operation+`","status":418}`, nil)
 		mailhostdtest.Fails(t, environ, cli.ExitFailure, "so it was revoked: ", "token", "create", "ci", "--plan-only")
 		mailhostdtest.CallURL(t, http.MethodDelete, plane+"/faults", "", nil)
-		if active := mailhostdtest.RunJSON[[]any](t, nil, "token", "list", "--database", database); len(active) != 1 {
-			t.Errorf("%s fails, and these tokens work: %v", operation, active)
-		}
+		active := mailhostdtest.RunJSON[[]any](t, nil, "token", "list", "--database", database)
+		assert.Check(t, len(active) == 1, "%s fails, and these tokens work: %v", operation, active)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 )
@@ -17,8 +19,7 @@ func TestProxyError(t *testing.T) {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", status) }))
 		defer proxy.Close()
 		c := &apiclient.Client{AccountID: "a", Token: "t", URL: proxy.URL, HTTP: proxy.Client()}
-		if _, err := apiclient.Call(t.Context(), c, api.GetAccount, &api.GetAccountRequest{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%d: %v; want %s", status, err, want)
-		}
+		_, err := apiclient.Call(t.Context(), c, api.GetAccount, &api.GetAccountRequest{})
+		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "%d: %v; want %s", status, err, want)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // browserVariable is the environment variable with which a missing browser fails the
@@ -77,9 +78,8 @@ func New(t *testing.T, servers ...string) *Browser {
 	ctx, _ := chromedp.NewContext(allocator)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
 	b := &Browser{Ctx: ctx, servers: servers}
-	if err := chromedp.Listen(ctx, b.note); err != nil {
-		t.Fatalf("the browser does not start: %v", err)
-	}
+	err := chromedp.Listen(ctx, b.note)
+	assert.Assert(t, err == nil, "the browser does not start: %v", err)
 	return b
 }
 
@@ -145,9 +145,8 @@ func (b *Browser) Leads(t *testing.T, actions ...chromedp.Action[chromedp.Void])
 // WithoutJavaScript disables scripts.
 func (b *Browser) WithoutJavaScript(t *testing.T) {
 	t.Helper()
-	if _, err := chromedp.Call(b.Ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := chromedp.Call(b.Ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	assert.NilError(t, err)
 }
 
 // Accessible returns the elements of the accessibility tree by "role name".
@@ -224,13 +223,10 @@ func (b *Browser) IsAccessible(t *testing.T, title string) {
 		"document.querySelector('main h1').textContent":    title,
 		"String(document.querySelectorAll('main').length)": "1",
 	} {
-		if got := Evaluate[string](t, b, expression); got != want {
-			t.Errorf("%s of the page %s is %q; want %q", expression, title, got, want)
-		}
+		assert.Check(t, is.Equal(Evaluate[string](t, b, expression), want), "%s of the page %s", expression, title)
 	}
 	b.Do(t, chromedp.EmulateViewport(320, 480))
-	if width := Evaluate[int](t, b, "document.documentElement.scrollWidth"); width > 320 {
-		t.Errorf("the page %s is %d pixels wide on a 320 pixel screen", title, width)
-	}
+	width := Evaluate[int](t, b, "document.documentElement.scrollWidth")
+	assert.Check(t, width <= 320, "the page %s is %d pixels wide on a 320 pixel screen", title, width)
 	b.Do(t, chromedp.ResetViewport())
 }

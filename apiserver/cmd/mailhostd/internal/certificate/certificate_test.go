@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
@@ -53,17 +54,14 @@ func (k *testReloader) serial(t *testing.T) int64 {
 
 func (k *testReloader) shows(t *testing.T, want int64) {
 	t.Helper()
-	if got := k.serial(t); got != want {
-		t.Errorf("the certificate has serial number %d, want %d", got, want)
-	}
+	assert.Check(t, is.Equal(k.serial(t), want), "the certificate has serial number")
 }
 
 // logged checks the number of log lines that contain a text.
 func (k *testReloader) logged(t *testing.T, text string, want int) {
 	t.Helper()
-	if got := strings.Count(k.log.String(), text); got != want {
-		t.Errorf("%q was logged %d times, want %d:\n%s", text, got, want, &k.log)
-	}
+	got := strings.Count(k.log.String(), text)
+	assert.Check(t, got == want, "%q was logged %d times, want %d:\n%s", text, got, want, &k.log)
 }
 
 func TestRotation(t *testing.T) {
@@ -74,9 +72,8 @@ func TestRotation(t *testing.T) {
 	k.shows(t, 1) // not checked again yet
 	k.now = k.now.Add(time.Second)
 	k.shows(t, 2)
-	if want := k.now.Add(2 * time.Hour); want.Sub(k.NotAfter()).Abs() > time.Minute {
-		t.Errorf("the certificate expires at %s, want about %s", k.NotAfter(), want)
-	}
+	want := k.now.Add(2 * time.Hour)
+	assert.Check(t, want.Sub(k.NotAfter()).Abs() <= time.Minute, "the certificate expires at %s, want about %s", k.NotAfter(), want)
 	k.Write(t, 3, k.now.Add(time.Hour))
 	k.Reload()
 	k.shows(t, 3)

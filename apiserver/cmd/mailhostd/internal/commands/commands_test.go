@@ -30,7 +30,6 @@ func TestOpenAPI(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	if code, stdout, _ := mailhostdtest.Run(t, "serve", "--version"); code != cli.ExitOK || !strings.HasPrefix(stdout, "mailhostd ") || !strings.Contains(stdout, " (go") {
-		t.Errorf("exit code %d, %s", code, stdout)
-	}
+	code, stdout, _ := mailhostdtest.Run(t, "serve", "--version")
+	assert.Check(t, code == cli.ExitOK && strings.HasPrefix(stdout, "mailhostd ") && strings.Contains(stdout, " (go"), "exit code %d, %s", code, stdout)
 }

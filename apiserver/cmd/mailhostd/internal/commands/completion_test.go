@@ -32,9 +32,8 @@ func TestCompletion(t *testing.T) {
 		assert.Check(t, err == nil && slices.Equal(got, want), "%q is completed by %q, want %q; %v", line, got, want, err)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if code, stdout, stderr := mailhostdtest.Run(t, "completion", shell); code != cli.ExitOK || !strings.Contains(stdout, "mailhostd") {
-			t.Errorf("%s: exit code %d, %q, %q", shell, code, stdout, stderr)
-		}
+		code, stdout, stderr := mailhostdtest.Run(t, "completion", shell)
+		assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, "mailhostd"), "%s: exit code %d, %q, %q", shell, code, stdout, stderr)
 	}
 }
 

@@ -52,9 +52,8 @@ func TestConsoleReadsNoLargeBodies(t *testing.T) {
 					}
 					w := httptest.NewRecorder()
 					h.Service.Handler().ServeHTTP(w, r)
-					if read := len(form) - body.Len(); read > limit {
-						t.Errorf("%s %s with %s (session: %t): %d bytes were read; status %d", method, path, mediaType, session != "", read, w.Code)
-					}
+					read := len(form) - body.Len()
+					assert.Check(t, read <= limit, "%s %s with %s (session: %t): %d bytes were read; status %d", method, path, mediaType, session != "", read, w.Code)
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -102,27 +103,21 @@ func TestConsoleInABrowser(t *testing.T) {
 	b.Leads(t, chromedp.Navigate(s.URL+"/"))
 	b.Has(t, "main", "heading Sign in", "textbox Token", "button Sign in")
 	b.Do(t, chromedp.SendKeys(chromedp.CSS("#token"), "mhsa_wrong"))
-	if status := b.Leads(t, b.Click(t, "button Sign in")); status != http.StatusUnauthorized {
-		t.Errorf("a wrong token: status %d", status)
-	}
+	assert.Check(t, is.Equal(b.Leads(t, b.Click(t, "button Sign in")), http.StatusUnauthorized), "a wrong token: status")
 	b.Has(t, "alert", "StaticText That did not work: The token is malformed; was it copied whole?")
 	b.Do(t, chromedp.SendKeys(chromedp.CSS("#token"), owner.Token))
 	b.Leads(t, b.Click(t, "button Sign in"))
 	b.Has(t, "banner", "navigation Console", "main", "contentinfo", "link Skip to the content", "heading Overview", "link Mailboxes", "StaticText 1 forwarding rule waiting for the recipient")
 
 	for _, path := range consolePages {
-		if status := b.Leads(t, chromedp.Navigate(s.URL+"/console"+path)); status != http.StatusOK {
-			t.Errorf("%s has status %d", path, status)
-		}
+		assert.Check(t, is.Equal(b.Leads(t, chromedp.Navigate(s.URL+"/console"+path)), http.StatusOK), "%s has status", path)
 		b.IsAccessible(t, strings.TrimSuffix(browsertest.Evaluate[string](t, b, "document.title"), " · mailhost"))
 		for expression, want := range map[string]string{
 			"String(document.querySelectorAll('table:not(:has(caption))').length)":                                              "0",
 			"String([...document.querySelectorAll('input,select')].filter(e => e.type != 'hidden' && !e.labels.length).length)": "0",
 			"String(document.querySelectorAll('nav [aria-current]').length)":                                                    "1",
 		} {
-			if got := browsertest.Evaluate[string](t, b, expression); got != want {
-				t.Errorf("%s of %s is %q; want %q", expression, path, got, want)
-			}
+			assert.Check(t, is.Equal(browsertest.Evaluate[string](t, b, expression), want), "%s of %s", expression, path)
 		}
 	}
 
@@ -136,9 +131,8 @@ func TestConsoleInABrowser(t *testing.T) {
 	b.Leads(t, b.Click(t, "button Resend the verification to "+target))
 	b.Has(t, "status", "StaticText A new verification message is on its way. The link before it no longer works.")
 	m.Wait(2)
-	if again := m.Link(t, target); again == link {
-		t.Error("the new message has the link of the old one")
-	}
+	again := m.Link(t, target)
+	assert.Check(t, again != link, "the new message has the link of the old one")
 	c.Get("/forwarding/"+rule.ID).Want(http.StatusOK).Is("target_email", target)
 
 	b.Leads(t, chromedp.Navigate(s.URL+"/console/tokens"))
@@ -177,9 +171,7 @@ func TestConsoleHeaders(t *testing.T) {
 			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 			"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 		} {
-			if got := resp.Header.Get(name); got != want {
-				t.Errorf("%s of %s is %q", name, path, got)
-			}
+			assert.Check(t, is.Equal(resp.Header.Get(name), want), "%s of %s", name, path)
 		}
 		assert.Check(t, !strings.Contains(body, "<script") && !strings.Contains(body, " style="), "%s has a script or an inline style", path)
 	}
@@ -201,9 +193,8 @@ func TestSignOutEndsCopies(t *testing.T) {
 	thief.http.Jar.SetCookies(at, v.http.Jar.Cookies(at))
 	thief.get("/audit-log", http.StatusOK)
 	v.send(http.MethodPost, "/sign-out", nil)
-	if resp, _ := thief.send(http.MethodGet, "/audit-log", nil); resp.StatusCode != http.StatusSeeOther {
-		t.Errorf("a copied cookie opens the console after the sign-out: %s", resp.Status)
-	}
+	resp, _ := thief.send(http.MethodGet, "/audit-log", nil)
+	assert.Check(t, resp.StatusCode == http.StatusSeeOther, "a copied cookie opens the console after the sign-out: %s", resp.Status)
 }
 
 // TestConsoleRefusesOtherSites checks that a form of another site changes nothing, even
@@ -227,13 +218,11 @@ func TestConsoleRefusesOtherSites(t *testing.T) {
 	c.Get("/auth/service-accounts/"+id).Want(http.StatusOK).Is("revoked_at", nil)
 	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "javascript:x", "/../v1/x", "/%2e%2e/v1/x"} {
 		resp, _ := v.send(http.MethodPost, "/sign-in", url.Values{"token": {owner.Token}, "next": {next}})
-		if to := resp.Header.Get("Location"); !inConsole(to) {
-			t.Errorf("next=%s leads to %s", next, to)
-		}
+		to := resp.Header.Get("Location")
+		assert.Check(t, inConsole(to), "next=%s leads to %s", next, to)
 	}
-	if resp, _ := v.send(http.MethodPost, "/tokens/"+id+"/revoke", nil, "Sec-Fetch-Site", "same-origin"); resp.StatusCode != http.StatusSeeOther {
-		t.Errorf("a form of the console: %s", resp.Status)
-	}
+	resp, _ := v.send(http.MethodPost, "/tokens/"+id+"/revoke", nil, "Sec-Fetch-Site", "same-origin")
+	assert.Check(t, resp.StatusCode == http.StatusSeeOther, "a form of the console: %s", resp.Status)
 }
 
 // TestConsoleEndsWithItsToken checks that a session of one server works at another one on
@@ -256,18 +245,15 @@ func TestConsoleEndsWithItsToken(t *testing.T) {
 	if to := resp.Header.Get("Location"); resp.StatusCode != http.StatusSeeOther || to != "/console/sign-in?next=%2Fdomains%3Fsearch%3Dx&reason=token_revoked" || resp.Cookies()[0].MaxAge >= 0 {
 		t.Errorf("after the revocation: %s, to %s", resp.Status, to)
 	}
-	if page := v.get("/sign-in?reason=token_revoked", http.StatusOK); !strings.Contains(page, "Your token was revoked.") {
-		t.Error("the sign-in page does not explain why")
-	}
+	page := v.get("/sign-in?reason=token_revoked", http.StatusOK)
+	assert.Check(t, strings.Contains(page, "Your token was revoked."), "the sign-in page does not explain why")
 
 	made := c.Post("/auth/service-accounts", apitest.Object{"name": "second"}).Want(http.StatusCreated)
 	v.signIn(made.Str("token"))
 	path := "/tokens/" + made.Str("id") + "/revoke"
-	if page := v.get(path, http.StatusOK); !strings.Contains(page, "You are signed in with this token.") {
-		t.Error("nothing warns before one's own token is revoked")
-	}
+	page = v.get(path, http.StatusOK)
+	assert.Check(t, strings.Contains(page, "You are signed in with this token."), "nothing warns before one's own token is revoked")
 	v.send(http.MethodPost, path, nil)
-	if resp, _ := v.send(http.MethodGet, "/tokens", nil); resp.StatusCode != http.StatusSeeOther {
-		t.Errorf("after the own revocation: %s", resp.Status)
-	}
+	resp, _ = v.send(http.MethodGet, "/tokens", nil)
+	assert.Check(t, resp.StatusCode == http.StatusSeeOther, "after the own revocation: %s", resp.Status)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/uuid"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -159,9 +160,8 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 		back := tt.attack(v, v.startAtIssuer(""))
 		resp, body := v.send(http.MethodGet, back, nil)
 		assert.Check(t, resp.StatusCode == tt.status && strings.Contains(body, tt.says), "%s: %s\n%s", name, resp.Status, body)
-		if again, _ := v.send(http.MethodGet, "/domains", nil); again.StatusCode != http.StatusSeeOther {
-			t.Errorf("%s: the browser is signed in", name)
-		}
+		again, _ := v.send(http.MethodGet, "/domains", nil)
+		assert.Check(t, again.StatusCode == http.StatusSeeOther, "%s: the browser is signed in", name)
 		i.Set(func() { i.Claims, i.IDClaims, i.Down = nil, nil, false })
 	}
 
@@ -183,30 +183,24 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 				t.Errorf("the cookie %s", ck)
 			}
 		}
-		if page := v.get("", http.StatusOK); !strings.Contains(page, ">jane<") {
-			t.Error("the session is not jane's")
-		}
-		if page := v.get("/accounts", http.StatusOK); !strings.Contains(page, `value="`+owner.AccountID) || !strings.Contains(page, `href="/console/requests"`) {
-			t.Errorf("jane's accounts are\n%s", page)
-		}
-		if resp, _ := v.send(http.MethodGet, back, nil); resp.StatusCode != http.StatusBadRequest {
-			t.Errorf("the response a second time: %s", resp.Status)
-		}
+		page := v.get("", http.StatusOK)
+		assert.Check(t, strings.Contains(page, ">jane<"), "the session is not jane's")
+		page = v.get("/accounts", http.StatusOK)
+		assert.Check(t, strings.Contains(page, `value="`+owner.AccountID) && strings.Contains(page, `href="/console/requests"`), "jane's accounts are\n%s", page)
+		resp, _ = v.send(http.MethodGet, back, nil)
+		assert.Check(t, resp.StatusCode == http.StatusBadRequest, "the response a second time: %s", resp.Status)
 		for _, account := range []string{uuid.NewString(), ""} {
-			if resp, _ := v.send(http.MethodPost, "/accounts", url.Values{"account": {account}}); resp.StatusCode != http.StatusNotFound {
-				t.Errorf("entering the account %q: %s", account, resp.Status)
-			}
+			resp, _ := v.send(http.MethodPost, "/accounts", url.Values{"account": {account}})
+			assert.Check(t, resp.StatusCode == http.StatusNotFound, "entering the account %q: %s", account, resp.Status)
 		}
-		if resp, _ := v.send(http.MethodPost, "/accounts", url.Values{"account": {owner.AccountID}}, "Sec-Fetch-Site", "cross-site"); resp.StatusCode != http.StatusForbidden {
-			t.Errorf("a form of another site: %s", resp.Status)
-		}
+		resp, _ = v.send(http.MethodPost, "/accounts", url.Values{"account": {owner.AccountID}}, "Sec-Fetch-Site", "cross-site")
+		assert.Check(t, resp.StatusCode == http.StatusForbidden, "a form of another site: %s", resp.Status)
 	}
 
 	i.Set(func() { i.Down = true })
 	down := newVisitor(t, mailhostdtest.Serve(t, database, issued(i)...))
-	if resp, body := down.send(http.MethodGet, "/sign-in/start", nil); resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "or sign in with a token") {
-		t.Errorf("during an outage: %s\n%s", resp.Status, body)
-	}
+	resp, body := down.send(http.MethodGet, "/sign-in/start", nil)
+	assert.Check(t, resp.StatusCode == http.StatusServiceUnavailable && strings.Contains(body, "or sign in with a token"), "during an outage: %s\n%s", resp.Status, body)
 	down.signIn(owner.Token)
 	down.get("/accounts", http.StatusNotFound)
 }
@@ -228,9 +222,8 @@ func TestConsoleSparesTheIssuer(t *testing.T) {
 	for _, inForm := range []bool{false, true} {
 		i.Set(func() { i.SecretInForm = inForm })
 		v := newVisitor(t, s)
-		if resp, body := v.send(http.MethodGet, v.startAtIssuer(""), nil); resp.StatusCode != http.StatusOK {
-			t.Errorf("signing in with the secret in a form: %t: %s\n%s", inForm, resp.Status, body)
-		}
+		resp, body := v.send(http.MethodGet, v.startAtIssuer(""), nil)
+		assert.Check(t, resp.StatusCode == http.StatusOK, "signing in with the secret in a form: %t: %s\n%s", inForm, resp.Status, body)
 	}
 	i.Set(func() { i.SecretInForm = false })
 	limited := mailhostdtest.Serve(t, database, append(flags, "--rate-limit", "3/1h")...)
@@ -275,9 +268,8 @@ func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
 	spare, _ := limited(c, "spare")
 	mallory := newVisitor(t, s)
 	mallory.get(mallory.startAtIssuer(""), http.StatusOK)
-	if resp, body := mallory.send(http.MethodPost, "/tokens/"+spare+"/revoke", nil); resp.StatusCode != http.StatusSeeOther {
-		t.Fatalf("the change that names mallory in the audit log: %s\n%s", resp.Status, body)
-	}
+	resp, body := mallory.send(http.MethodPost, "/tokens/"+spare+"/revoke", nil)
+	assert.Assert(t, resp.StatusCode == http.StatusSeeOther, "the change that names mallory in the audit log: %s\n%s", resp.Status, body)
 
 	v := newVisitor(t, s)
 	v.signIn(owner.Token)
@@ -287,8 +279,6 @@ func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
 		assert.Check(t, strings.Contains(page, subject+id+"</span>"), "the grants don’t show the id %s:\n%s", id, page)
 	}
 	for _, path := range []string{"/grants/" + grant + "/revoke", "/grants?type=user&subject=mallory"} {
-		if page := v.get(path, http.StatusOK); !strings.Contains(page, subject+"mallory</span>") {
-			t.Errorf("%s does not show mallory’s id:\n%s", path, page)
-		}
+		assert.Check(t, is.Contains(v.get(path, http.StatusOK), subject+"mallory</span>"), "%s does not show mallory’s id", path)
 	}
 }

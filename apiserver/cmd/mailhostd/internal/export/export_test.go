@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -25,7 +27,6 @@ func TestHostileNames(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a", "b")
 	mailhostdtest.Fails(t, []string{"MAILHOST_BASE_URL=" + s.URL, "MAILHOST_ACCOUNT_ID=0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10", "MAILHOST_TOKEN=t"},
 		cli.ExitFailure, `an invalid name, "../../evil"`, "export", "--hcl", folder)
-	if _, err := os.Stat(folder); err == nil {
-		t.Error("something was written")
-	}
+	_, err := os.Stat(folder)
+	assert.Check(t, err != nil, "something was written")
 }

@@ -3,6 +3,8 @@ package hcltext_test
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/hcltext"
 )
 
@@ -15,8 +17,7 @@ func TestText(t *testing.T) {
 		"%{a}${b}\"\n\\c": {"a_b_c", `"%%{a}$${b}\"\n\\c"`},
 		"":                {"_", `""`},
 	} {
-		if got := [2]string{hcltext.Label(text), hcltext.Quote(text)}; got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
+		got := [2]string{hcltext.Label(text), hcltext.Quote(text)}
+		assert.Check(t, got == want, "%q is %q, want %q", text, got, want)
 	}
 }

@@ -63,9 +63,8 @@ func RunJSON[T any](t *testing.T, environ []string, args ...string) (out T) {
 	t.Helper()
 	code, stdout, stderr := RunWith(t, environ, args...)
 	assert.Assert(t, code == cli.ExitOK && stderr == "", "%q: exit code %d, stderr %s", args, code, stderr)
-	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
-		t.Fatalf("%q printed %s: %v", args, stdout, err)
-	}
+	err := json.Unmarshal([]byte(stdout), &out)
+	assert.Assert(t, err == nil, "%q printed %s: %v", args, stdout, err)
 	return out
 }
 
@@ -88,9 +87,8 @@ func InitializeIn(t *testing.T, database string, args ...string) (owner Account)
 	t.Helper()
 	code, stdout, stderr := Run(t, append([]string{"init", "--database", database}, args...)...)
 	assert.Assert(t, code == cli.ExitOK, "init: exit code %d, stderr %q", code, stderr)
-	if err := json.Unmarshal([]byte(stdout), &owner); err != nil {
-		t.Fatalf("init printed %q: %v", stdout, err)
-	}
+	err := json.Unmarshal([]byte(stdout), &owner)
+	assert.Assert(t, err == nil, "init printed %q: %v", stdout, err)
 	return owner
 }
 

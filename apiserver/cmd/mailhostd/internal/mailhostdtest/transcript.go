@@ -217,9 +217,9 @@ func (r *transcript) print(prefix, text string) {
 		}
 		return r.mask(value, "ID")
 	})
-	for value, name := range r.known { // lists show the end of a token
+	for value, name := range r.known { // the end of a token follows an id or an ellipsis
 		if strings.HasPrefix(name, "TOKEN") {
-			text = regexp.MustCompile(`\b`+value[len(value)-4:]+`\b`).ReplaceAllString(text, name+"-END")
+			text = regexp.MustCompile(`(ID-\d+.*\b|…)`+value[len(value)-4:]+`\b`).ReplaceAllString(text, "${1}"+name+"-END")
 		}
 	}
 	text = maskedOther.ReplaceAllString(maskedTime.ReplaceAllString(text, "TIME"), "OTHER")

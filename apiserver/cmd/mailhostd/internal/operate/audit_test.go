@@ -43,9 +43,8 @@ func TestAuditOverHTTP(t *testing.T) {
 	} {
 		args := append([]string{"audit", "--format", "json"}, strings.Fields(flags)...)
 		_, want, _ := mailhostdtest.Run(t, append(args, "--database", database, "--account-id", owner.AccountID)...)
-		if code, got, stderr := mailhostdtest.RunWith(t, environ, args...); code != cli.ExitOK || stderr != "" || got != want {
-			t.Errorf("%s: exit code %d, stderr %s, stdout\n%s\nwant\n%s", flags, code, stderr, got, want)
-		}
+		code, got, stderr := mailhostdtest.RunWith(t, environ, args...)
+		assert.Check(t, code == cli.ExitOK && stderr == "" && got == want, "%s: exit code %d, stderr %s, stdout\n%s\nwant\n%s", flags, code, stderr, got, want)
 	}
 
 	planner := mailhostdtest.RunJSON[mailhostdtest.Account](t, environ, "token", "create", "ci", "--plan-only")
@@ -117,21 +116,18 @@ func TestAuditArchive(t *testing.T) {
 		return mailhostdtest.Run(t, append([]string{"audit", "--database", database}, strings.Fields(flags)...)...)
 	}
 	_, want, _ := run("--format json --until 1d --account-id " + old)
-	if code, stdout, stderr := run("--archive " + file + " --until 1d --account-id " + old); code != cli.ExitOK || !strings.Contains(stdout, "(2499 lines)") {
-		t.Fatalf("exit code %d, %s, %s", code, stdout, stderr)
-	}
+	code, stdout, stderr := run("--archive " + file + " --until 1d --account-id " + old)
+	assert.Assert(t, code == cli.ExitOK && strings.Contains(stdout, "(2499 lines)"), "exit code %d, %s, %s", code, stdout, stderr)
 	got, err := os.ReadFile(file)
 	assert.Check(t, err == nil && string(got) == want && strings.Count(want, "\n") == 2499, "the archive has %d bytes, %v; want %d", len(got), err, len(want))
-	if _, left, _ := run(""); strings.Count(left, "\n") != 3 || !strings.Contains(left, " another ") || !strings.Contains(left, " init-account ") {
-		t.Errorf("the log has\n%s", left)
-	}
+	_, left, _ := run("")
+	assert.Check(t, strings.Count(left, "\n") == 3 && strings.Contains(left, " another ") && strings.Contains(left, " init-account "), "the log has\n%s", left)
 	size := func() int64 {
 		info, err := os.Stat(database)
 		assert.NilError(t, err)
 		return info.Size()
 	}
 	large := size()
-	if code, stdout, stderr := mailhostdtest.Run(t, "compact", "--database", database); code != cli.ExitOK || size() > large/2 {
-		t.Errorf("exit code %d, %s, %s: %d bytes, before %d", code, stdout, stderr, size(), large)
-	}
+	code, stdout, stderr = mailhostdtest.Run(t, "compact", "--database", database)
+	assert.Check(t, code == cli.ExitOK && size() <= large/2, "exit code %d, %s, %s: %d bytes, before %d", code, stdout, stderr, size(), large)
 }

@@ -98,14 +98,12 @@ func TestRestoreAsks(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
 		d := startRestore(ctx, t, backup, "--database", database)
-		if asked := d.shown(t); !strings.HasSuffix(asked, "Replace "+database+"? [y/N] ") {
-			t.Errorf("the command asks %q", asked)
-		}
+		asked := d.shown(t)
+		assert.Check(t, strings.HasSuffix(asked, "Replace "+database+"? [y/N] "), "the command asks %q", asked)
 		act(d.person, interrupt)
 		code = apitest.Receive(t, d.code)
-		if left, err := filepath.Glob(filepath.Join(filepath.Dir(database), ".restore-*")); err != nil || len(left) != 0 {
-			t.Errorf("left behind: %v, error %v", left, err)
-		}
+		left, err := filepath.Glob(filepath.Join(filepath.Dir(database), ".restore-*"))
+		assert.Check(t, err == nil && len(left) == 0, "left behind: %v, error %v", left, err)
 		return code, d.shown(t)
 	}
 	previous := func() int {
@@ -114,7 +112,8 @@ func TestRestoreAsks(t *testing.T) {
 		return len(all)
 	}
 	code, end := ask(func(_ *os.File, interrupt func()) {
-		if s, err := sqlite.Open(t.Context(), database, sqlite.Options{LockTimeout: time.Millisecond}); err == nil {
+		s, err := sqlite.Open(t.Context(), database, sqlite.Options{LockTimeout: time.Millisecond})
+		if err == nil {
 			t.Errorf("the database could be opened, error of closing it: %v", s.Close())
 		}
 		interrupt()
@@ -146,7 +145,6 @@ func TestRestoreAsks(t *testing.T) {
 	restored, err := sqlite.Open(t.Context(), database, sqlite.Options{})
 	assert.NilError(t, err)
 	defer restored.Close()
-	if err := restored.View(t.Context(), func(r store.Reader) error { _, err := r.Account("waited"); return err }); err != nil {
-		t.Errorf("what that server wrote is lost: %v", err)
-	}
+	err = restored.View(t.Context(), func(r store.Reader) error { _, err := r.Account("waited"); return err })
+	assert.Check(t, err == nil, "what that server wrote is lost: %v", err)
 }

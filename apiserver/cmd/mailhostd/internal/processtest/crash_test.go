@@ -124,9 +124,8 @@ func (c *crashRun) end(i int, signal os.Signal) {
 	c.mu.Lock()
 	c.apis[i] = nil
 	c.mu.Unlock()
-	if err := c.servers[i].Cmd.Process.Signal(signal); err != nil {
-		c.Fatalf("the server ended by itself: %v\n%s", err, c.servers[i].Log)
-	}
+	err := c.servers[i].Cmd.Process.Signal(signal)
+	assert.Assert(c, err == nil, "the server ended by itself: %v\n%s", err, c.servers[i].Log)
 	c.servers[i].ExitCode(c.T)
 }
 
@@ -156,9 +155,8 @@ func (c *crashRun) run(kills int) {
 	c.verifyMessages()
 	for _, log := range c.logs {
 		for _, alarm := range []string{"the database is unavailable", "operation failed"} {
-			if found := log.Entries(alarm); len(found) > 0 {
-				c.Errorf("a server reported %v", found)
-			}
+			found := log.Entries(alarm)
+			assert.Check(c, len(found) <= 0, "a server reported %v", found)
 		}
 	}
 }
@@ -306,9 +304,8 @@ func (c *crashRun) verifyTotals(found objects) {
 		var page api.Page[api.Mailbox]
 		last := max(1, (want+6)/7)
 		c.any(c.random).Get(fmt.Sprintf("/mailboxes?page_size=7&page=%d&search=%s", last, search)).Want(http.StatusOK).Into(&page)
-		if got := (last-1)*7 + len(page.Items); page.Total != want || got != want {
-			c.Errorf("search %q: the total is %d and the last page ends at %d; there are %d", search, page.Total, got, want)
-		}
+		got := (last-1)*7 + len(page.Items)
+		assert.Check(c, page.Total == want && got == want, "search %q: the total is %d and the last page ends at %d; there are %d", search, page.Total, got, want)
 	}
 }
 

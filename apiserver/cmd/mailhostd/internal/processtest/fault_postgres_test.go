@@ -123,9 +123,8 @@ func TestPostgresFaults(t *testing.T) {
 		})
 	}
 	c.T = t
-	if missing, err := c.missing(); err != nil || len(missing) > 0 {
-		t.Errorf("%v; acknowledged and lost: %q", err, missing)
-	}
+	missing, err := c.missing()
+	assert.Check(t, err == nil && len(missing) <= 0, "%v; acknowledged and lost: %q", err, missing)
 }
 
 // newPostgresCase starts a server on a cluster of its own, as a user without other rights.
@@ -141,9 +140,8 @@ func newPostgresCase(t *testing.T) *postgresCase {
 	assert.NilError(t, err)
 	defer conn.Close(context.Background())
 	for _, statement := range create {
-		if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
+		_, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol)
+		assert.Assert(t, err == nil, "%s: %v", statement, err)
 	}
 	// The superuser needs no password to end a fault.
 	assert.NilError(t, os.WriteFile(filepath.Join(cluster.Dir(), "data", "pg_hba.conf"), []byte("local all postgres trust\nlocal all mailhost scram-sha-256\n"), 0o644))
@@ -175,17 +173,15 @@ func smallTablespace(t *testing.T) string {
 		return ""
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
+		out, err := exec.Command("umount", "-l", dir).CombinedOutput()
+		assert.Check(t, err == nil, "umount: %v %s", err, out)
 	})
 	return dir
 }
 
 func (c *postgresCase) run(fault postgresFault) {
-	if status := c.create(localPart("before " + fault.name)); status != http.StatusCreated {
-		c.Fatalf("create before: %d; log:\n%s", status, c.server.Log)
-	}
+	status := c.create(localPart("before " + fault.name))
+	assert.Assert(c, status == http.StatusCreated, "create before: %d; log:\n%s", status, c.server.Log)
 	logged := len(c.server.Log.Entries("the database is unavailable"))
 	assert.NilError(c, fault.inflict(c))
 	// A disk is not full until the files have to grow.
@@ -220,9 +216,8 @@ func (c *postgresCase) run(fault postgresFault) {
 		}
 		assert.Assert(c, n <= 1000, "ready afterwards: %d %s", ready, body)
 	}
-	if status := c.create(localPart("after " + fault.name)); status != http.StatusCreated {
-		c.Errorf("a create afterwards: %d; log:\n%s", status, c.server.Log)
-	}
+	status = c.create(localPart("after " + fault.name))
+	assert.Check(c, status == http.StatusCreated, "a create afterwards: %d; log:\n%s", status, c.server.Log)
 }
 
 func localPart(name string) string { return strings.ReplaceAll(name, " ", "-") }

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 )
@@ -43,9 +44,8 @@ func smallDisk(t *testing.T, dir string) []string {
 		t.Skipf("no file system can be mounted here, so that a full disk is not tested: %v %s", err, out)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
+		out, err := exec.Command("umount", "-l", dir).CombinedOutput()
+		assert.Check(t, err == nil, "umount: %v %s", err, out)
 	})
 	return nil
 }
@@ -211,9 +211,7 @@ func newFaultCase(t *testing.T, fault fault) *faultCase {
 	}
 	c.server.As(t, c.owner).Domain("example.com")
 	for n := range 20 {
-		if status := c.create(fmt.Sprint("m", n)); status != http.StatusCreated {
-			t.Fatalf("create: %d", status)
-		}
+		assert.Assert(t, is.Equal(c.create(fmt.Sprint("m", n)), http.StatusCreated), "create")
 	}
 	return c
 }
@@ -275,12 +273,10 @@ func (c *faultCase) use() {
 
 // recovers checks that a server whose database is right again goes on by itself.
 func (c *faultCase) recovers() {
-	if status := c.create("after"); status != http.StatusCreated {
-		c.Errorf("a create afterwards: %d; log:\n%s", status, c.server.Log)
-	}
-	if ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready"); ready != http.StatusOK {
-		c.Errorf("ready afterwards: %d %s", ready, body)
-	}
+	status := c.create("after")
+	assert.Check(c, status == http.StatusCreated, "a create afterwards: %d; log:\n%s", status, c.server.Log)
+	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
+	assert.Check(c, ready == http.StatusOK, "ready afterwards: %d %s", ready, body)
 }
 
 // spawn starts a server, or returns the message with which it ends.
@@ -322,9 +318,8 @@ func (c *faultCase) start() (complete bool) {
 	missing, err := c.missing()
 	if err != nil {
 		c.Logf("start: %v", err)
-		if ready, _ := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready"); ready == http.StatusOK {
-			c.Error("the server is ready")
-		}
+		ready, _ := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
+		assert.Check(c, ready != http.StatusOK, "the server is ready")
 	} else if len(missing) > 0 {
 		c.Errorf("the server has started without %q; log:\n%s", missing, c.server.Log)
 	}

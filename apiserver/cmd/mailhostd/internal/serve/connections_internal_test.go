@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/http"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestLongestIdle checks which connection is closed for another one.
@@ -22,14 +24,12 @@ func TestLongestIdle(t *testing.T) {
 	for _, want := range []string{"b", "c", "a"} {
 		before := len(c.idle)
 		c.await()
-		if _, err := conns[want].Write([]byte("x")); err == nil || len(c.idle) != before-1 {
-			t.Errorf("%s is not closed: %d idle connections, %v", want, len(c.idle), err)
-		}
+		_, err := conns[want].Write([]byte("x"))
+		assert.Check(t, err != nil && len(c.idle) == before-1, "%s is not closed: %d idle connections, %v", want, len(c.idle), err)
 	}
 	near, _ := net.Pipe()
 	c.await() // none is idle
 	server.ConnState(near, http.StateIdle)
-	if _, err := near.Write([]byte("x")); err == nil {
-		t.Error("a connection that becomes idle is not closed for the one that waits")
-	}
+	_, err := near.Write([]byte("x"))
+	assert.Check(t, err != nil, "a connection that becomes idle is not closed for the one that waits")
 }

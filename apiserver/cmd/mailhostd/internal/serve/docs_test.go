@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -29,9 +30,8 @@ func TestDocs(t *testing.T) {
 		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"} {
 			assert.Check(t, got.Header.Get(name) == want, "%s of %s is %q", name, path, got.Header.Get(name))
 		}
-		if csp := got.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'; script-src 'self';") || strings.Contains(csp, "http") {
-			t.Errorf("the policy of %s is %s", path, csp)
-		}
+		csp := got.Header.Get("Content-Security-Policy")
+		assert.Check(t, strings.Contains(csp, "default-src 'none'; script-src 'self';") && !strings.Contains(csp, "http"), "the policy of %s is %s", path, csp)
 		assert.Check(t, got.Header.Get("X-Request-Id") != "", "GET %s has no request id", path)
 		head, body := s.Fetch(t, http.MethodHead, path)
 		assert.Check(t, head.StatusCode == http.StatusOK && body == "" && head.Header.Get("Content-Type") == mediaType, "HEAD %s: %s %q", path, head.Status, body)
@@ -47,9 +47,8 @@ func TestDocs(t *testing.T) {
 		want, err := httpapi.Document(whole)
 		assert.NilError(t, err)
 		server := map[bool]*mailhostdtest.Server{true: s, false: published}[whole]
-		if _, got := server.Fetch(t, http.MethodGet, "/openapi.json"); got != string(want) {
-			t.Errorf("the document has %d bytes; want %d", len(got), len(want))
-		}
+		_, got := server.Fetch(t, http.MethodGet, "/openapi.json")
+		assert.Check(t, got == string(want), "the document has %d bytes; want %d", len(got), len(want))
 	}
 	for _, path := range []string{"/docs/", "/docs/x", "/docs/index.html", "/docs/swagger-ui.js", "/docs/oauth2-redirect.html", "/docs/../docs", "//docs", "/%64ocs", "/openapi.json/"} {
 		got, body := s.Fetch(t, http.MethodGet, path)
@@ -63,9 +62,7 @@ func TestDocsInABrowser(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
 	b := browsertest.New(t, s.URL)
-	if status := b.Leads(t, chromedp.Navigate(s.URL+"/docs")); status != http.StatusOK {
-		t.Fatalf("the page has status %d", status)
-	}
+	assert.Assert(t, is.Equal(b.Leads(t, chromedp.Navigate(s.URL+"/docs")), http.StatusOK), "the page has status")
 	b.Do(t, chromedp.WaitVisible(chromedp.CSS(".opblock")))
 	var document struct {
 		Paths map[string]map[string]any
@@ -76,17 +73,15 @@ func TestDocsInABrowser(t *testing.T) {
 	for _, path := range document.Paths {
 		operations += len(path)
 	}
-	if n := browsertest.Evaluate[int](t, b, "document.querySelectorAll('.opblock').length"); n != operations || n == 0 {
-		t.Errorf("the page shows %d operations; want %d", n, operations)
-	}
+	n := browsertest.Evaluate[int](t, b, "document.querySelectorAll('.opblock').length")
+	assert.Check(t, n == operations && n != 0, "the page shows %d operations; want %d", n, operations)
 	b.Has(t, "main", "StaticText OAS")
 
 	// "Try it out" works under the page's policy, here without a credential.
 	b.Do(t, b.Click(t, "button GET /v1 /public /accounts /{account_id} Read the account"), chromedp.WaitVisible(chromedp.CSS(".opblock.is-open .try-out__btn")))
 	b.Do(t, b.Click(t, "button Try it out"), chromedp.SendKeys(chromedp.CSS(".is-open [data-param-name=account_id] input"), owner.AccountID))
 	b.Do(t, b.Click(t, "button Execute"), chromedp.WaitVisible(chromedp.CSS(".is-open .live-responses-table")))
-	if got := browsertest.Evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText"); !strings.Contains(got, "not_authenticated") {
-		t.Errorf("the page shows the response as %q", got)
-	}
+	got := browsertest.Evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText")
+	assert.Check(t, strings.Contains(got, "not_authenticated"), "the page shows the response as %q", got)
 	b.Clean(t)
 }

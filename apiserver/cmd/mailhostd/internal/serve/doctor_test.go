@@ -48,9 +48,8 @@ func TestDoctor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := mailhostdtest.Run(t, append(append([]string{"doctor"}, healthy...), tt.args...)...)
 			var results []struct{ Check, State, Detail string }
-			if err := json.Unmarshal([]byte(stdout), &results); err != nil {
-				t.Fatalf("%s: %v", stdout, err)
-			}
+			err := json.Unmarshal([]byte(stdout), &results)
+			assert.Assert(t, err == nil, "%s: %v", stdout, err)
 			for _, r := range results {
 				if r.Check == tt.check && (r.State != tt.state || !strings.Contains(r.Detail, tt.detail)) {
 					t.Errorf("%+v; want %s, …%s…", r, tt.state, tt.detail)
@@ -63,7 +62,6 @@ func TestDoctor(t *testing.T) {
 			assert.Check(t, code == want && !strings.Contains(stdout+stderr, "secret"), "exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 		})
 	}
-	if sent := inbox.Wait(0); len(sent) != 0 {
-		t.Errorf("doctor has sent %d messages", len(sent))
-	}
+	sent := inbox.Wait(0)
+	assert.Check(t, len(sent) == 0, "doctor has sent %d messages", len(sent))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
@@ -17,25 +18,20 @@ func TestLoopbackByDefault(t *testing.T) {
 		"9000": "127.0.0.1:9000", ":9000": "127.0.0.1:9000", "127.0.0.1:9": "127.0.0.1:9",
 		"0.0.0.0:9000": "0.0.0.0:9000", "[::1]:9000": "[::1]:9000",
 	} {
-		if got := loopbackByDefault(address); got != want {
-			t.Errorf("loopbackByDefault(%q) = %q, want %q", address, got, want)
-		}
+		assert.Check(t, is.Equal(loopbackByDefault(address), want), "loopbackByDefault(%q)", address)
 	}
 	l, err := listen(t.Context(), "--listen", ":0")
 	assert.NilError(t, err)
 	defer l.Close()
-	if u := urlOf(l); !strings.HasPrefix(u, "http://localhost:") || isLoopback(l) {
-		t.Errorf("all addresses: %s, loopback %t", u, isLoopback(l))
-	}
+	u := urlOf(l)
+	assert.Check(t, strings.HasPrefix(u, "http://localhost:") && !isLoopback(l), "all addresses: %s, loopback %t", u, isLoopback(l))
 }
 
 func TestLoopbackForPort(t *testing.T) {
 	for address, want := range map[string]string{
 		"8080": "127.0.0.1:8080", "0": "127.0.0.1:0", ":8080": ":8080", "0.0.0.0:80": "0.0.0.0:80", "[::1]:80": "[::1]:80", "99999": "99999", "host": "host",
 	} {
-		if got := loopbackForPort(address); got != want {
-			t.Errorf("%q is %q, want %q", address, got, want)
-		}
+		assert.Check(t, is.Equal(loopbackForPort(address), want), "%q", address)
 	}
 }
 
@@ -54,8 +50,7 @@ func TestInvalidEndpointInTheEnvironment(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for free, want := range map[uint64]string{0: checkFailed, 32 << 20: checkFailed, 512 << 20: checkWarning, 2 << 30: checkOK} {
-		if got := describeSpace(free, 1<<30); got.State != want {
-			t.Errorf("%d bytes free: %+v, want %s", free, got, want)
-		}
+		got := describeSpace(free, 1<<30)
+		assert.Check(t, got.State == want, "%d bytes free: %+v, want %s", free, got, want)
 	}
 }

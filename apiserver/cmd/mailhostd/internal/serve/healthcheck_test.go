@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -15,7 +17,6 @@ func TestHealthcheck(t *testing.T) {
 	pair := certificatetest.NewPair(t, 1)
 	s, _ := mailhostdtest.Start(t, mailhostdtest.TLSArgs(pair)...)
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "https"), "127.0.0.1:")
-	if code, stdout, stderr := mailhostdtest.RunWith(t, []string{"MAILHOSTD_LISTEN=:" + port, "MAILHOSTD_TLS_CERT=" + pair.Cert}, "healthcheck"); code != cli.ExitOK || stdout+stderr != "" {
-		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
-	}
+	code, stdout, stderr := mailhostdtest.RunWith(t, []string{"MAILHOSTD_LISTEN=:" + port, "MAILHOSTD_TLS_CERT=" + pair.Cert}, "healthcheck")
+	assert.Check(t, code == cli.ExitOK && stdout+stderr == "", "exit code %d, %q, %q", code, stdout, stderr)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -24,9 +25,8 @@ func TestMetrics(t *testing.T) {
 	c.Do(http.MethodGet, "/private", nil).Want(http.StatusNotFound)
 	c.Do("BREW", "/mailboxes", nil).Want(http.StatusMethodNotAllowed)
 	for path, want := range map[string]int{"/healthz/live": 200, "/verify-forwarding/private": 404, "/metrics": 404} {
-		if status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+path); status != want {
-			t.Errorf("%s: status %d, want %d", path, status, want)
-		}
+		status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+path)
+		assert.Check(t, status == want, "%s: status %d, want %d", path, status, want)
 	}
 	status, text := mailhostdtest.Fetch(t, http.MethodGet, at)
 	assert.Assert(t, status == http.StatusOK, "status %d", status)
@@ -52,10 +52,7 @@ func TestMetrics(t *testing.T) {
 	for _, not := range []string{"private", owner.AccountID, owner.Token, "BREW"} {
 		assert.Check(t, !strings.Contains(text, not), "a label contains %q from a request", not)
 	}
-	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, strings.TrimSuffix(at, "/metrics")+"/healthz/live"); status != http.StatusNotFound {
-		t.Errorf("the metrics listener serves another path: %d", status)
-	}
-	if code := s.End(t); code != cli.ExitOK {
-		t.Errorf("exit code %d", code)
-	}
+	status, _ = mailhostdtest.Fetch(t, http.MethodGet, strings.TrimSuffix(at, "/metrics")+"/healthz/live")
+	assert.Check(t, status == http.StatusNotFound, "the metrics listener serves another path: %d", status)
+	assert.Check(t, is.Equal(s.End(t), cli.ExitOK), "exit code")
 }

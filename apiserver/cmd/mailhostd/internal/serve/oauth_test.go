@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -36,7 +38,6 @@ func TestOAuthAccessTokens(t *testing.T) {
 	as(good).Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
 	as(token("other", later)).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusUnauthorized)
 	as(token("mailhost", time.Now().Add(-time.Minute))).Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusUnauthorized)
-	if log := s.Log.String(); strings.Contains(log, good) || !strings.Contains(log, "the OAuth issuer's keys can't be fetched") {
-		t.Errorf("log:\n%s", log)
-	}
+	log := s.Log.String()
+	assert.Check(t, !strings.Contains(log, good) && strings.Contains(log, "the OAuth issuer's keys can't be fetched"), "log:\n%s", log)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -25,9 +26,7 @@ func TestSignalEndsTheServer(t *testing.T) {
 			s.Log.Wait(t, "there is nothing to reload")
 			s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
 			assert.NilError(t, s.Cmd.Process.Signal(signal))
-			if code := s.ExitCode(t); code != cli.ExitOK {
-				t.Errorf("exit code %d", code)
-			}
+			assert.Check(t, is.Equal(s.ExitCode(t), cli.ExitOK), "exit code")
 			s.Log.Wait(t, "shut down")
 		})
 	}
@@ -43,8 +42,7 @@ func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	s.Log.Wait(t, "shutting down")
 	assert.NilError(t, s.Cmd.Process.Signal(syscall.SIGTERM))
 	s.ExitCode(t)
-	if status, ok := s.Cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {
-		t.Errorf("%v; want an end by signal", s.Cmd.ProcessState)
-	}
+	status, ok := s.Cmd.ProcessState.Sys().(syscall.WaitStatus)
+	assert.Check(t, ok && status.Signal() == syscall.SIGTERM, "%v; want an end by signal", s.Cmd.ProcessState)
 	assert.Check(t, !strings.Contains(s.Log.String(), "goroutine "), "log:\n%s", s.Log)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -26,17 +27,15 @@ func begin(t *testing.T, s *mailhostdtest.Server, owner mailhostdtest.Account, b
 	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
 	assert.NilError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n",
-		strings.TrimPrefix(s.URL+s.As(t, owner).Path("/mailboxes"), s.URL), owner.Token, len(body)); err != nil {
-		t.Fatal(err)
-	}
+		strings.TrimPrefix(s.URL+s.As(t, owner).Path("/mailboxes"), s.URL), owner.Token, len(body))
+	assert.NilError(t, err)
 	response := bufio.NewReader(conn)
 	line, err := response.ReadString('\n')
 	assert.Assert(t, err == nil && strings.Contains(line, "100 Continue"), "%q, %v", line, err)
-	if _, err := response.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	_, err = response.ReadString('\n')
+	assert.NilError(t, err)
 	return conn, response
 }
 
@@ -57,9 +56,7 @@ func TestShutdownCompletesRequests(t *testing.T) {
 	assert.NilError(t, err)
 	defer resp.Body.Close()
 	assert.Check(t, resp.StatusCode == http.StatusCreated, "the request in flight: %s", resp.Status)
-	if code := s.End(t); code != cli.ExitOK {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Check(t, is.Equal(s.End(t), cli.ExitOK), "exit code")
 	c := mailhostdtest.Serve(t, database).As(t, owner)
 	c.Do(http.MethodGet, "/mailboxes/late@example.com", nil).Want(http.StatusOK)
 }
@@ -69,12 +66,9 @@ func TestShutdownTimeout(t *testing.T) {
 	s, owner := mailhostdtest.Start(t, "--shutdown-timeout", "1ms")
 	s.As(t, owner).Domain("example.com")
 	begin(t, s, owner, mailhostdtest.Mailbox("example.com", "never"))
-	if code := s.End(t); code != cli.ExitFailure {
-		t.Errorf("exit code %d", code)
-	}
-	if want := "mailhostd: requests in flight did not end within 1ms and were aborted\n"; !strings.HasSuffix(s.Log.String(), want) {
-		t.Errorf("log:\n%s", s.Log)
-	}
+	assert.Check(t, is.Equal(s.End(t), cli.ExitFailure), "exit code")
+	want := "mailhostd: requests in flight did not end within 1ms and were aborted\n"
+	assert.Check(t, strings.HasSuffix(s.Log.String(), want), "log:\n%s", s.Log)
 }
 
 func TestRateLimit(t *testing.T) {
@@ -100,10 +94,7 @@ func TestHeldRequest(t *testing.T) {
 		statuses <- response.Status
 	}()
 	mailhostdtest.CallURL(t, http.MethodGet, plane+"/faults/"+rule.ID+"?held=1", "", nil)
-	if code := s.End(t); code != cli.ExitOK {
-		t.Errorf("exit code %d:\n%s", code, s.Log)
-	}
-	if status := apitest.Receive(t, statuses); status != http.StatusServiceUnavailable {
-		t.Errorf("the held request has status %d", status)
-	}
+	code := s.End(t)
+	assert.Check(t, code == cli.ExitOK, "exit code %d:\n%s", code, s.Log)
+	assert.Check(t, is.Equal(apitest.Receive(t, statuses), http.StatusServiceUnavailable), "the held request has status")
 }

@@ -32,12 +32,10 @@ func TestLengthWithChunks(t *testing.T) {
 	resp, err := http.ReadResponse(in, nil)
 	assert.NilError(t, err)
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusCreated || !resp.Close {
-		t.Errorf("%s, %v, %v", resp.Status, resp.Header, err)
-	}
-	if _, err := in.ReadByte(); err == nil {
-		t.Error("the connection is still open")
-	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	assert.Check(t, err == nil && resp.StatusCode == http.StatusCreated && resp.Close, "%s, %v, %v", resp.Status, resp.Header, err)
+	_, err = in.ReadByte()
+	assert.Check(t, err != nil, "the connection is still open")
 }
 
 // TestRequestsOfNetHTTP checks that a header is not too large, and that OPTIONS * has a request
@@ -122,19 +120,16 @@ func TestDrainDelay(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
 	s := mailhostdtest.Spawn(t, database, "--drain-delay", "1h")
-	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/ready"); status != http.StatusOK {
-		t.Fatalf("ready: %d", status)
-	}
+	status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/ready")
+	assert.Assert(t, status == http.StatusOK, "ready: %d", status)
 	c := s.As(t, owner)
 	c.Do(http.MethodGet, "/mailboxes", nil).Want(http.StatusOK)
 	s.Stop()
 	s.Log.Wait(t, "shutting down")
-	if status, body := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/ready"); status != http.StatusServiceUnavailable || !strings.Contains(body, "draining") {
-		t.Errorf("ready: %d, %s", status, body)
-	}
-	if status, _ := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/live"); status != http.StatusOK {
-		t.Errorf("live: %d", status)
-	}
+	status, body := mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/ready")
+	assert.Check(t, status == http.StatusServiceUnavailable && strings.Contains(body, "draining"), "ready: %d, %s", status, body)
+	status, _ = mailhostdtest.Fetch(t, http.MethodGet, s.URL+"/healthz/live")
+	assert.Check(t, status == http.StatusOK, "live: %d", status)
 	resp, err := c.HTTP.Get(s.URL + "/healthz/live")
 	assert.NilError(t, err)
 	defer resp.Body.Close()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -79,9 +80,8 @@ func TestSlowBody(t *testing.T) {
 			}
 			assert.NilError(t, err)
 			isTooSlow(t, resp)
-			if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-				t.Errorf("after the response: %v, want the connection's end", err)
-			}
+			_, err = in.ReadByte()
+			assert.Check(t, errors.Is(err, io.EOF), "after the response: %v, want the connection's end", err)
 		})
 	}
 }
@@ -119,7 +119,5 @@ func TestSlowReader(t *testing.T) {
 	assert.NilError(t, err)
 	defer conn.Close()
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: test\r\n\r\n")
-	if err := apitest.Receive(t, ended); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("writing ended with %v", err)
-	}
+	assert.Check(t, is.ErrorIs(apitest.Receive(t, ended), os.ErrDeadlineExceeded), "writing ended with")
 }

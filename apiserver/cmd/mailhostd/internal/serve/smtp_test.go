@@ -27,9 +27,8 @@ func TestForwardingIsVerifiedByMail(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 		assert.Check(t, rule.VerificationState == vocab.VerificationPending, "before a %s request to the link the rule is %s", method, rule.VerificationState)
-		if status, _ := mailhostdtest.Fetch(t, method, link); status != http.StatusOK {
-			t.Fatalf("%s of the link: %d", method, status)
-		}
+		status, _ := mailhostdtest.Fetch(t, method, link)
+		assert.Assert(t, status == http.StatusOK, "%s of the link: %d", method, status)
 	}
 	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
 	assert.Check(t, rule.Active && rule.VerificationState == vocab.VerificationVerified, "the rule is %+v", rule)

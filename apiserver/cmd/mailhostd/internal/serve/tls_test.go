@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -33,9 +34,8 @@ func TestTLS(t *testing.T) {
 	assert.Check(t, response.ProtoMajor == 2 && response.TLS.Version >= tls.VersionTLS12, "%s over TLS %x", response.Proto, response.TLS.Version)
 
 	metrics, _ := s.Log.Wait(t, "serving metrics")["url"].(string)
-	if _, text := mailhostdtest.Fetch(t, http.MethodGet, metrics); !strings.Contains(text, "\nmailhostd_tls_certificate_expiry_timestamp_seconds 1") {
-		t.Errorf("the metrics are\n%s", text)
-	}
+	_, text := mailhostdtest.Fetch(t, http.MethodGet, metrics)
+	assert.Check(t, strings.Contains(text, "\nmailhostd_tls_certificate_expiry_timestamp_seconds 1"), "the metrics are\n%s", text)
 
 	// Links in messages have the server's URL.
 	plane, _ := s.Log.Wait(t, "serving the control plane")["url"].(string)
@@ -43,9 +43,7 @@ func TestTLS(t *testing.T) {
 	mailhostdtest.CallURL(t, http.MethodGet, plane+"/outbox", "", &outbox)
 	assert.Check(t, len(outbox.Items) == 3 && strings.HasPrefix(outbox.Items[0].Link, s.URL+"/"), "outbox: %+v", outbox)
 
-	if code := s.End(t); code != cli.ExitOK {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Check(t, is.Equal(s.End(t), cli.ExitOK), "exit code")
 }
 
 func TestHangupReloadsTheCertificate(t *testing.T) {
@@ -67,9 +65,7 @@ func TestHangupReloadsTheCertificate(t *testing.T) {
 	s.Log.WaitFor(t, "TLS certificate loaded", 2)
 	mailhostdtest.Trusting(t, s.As(t, owner), pair).Do(http.MethodGet, "", nil).Want(http.StatusOK)
 	first.Do(http.MethodGet, "", nil).Want(http.StatusOK) // its connection stays open
-	if code := s.End(t); code != cli.ExitOK {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Check(t, is.Equal(s.End(t), cli.ExitOK), "exit code")
 }
 
 func hangUp(t *testing.T, s *mailhostdtest.Server) {

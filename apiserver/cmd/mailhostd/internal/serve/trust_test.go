@@ -64,9 +64,8 @@ func TestTrustedWorkloads(t *testing.T) {
 		"reserved for workloads":             job(people, "mailhost", map[string]any{"sub": "workload:apply", "client_id": "cli"}),
 		"not signed by a key":                job(people, "mailhost", map[string]any{"iss": github.URL}),
 	} {
-		if body := stranger.Do(http.MethodGet, "/domains", nil).Want(http.StatusUnauthorized).String(); !strings.Contains(body, want) {
-			t.Errorf("%s; want …%s…", body, want)
-		}
+		body := stranger.Do(http.MethodGet, "/domains", nil).Want(http.StatusUnauthorized).String()
+		assert.Check(t, strings.Contains(body, want), "%s; want …%s…", body, want)
 	}
 	job(gitlab, "https://mail.example.com", map[string]any{"project_path": "acme/mail", "ref_protected": "true"}).Do(http.MethodGet, "/domains", nil).Want(http.StatusForbidden)
 

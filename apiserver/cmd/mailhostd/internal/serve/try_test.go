@@ -43,9 +43,8 @@ func TestTry(t *testing.T) {
 	}
 	print := []string{"try", "--seed", "7", "sh", "-c", `echo $MAILHOST_ACCOUNT_ID $MAILHOST_TOKEN`}
 	_, first, _ := mailhostdtest.RunWith(t, environ, print...)
-	if _, second, _ := mailhostdtest.RunWith(t, environ, print...); first != second || len(first) < 100 {
-		t.Errorf("two runs with a seed: %q, %q", first, second)
-	}
+	_, second, _ := mailhostdtest.RunWith(t, environ, print...)
+	assert.Check(t, first == second && len(first) >= 100, "two runs with a seed: %q, %q", first, second)
 	_, stdout, _ := mailhostdtest.RunWith(t, environ, "try", "--", "sh", "-c", `echo "$MAILHOST_BASE_URL" "$MAILHOST_CONTROL_URL"`)
 	urls := strings.Fields(strings.ReplaceAll(stdout, "http://", ""))
 	assert.Assert(t, len(urls) == 2, "the command printed %q", stdout)
@@ -79,9 +78,8 @@ func TestTestFlags(t *testing.T) {
 		{[]string{"--hostile", "sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/faults"`}, `"jitter":true`},
 		{[]string{"sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/accounts" -d '{}'; curl -s "$MAILHOST_CONTROL_URL/accounts"`}, `"isolated":true}]`},
 	} {
-		if code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...); code != cli.ExitOK || !strings.Contains(stdout, tt.want) {
-			t.Errorf("%v: exit code %d, stdout %q, stderr %q", tt.args, code, stdout, stderr)
-		}
+		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...)
+		assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, tt.want), "%v: exit code %d, stdout %q, stderr %q", tt.args, code, stdout, stderr)
 	}
 }
 
@@ -101,9 +99,8 @@ func TestTryForwardsSignals(t *testing.T) {
 		out, err := c.StdoutPipe()
 		assert.NilError(t, err)
 		assert.NilError(t, c.Start())
-		if _, err := out.Read(make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
+		_, err = out.Read(make([]byte, 1))
+		assert.NilError(t, err)
 		return c, out
 	}
 	c, out := start(`trap 'echo got it; exit 3' TERM; echo; while :; do sleep 0.05; done`)
@@ -118,9 +115,8 @@ func TestTryForwardsSignals(t *testing.T) {
 		assert.NilError(t, err)
 		return paths
 	}
-	if left := stores(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	left := stores()
+	assert.Check(t, len(left) <= 0, "left: %v", left)
 	c, _ = start(`echo; sleep 0.5`)
 	assert.NilError(t, c.Process.Kill())
 	_ = c.Wait()
@@ -130,7 +126,6 @@ func TestTryForwardsSignals(t *testing.T) {
 	assert.NilError(t, os.Chtimes(killed[0], long, long))
 	c, _ = start(`echo`)
 	assert.Check(t, c.Wait())
-	if left := stores(); len(left) > 0 {
-		t.Errorf("the next server left %v", left)
-	}
+	left = stores()
+	assert.Check(t, len(left) <= 0, "the next server left %v", left)
 }

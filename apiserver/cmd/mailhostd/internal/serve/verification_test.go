@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
@@ -22,15 +23,11 @@ func TestVerificationInABrowser(t *testing.T) {
 	b := browsertest.New(t, s.URL)
 	b.WithoutJavaScript(t)
 
-	if status := b.Leads(t, chromedp.Navigate(link)); status != http.StatusOK {
-		t.Fatalf("the link returned status %d", status)
-	}
+	assert.Assert(t, is.Equal(b.Leads(t, chromedp.Navigate(link)), http.StatusOK), "the link returned status")
 	b.IsAccessible(t, "Forward mail to you?")
 	b.Has(t, "button Confirm", "StaticText "+rule.TargetEmail)
 	b.Do(t, chromedp.KeyEvent("\t"))
-	if status := b.Leads(t, chromedp.KeyEvent("\r")); status != http.StatusOK {
-		t.Errorf("the key press returned status %d", status)
-	}
+	assert.Check(t, is.Equal(b.Leads(t, chromedp.KeyEvent("\r")), http.StatusOK), "the key press returned status")
 	b.IsAccessible(t, "Confirmed")
 	b.Has(t, "StaticText Mail is forwarded to this address from now on:", "StaticText "+rule.TargetEmail)
 	c.Do(http.MethodGet, "/forwarding/"+rule.ID, nil).Want(http.StatusOK).Into(&rule)
@@ -44,9 +41,8 @@ func TestVerificationInABrowser(t *testing.T) {
 		url    string
 		status int
 	}{"This link has expired": {expired, http.StatusGone}, "This link is not valid": {expired + "x", http.StatusNotFound}} {
-		if status := b.Leads(t, chromedp.Navigate(page.url)); status != page.status {
-			t.Errorf("%s: %d", title, status)
-		}
+		status := b.Leads(t, chromedp.Navigate(page.url))
+		assert.Check(t, status == page.status, "%s: %d", title, status)
 		b.IsAccessible(t, title)
 	}
 	b.Clean(t)

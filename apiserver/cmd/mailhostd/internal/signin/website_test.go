@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 )
 
@@ -26,8 +28,7 @@ func TestWebsiteDistrustsEndpoints(t *testing.T) {
 		t.Cleanup(server.Close)
 		issuer = server.URL
 		w := &signin.Website{Client: signin.Client{Issuer: issuer, ID: "console"}, RedirectURL: "https://mail.example.com/return", Clock: time.Now}
-		if page, _, err := w.Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the page is %q, error %v; want one about %s", page, err, want)
-		}
+		page, _, err := w.Start(t.Context())
+		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "the page is %q, error %v; want one about %s", page, err, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/textfile"
 )
 
@@ -20,14 +22,11 @@ func TestDecode(t *testing.T) {
 		"DOS":                        {"Zo\x89\n", "ibm850", "IBM Code Page 850"},
 		"UTF-16 with a named coding": {"\xff\xfeZ\x00o\x00\xeb\x00\n\x00", "windows-1252", "UTF-16"},
 	} {
-		if text, encoding, err := textfile.Decode([]byte(tc.data), tc.named); err != nil || text != want || encoding != tc.encoding {
-			t.Errorf("%s: %q in %s, %v; want %q in %s", name, text, encoding, err, want, tc.encoding)
-		}
+		text, encoding, err := textfile.Decode([]byte(tc.data), tc.named)
+		assert.Check(t, err == nil && text == want && encoding == tc.encoding, "%s: %q in %s, %v; want %q in %s", name, text, encoding, err, want, tc.encoding)
 	}
-	if _, _, err := textfile.Decode([]byte("a\nb\nZo\xeb\n"), ""); !errors.Is(err, textfile.ErrNotUTF8) || err.Error() != "line 3: the text is not in UTF-8" {
-		t.Errorf("a code page without its name: %v", err)
-	}
-	if _, _, err := textfile.Decode([]byte("a"), "utf-7"); err == nil {
-		t.Error("an unknown encoding is no error")
-	}
+	_, _, err := textfile.Decode([]byte("a\nb\nZo\xeb\n"), "")
+	assert.Check(t, errors.Is(err, textfile.ErrNotUTF8) && err.Error() == "line 3: the text is not in UTF-8", "a code page without its name: %v", err)
+	_, _, err = textfile.Decode([]byte("a"), "utf-7")
+	assert.Check(t, err != nil, "an unknown encoding is no error")
 }

@@ -78,9 +78,8 @@ func TestOverwrittenLink(t *testing.T) {
 	mailhostdtest.RunJSON[json.RawMessage](t, nil, "import", file, "--hcl", dir, "--overwrite")
 	kept, err := os.ReadFile(victim)
 	list, listErr := os.ReadFile(link)
-	if err := errors.Join(err, listErr); err != nil || string(kept) != "mine" || !strings.Contains(string(list), "jane,Jane,Doe") {
-		t.Errorf("%v: the victim is %q, the list %q", err, kept, list)
-	}
+	err = errors.Join(err, listErr)
+	assert.Check(t, err == nil && string(kept) == "mine" && strings.Contains(string(list), "jane,Jane,Doe"), "%v: the victim is %q, the list %q", err, kept, list)
 }
 
 // TestImportHCLReference refers to the domain of the configuration, so that a destroy

@@ -28,9 +28,8 @@ func NewCollector(t *testing.T) *Collector {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if _, err := io.Copy(&c.received, r.Body); err != nil || r.URL.Path != "/v1/traces" {
-			t.Errorf("%s %s: %v", r.Method, r.URL, err)
-		}
+		_, err := io.Copy(&c.received, r.Body)
+		assert.Check(t, err == nil && r.URL.Path == "/v1/traces", "%s %s: %v", r.Method, r.URL, err)
 	}))
 	t.Cleanup(server.Close)
 	c.URL = server.URL
