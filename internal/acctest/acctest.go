@@ -99,8 +99,3 @@ func result[T any](v T, err error) T {
 	}
 	return v
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	assert.NilError(t, err)
-}

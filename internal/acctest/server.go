@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
@@ -61,18 +63,18 @@ func NewServer(t testing.TB, o Options) *Server {
 	t.Cleanup(s.Server.Close)
 	var err error
 	s.AccountID, err = s.Service.EnsureAccount(t.Context(), "")
-	must(t, err)
+	assert.NilError(t, err)
 	s.WorkspaceID = api.DefaultWorkspaceID(s.AccountID)
 	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
-	must(t, err)
+	assert.NilError(t, err)
 
 	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now, PasswordCost: apitest.Cheap, MaxDedicatedIPs: -1})
-	must(t, err)
+	assert.NilError(t, err)
 	owner := client.Options{BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport}
 	s.Client, err = client.New(owner)
-	must(t, err)
+	assert.NilError(t, err)
 	s.transport, err = transport.New(owner)
-	must(t, err)
+	assert.NilError(t, err)
 	return s
 }
 
@@ -115,9 +117,9 @@ var Registrant = api.ContactInfo{
 func (s *Server) Domain(t testing.TB, name string) *api.Domain {
 	t.Helper()
 	_, err := s.Client.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
-	must(t, err)
+	assert.NilError(t, err)
 	d, err := s.Client.GetDomain(t.Context(), name)
-	must(t, err)
+	assert.NilError(t, err)
 	return d
 }
 
@@ -126,16 +128,16 @@ func (s *Server) Domain(t testing.TB, name string) *api.Domain {
 func (s *Server) UnpaidDomain(t testing.TB, name string) {
 	t.Helper()
 	served, err := client.New(client.Options{BaseURL: s.URL, AccountID: s.AccountID, Token: s.Token})
-	must(t, err)
+	assert.NilError(t, err)
 	_, err = served.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
-	must(t, err)
+	assert.NilError(t, err)
 }
 
 // Mailbox creates a mailbox outside Terraform.
 func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
 	t.Helper()
 	m, err := s.Client.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: domain, LocalPart: localPart, FirstName: "Jane", LastName: "Doe"})
-	must(t, err)
+	assert.NilError(t, err)
 	return m
 }
 
@@ -143,7 +145,7 @@ func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
 func (s *Server) LimitedToken(t testing.TB, capabilities ...vocab.Capability) string {
 	t.Helper()
 	created, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "limited"})
-	must(t, err)
+	assert.NilError(t, err)
 	for _, c := range slices.Compact(slices.Sorted(slices.Values(capabilities))) {
 		key := string(c)
 		s.Grant(t, api.GrantAuthorizationBody{
@@ -152,7 +154,7 @@ func (s *Server) LimitedToken(t testing.TB, capabilities ...vocab.Capability) st
 	}
 	inherited := api.ListAuthorizationsRequest{SubjectID: created.ID, GrantKind: vocab.GrantAccountOwner}
 	for a, err := range s.Client.ListAuthorizations(t.Context(), inherited) {
-		must(t, err)
+		assert.NilError(t, err)
 		s.RevokeGrant(t, a.ID)
 	}
 	return created.Token
@@ -162,7 +164,7 @@ func (s *Server) LimitedToken(t testing.TB, capabilities ...vocab.Capability) st
 func (s *Server) Fault(t testing.TB, rule fault.Rule) {
 	t.Helper()
 	_, err := s.Control.Faults.Add(rule)
-	must(t, err)
+	assert.NilError(t, err)
 }
 
 // WithoutKeys serves the API so that it ignores idempotency keys. It returns the URL,
@@ -217,7 +219,7 @@ func Refuse(w http.ResponseWriter, status int, loc, msg string) {
 func Call[Req, Resp any](t testing.TB, s *Server, op api.Operation[Req, Resp], req *Req) *Resp {
 	t.Helper()
 	resp, err := transport.Do(t.Context(), s.transport, op, req)
-	must(t, err)
+	assert.NilError(t, err)
 	return resp
 }
 

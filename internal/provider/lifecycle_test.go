@@ -147,7 +147,7 @@ func (x *subject) plan(config values) (does string, plan *acctest.Object) {
 func (x *subject) take(i int, step step) {
 	x.Helper()
 	if step.before != nil {
-		must(x.T, step.before())
+		assert.NilError(x.T, step.before())
 	}
 	does, plan := x.plan(step.config)
 	assert.Assert(x, does == step.does, "step %d %s, want %s: %s, replacing %v", i, does, step.does, plan.State, plan.Replace)
@@ -244,7 +244,7 @@ func (x *subject) imports() {
 // disappears deletes the object outside Terraform, and has the next apply create it again.
 func (x *subject) disappears() {
 	x.Helper()
-	must(x.T, x.remove(x.o.Text("id")))
+	assert.NilError(x.T, x.remove(x.o.Text("id")))
 	o := *x.o
 	o.Identity = nil // as in a state of an older Terraform
 	gone, diags := x.p.Walk().Read(x.typeName, &o)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -121,12 +123,12 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 		txt := values{"domain": "example.com", "name": "other", "type": "TXT", "value": "mx2/example.net"}
 		www := values{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}
 		dkim, err := s.Client.FindDNSRecords(t.Context(), "example.com", "TXT", "mailhost._domainkey", "")
-		must(t, err)
+		assert.NilError(t, err)
 		taken, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "www", Type: "A", Value: "192.0.2.1"})
-		must(t, err)
+		assert.NilError(t, err)
 		for _, priority := range []int64{10, 20} {
 			_, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.com", Name: "twice", Type: "MX", Value: "mx.example.net", Prio: &priority})
-			must(t, err)
+			assert.NilError(t, err)
 		}
 		return life{
 			steps: []step{
@@ -245,7 +247,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 		ops := values{"name": "ops/team", "domain": "Bücher.COM.", "value": "hunter22"}
 		generated := values{"name": "generated", "generate": true}
 		_, err := s.Client.CreateMasterPassword(t.Context(), api.CreateMasterPasswordBody{Name: "taken", Generate: true})
-		must(t, err)
+		assert.NilError(t, err)
 		return life{
 			steps: []step{
 				{

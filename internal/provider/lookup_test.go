@@ -58,7 +58,7 @@ const (
 // stock switches the server to another account, with objects that the API can't create.
 func stock(t *testing.T, s *acctest.Server) {
 	t.Helper()
-	must(t, s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{
+	assert.NilError(t, s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{
 		ID:         stockedAccount,
 		Workspaces: []fixture.Workspace{{ID: sales, Name: "Sales"}},
 		DedicatedIPOptions: []fixture.DedicatedIPOption{
@@ -82,7 +82,7 @@ func stock(t *testing.T, s *acctest.Server) {
 	s.AccountID, s.WorkspaceID = stockedAccount, api.DefaultWorkspaceID(stockedAccount)
 	var err error
 	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
-	must(t, err)
+	assert.NilError(t, err)
 }
 
 // everyLookup creates objects of each kind, and returns their lookups. Those of the kinds in
@@ -153,14 +153,14 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 		s.Mailbox(t, d.ID, "office")
 		create := func(body api.CreateForwardingBody) *api.Forwarding {
 			f, err := s.Client.CreateForwarding(t.Context(), body)
-			must(t, err)
+			assert.NilError(t, err)
 			return f
 		}
 		ofDomain := create(api.CreateForwardingBody{TargetEmail: "office@bücher.com", Domain: &d.ID})
 		ofWorkspace := create(api.CreateForwardingBody{TargetEmail: "office@bücher.com", WorkspaceID: &s.WorkspaceID})
 		ofAccount := create(api.CreateForwardingBody{TargetEmail: "jane@example.org"})
 		_, err := s.Client.SetForwardingActive(t.Context(), ofWorkspace.ID, false)
-		must(t, err)
+		assert.NilError(t, err)
 		const office = "office@xn--bcher-kva.com"
 		scoped := scopedLookups(s, d, "target_email", "office@bücher.com", ofDomain.ID, ofWorkspace.ID, values{"active": true})
 		scoped.single = append(scoped.single, []struct{ config, want values }{
@@ -190,7 +190,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 		create := func(body api.CreateMasterPasswordBody) *api.MasterPassword {
 			body.Generate = true
 			p, err := s.Client.CreateMasterPassword(t.Context(), body)
-			must(t, err)
+			assert.NilError(t, err)
 			return &p.MasterPassword
 		}
 		ofDomain := create(api.CreateMasterPasswordBody{Name: "Ops", Domain: &d.Name})
@@ -215,11 +215,11 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 	"mailhost_service_account": func(t *testing.T, s *acctest.Server) lookups {
 		create := func(name string) *api.CreatedServiceAccount {
 			a, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: name})
-			must(t, err)
+			assert.NilError(t, err)
 			return a
 		}
 		old := create("CI")
-		must(t, s.Client.RevokeServiceAccount(t.Context(), old.ID))
+		assert.NilError(t, s.Client.RevokeServiceAccount(t.Context(), old.ID))
 		a := create("CI")
 		twins := []string{create("twin").ID, create("twin").ID}
 		want := values{
@@ -268,7 +268,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 		s.Domain(t, "example.org")
 		create := func(domain, name, recordType, value string, priority *int64) *api.DNSRecord {
 			r, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: domain, Name: name, Type: recordType, Value: value, Prio: priority})
-			must(t, err)
+			assert.NilError(t, err)
 			return r
 		}
 		mx := create(d.ID, "sub", "MX", "mx1.example.net", new(int64(10)))
@@ -539,9 +539,4 @@ func plain(t *testing.T, v tftypes.Value) any {
 	}
 	t.Fatalf("%s is no known value", v)
 	return nil
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	assert.NilError(t, err)
 }

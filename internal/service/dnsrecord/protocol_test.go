@@ -19,11 +19,6 @@ import (
 
 const typeName = "mailhost_dns_record"
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	assert.NilError(t, err)
-}
-
 // number parses an optional number.
 func number(s string) *int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
@@ -37,7 +32,7 @@ func number(s string) *int64 {
 func create(t *testing.T, s *acctest.Server, domain, name, recordType, value, priority string) *api.DNSRecord {
 	t.Helper()
 	r, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: domain, Name: name, Type: recordType, Value: value, Prio: number(priority)})
-	must(t, err)
+	assert.NilError(t, err)
 	return r
 }
 
@@ -105,7 +100,7 @@ func TestImportSearchesEachDomainOnce(t *testing.T) {
 	want := map[int64]string{}
 	add := func(domain, name string) {
 		r, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: domain, Name: name, Type: "A", Value: "192.0.2.1"})
-		must(t, err)
+		assert.NilError(t, err)
 		all, want[r.ID] = append(all, *r), domain
 	}
 	imports := func(r api.DNSRecord) {

@@ -127,8 +127,8 @@ func TestChangedMeanwhile(t *testing.T) {
 				exist(t, s, contents{"@ MX 20 mx.example.net": c.ttl})
 			default:
 				id, err := strconv.ParseInt(path.Base(r.URL.Path), 10, 64)
-				must(t, err)
-				must(t, s.Client.DeleteDNSRecord(t.Context(), id))
+				assert.NilError(t, err)
+				assert.NilError(t, s.Client.DeleteDNSRecord(t.Context(), id))
 			}
 			next.ServeHTTP(w, r)
 		}))

@@ -18,11 +18,6 @@ import (
 
 const typeName = "mailhost_dns_zone"
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	assert.NilError(t, err)
-}
-
 // entry returns an entry of records with the default TTL.
 func entry(values ...any) map[string]any { return map[string]any{"values": values} }
 
@@ -163,8 +158,8 @@ func TestUnknown(t *testing.T) {
 	}
 	for _, line := range []string{"web A 192.0.2.1", "web A 192.0.2.2"} {
 		found, err := s.Client.FindDNSRecords(t.Context(), "example.com", "A", "web", strings.Fields(line)[2])
-		must(t, err)
-		must(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
+		assert.NilError(t, err)
+		assert.NilError(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
 	}
 	// The apply knows the value, which may be invalid.
 	plan, _ := p.Walk().Plan(typeName, unknown, o)
@@ -257,7 +252,7 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	other := maps.Clone(byName)
 	other["domain"] = "example.org"
 	_, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: "example.org", Name: "old", Type: "A", Value: "192.0.2.9"})
-	must(t, err)
+	assert.NilError(t, err)
 	_, diags = p.Walk().PlanReplacement(typeName, other, o)
 	acctest.Expect(t, diags, "The plan deletes 1 DNS record of example.com", "www A 192.0.2.1", "The plan removes 1 DNS record of example.org", "old A 192.0.2.9")
 	plan, _ = p.Walk().Plan(typeName, other, o)
@@ -292,7 +287,7 @@ func TestImportOfDifferentTTLs(t *testing.T) {
 		d := s.Domain(t, "example.com")
 		for value, ttl := range map[string]int64{"192.0.2.1": 3600, "192.0.2.2": 600} {
 			_, err := s.Client.CreateDNSRecord(t.Context(), api.CreateDNSRecordBody{Domain: d.ID, Name: "www", Type: "A", Value: value, TTL: &ttl})
-			must(t, err)
+			assert.NilError(t, err)
 		}
 		p := s.Protocol(t, "")
 		o, diags := p.Import(typeName, "example.com", nil)
@@ -435,7 +430,7 @@ func TestSystemManagedRecords(t *testing.T) {
 	p := s.Protocol(t, "")
 	system := func() (all []string) {
 		for r, err := range s.Client.ListDNSRecords(t.Context(), api.ListDNSRecordsRequest{Domain: "example.com"}) {
-			must(t, err)
+			assert.NilError(t, err)
 			if r.IsSystemManaged {
 				all = append(all, fmt.Sprintf("%d %s %s %s", r.ID, r.Name, r.Type, r.Value))
 			}
@@ -497,7 +492,7 @@ func TestDomainIsGone(t *testing.T) {
 	_, diags = p.Walk().Plan(typeName, zoneOf(nil), nil)
 	acctest.Expect(t, diags, "ERROR: Can't read the DNS records of example.com", "403")
 	s.Control.Faults.Clear()
-	must(t, s.Client.DeleteDomain(t.Context(), d.ID))
+	assert.NilError(t, s.Client.DeleteDomain(t.Context(), d.ID))
 	gone := refreshed(p, o)
 	assert.Check(t, gone.Gone(), "the state holds %s", gone.State)
 	_, diags = p.Walk().Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)

@@ -127,11 +127,11 @@ func exist(t *testing.T, s *acctest.Server, records contents) {
 			var n int64
 			priority, rest, _ := strings.Cut(fields[2], " ")
 			_, err := fmt.Sscan(priority, &n)
-			must(t, err)
+			assert.NilError(t, err)
 			body.Prio, body.Value = &n, rest
 		}
 		_, err := s.Client.CreateDNSRecord(t.Context(), body)
-		must(t, err)
+		assert.NilError(t, err)
 	}
 }
 
@@ -140,7 +140,7 @@ func existing(t *testing.T, s *acctest.Server) contents {
 	t.Helper()
 	all := contents{}
 	for r, err := range s.Client.ListDNSRecords(t.Context(), api.ListDNSRecordsRequest{Domain: "example.com"}) {
-		must(t, err)
+		assert.NilError(t, err)
 		if r.IsSystemManaged {
 			continue
 		}

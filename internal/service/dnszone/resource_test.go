@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -91,8 +92,8 @@ func TestChangedAfterThePlan(t *testing.T) {
 	remove := func(t *testing.T, s *acctest.Server, line string) {
 		fields := strings.Fields(line)
 		found, err := s.Client.FindDNSRecords(t.Context(), "example.com", fields[1], fields[0], fields[2])
-		must(t, err)
-		must(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
+		assert.NilError(t, err)
+		assert.NilError(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
 	}
 	for name, change := range map[string]func(t *testing.T, s *acctest.Server, name string){
 		"added": func(t *testing.T, s *acctest.Server, name string) {

@@ -24,7 +24,7 @@ func three(t *testing.T, s *acctest.Server) (domain *api.Domain, ofDomain, ofWor
 	ofWorkspace = create(t, s, api.CreateForwardingBody{TargetEmail: "office@bücher.com", WorkspaceID: &s.WorkspaceID})
 	ofAccount = create(t, s, api.CreateForwardingBody{TargetEmail: "jane@example.org"})
 	_, err := s.Client.SetForwardingActive(t.Context(), ofWorkspace.ID, false)
-	must(t, err)
+	assert.NilError(t, err)
 	return domain, ofDomain, ofWorkspace, ofAccount
 }
 

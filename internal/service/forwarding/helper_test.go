@@ -14,16 +14,11 @@ import (
 
 const hour = time.Hour
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	assert.NilError(t, err)
-}
-
 // create creates a rule outside Terraform.
 func create(t *testing.T, s *acctest.Server, body api.CreateForwardingBody) *api.Forwarding {
 	t.Helper()
 	f, err := s.Client.CreateForwarding(t.Context(), body)
-	must(t, err)
+	assert.NilError(t, err)
 	return f
 }
 
@@ -33,9 +28,9 @@ func confirm(t *testing.T, s *acctest.Server) {
 	messages := s.Service.Outbox()
 	assert.Assert(t, len(messages) != 0, "no message was sent")
 	link, err := url.Parse(messages[len(messages)-1].Link)
-	must(t, err)
+	assert.NilError(t, err)
 	resp, err := http.Post(s.URL+link.Path, "", nil)
-	must(t, err)
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	assert.Assert(t, resp.StatusCode == http.StatusOK, "the verification link returns %s", resp.Status)
 }
@@ -45,7 +40,7 @@ func rules(t *testing.T, s *acctest.Server) []api.Forwarding {
 	t.Helper()
 	var all []api.Forwarding
 	for f, err := range s.Client.ListForwarding(t.Context(), api.ListForwardingRequest{}) {
-		must(t, err)
+		assert.NilError(t, err)
 		all = append(all, f)
 	}
 	return all

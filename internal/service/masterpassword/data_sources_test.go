@@ -14,7 +14,7 @@ func create(t *testing.T, s *acctest.Server, body api.CreateMasterPasswordBody) 
 	t.Helper()
 	body.Generate = true
 	p, err := s.Client.CreateMasterPassword(t.Context(), body)
-	must(t, err)
+	assert.NilError(t, err)
 	return &p.MasterPassword
 }
 

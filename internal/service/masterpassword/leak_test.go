@@ -66,7 +66,7 @@ func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	const given, writeOnly = "the-given-secret", "the-write-only-secret"
-	must(t, os.WriteFile(filepath.Join(c.dir, "main.tf"), []byte(leaky), 0o600))
+	assert.NilError(t, os.WriteFile(filepath.Join(c.dir, "main.tf"), []byte(leaky), 0o600))
 	c.env = append(c.env, "TF_LOG=trace", "TF_VAR_given="+given, "TF_VAR_write_only="+writeOnly)
 	logs := c.run(t, "init") + c.run(t, "plan", "-out=plan") + c.run(t, "apply", "plan") + c.run(t, "plan", "-detailed-exitcode") +
 		c.run(t, "apply", "-auto-approve", "-replace=mailhost_master_password.write_only")
@@ -101,14 +101,14 @@ func newCLI(t *testing.T) *cli {
 		t.Skip("TF_ACC is not set")
 	}
 	path, err := exec.LookPath(cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform"))
-	must(t, err)
+	assert.NilError(t, err)
 	home := t.TempDir()
 	mirror, config := filepath.Join(home, "mirror"), filepath.Join(home, "cli.tfrc")
-	must(t, localcli.Install(t.Context(), localcli.GoBuild("../../..", "0.1.0", t.Output()), mirror, "0.1.0"))
-	must(t, os.WriteFile(config, []byte(localcli.Config(mirror)), 0o600))
+	assert.NilError(t, localcli.Install(t.Context(), localcli.GoBuild("../../..", "0.1.0", t.Output()), mirror, "0.1.0"))
+	assert.NilError(t, os.WriteFile(config, []byte(localcli.Config(mirror)), 0o600))
 	c := &cli{path: path, dir: t.TempDir(), env: localcli.Environment(os.Environ(), config, home)}
 	product, number, err := localcli.ParseVersion(c.run(t, "version"))
-	must(t, err)
+	assert.NilError(t, err)
 	if version.Must(version.NewVersion(number)).Core().LessThan(version.Must(version.NewVersion("1.11.0"))) {
 		t.Skipf("%s %s has no write-only attributes", product, number)
 	}
@@ -129,7 +129,7 @@ func (c *cli) run(t *testing.T, args ...string) string {
 func (c *cli) files(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	must(t, filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+	assert.NilError(t, filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -137,13 +137,13 @@ func (c *cli) files(t *testing.T) map[string][]byte {
 		return err
 	}))
 	plan, err := zip.OpenReader(filepath.Join(c.dir, "plan"))
-	must(t, err)
+	assert.NilError(t, err)
 	defer plan.Close()
 	for _, f := range plan.File {
 		r, err := f.Open()
-		must(t, err)
+		assert.NilError(t, err)
 		all[filepath.Join("plan", f.Name)], err = io.ReadAll(r)
-		must(t, err)
+		assert.NilError(t, err)
 	}
 	return all
 }

@@ -19,11 +19,6 @@ const (
 	hunter   = "hunter22 with \"quotes\" & more"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	assert.NilError(t, err)
-}
-
 // expect fails the test unless the diagnostics contain all parts and do not contain the
 // secret.
 func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
@@ -87,7 +82,7 @@ func TestAPIErrors(t *testing.T) {
 	expect(t, diags, `AttributeName("value_wo")`, "too simple")
 
 	created, err := s.Client.CreateMasterPassword(t.Context(), api.CreateMasterPasswordBody{Name: "ops", Generate: true})
-	must(t, err)
+	assert.NilError(t, err)
 	o, diags := p.Import(typeName, created.ID, nil)
 	p.NoErrors(diags)
 	o, diags = p.Read(typeName, o)
@@ -106,7 +101,7 @@ func TestSecretLost(t *testing.T) {
 	p := s.Protocol(t, s.WithoutKeys(t))
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
 	found, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{})
-	must(t, err)
+	assert.NilError(t, err)
 	expect(t, diags, `Can't create the master password "ops"`, found.ID, "tainted in Terraform's state: run apply again")
 	assert.Check(t, o.Text("id") == found.ID && o.Null("generated_secret"), "the state has %s", o.State)
 	_, diags = p.Destroy(t.Context(), typeName, o)

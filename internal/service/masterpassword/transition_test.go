@@ -108,7 +108,7 @@ func (s secretTest) imported(renamed bool) *acctest.Object {
 		name += " before"
 	}
 	_, err := s.s.Client.CreateMasterPassword(s.t.Context(), api.CreateMasterPasswordBody{Name: name, Generate: true})
-	must(s.t, err)
+	assert.NilError(s.t, err)
 	o, diags := s.p.Import(typeName, name, nil)
 	s.p.NoErrors(diags)
 	return s.read(o)
