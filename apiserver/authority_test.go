@@ -11,7 +11,11 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // The model test has the property that no request gives a right or takes one that its caller does
@@ -76,4 +80,78 @@ func TestRequestIDIsNotTheKey(t *testing.T) {
 		got := h.Do(http.MethodPost, "/workspaces", obj{"name": "w"}, "X-Request-Id", id, "Idempotency-Key", key).Header.Get("X-Request-Id")
 		assert.Check(t, !strings.EqualFold(got, key), "%s is kept as the request id", id)
 	}
+}
+
+// TestBuiltInOwnerStays checks that in process every service account can be revoked,
+// because the built-in owner can act, but not the built-in owner's grant.
+func TestBuiltInOwnerStays(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	builtIn := "/auth/authorizations/" + h.Get("/auth/authorizations").Want(200).Str("0.id")
+	h.Delete(builtIn).Refused(409, "body conflict").Says("without an owner who can act")
+	id, _ := h.ServiceAccount(h.Client, obj{"name": "x"})
+	h.Delete("/auth/service-accounts/" + id).Want(204)
+	h.Delete(builtIn).Want(409)
+}
+
+// TestOwnersOfTheIssuerStay checks that a user or a group that is an owner counts if
+// access tokens are accepted.
+func TestOwnersOfTheIssuerStay(t *testing.T) {
+	t.Parallel()
+	h, _ := newIssued(t, map[string]any{"t": jane()})
+	id, c := h.ServiceAccount(h.Client, obj{"name": "x"})
+	c.Delete("/auth/service-accounts/" + id).Want(409)
+	group := h.GrantOwner("group", "ops")
+	c.Delete("/auth/service-accounts/" + id).Want(204)
+	h.As("t").Delete("/auth/authorizations/"+group).Refused(409, "body conflict")
+	h.GrantOwner("user", "auth0|jane")
+	h.As("t").Delete("/auth/authorizations/" + group).Want(204)
+}
+
+// TestServiceAccountOfAUserHasNoExpiry checks that the expiry of a user's access token
+// does not limit the service accounts that the user creates.
+func TestServiceAccountOfAUserHasNoExpiry(t *testing.T) {
+	t.Parallel()
+	user := jane()
+	user.ExpiresAt = start.Add(time.Minute)
+	h, _ := newIssued(t, map[string]any{"t": user})
+	h.GrantOwner("user", user.ID)
+	h.As("t").Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Is("expires_at", nil)
+}
+
+// operator returns a client of a person who holds the server's database.
+func operator(t *testing.T, s *apitest.Server) *apitest.Client {
+	return &apitest.Client{T: t, HTTP: s.Service.OperatorClient(apitest.AccountID, "jane"), URL: "http://in.process", Account: apitest.AccountID}
+}
+
+// TestOperatorIsNeverLockedOut checks that whoever holds the database can create an owner's
+// token when every grant is revoked and the account is cancelled, and that the audit log
+// names them.
+func TestOperatorIsNeverLockedOut(t *testing.T) {
+	db := apitest.OpenStore(t)
+	s := apitest.New(t, func(o *apiserver.Options) { o.Store = db })
+	admin, superAdmin := s.ServiceAccount(s.Client, apitest.Object{"name": "super"})
+	as := operator(t, s)
+	as.Post("/auth/authorizations", apitest.Object{"grant_kind": vocab.GrantSuperAdmin, "subject_type": vocab.SubjectServiceAccount, "subject_id": admin}).Want(http.StatusCreated)
+	superAdmin.Post("/billing/cancel-plan", apitest.Object{"cancel_immediately": true}).Want(http.StatusOK)
+
+	var grants []api.Authorization
+	as.Get("/auth/authorizations").Want(http.StatusOK).Into(&grants)
+	for _, g := range grants {
+		as.Delete("/auth/authorizations/" + g.ID).Want(http.StatusNoContent)
+	}
+	s.Get("/auth/authorizations").Want(http.StatusForbidden)
+	superAdmin.Get("/auth/authorizations").Want(http.StatusForbidden)
+	as.Get("/auth/caller").Want(http.StatusOK).Is("name", "jane", "grants.0.grant_kind", vocab.GrantAccountOwner)
+
+	as.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView}) // although the account is cancelled
+	_, owner := s.ServiceAccount(as, apitest.Object{"name": "new"})
+	owner.Get("/auth/authorizations").Want(http.StatusOK).Is("1.grant_kind", vocab.GrantAccountOwner)
+	err := db.View(t.Context(), func(r store.Reader) error {
+		return r.EachAuditEntry(store.AuditFilter{Limit: 1}, func(e store.AuditEntry) error {
+			assert.Check(t, e.Operation == "create-service-account" && e.Subject == (store.AuditSubject{Type: "operator", Name: "jane"}), "the audit log has %+v", e)
+			return nil
+		})
+	})
+	assert.Check(t, err)
 }

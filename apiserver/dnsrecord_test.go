@@ -2,11 +2,15 @@ package apiserver_test
 
 import (
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 // TestCNAMEOfItsOwnName checks that a CNAME can't point to its own name.
@@ -53,4 +57,60 @@ func TestDNSRecordIDs(t *testing.T) {
 		ids = append(ids, id)
 	}
 	assert.Check(t, !slices.IsSorted(ids) && slices.Max(ids) >= 1<<40, "the ids %d are not random", ids)
+}
+
+// TestDedicatedIPsOfOneAccount checks that no account can claim what all share.
+func TestDedicatedIPsOfOneAccount(t *testing.T) {
+	h := apitest.New(t, func(o *apiserver.Options) { o.MaxDedicatedIPs = 0 })
+	claim := func() *apitest.Response {
+		return h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")})
+	}
+	var last string
+	for range 4 {
+		last = claim().Want(201).Str("id")
+	}
+	claim().Refused(409, "body conflict").Says("limit of 4 dedicated IPs")
+	h.Delete("/dedicated-ips/" + last).Want(204)
+	claim().Want(201)
+}
+
+// TestConcurrentClaims checks that accounts that claim at the same time get different
+// addresses.
+func TestConcurrentClaims(t *testing.T) {
+	h := apitest.New(t)
+	clients := []*apitest.Client{h.Client, h.Owner(t, nobody)}
+	ips := make(chan string, 16)
+	var group sync.WaitGroup
+	for i := range cap(ips) {
+		group.Go(func() {
+			c := clients[i%2]
+			ips <- c.Post("/dedicated-ips/claim", obj{"option_id": c.Option("us")}).Want(201).Str("ip_addresses.0.ip")
+		})
+	}
+	group.Wait()
+	close(ips)
+	seen := map[string]bool{}
+	for ip := range ips {
+		seen[ip] = true
+	}
+	assert.Check(t, len(seen) == cap(ips), "%d addresses for %d claims: %v", len(seen), cap(ips), seen)
+}
+
+// TestFixtureOfSharedAddresses checks that a fixture assigns an address to one account
+// only, and the next free one to another.
+func TestFixtureOfSharedAddresses(t *testing.T) {
+	h := apitest.New(t)
+	document := func(first, second string) string {
+		account := func(id, ip string) string {
+			return `{"id":"` + id + `","dedicated_ip_options":[{"name":"EU","country_code":"DE","addresses":["192.0.2.1","192.0.2.2"]}],"dedicated_ips":[{"name":"a","option":"EU"` + ip + `}]}`
+		}
+		return `{"accounts":[` + account(nobody, first) + `,` + account(anotherAccount, second) + `]}`
+	}
+	const ip = `,"ip":"192.0.2.1"`
+	if _, err := fixture.Read(strings.NewReader(document(ip, ip))); err == nil || !strings.Contains(err.Error(), "192.0.2.1") {
+		t.Errorf("two accounts have one address: %v", err)
+	}
+	f, err := fixture.Read(strings.NewReader(document("", "")))
+	assert.NilError(t, err)
+	assert.Check(t, h.Service.LoadFixture(t.Context(), f))
 }

@@ -2,11 +2,15 @@ package apiserver_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -14,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // withBody calls fn for each operation that takes a body.
@@ -187,4 +192,90 @@ func TestHealth(t *testing.T) {
 	check(http.StatusOK, http.StatusServiceUnavailable)
 	a := h.Get("/mailboxes").Refused(503, "header unavailable")
 	assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
+}
+
+// TestBodyMemoryIsUsedUp checks that large requests get a 503 while others use all the memory,
+// and that small ones do not.
+func TestBodyMemoryIsUsedUp(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 4<<20 + 100<<10 })
+	large := func(name string) string { return `{"name":"` + name + `","x":"` + strings.Repeat("x", 200<<10) + `"}` }
+	sent, resume := make(chan struct{}), make(chan struct{})
+	first := make(chan *apitest.Response, 1)
+	go func() {
+		a, _ := h.Try(context.WithoutCancel(t.Context()), "POST", "/workspaces", io.MultiReader(
+			strings.NewReader(large("a")), readerFunc(func() { close(sent); <-resume })))
+		first <- a
+	}()
+	apitest.Receive(t, sent)
+	a := h.Post("/workspaces", large("b")).Refused(503, "body unavailable")
+	assert.Check(t, a.Header.Get("Retry-After") == "1", "no Retry-After: %v", a.Header)
+	h.Post("/workspaces", obj{"name": "small"}).Want(201)
+	close(resume)
+	a = apitest.Receive(t, first)
+	assert.Check(t, a != nil && a.Status == 201, "the first upload: %v", a)
+	h.Post("/workspaces", large("b")).Want(201) // the memory is free again
+}
+
+// readerFunc is an empty reader that calls a function first.
+type readerFunc func()
+
+func (f readerFunc) Read([]byte) (int, error) {
+	f()
+	return 0, io.EOF
+}
+
+func TestFeedbackIsBounded(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	body := func(attributes string) string {
+		return `{"title":"t","description":"d","attributes":{"a": "` + attributes + `"}}`
+	}
+	const most = 16384 - len(`{"a":""}`)
+	h.Post("/feedback", body(strings.Repeat("x", most))).Want(201)
+	h.Post("/feedback", body(strings.Repeat("x", most+1))).Refused(422, "body.attributes value_error").Says("16384")
+	c := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
+	feedback := obj{"title": "t", "description": "d"}
+	first := c.PostKeyed(key, "/feedback", feedback).Want(201)
+	for range 19 {
+		c.Post("/feedback", feedback).Want(201)
+	}
+	a := c.Post("/feedback", feedback).Refused(429, "header.Authorization rate_limited")
+	assert.Check(t, a.Header.Get("Retry-After") == "60", "Retry-After is %q", a.Header.Get("Retry-After"))
+	again := c.PostKeyed(key, "/feedback", feedback).Want(201)
+	assert.Check(t, again.Str("id") == first.Str("id"), "a replay was rejected: %s", again)
+	h.Post("/feedback", feedback).Want(201) // another credential
+	h.Clock.Advance(time.Minute)
+	c.Post("/feedback", feedback).Want(201)
+	c.Post("/feedback", feedback).Want(429)
+}
+
+// TestUnavailableStore checks that the response to a client has a Retry-After header, and
+// that the log reports when the outage begins and ends.
+func TestUnavailableStore(t *testing.T) {
+	unwritable := newFaulty(t)
+	var log bytes.Buffer
+	h := apitest.New(t, func(o *apiserver.Options) {
+		o.Store, o.Logger = unwritable, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	for round := range 2 {
+		log.Reset()
+		unwritable.updatesFail(fmt.Errorf("%w: the disk at /secret/path is full", store.ErrUnavailable))
+		for range 3 {
+			a := h.Do("POST", "/workspaces", map[string]any{"name": "A"}, "Idempotency-Key", "7b0f3a52-3f4e-4c55-9d43-0d0f5a0c8a11").Refused(503, "header unavailable")
+			assert.Check(t, a.Header.Get("Retry-After") == "1" && !strings.Contains(string(a.Raw), "secret"), "the response is %s, its header %v", a, a.Header)
+		}
+		unwritable.updatesFail(nil)
+		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("B", round)}).Want(201)
+		h.Do("POST", "/workspaces", map[string]any{"name": fmt.Sprint("C", round)}).Want(201)
+		assert.Check(t, strings.Count(log.String(), "is full") == 1 && strings.Count(log.String(), "available again") == 1, "the log is\n%s", &log)
+	}
+	log.Reset()
+	unwritable.updatesFail(fmt.Errorf("%w: another process has been writing", store.ErrLocked))
+	h.Do("POST", "/workspaces", map[string]any{"name": "D"}).Refused(503, "header unavailable")
+	unwritable.updatesFail(nil)
+	h.Do("POST", "/workspaces", map[string]any{"name": "E"}).Want(201)
+	if !strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "ERROR") || strings.Contains(log.String(), "available again") {
+		t.Errorf("the log of a lock is\n%s", &log)
+	}
 }

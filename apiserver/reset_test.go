@@ -1,7 +1,9 @@
 package apiserver_test
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -81,4 +85,47 @@ func TestSettlePaymentOfAFixture(t *testing.T) {
 	assert.NilError(t, err)
 	settled, err := h.Service.SettlePayment(t.Context(), batch)
 	assert.Check(t, err == nil && len(settled) == 1 && settled[0].Status == vocab.DomainActive, "settled %+v, %v", settled, err)
+}
+
+// replicated starts three services on one new database in PostgreSQL.
+func replicated(t *testing.T, configure func(*apiserver.Options)) []*apiserver.Service {
+	t.Helper()
+	url := postgrestest.URL(t)
+	services := make([]*apiserver.Service, 3)
+	for i := range services {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{Connections: 8})
+		assert.NilError(t, err)
+		o := apiserver.Options{Store: s, PasswordCost: apitest.Cheap}
+		configure(&o)
+		services[i] = apitest.NewService(t, o)
+	}
+	return services
+}
+
+// together calls fn for each of n numbers at the same time.
+func together(n int, fn func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { fn(i) })
+	}
+	all.Wait()
+}
+
+// TestReplicasStartTogether checks that replicas can be started at the same time with a fixture,
+// and create its account once.
+func TestReplicasStartTogether(t *testing.T) {
+	t.Parallel()
+	f := exampleFixture(t)
+	for range 5 {
+		services := replicated(t, func(*apiserver.Options) {})
+		together(len(services), func(i int) {
+			err := services[i].LoadFixture(t.Context(), f)
+			assert.Check(t, err == nil, "load the fixture: %v", err)
+			_, err = services[i].EnsureAccount(t.Context(), accountID)
+			assert.Check(t, err == nil, "ensure an account: %v", err)
+		})
+		if ids, err := services[0].Accounts(t.Context()); err != nil || len(ids) != len(f.Accounts)+1 && !slices.Contains(ids, accountID) {
+			t.Errorf("accounts %v, error %v", ids, err)
+		}
+	}
 }

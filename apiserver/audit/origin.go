@@ -3,6 +3,7 @@ package audit
 import (
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -47,4 +48,37 @@ func AsSystem(tx store.Tx, operation Operation, fn func() error) error {
 	t.own = &Origin{Subject: System, Operation: string(operation)}
 	defer func() { t.own = nil }()
 	return fn()
+}
+
+// Operation is the name of an operation that changes an account and is not part of the API.
+type Operation string
+
+// The operations that are not part of the API.
+const (
+	EnsureAccount     Operation = "ensure-account"
+	InitAccount       Operation = "init-account"
+	DeleteAccount     Operation = "delete-account"
+	IssueOwnerToken   Operation = "issue-owner-token"
+	RestoreBackup     Operation = "restore-backup"
+	LoadFixture       Operation = "load-fixture"
+	ConfirmForwarding Operation = "confirm-forwarding"
+	SettlePayment     Operation = "settle-payment"
+	ExpirePurchase    Operation = "expire-purchase"
+	Reset             Operation = "reset"
+)
+
+// Operations returns every operation that an entry can have, the API's operations first.
+func Operations() []string {
+	var names []string
+	for _, spec := range api.Specs() {
+		if spec.Changes() {
+			names = append(names, spec.ID)
+		}
+	}
+	for _, o := range []Operation{
+		EnsureAccount, InitAccount, DeleteAccount, IssueOwnerToken, RestoreBackup, LoadFixture, ConfirmForwarding, SettlePayment, ExpirePurchase, Reset,
+	} {
+		names = append(names, string(o))
+	}
+	return names
 }

@@ -1,11 +1,13 @@
 package modeltest
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,6 +21,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
 const (
@@ -271,4 +275,72 @@ func (m *machine) quietly(do func()) {
 	before := len(m.transcript)
 	do()
 	m.transcript = m.transcript[:before]
+}
+
+// raceDetector reduces the number of sequences, see slow_test.go.
+var raceDetector bool
+
+// defaults make a run without flags reproducible, and as long with -short as without. A
+// failure is repeated with its seed, without a file.
+var defaults = map[string]string{"rapid.checks": "50", "rapid.steps": "60", "rapid.seed": "2", "rapid.nofailfile": "true"}
+
+// isDefaultRun reports whether the number and length of sequences are the defaults.
+var isDefaultRun bool
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		defaults["rapid.checks"] = "250" // rapid runs a fifth of them then
+	}
+	all := len(defaults)
+	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
+	isDefaultRun = len(defaults) == all && !raceDetector
+	for name, value := range defaults {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// replicas is how many servers share a database.
+const replicas = 3
+
+// keptStore is a store that its service does not close.
+type keptStore struct{ store.Store }
+
+func (keptStore) Close() error { return nil }
+
+// openReplicas opens a new database as often as there are replicas, and closes it at the end of
+// the test.
+func openReplicas(t *testing.T) []store.Store {
+	t.Helper()
+	url := postgrestest.URL(t)
+	stores := make([]store.Store, replicas)
+	for i := range stores {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{Connections: 8})
+		assert.NilError(t, err)
+		t.Cleanup(func() {
+			assert.Check(t, s.Close())
+		})
+		stores[i] = keptStore{s}
+	}
+	return stores
+}
+
+// TestModelOfReplicas is TestModel with requests that any of several replicas handles: nothing
+// that one of them knows may be missing in the next response of another.
+func TestModelOfReplicas(t *testing.T) {
+	t.Parallel()
+	stores := openReplicas(t)
+	checks := 0
+	rapid.Check(t, func(r *rapid.T) {
+		if checks++; isDefaultRun && checks > 15 {
+			return // a transaction of PostgreSQL takes longer
+		}
+		assert.NilError(r, stores[0].Update(t.Context(), store.Tx.Clear))
+		m := newMachine(r, stores...)
+		r.Repeat(map[string]func(*rapid.T){"step": m.step})
+		m.compareAll()
+	})
 }

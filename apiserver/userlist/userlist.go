@@ -369,3 +369,15 @@ func SortedDomains(counts map[string]int) []string {
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	return names
 }
+
+// WriteCSV writes users of one domain as Terraform's csvdecode reads them: in UTF-8,
+// separated by commas, with the columns local_part, first_name and last_name.
+func WriteCSV(w io.Writer, users []User) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"local_part", "first_name", "last_name"}) // Flush keeps the error
+	for _, u := range users {
+		_ = out.Write([]string{u.Address.Local, u.FirstName, u.LastName})
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -53,5 +55,64 @@ func TestDomainOfDNSRecord(t *testing.T) {
 	for range 2 {
 		_, err := c.DomainOfDNSRecord(t.Context(), 9)
 		assert.Check(t, IsNotFound(err) && f.Count("list-dns-records") == 2, "%v after %v", err, f.Sent())
+	}
+}
+
+// TestDecide goes through every situation: nothing is resent against the retry policy, after
+// a look that failed only what is free and to an API that honours keys, and after a slow attempt
+// nothing that costs money or has a secret.
+func TestDecide(t *testing.T) {
+	has := func(all, f facts) bool { return all&f != 0 }
+	seen := map[decision]bool{}
+	for holds := range 2 * slow {
+		for found := range 3 {
+			for _, lookupErr := range []error{nil, errNoList} {
+				if lookupErr != nil && found > 0 {
+					continue
+				}
+				isReplay := has(holds, keys) && !has(holds, paid)
+				want := fail
+				switch {
+				case found == 1 && !has(holds, secret):
+					want = take
+				case !has(holds, retry):
+				case lookupErr != nil || found > 0:
+					if isReplay {
+						want = resend
+					}
+				case !has(holds, slow), has(holds, keys), !has(holds, paid|secret):
+					want = resend
+				}
+				got := decide(found, lookupErr, holds)
+				assert.Check(t, got == want, "found %d, %v, %b: %v, want %v", found, lookupErr, holds, got, want)
+				seen[got] = true
+			}
+		}
+	}
+	assert.Check(t, len(seen) == 3, "decisions %v", seen)
+}
+
+func TestErrorHelpers(t *testing.T) {
+	e := &Error{Status: 422, Problems: []Problem{{Loc: []string{"body", "a", "0"}, Msg: "x"}, {Loc: []string{"body", "b"}, Msg: "y"}, {Msg: "z"}}}
+	wrapped := fmt.Errorf("more: %w", e)
+	got := ProblemsAt(wrapped, "body", "a")
+	assert.Check(t, len(got) == 1 && got[0].Msg == "x", "%v", got)
+	got = ProblemsAt(wrapped)
+	assert.Check(t, len(got) == 3, "%v", got)
+	for _, tc := range []struct {
+		err                             error
+		notFound, conflict, unsupported bool
+	}{
+		{&Error{Status: 404}, true, false, false},
+		{&Error{Status: 409}, false, true, false},
+		{&Error{Status: 405}, false, false, true},
+		{&Error{Status: 501}, false, false, true},
+		{&Error{Status: 500}, false, false, false},
+		{&UnsupportedError{Kind: ErrDeleteUnsupported}, false, false, true},
+		{notFound("x"), true, false, false},
+		{errors.New("x"), false, false, false},
+		{nil, false, false, false},
+	} {
+		assert.Check(t, IsNotFound(tc.err) == tc.notFound && IsConflict(tc.err) == tc.conflict && IsUnsupported(tc.err) == tc.unsupported, "%v", tc.err)
 	}
 }

@@ -16,12 +16,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	mailhostfunction "github.com/mailhost/terraform-provider-mailhost/internal/function"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/account"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/authorization"
@@ -300,3 +302,16 @@ func (p *mailhost) Actions(context.Context) []func() action.Action {
 func (p *mailhost) Functions(context.Context) []func() function.Function {
 	return mailhostfunction.All()
 }
+
+// NewServer returns the server of the plugin protocol for a provider.
+func NewServer(p provider.Provider) tfprotov6.ProviderServer {
+	return compact.NewServer(p, &server{providerserver.NewProtocol6(p)().(compact.Framework)})
+}
+
+// Factory returns NewServer as a factory for the plugin-testing framework.
+func Factory(p provider.Provider) func() (tfprotov6.ProviderServer, error) {
+	return func() (tfprotov6.ProviderServer, error) { return NewServer(p), nil }
+}
+
+// server is the framework's server, whose schema has the fields of [nested] attributes.
+type server struct{ compact.Framework }

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -118,4 +120,37 @@ func TestResources(t *testing.T) {
 		_, ok = r.(resource.ResourceWithImportState)
 		assert.Check(t, ok, "%s can't be imported", meta.TypeName)
 	}
+}
+
+// TestServerHasEveryMethodOfTheFramework fails if a newer framework serves a part of the protocol
+// that the layers in front of it hide.
+func TestServerHasEveryMethodOfTheFramework(t *testing.T) {
+	t.Parallel()
+	p := provider.New("test")()
+	server := reflect.TypeOf(provider.NewServer(p))
+	for method := range reflect.TypeOf(providerserver.NewProtocol6(p)()).Methods() {
+		_, ok := server.MethodByName(method.Name)
+		assert.Check(t, ok, "%s of the framework's server is hidden", method.Name)
+	}
+}
+
+// TestUnknownTokenWithoutDeferral checks that creates, which need no API, are planned, and
+// that existing objects cause one error with the two steps to run.
+func TestUnknownTokenWithoutDeferral(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.ProtocolOfUnknownToken(t, false).Together()
+	var all []*tfprotov6.Diagnostic
+	for name, r := range everyKind(t, s) {
+		o, diags := s.Protocol(t, "").Apply(t.Context(), name, r.config, nil)
+		p.NoErrors(diags)
+		o.Identity = nil // like a CLI without identities
+		plan, diags := p.Plan(name, r.config, nil)
+		assert.Check(t, acctest.Errors(diags) <= 0 && plan.Deferred == nil, "the create of %s: %s", name, acctest.Render(diags))
+		read, diags := p.Read(name, o)
+		assert.Check(t, read.State.Equal(o.State), "the read of %s returns %s", name, read.State)
+		all = append(all, diags...)
+	}
+	assert.Check(t, acctest.Errors(all) == 1, "%d errors: %s", acctest.Errors(all), acctest.Render(all))
+	acctest.Expect(t, all, "ERROR: Provider setting not known yet", "token in the provider block", "-target=mailhost_service_account.", "\n  terraform apply\n")
 }

@@ -2,11 +2,14 @@ package walkthrough_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // TestAccTerraformTest runs the tests of examples/testing on embedded accounts. The
@@ -70,4 +73,57 @@ func passes(t *testing.T, out string, count int) {
 	t.Helper()
 	got := strings.Count(out, `"... pass`)
 	assert.Check(t, got == count && !strings.Contains(out, "... fail") && !strings.Contains(out, "... skip"), "%d runs have passed, want %d:\n%s", got, count, out)
+}
+
+// TestAccGoTestsOutside runs the Go tests that the guide on testing shows, in a module outside this
+// repository: package apiservertest with a client, with terraform-plugin-testing and with
+// terraform-exec. Their dependencies are those of this module, so nothing is downloaded.
+func TestAccGoTestsOutside(t *testing.T) {
+	w := newWorkspace(t)
+	assert.NilError(t, localcli.CopyConfig(w.dir, "testdata/outside"))
+	repository, err := filepath.Abs(root)
+	assert.NilError(t, err)
+	const module = "github.com/mailhost/terraform-provider-mailhost"
+	gomod := strings.Replace(read(t, root+"/go.mod"), "module "+module, "module example.com/mail", 1)
+	w.write(t, "go.mod", gomod+"\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+repository+"\n")
+	w.write(t, "go.sum", read(t, root+"/go.sum"))
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+		assert.NilError(t, err)
+		w.set(name, strings.TrimSpace(string(value)))
+	}
+	w.set("GOPROXY", "off")
+	w.set("GOFLAGS", "-mod=mod -trimpath")
+	w.set("TF_ACC", "1")
+	w.set("PATH", filepath.Dir(w.cli)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, code := w.command(t, "go", "test", "-v", ".")
+	assert.Check(t, code == 0 && strings.Count(out, "--- PASS") == 3, "the tests ended with %d:\n%s", code, out)
+}
+
+// TestListing checks that examples/README.md lists exactly the existing folders, and that
+// each whole configuration has a README.
+func TestListing(t *testing.T) {
+	t.Parallel()
+	listing := read(t, filepath.Join(examples, "README.md"))
+	entries, err := os.ReadDir(examples)
+	assert.NilError(t, err)
+	for _, e := range entries {
+		link := "[" + e.Name() + "](" + e.Name() + ")"
+		if e.IsDir() && !strings.Contains(listing, link) {
+			t.Errorf("examples/README.md does not list %s", link)
+		}
+	}
+	whole, _, ok := strings.Cut(listing, "Single pieces")
+	assert.Assert(t, ok, "examples/README.md has no list of single pieces")
+	for line := range strings.Lines(listing) {
+		name, _, ok := strings.Cut(strings.TrimPrefix(line, "| ["), "]")
+		if !strings.HasPrefix(line, "| [") || !ok {
+			continue
+		}
+		_, err := os.Stat(filepath.Join(examples, name))
+		assert.Check(t, err == nil, "examples/README.md lists a missing folder: %v", err)
+		if _, err := os.Stat(filepath.Join(examples, name, "README.md")); err != nil && strings.Contains(whole, line) {
+			t.Errorf("examples/%s has no README.md", name)
+		}
+	}
 }

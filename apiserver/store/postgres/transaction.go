@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -184,4 +185,84 @@ func (t *transaction) commit() error {
 		return unavailable(fmt.Errorf("%w: %w", errUnknownOutcome, err))
 	}
 	return t.explain(err)
+}
+
+// beginView begins one snapshot. Its reader may wait for a slow client between statements.
+const beginView = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0`
+
+// View implements sqlstore.Engine.
+func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	select {
+	case e.viewing <- struct{}{}:
+		defer func() { <-e.viewing }()
+		return e.viewNow(ctx, fn)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// viewNow is View on one of the connections that are left for updates.
+func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	end, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	c, err := e.acquire(ctx, beginView, "", e.opts.acquireTimeout)
+	if err != nil {
+		return err
+	}
+	defer func() { // also if fn panics
+		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
+		c.release()
+	}()
+	t := &transaction{session: &c.session}
+	err = fn(ctx, t)
+	if err == nil {
+		err = t.failed
+	}
+	return t.explain(err)
+}
+
+// argument converts what sqlstore.Querier allows as an argument.
+func argument(arg any) (any, error) {
+	plain, err := driver.DefaultParameterConverter.ConvertValue(arg) // a driver.Valuer among others
+	if err != nil {
+		return nil, err
+	}
+	switch v := plain.(type) {
+	case nil, int64, string, bool:
+		return plain, nil
+	case []byte:
+		if v == nil {
+			return nil, nil // NULL
+		}
+		return v, nil
+	}
+	return nil, fmt.Errorf("no parameter can be a %T", plain)
+}
+
+// rows are the sqlstore.Rows of the last statement of a batch.
+type rows struct {
+	pgx.Rows
+	batch       pgx.BatchResults
+	transaction *transaction
+	cancel      context.CancelFunc
+}
+
+// Next implements sqlstore.Rows.
+func (r *rows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	_ = r.Close() // Err has the error
+	return false
+}
+
+// Close implements sqlstore.Rows. The error is in Err.
+func (r *rows) Close() error {
+	r.Rows.Close()
+	r.transaction.fail(r.batch.Close())
+	r.cancel()
+	return nil
 }

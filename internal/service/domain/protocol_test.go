@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -60,4 +61,81 @@ func get(t *testing.T, s *acctest.Server, name string) *api.Domain {
 	d, err := s.Client.GetDomain(t.Context(), name)
 	assert.NilError(t, err)
 	return d
+}
+
+// TestWrittenTwice checks that a domain in two blocks is bought once: the plan refuses the
+// second, and so does the apply if the names were unknown in the plan.
+func TestWrittenTwice(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	var purchases atomic.Int32
+	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isPurchase(r) {
+			purchases.Add(1)
+		}
+		next.ServeHTTP(w, r)
+	})).Together()
+	first, second := attributes("Acme.com", nil), attributes("acme.com.", nil)
+	_, diags := p.Plan(domainType, first, nil)
+	p.NoErrors(diags)
+	_, diags = p.Plan(domainType, second, nil)
+	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com.", "for_each")
+
+	// Core plans again in the apply, when it knows all names.
+	p.Together()
+	plan, diags := p.Plan(domainType, first, nil)
+	p.NoErrors(diags)
+	a, diags := p.ApplyPlan(t.Context(), domainType, first, nil, plan)
+	p.NoErrors(diags)
+	_, diags = p.Plan(domainType, second, nil)
+	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com.", "for_each")
+	assert.Check(t, purchases.Load() == 1 && a.Text("acquisition") == "purchase", "%d purchases: %s", purchases.Load(), a.State)
+}
+
+// TestSavedPlan checks that a saved plan does what it announced, or nothing.
+func TestSavedPlan(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	config := attributes("acme.com", nil)
+	purchase, diags := p.Plan(domainType, config, nil)
+	p.NoErrors(diags)
+	owned := s.Domain(t, "acme.com")
+	o, diags := p.Walk().ApplyPlan(t.Context(), domainType, config, nil, purchase)
+	acctest.Expect(t, diags, "ERROR", "The account owns the domain acme.com by now", owned.ID, "Nothing was bought, changed or deleted")
+	assert.Check(t, o.Gone(), "state %s", o.State)
+	config["on_existing"] = "adopt"
+	adopt, diags := p.Plan(domainType, config, nil)
+	p.NoErrors(diags)
+	assert.NilError(t, s.Client.DeleteDomain(t.Context(), owned.ID))
+	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, adopt)
+	acctest.Expect(t, diags, "ERROR", "does not own the domain acme.com any more", "Nothing was bought")
+	assert.Check(t, o.Gone(), "state %s", o.State)
+}
+
+// TestPurchaseIsAnnounced checks that the plan of a purchase shows the price, and
+// announces a repeated purchase.
+func TestPurchaseIsAnnounced(t *testing.T) {
+	t.Parallel()
+	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
+		p := s.Protocol(t, "")
+		config := attributes("acme.com", nil)
+		price := "The price is 12.00 USD."
+		if s.PublishedOnly {
+			price = "This API returns the price only with the purchase."
+		}
+		plan, diags := p.Plan(domainType, config, nil)
+		p.NoErrors(diags)
+		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain acme.com`+"\n", "does not own acme.com", price, "no refund", "account_id")
+		assert.Check(t, plan.Text("acquisition") == "purchase", "planned %s", plan.State)
+		o, diags := p.Apply(t.Context(), domainType, config, nil)
+		assert.Check(t, len(diags) <= 0 && o.Text("acquisition") == "purchase", "%s: %s", o.State, acctest.Render(diags))
+		assert.NilError(t, s.Client.DeleteDomain(t.Context(), "acme.com"))
+		p.Together()
+		gone, diags := p.Read(domainType, o)
+		p.NoErrors(diags)
+		assert.Assert(t, gone.Gone(), "it is in the state")
+		_, diags = p.Plan(domainType, config, nil)
+		acctest.Expect(t, diags, "WARNING", "The plan buys the domain acme.com again\n", "was in the state", "deleted outside Terraform", price)
+	})
 }

@@ -3,20 +3,25 @@ package mailhostdtest
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer/smtptest"
 )
 
 // Server is a running server, in this process or another.
@@ -160,4 +165,69 @@ func Trusting(t *testing.T, c *apitest.Client, p certificatetest.Pair) *apitest.
 	t.Cleanup(transport.CloseIdleConnections)
 	c.HTTP = &http.Client{Transport: transport}
 	return c
+}
+
+// ServeWithControl starts a server with the example fixture. It returns the URL of its
+// control plane, the owner of the fixture's account, and the database.
+func ServeWithControl(t *testing.T) (s *Server, plane string, owner Account, database string) {
+	t.Helper()
+	database = filepath.Join(t.TempDir(), "mailhost.db")
+	s = Serve(t, database, "--control-listen", "0", "--fixture", FixturePath)
+	plane, _ = s.Log.Wait(t, "serving the control plane")["url"].(string)
+	CallURL(t, http.MethodPost, plane+"/accounts", ExampleAccount, &owner)
+	return s, plane, owner, database
+}
+
+// FixturePath is the example fixture, from the folder of a package whose tests use it.
+const FixturePath = "../../../../testdata/fixture.json"
+
+// ExampleAccount is the body of a request to the control plane for an owner of the fixture's account.
+const ExampleAccount = `{"account_id":"0b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"}`
+
+// CallURL sends a request to the control plane.
+func CallURL(t *testing.T, method, url, body string, out any) {
+	t.Helper()
+	resp, text := Send(t, http.DefaultClient, method, url, body)
+	var err error
+	if out != nil {
+		err = json.Unmarshal([]byte(text), out)
+	}
+	assert.Assert(t, resp.StatusCode < http.StatusMultipleChoices && err == nil, "%s %s: %s, %v", method, url, resp.Status, err)
+}
+
+// Inbox is a mail server that keeps the messages that it received.
+type Inbox struct{ *smtptest.Server }
+
+// NewInbox starts an Inbox.
+func NewInbox(t *testing.T) *Inbox {
+	t.Helper()
+	return &Inbox{Server: smtptest.NewServer(t, smtptest.Options{User: "mailhostd", Password: "p@ss"})}
+}
+
+// Flags returns the flags for sending messages through this server.
+func (m *Inbox) Flags() []string {
+	return []string{"--smtp-url", "smtp://mailhostd:p%40ss@" + m.Addr, "--smtp-from", "Mailhost <no-reply@mail.example>"}
+}
+
+var linkInText = regexp.MustCompile(`(?m)^http://\S+/verify-forwarding/\S+`)
+
+// Link waits for a message to an address and returns its link.
+func (m *Inbox) Link(t *testing.T, to string) string {
+	t.Helper()
+	isTo := func(mail smtptest.Mail) bool { return slices.Contains(mail.To, to) }
+	for n := 1; ; n++ {
+		mails := m.Wait(n)
+		slices.Reverse(mails)
+		if i := slices.IndexFunc(mails, isTo); i >= 0 {
+			// The link is alone on its line, which the encoding may have broken.
+			return linkInText.FindString(strings.ReplaceAll(mails[i].Data, "=\r\n", ""))
+		}
+	}
+}
+
+// NewRule creates a forwarding rule and returns it with the link of its message.
+func NewRule(t *testing.T, c *apitest.Client, m *Inbox, target string) (rule api.Forwarding, link string) {
+	t.Helper()
+	c.Do(http.MethodPost, "/forwarding", `{"target_email":"`+target+`"}`).Want(http.StatusCreated).Into(&rule)
+	return rule, m.Link(t, target)
 }

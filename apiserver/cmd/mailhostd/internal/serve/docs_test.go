@@ -11,6 +11,8 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
@@ -84,4 +86,14 @@ func TestDocsInABrowser(t *testing.T) {
 	got := browsertest.Evaluate[string](t, b, "document.querySelector('.live-responses-table').innerText")
 	assert.Check(t, strings.Contains(got, "not_authenticated"), "the page shows the response as %q", got)
 	b.Clean(t)
+}
+
+// TestHealthcheck checks that the variables of a server with TLS are enough, as in a container.
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	pair := certificatetest.NewPair(t, 1)
+	s, _ := mailhostdtest.Start(t, mailhostdtest.TLSArgs(pair)...)
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "https"), "127.0.0.1:")
+	code, stdout, stderr := mailhostdtest.RunWith(t, []string{"MAILHOSTD_LISTEN=:" + port, "MAILHOSTD_TLS_CERT=" + pair.Cert}, "healthcheck")
+	assert.Check(t, code == cli.ExitOK && stdout+stderr == "", "exit code %d, %q, %q", code, stdout, stderr)
 }

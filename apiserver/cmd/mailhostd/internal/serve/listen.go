@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
@@ -66,4 +69,102 @@ func isLocal(address string) bool {
 func isLoopback(l net.Listener) bool {
 	address, _ := netip.ParseAddrPort(l.Addr().String())
 	return address.Addr().IsLoopback()
+}
+
+// connections is a listener that limits the open connections of a server. If there are too many,
+// the one that has been idle for the longest time is closed for the next: a client that keeps
+// connections without a use for them locks nobody out. Without an idle one, the next waits.
+type connections struct {
+	net.Listener
+	slots  chan struct{} // has an element for each open connection
+	closed chan struct{}
+	close  func()
+
+	mu        sync.Mutex
+	isAwaited bool
+	idle      []net.Conn // the one that has been idle for the longest time comes first
+}
+
+// limitConnections returns the listener of a server with at most limit connections.
+func limitConnections(server *http.Server, l net.Listener, limit int) *connections {
+	c := &connections{Listener: l, slots: make(chan struct{}, limit), closed: make(chan struct{})}
+	c.close = sync.OnceFunc(func() { close(c.closed) })
+	next := server.ConnState
+	server.ConnState = func(conn net.Conn, state http.ConnState) {
+		c.note(conn, state)
+		if next != nil {
+			next(conn, state)
+		}
+	}
+	return c
+}
+
+func (c *connections) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case c.slots <- struct{}{}:
+	default:
+		c.await()
+		select {
+		case c.slots <- struct{}{}:
+		case <-c.closed:
+			return nil, net.ErrClosed
+		}
+		c.mu.Lock()
+		c.isAwaited = false
+		c.mu.Unlock()
+	}
+	return &limited{conn, sync.OnceFunc(func() { <-c.slots })}, nil
+}
+
+// await closes the connection that has been idle for the longest time, or the next that becomes idle.
+func (c *connections) await() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.isAwaited = len(c.idle) == 0; !c.isAwaited {
+		_ = c.idle[0].Close()
+		c.idle = c.idle[1:]
+	}
+}
+
+// note records the state of a connection.
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case state != http.StateIdle:
+		c.idle = slices.DeleteFunc(c.idle, func(idle net.Conn) bool { return idle == conn })
+	case c.isAwaited:
+		c.isAwaited = false
+		_ = conn.Close()
+	default:
+		c.idle = append(c.idle, conn)
+	}
+}
+
+func (c *connections) Close() error {
+	c.close()
+	return c.Listener.Close()
+}
+
+// limited is a connection that gives its slot back when it is closed.
+type limited struct {
+	net.Conn
+	release func()
+}
+
+// SetLinger is that of a *net.TCPConn, for faults.
+func (l *limited) SetLinger(seconds int) error {
+	if tcp, ok := l.Conn.(*net.TCPConn); ok {
+		return tcp.SetLinger(seconds)
+	}
+	return nil
+}
+
+func (l *limited) Close() error {
+	defer l.release()
+	return l.Conn.Close()
 }

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"encoding/hex"
 	"net/http"
 	"regexp"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing/tracingtest"
 )
 
 func TestMetrics(t *testing.T) {
@@ -55,4 +57,34 @@ func TestMetrics(t *testing.T) {
 	status, _ = mailhostdtest.Fetch(t, http.MethodGet, strings.TrimSuffix(at, "/metrics")+"/healthz/live")
 	assert.Check(t, status == http.StatusNotFound, "the metrics listener serves another path: %d", status)
 	assert.Check(t, is.Equal(s.End(t), cli.ExitOK), "exit code")
+}
+
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	collector := tracingtest.NewCollector(t)
+	s, owner := mailhostdtest.Start(t, "--otlp-endpoint", collector.URL)
+	s.As(t, owner).Get("/mailboxes?search=private").Want(http.StatusOK)
+	if code := s.End(t); code != cli.ExitOK { // exports the remaining spans
+		t.Errorf("exit code %d", code)
+	}
+	id, _ := s.Log.Wait(t, "request")["trace_id"].(string)
+	raw, err := hex.DecodeString(id)
+	assert.Assert(t, err == nil && len(raw) != 0, "the log line has trace %q, %v", id, err)
+	collector.Has(t, true, "list-mailboxes", string(raw))
+	collector.Has(t, false, owner.Token, "private")
+}
+
+// TestTracesFromTheEnvironment does not run in parallel, because environment variables
+// are global.
+func TestTracesFromTheEnvironment(t *testing.T) {
+	database, owner := mailhostdtest.Initialize(t)
+	collector := tracingtest.NewCollector(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization Bearer%secret")
+	t.Setenv("OTEL_SERVICE_NAME", "mail-of-the-team")
+	s := mailhostdtest.Spawn(t, database)
+	s.As(t, owner).Get("/mailboxes").Want(http.StatusOK)
+	s.End(t)
+	collector.Has(t, true, "list-mailboxes", "mail-of-the-team")
+	assert.Check(t, !strings.Contains(s.Log.String(), "secret") && strings.Contains(s.Log.String(), "OpenTelemetry: parse headers"), "log:\n%s", s.Log)
 }

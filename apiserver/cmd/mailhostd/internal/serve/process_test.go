@@ -46,3 +46,5 @@ func TestSecondSignalEndsTheServerAtOnce(t *testing.T) {
 	assert.Check(t, ok && status.Signal() == syscall.SIGTERM, "%v; want an end by signal", s.Cmd.ProcessState)
 	assert.Check(t, !strings.Contains(s.Log.String(), "goroutine "), "log:\n%s", s.Log)
 }
+
+func TestMain(m *testing.M) { mailhostdtest.Main(m) }

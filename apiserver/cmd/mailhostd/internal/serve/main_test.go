@@ -1,9 +1,0 @@
-package serve_test
-
-import (
-	"testing"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
-)
-
-func TestMain(m *testing.M) { mailhostdtest.Main(m) }
