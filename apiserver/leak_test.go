@@ -148,7 +148,7 @@ func TestListsOmitHiddenObjects(t *testing.T) {
 			for to, c := range restricted {
 				a := r.send(c.In(t)).Want(http.StatusOK)
 				ids := e.hiddenIDs(a.At("items"))
-				assert.Check(t, len(ids) <= 0 && !strings.Contains(string(a.Raw), "hidden.com"), "restricted to a %s, the list contains the hidden %q: %s", to, ids, a)
+				assert.Check(t, len(ids) == 0 && !strings.Contains(string(a.Raw), "hidden.com"), "restricted to a %s, the list contains the hidden %q: %s", to, ids, a)
 			}
 		})
 		lists++

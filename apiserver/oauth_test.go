@@ -126,9 +126,7 @@ func TestAccountsThatGrantAUserNothing(t *testing.T) {
 				for _, a := range []*apitest.Response{got, want} {
 					a.Header.Del("X-Request-Id")
 				}
-				if string(got.Raw) != string(want.Raw) || !reflect.DeepEqual(got.Header, want.Header) {
-					t.Errorf("%s in %s: %s %v\nwant %s %v", spec.ID, account, got, got.Header, want, want.Header)
-				}
+				assert.Check(t, string(got.Raw) == string(want.Raw) && reflect.DeepEqual(got.Header, want.Header), "%s in %s: %s %v\nwant %s %v", spec.ID, account, got, got.Header, want, want.Header)
 			}
 		}
 	}
@@ -174,9 +172,7 @@ func TestIDsOfUsers(t *testing.T) {
 	}
 	assert.Check(t, made["uuid"] == id && made["upper"] == id, "a UUID subject was changed: %v", made)
 	owner := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("created_by_user_id")
-	if made["owner"] == owner || made["owner"] == made["text"] || uuid.MustParse(made["text"]).Version() != 5 {
-		t.Errorf("the built-in owner is %s, and the users are %v", owner, made)
-	}
+	assert.Check(t, made["owner"] != owner && made["owner"] != made["text"] && uuid.MustParse(made["text"]).Version() == 5, "the built-in owner is %s, and the users are %v", owner, made)
 }
 
 // TestUserCannotBeTheBuiltInOwner checks that a subject equal to the built-in owner's id,

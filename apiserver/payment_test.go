@@ -112,9 +112,7 @@ func TestPurchaseRefusals(t *testing.T) {
 		assert.Check(t, is.Equal(a.Str(place+"domain_name")+" "+a.Str(place+"status")+" "+a.Str(place+"error_code"), w), "result %d", i)
 		failed := a.Str(place+"status") == "failed"
 		owned := a.Str(place+"error_code") == "already_owned"
-		if (a.Str(place+"error") != "") != failed || (a.Str(place+"id") == "") != (failed && !owned) {
-			t.Errorf("result %d: error %q, id %q", i, a.Str(place+"error"), a.Str(place+"id"))
-		}
+		assert.Check(t, (a.Str(place+"error") != "") == failed && (a.Str(place+"id") == "") == (failed && !owned), "result %d: error %q, id %q", i, a.Str(place+"error"), a.Str(place+"id"))
 	}
 	a.Is("successful_count", 3, "failed_count", len(want)-3, "currency", "EUR", "estimated_total", "19.60")
 	// The availability of a name matches the result of its purchase.

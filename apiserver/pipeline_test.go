@@ -60,9 +60,8 @@ func TestContentType(t *testing.T) {
 			assert.Check(t, len(a.Header["Content-Type"]) == 1, "%q: %v", contentType, a.Header)
 		}
 		for _, contentType := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON", "application/json ; charset=utf-8", `application/json; profile="a+b"`} {
-			if a := r.send(c, "Content-Type", contentType); a.Status == 415 || a.Status == 422 && a.Problems()[0] == "body json_invalid" {
-				t.Errorf("%q is rejected: %s", contentType, a)
-			}
+			a := r.send(c, "Content-Type", contentType)
+			assert.Check(t, a.Status != 415 && (a.Status != 422 || a.Problems()[0] != "body json_invalid"), "%q is rejected: %s", contentType, a)
 		}
 	})
 }
@@ -275,7 +274,5 @@ func TestUnavailableStore(t *testing.T) {
 	h.Do("POST", "/workspaces", map[string]any{"name": "D"}).Refused(503, "header unavailable")
 	unwritable.updatesFail(nil)
 	h.Do("POST", "/workspaces", map[string]any{"name": "E"}).Want(201)
-	if !strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "ERROR") || strings.Contains(log.String(), "available again") {
-		t.Errorf("the log of a lock is\n%s", &log)
-	}
+	assert.Check(t, strings.Contains(log.String(), "level=WARN") && !strings.Contains(log.String(), "ERROR") && !strings.Contains(log.String(), "available again"), "the log of a lock is\n%s", &log)
 }

@@ -63,9 +63,8 @@ func TestQueryThatCannotBeDecoded(t *testing.T) {
 	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")
 	assert.NilError(t, err)
 	for query, want := range map[string]int{"domain=none.com%": 422, "status=%zz": 422, "page=%zz": 422, "a;b": 422, "search=%25": 200, "search=%3B": 200, "status=&search=&domain=": 200} {
-		if w := raw(t, h.Service, token, "/mailboxes?"+query); w.Code != want || want == 422 && !strings.Contains(w.Body.String(), `{"loc":["query"],`) {
-			t.Errorf("%s: %d %s", query, w.Code, w.Body)
-		}
+		w := raw(t, h.Service, token, "/mailboxes?"+query)
+		assert.Check(t, w.Code == want && (want != 422 || strings.Contains(w.Body.String(), `{"loc":["query"],`)), "%s: %d %s", query, w.Code, w.Body)
 	}
 	w := raw(t, h.Service, "", "/mailboxes?page=%zz")
 	assert.Check(t, w.Code == 401, "without a credential: %d %s", w.Code, w.Body)

@@ -48,9 +48,7 @@ func shows(t *testing.T, h *apitest.Server, method, link string, status int, tit
 		assert.Check(t, is.Equal(header.Get(name), want), name)
 	}
 	csp := header.Get("Content-Security-Policy")
-	if !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
-		t.Errorf("the policy is %s", csp)
-	}
+	assert.Check(t, strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") && strings.Contains(csp, "frame-ancestors 'none'") && !strings.Contains(csp, "unsafe"), "the policy is %s", csp)
 	status, of, body := visit(t, h, http.MethodHead, link)
 	if method == http.MethodGet && (status != got || body != "" || of.Get("Content-Type") != header.Get("Content-Type")) {
 		t.Errorf("HEAD returns %d %v %s", status, of, body)

@@ -62,9 +62,7 @@ func TestStrict(t *testing.T) {
 		{"GET", "/domains?page_sizee=1", "", `["query","page_sizee"]`},
 	} {
 		a := h.network.do(tt.method, tt.path, tt.body)
-		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, tt.want) || !strings.Contains(a.body, "extra_forbidden") {
-			t.Errorf("%s: %+v, want %s", tt.path, a, tt.want)
-		}
+		assert.Check(t, a.status == http.StatusUnprocessableEntity && strings.Contains(a.body, tt.want) && strings.Contains(a.body, "extra_forbidden"), "%s: %+v, want %s", tt.path, a, tt.want)
 	}
 	h.network.Domain("example.com") // contact_info has members of its own
 	h.network.must("GET", "/domains?page_size=1&search=x", "")
@@ -342,9 +340,8 @@ func TestDocuments(t *testing.T) {
 		operation, ok := path[strings.ToLower(route["method"].(string))].(map[string]any)
 		assert.Check(t, ok, "%v is not described", route)
 		for _, p := range operation["parameters"].([]any) {
-			if p := p.(map[string]any); p["in"] == "query" && p["description"] == "" {
-				t.Errorf("%v: %v is not described", route, p["name"])
-			}
+			p := p.(map[string]any)
+			assert.Check(t, p["in"] != "query" || p["description"] != "", "%v: %v is not described", route, p["name"])
 		}
 	}
 	properties := schemas["Rule"].(map[string]any)["properties"].(map[string]any)

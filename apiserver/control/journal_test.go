@@ -79,9 +79,8 @@ func TestJournalHoldsNoSecret(t *testing.T) {
 		secret("POST", "/forwarding", `{"target_email":"a@example.org"}`, "")
 		c.Domain("example.com")
 		c.must("POST", "/dns-records", `{"domain":"example.com","name":"www","type":"A","value":"192.0.2.1"}`)
-		if e := h.recorded("create-dns-record")[0]; !strings.Contains(string(e.Request), "192.0.2.1") || !strings.Contains(string(e.Response), "192.0.2.1") {
-			t.Errorf("the values of DNS records are public, and not redacted: %+v", e)
-		}
+		e := h.recorded("create-dns-record")[0]
+		assert.Check(t, strings.Contains(string(e.Request), "192.0.2.1") && strings.Contains(string(e.Response), "192.0.2.1"), "the values of DNS records are public, and not redacted: %+v", e)
 		link := h.service.Outbox()[0].Link
 		code := link[strings.LastIndexByte(link, '/')+1:]
 		for _, path := range []string{"/verify-forwarding/" + code, "/verify-forwarding/" + code + "/", "//verify-forwarding/" + code, "/Verify-Forwarding/" + code} {

@@ -91,12 +91,8 @@ func FuzzChunks(f *testing.F) {
 		n := 0
 		for i, chunk := range chunks {
 			n += len(chunk) + 1
-			if len(chunk) > maxString || chunk == "" && len(chunks) > 1 {
-				t.Errorf("chunk %d of %d has %d octets", i, len(chunks), len(chunk))
-			}
-			if utf8.ValidString(s) && !utf8.ValidString(chunk) {
-				t.Errorf("chunk %d of %q is not valid UTF-8", i, s)
-			}
+			assert.Check(t, len(chunk) <= maxString && (chunk != "" || len(chunks) <= 1), "chunk %d of %d has %d octets", i, len(chunks), len(chunk))
+			assert.Check(t, !utf8.ValidString(s) || utf8.ValidString(chunk), "chunk %d of %q is not valid UTF-8", i, s)
 		}
 		assert.Check(t, is.Equal(rdataLen(s), n), "rdataLen")
 		parts, err := parseStrings(Quote(s))

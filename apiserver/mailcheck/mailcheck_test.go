@@ -156,9 +156,8 @@ func TestChecks(t *testing.T) {
 	} {
 		w := base()
 		w[tt.name] = tt.values
-		if r := result(w, tt.check, "s1"); r.Status != tt.status || !strings.Contains(r.Message, tt.message) {
-			t.Errorf("%s with %s %.120q: %+v; want %s: …%s…", tt.check, tt.name, tt.values, r, tt.status, tt.message)
-		}
+		r := result(w, tt.check, "s1")
+		assert.Check(t, r.Status == tt.status && strings.Contains(r.Message, tt.message), "%s with %s %.120q: %+v; want %s: …%s…", tt.check, tt.name, tt.values, r, tt.status, tt.message)
 	}
 	r := result(base(), "dkim")
 	assert.Check(t, r.Status == skipped, "without selectors: %+v", r)

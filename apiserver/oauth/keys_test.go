@@ -129,9 +129,8 @@ func TestIssuerDown(t *testing.T) {
 	i.wantFetches(fetchBurst)
 	i.clock.Advance(fetchEvery)
 	i.accepts(i.token())
-	if log := i.log.String(); strings.Count(log, "can't be fetched\"") != fetchBurst || strings.Count(log, "can be fetched again") != 1 || !strings.Contains(log, "502 Bad Gateway") {
-		t.Errorf("log:\n%s", log)
-	}
+	log := i.log.String()
+	assert.Check(t, strings.Count(log, "can't be fetched\"") == fetchBurst && strings.Count(log, "can be fetched again") == 1 && strings.Contains(log, "502 Bad Gateway"), "log:\n%s", log)
 }
 
 // TestIssuerDownLater checks that cached keys are used while the issuer is unavailable.

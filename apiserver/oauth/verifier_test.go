@@ -249,8 +249,7 @@ func TestNew(t *testing.T) {
 		{"https://login.example.com#x", "a", "issuer: an issuer's URL must not have a user, a query or a fragment"},
 		{"https://login.example.com", "", "audience: it is required"},
 	} {
-		if v, err := New(Options{Issuer: tt.issuer, Audience: tt.audience}); v != nil || err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v; want …%s…", tt.issuer, err, tt.want)
-		}
+		v, err := New(Options{Issuer: tt.issuer, Audience: tt.audience})
+		assert.Check(t, v == nil && err != nil && strings.Contains(err.Error(), tt.want) && !strings.Contains(err.Error(), "secret"), "%q: %v; want …%s…", tt.issuer, err, tt.want)
 	}
 }

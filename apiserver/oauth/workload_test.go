@@ -48,9 +48,7 @@ func TestTrustFile(t *testing.T) {
 		strings.Replace(file(`"sub": "x"`), `}}]}]}`, `}}, {"name": "apply", "claims": {"sub": "y"}}]}]}`, 1):        "there twice",
 	} {
 		_, err := ReadTrust([]byte(text))
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s\n%v; want …%s…", text, err, want)
-		}
+		assert.Check(t, (err == nil) == (want == "") && (err == nil || strings.Contains(err.Error(), want)), "%s\n%v; want …%s…", text, err, want)
 	}
 }
 
@@ -96,9 +94,7 @@ func TestWorkloads(t *testing.T) {
 		}
 	}
 	user, err := all.VerifyToken(t.Context(), github.token("repository", "acme/mail", "environment", "production"))
-	if err != nil || user.Name != "environment production, repository acme/mail" || user.ExpiresAt.IsZero() || len(user.Groups) > 0 {
-		t.Errorf("the user is %+v, %v", user, err)
-	}
+	assert.Check(t, err == nil && user.Name == "environment production, repository acme/mail" && !user.ExpiresAt.IsZero() && len(user.Groups) == 0, "the user is %+v, %v", user, err)
 	// An issuer of people can't make somebody a workload.
 	github.rejects(github.token("sub", WorkloadUser("apply")), errReserved)
 }

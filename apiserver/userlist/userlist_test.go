@@ -208,13 +208,9 @@ func FuzzParse(f *testing.F) {
 			var file strings.Builder
 			assert.NilError(t, userlist.WriteCSV(&file, users))
 			second, err := userlist.Parse(file.String(), userlist.Options{Domains: []string{domain}})
-			if err != nil || len(second.Users) != len(users) || len(second.Problems) > 0 {
-				t.Fatalf("%q is written as %q, which reads as %+v, %v", text, file.String(), second, err)
-			}
+			assert.Assert(t, err == nil && len(second.Users) == len(users) && len(second.Problems) == 0, "%q is written as %q, which reads as %+v, %v", text, file.String(), second, err)
 			for i, u := range second.Users {
-				if u.Address != users[i].Address || u.FirstName != users[i].FirstName || u.LastName != users[i].LastName {
-					t.Errorf("%+v is written and read as %+v", users[i], u)
-				}
+				assert.Check(t, u.Address == users[i].Address && u.FirstName == users[i].FirstName && u.LastName == users[i].LastName, "%+v is written and read as %+v", users[i], u)
 			}
 		}
 	})

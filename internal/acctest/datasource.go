@@ -110,5 +110,5 @@ func (p *Protocol) ExpectPlansNothing(t testing.TB, typeName string, listed List
 	p.NoErrors(p.Validate(typeName, config))
 	plan, diags := p.Plan(typeName, config, o)
 	p.NoErrors(diags)
-	assert.Check(t, plan.State.Equal(o.State) && len(plan.Replace) <= 0, "%s %s plans %s\nwhile there is %s", typeName, listed.DisplayName, plan.State, o.State)
+	assert.Check(t, plan.State.Equal(o.State) && len(plan.Replace) == 0, "%s %s plans %s\nwhile there is %s", typeName, listed.DisplayName, plan.State, o.State)
 }

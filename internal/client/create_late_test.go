@@ -63,9 +63,7 @@ func TestLateRequest(t *testing.T) {
 			late := &lateRequest{API: f}
 			_, err := create.do(t.Context(), newClient(t, f, func(o *Options) { o.Transport = late }))
 			_, isUnknown := errors.AsType[*UnknownOutcomeError](err)
-			if isUnknown == honours || honours && err != nil {
-				t.Errorf("%s, keys %t: %v", name, honours, err)
-			}
+			assert.Check(t, isUnknown != honours && (!honours || err == nil), "%s, keys %t: %v", name, honours, err)
 			late.arrive(t)
 			stored := f.Stored[create.stored]
 			assert.Check(t, len(stored) == 1, "%s, keys %t: stored %v", name, honours, stored)

@@ -83,9 +83,7 @@ func TestSecretIsLost(t *testing.T) {
 				id, secret, err := create.do(t.Context(), newClient(t, f))
 				gone, ok := errors.AsType[*SecretLostError](err)
 				stored := f.Stored[create.stored]
-				if !ok || secret != "" || len(stored) != 1 || id != stored[0]["id"] || len(gone.IDs) != 1 || gone.IDs[0] != id {
-					t.Errorf("id %s, %v after %v, stored %v", id, err, f.Sent(), stored)
-				}
+				assert.Check(t, ok && secret == "" && len(stored) == 1 && id == stored[0]["id"] && len(gone.IDs) == 1 && gone.IDs[0] == id, "id %s, %v after %v, stored %v", id, err, f.Sent(), stored)
 			})
 		}
 	}

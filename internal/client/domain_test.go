@@ -37,9 +37,7 @@ func TestPurchaseReportsFailure(t *testing.T) {
 	f := fakeapi.New()
 	_, err := newClient(t, f).PurchaseDomain(t.Context(), "taken.example", "w", api.ContactInfo{})
 	e, ok := errors.AsType[*Error](err)
-	if !ok || len(e.Problems) != 1 || e.Problems[0].Type != api.PurchaseUnavailable || e.RequestID == "" || !strings.Contains(err.Error(), "somebody else owns it") {
-		t.Errorf("%v", err)
-	}
+	assert.Check(t, ok && len(e.Problems) == 1 && e.Problems[0].Type == api.PurchaseUnavailable && e.RequestID != "" && strings.Contains(err.Error(), "somebody else owns it"), "%v", err)
 	assert.Check(t, len(ProblemsAt(err, "body", "domains")) == 1, "the problem has no place")
 }
 

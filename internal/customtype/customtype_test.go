@@ -113,16 +113,13 @@ func TestValues(t *testing.T) {
 			for j, other := range inputs[:4] {
 				o := read(t, tt.typ, other)
 				equal, diags := v.StringSemanticEquals(t.Context(), o)
-				if v.Equal(o) != (i == j) || diags.HasError() || i < 4 && equal != (i == j) {
-					t.Errorf("%s: %s ~ %s: %v %v", name, v, o, equal, diags)
-				}
+				assert.Check(t, v.Equal(o) == (i == j) && !diags.HasError() && (i >= 4 || equal == (i == j)), "%s: %s ~ %s: %v %v", name, v, o, equal, diags)
 			}
 		}
 		_, err := tt.typ.ValueFromTerraform(t.Context(), tftypes.NewValue(tftypes.Bool, true))
 		assert.Check(t, err != nil, "%s reads a bool", name)
-		if typ := tt.typ.ValueType(t.Context()); typ != attr.Value(String{format: tt.typ.format}) || tt.typ.String() != "customtype."+name || tt.typ.Equal(types.StringType) {
-			t.Errorf("%s: the values of %s are %#v", name, tt.typ, typ)
-		}
+		typ := tt.typ.ValueType(t.Context())
+		assert.Check(t, typ == attr.Value(String{format: tt.typ.format}) && tt.typ.String() == "customtype."+name && !tt.typ.Equal(types.StringType), "%s: the values of %s are %#v", name, tt.typ, typ)
 		for other, o := range testTypes {
 			assert.Check(t, tt.typ.Equal(o.typ) == (other == name), "%s.Equal(%s) is wrong", name, other)
 		}

@@ -105,9 +105,8 @@ func TestEveryExampleIsTested(t *testing.T) {
 				continue
 			}
 			for _, file := range list(t, at) {
-				if matches, err := filepath.Match(k.pattern, file.Name()); err != nil || !matches && !slices.Contains(k.others, file.Name()) {
-					t.Errorf("%s/%s is read by nothing: name it after the pattern %s", at, file.Name(), k.pattern)
-				}
+				matches, err := filepath.Match(k.pattern, file.Name())
+				assert.Check(t, err == nil && (matches || slices.Contains(k.others, file.Name())), "%s/%s is read by nothing: name it after the pattern %s", at, file.Name(), k.pattern)
 			}
 		}
 	}

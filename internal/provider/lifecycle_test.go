@@ -171,9 +171,8 @@ func (x *subject) take(i int, step step) {
 	assert.Check(x, kept == (does == updates || does == noChange), "step %d %s: the id was %q and is %q", i, does, id, x.o.Text("id"))
 	x.identified(x.o, fmt.Sprint("step ", i))
 	assert.Check(x, x.o.State.IsFullyKnown(), "step %d leaves unknown values: %s", i, x.o.State)
-	if d := difference(step.want, plain(x.T, x.o.State)); d != "" && step.want != nil {
-		x.Errorf("step %d: the state (-want +got):\n%s", i, d)
-	}
+	d := difference(step.want, plain(x.T, x.o.State))
+	assert.Check(x, d == "" || step.want == nil, "step %d: the state (-want +got):\n%s", i, d)
 	does, plan = x.plan(step.config)
 	assert.Check(x, does == noChange, "step %d: the second plan %s: %s", i, does, plan.State)
 	if step.does != noChange {
@@ -234,7 +233,7 @@ func (x *subject) imports() {
 		assert.Check(x, is.Equal(difference(want, plain(x.T, o.State)), ""), "import of %q %v (-want +got)", key, identity)
 		plan, diags := x.p.Plan(x.typeName, x.latest, o)
 		x.p.NoErrors(diags)
-		assert.Check(x, len(plan.Replace) <= 0 && plan.Text("id") == id, "import of %q is replaced because of %v", key, plan.Replace)
+		assert.Check(x, len(plan.Replace) == 0 && plan.Text("id") == id, "import of %q is replaced because of %v", key, plan.Replace)
 	}
 	for _, wrong := range []values{{"id": ""}, {"id": "no id"}, {"id": id, "account_id": noID}} {
 		_, diags := x.p.Import(x.typeName, "", wrong)

@@ -401,7 +401,7 @@ func TestDedicatedIPOptions(t *testing.T) {
 		}
 		want := values{"dedicated_ip_options": []any{offer("Europe", "DE", 0), offer("America", "US", 1)}}
 		d := difference(want, plain(t, o.State))
-		assert.Check(t, d == "" && len(diags) <= 0, "(-want +got):\n%s\n%s", d, acctest.Render(diags))
+		assert.Check(t, d == "" && len(diags) == 0, "(-want +got):\n%s\n%s", d, acctest.Render(diags))
 	})
 }
 
@@ -437,7 +437,7 @@ func TestAuthorizations(t *testing.T) {
 		} {
 			o, diags := s.Protocol(t, "").ReadData("mailhost_authorizations", c.config)
 			d := difference(values{"authorizations": c.want}, plain(t, o.State))
-			assert.Check(t, d == "" && len(diags) <= 0, "%v (-want +got):\n%s\n%s", c.config, d, acctest.Render(diags))
+			assert.Check(t, d == "" && len(diags) == 0, "%v (-want +got):\n%s\n%s", c.config, d, acctest.Render(diags))
 		}
 	})
 }

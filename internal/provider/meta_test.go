@@ -74,9 +74,8 @@ func TestEverythingHasItsPages(t *testing.T) {
 	t.Parallel()
 	for _, r := range everything(t) {
 		for _, name := range mainFiles[r.kind] {
-			if file := filepath.Join(r.examples(), name); missing(file) {
-				t.Errorf("%s has no example: write %s, as other types have it; package internal/examples tests it, and make generate shows it in the page", r, file)
-			}
+			file := filepath.Join(r.examples(), name)
+			assert.Check(t, !missing(file), "%s has no example: write %s, as other types have it; package internal/examples tests it, and make generate shows it in the page", r, file)
 		}
 		assert.Check(t, !missing(r.page()), "%s has no page: run make generate, and commit %s", r, r.page())
 	}
@@ -108,7 +107,7 @@ func checkBlock(t *testing.T, name string, b *tfprotov6.SchemaBlock) {
 	t.Helper()
 	checkText(t, name, b.Description, b.DescriptionKind)
 	checkAttributes(t, name, b.Attributes)
-	assert.Check(t, len(b.BlockTypes) <= 0, "%s has blocks: an attribute can be computed from others, a block can't", name)
+	assert.Check(t, len(b.BlockTypes) == 0, "%s has blocks: an attribute can be computed from others, a block can't", name)
 }
 
 func checkAttributes(t *testing.T, name string, attributes []*tfprotov6.SchemaAttribute) {

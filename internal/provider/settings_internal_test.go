@@ -77,9 +77,7 @@ func (c settingsCase) run(t *testing.T) {
 	for _, d := range diags {
 		assert.Check(t, !strings.Contains(d.Detail(), "s3cret"), "the diagnostics contain the secret: %s", d.Detail())
 	}
-	if !diags.HasError() && !reflect.DeepEqual(got, c.want) {
-		t.Errorf("settings %+v, want %+v", got, c.want)
-	}
+	assert.Check(t, diags.HasError() || reflect.DeepEqual(got, c.want), "settings %+v, want %+v", got, c.want)
 }
 
 func TestEmbeddedSettings(t *testing.T) {

@@ -205,9 +205,8 @@ func TestOnExisting(t *testing.T) {
 			assert.Check(t, adopted.Text("id") == o.Text("id"), "%s: adopted %s, want %s", typeName, adopted.Text("id"), o.Text("id"))
 			refreshed, diags := p.Walk().Read(typeName, adopted)
 			p.NoErrors(diags)
-			if again, diags := p.Plan(typeName, adopting, refreshed); acctest.Errors(diags) > 0 || !again.State.Equal(refreshed.State) {
-				t.Errorf("%s: the next plan is not empty: %s\n%s", typeName, again.State, acctest.Render(diags))
-			}
+			again, diags := p.Plan(typeName, adopting, refreshed)
+			assert.Check(t, acctest.Errors(diags) <= 0 && again.State.Equal(refreshed.State), "%s: the next plan is not empty: %s\n%s", typeName, again.State, acctest.Render(diags))
 			// The state of another address has it.
 			p.Together()
 			_, diags = p.Read(typeName, refreshed)

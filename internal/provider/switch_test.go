@@ -107,9 +107,7 @@ func (r *rule) turned(on bool) func() error {
 	return func() error {
 		var f *api.Forwarding
 		f, err := r.s.Client.SetForwardingActive(r.Context(), r.o.Text("id"), on)
-		if err == nil && f.Active != on {
-			r.Errorf("the rule is %+v", f)
-		}
+		assert.Check(r, err != nil || f.Active == on, "the rule is %+v", f)
 		return err
 	}
 }

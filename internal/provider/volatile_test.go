@@ -70,7 +70,7 @@ func TestVolatile(t *testing.T) {
 			p.NoErrors(diags)
 			assert.Check(t, is.Equal(difference(c.want, plain(t, o.State)), ""), "%s (-want +got)", typeName)
 			plan, diags := p.Plan(typeName, config, o)
-			assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "%s: planned %s\n%s", typeName, plan.State, acctest.Render(diags))
+			assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "%s: planned %s\n%s", typeName, plan.State, acctest.Render(diags))
 		})
 	}
 }

@@ -49,7 +49,7 @@ func expectRefusal(t *testing.T, own, other *acctest.Server, name string, r kind
 		}
 	}
 	_, diags := p.Plan(name, r.replacing, o)
-	assert.Check(t, len(diags) <= 0, "repeated in the plan: %s", acctest.Render(diags))
+	assert.Check(t, len(diags) == 0, "repeated in the plan: %s", acctest.Render(diags))
 	// Without a refresh, the plan is the error.
 	for what, config := range map[string]map[string]any{"destroy": nil, "change": r.replacing, "nothing": r.config} {
 		_, diags := other.Protocol(t, "").Plan(name, config, o)
@@ -97,7 +97,7 @@ func TestAccountIsKept(t *testing.T) {
 		// A state without an account is accepted.
 		unmarked.Identity = nil
 		gone, diags := other.Protocol(t, "").Read(name, &unmarked)
-		assert.Check(t, gone.Gone() && len(diags) <= 0, "%s without an account: %s", name, acctest.Render(diags))
+		assert.Check(t, gone.Gone() && len(diags) == 0, "%s without an account: %s", name, acctest.Render(diags))
 	}
 }
 

@@ -24,9 +24,7 @@ func TestReadOnly(t *testing.T) {
 
 	want := map[string]string{"domain": "Domain.", "secret": "Secret.", "active": "Active.", "quota": "Quota.", "aliases": "Aliases."}
 	for name, a := range got {
-		if !a.IsComputed() || a.IsRequired() || a.IsOptional() || a.GetMarkdownDescription() != want[name] || a.IsSensitive() != (name == "secret") {
-			t.Errorf("%s: %+v", name, a)
-		}
+		assert.Check(t, a.IsComputed() && !a.IsRequired() && !a.IsOptional() && a.GetMarkdownDescription() == want[name] && a.IsSensitive() == (name == "secret"), "%s: %+v", name, a)
 	}
 	assert.Check(t, len(got) == len(want), "there are %d attributes", len(got))
 	assert.Check(t, got["domain"].GetType().Equal(customtype.DomainRef), "domain has the type %s", got["domain"].GetType())
@@ -52,9 +50,7 @@ func TestPlanned(t *testing.T) {
 		"id": {1, 0}, "updated_at": {0, 0}, "name": {0, 0}, "owner": {1, 1}, "value": {1, 0},
 	} {
 		a := got[name].(schema.StringAttribute)
-		if len(a.PlanModifiers) != want.modifiers || len(a.Validators) != want.validators {
-			t.Errorf("%s has %d plan modifiers and %d validators", name, len(a.PlanModifiers), len(a.Validators))
-		}
+		assert.Check(t, len(a.PlanModifiers) == want.modifiers && len(a.Validators) == want.validators, "%s has %d plan modifiers and %d validators", name, len(a.PlanModifiers), len(a.Validators))
 	}
 	assert.Check(t, is.Equal(len(got["ready"].(schema.BoolAttribute).PlanModifiers), 1), "ready")
 }

@@ -134,9 +134,7 @@ func TestFindScoped(t *testing.T) {
 			}
 		}
 		_, err := findScoped(key, find(0))
-		if !slices.Equal(requested, want) || !client.IsNotFound(err) || err.Error() != "1: not found" {
-			t.Errorf("%s: requested %q, %v; want %q, and the first error", key, requested, err, want)
-		}
+		assert.Check(t, slices.Equal(requested, want) && client.IsNotFound(err) && err.Error() == "1: not found", "%s: requested %q, %v; want %q, and the first error", key, requested, err, want)
 		for n := range want {
 			found, err := findScoped(key, find(n+1))
 			assert.Check(t, err == nil && found != nil && len(requested) == n+1, "%s, found in scope %d: %v, %v after %q", key, n, found, err, requested)

@@ -21,9 +21,7 @@ func TestAccCompanyDomain(t *testing.T) {
 
 	var policy struct{ URL, Text string }
 	assert.NilError(t, json.Unmarshal([]byte(w.must(t, "output", "-json", "mta_sts_policy")), &policy))
-	if policy.URL != "https://mta-sts.example.com/.well-known/mta-sts.txt" || !strings.HasPrefix(policy.Text, "version: STSv1\r\nmode: testing\r\n") {
-		t.Errorf("the policy is %+v", policy)
-	}
+	assert.Check(t, policy.URL == "https://mta-sts.example.com/.well-known/mta-sts.txt" && strings.HasPrefix(policy.Text, "version: STSv1\r\nmode: testing\r\n"), "the policy is %+v", policy)
 
 	// The order of the lines and the case of an address are insignificant.
 	csv := read(t, filepath.Join(w.dir, "mailboxes.csv"))

@@ -127,9 +127,8 @@ func (w *workspace) testFault(t *testing.T, f embeddedFault, backup string) {
 	complete := strings.Contains(text, "Apply complete!")
 	assert.Check(t, complete == (f.wants == nil), "complete: %t\n%s", complete, out)
 	for _, want := range f.wants {
-		if n := strings.Count(text, want); n == 0 || n > 1 && strings.HasPrefix(want, "Repair") {
-			t.Errorf("the output has %q %d times:\n%s", want, n, out)
-		}
+		n := strings.Count(text, want)
+		assert.Check(t, n != 0 && (n <= 1 || !strings.HasPrefix(want, "Repair")), "the output has %q %d times:\n%s", want, n, out)
 	}
 	acknowledged := w.ids(t)
 	mend, isRestored := f.mend, f.mend == nil
@@ -168,9 +167,7 @@ func (w *workspace) ids(t *testing.T) map[string]string {
 	for _, r := range state.Resources {
 		for _, i := range r.Instances {
 			object := r.Type + " " + i.Attributes.ID
-			if r.Mode == "managed" && seen[object] {
-				t.Errorf("two resources have %s", object)
-			}
+			assert.Check(t, r.Mode != "managed" || !seen[object], "two resources have %s", object)
 			ids[fmt.Sprint(r.Type, i.IndexKey)], seen[object] = i.Attributes.ID, true
 		}
 	}

@@ -57,9 +57,7 @@ func githubJobs(t *testing.T, name string) map[string]job {
 				j.needs = []string{described.Needs}
 			}
 		}
-		if j.identified != (j.password != "") {
-			t.Errorf("%s has an identity: %t, and the state's password %q; only a job with both or none makes sense", name, j.identified, j.password)
-		}
+		assert.Check(t, j.identified == (j.password != ""), "%s has an identity: %t, and the state's password %q; only a job with both or none makes sense", name, j.identified, j.password)
 		found[name] = j
 	}
 	return found

@@ -27,7 +27,7 @@ func TestAccTerraformTest(t *testing.T) {
 		passes(t, w.must(t, "test", "-test-directory=tests/mocks"), 2)
 	}
 	left, err := filepath.Glob(filepath.Join(w.dir, "*.tfstate"))
-	assert.Check(t, err == nil && len(left) <= 0, "the tests left %v (%v)", left, err)
+	assert.Check(t, err == nil && len(left) == 0, "the tests left %v (%v)", left, err)
 
 	_, err = os.Stat(filepath.Join(w.dir, ".mailhost"))
 	assert.Check(t, err != nil, "there is an account outside of the data directory")
@@ -109,9 +109,7 @@ func TestListing(t *testing.T) {
 	assert.NilError(t, err)
 	for _, e := range entries {
 		link := "[" + e.Name() + "](" + e.Name() + ")"
-		if e.IsDir() && !strings.Contains(listing, link) {
-			t.Errorf("examples/README.md does not list %s", link)
-		}
+		assert.Check(t, !e.IsDir() || strings.Contains(listing, link), "examples/README.md does not list %s", link)
 	}
 	whole, _, ok := strings.Cut(listing, "Single pieces")
 	assert.Assert(t, ok, "examples/README.md has no list of single pieces")
@@ -122,8 +120,7 @@ func TestListing(t *testing.T) {
 		}
 		_, err := os.Stat(filepath.Join(examples, name))
 		assert.Check(t, err == nil, "examples/README.md lists a missing folder: %v", err)
-		if _, err := os.Stat(filepath.Join(examples, name, "README.md")); err != nil && strings.Contains(whole, line) {
-			t.Errorf("examples/%s has no README.md", name)
-		}
+		_, err = os.Stat(filepath.Join(examples, name, "README.md"))
+		assert.Check(t, err == nil || !strings.Contains(whole, line), "examples/%s has no README.md", name)
 	}
 }

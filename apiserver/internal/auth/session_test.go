@@ -31,9 +31,7 @@ func TestForgedSessions(t *testing.T) {
 		content, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(sealed, accountID+"."))
 		assert.NilError(t, err)
 		u, err := open(hash, accountID, content)
-		if (err == nil) != valid || valid && len(u.token) != length {
-			t.Errorf("a token of %d bytes is opened as %d bytes, %v", length, len(u.token), err)
-		}
+		assert.Check(t, (err == nil) == valid && (!valid || len(u.token) == length), "a token of %d bytes is opened as %d bytes, %v", length, len(u.token), err)
 	}
 }
 

@@ -43,9 +43,7 @@ func problem(typ, msg string, loc ...string) api.Problem {
 
 func checkProblems(t *testing.T, got []api.Problem, want ...api.Problem) {
 	t.Helper()
-	if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-		t.Errorf("problems are\n%v; want\n%v", got, want)
-	}
+	assert.Check(t, len(got)+len(want) == 0 || reflect.DeepEqual(got, want), "problems are\n%v; want\n%v", got, want)
 }
 
 func TestDecodeDNSRecord(t *testing.T) {
@@ -90,9 +88,7 @@ func TestDecodeDNSRecord(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in, problems := send(t, api.CreateDNSRecord, "/dns-records", `{"domain":"example.com","name":"@","type":"A","value":"192.0.2.1"`+tt.fields+`}`)
 			checkProblems(t, problems, tt.problems...)
-			if in != nil && *in.Body.TTL != tt.ttl {
-				t.Errorf("the TTL is %d; want %d", *in.Body.TTL, tt.ttl)
-			}
+			assert.Check(t, in == nil || *in.Body.TTL == tt.ttl)
 		})
 	}
 }

@@ -57,9 +57,8 @@ func TestSharedTransactions(t *testing.T) {
 				}
 				wg.Go(func() {
 					defer func() {
-						if err, ok := recover().(error); ok && !errors.Is(err, kinds[kind].want) {
-							t.Errorf("%s panicked with %v", name, err)
-						}
+						err, ok := recover().(error)
+						assert.Check(t, !ok || errors.Is(err, kinds[kind].want), "%s panicked with %v", name, err)
 					}()
 					assert.Check(t, is.ErrorIs(s.Update(ctx, func(tx store.Tx) error { return kinds[kind].run(tx, name) }), kinds[kind].want), name)
 				})
@@ -87,9 +86,7 @@ func TestSharedTransactions(t *testing.T) {
 		workspaces, _, err := r.Workspaces(account, store.Within{}, store.Slice{Limit: 10_000})
 		for i, w := range workspaces {
 			got = append(got, w.ID)
-			if i > 0 && !w.CreatedAt.After(workspaces[i-1].CreatedAt) {
-				t.Errorf("%s was not created after the one before", w.ID)
-			}
+			assert.Check(t, i <= 0 || w.CreatedAt.After(workspaces[i-1].CreatedAt), "%s was not created after the one before", w.ID)
 		}
 		return err
 	})

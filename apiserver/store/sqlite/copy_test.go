@@ -122,7 +122,6 @@ func TestCopyIsAtomic(t *testing.T) {
 	used := openStore(t, newPath(t), Options{})
 	storetest.FillRandomly(t, used, 2)
 	before := rows(used)
-	if _, err := sqlstore.Copy(t.Context(), source, used, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "has data already") || rows(used) != before {
-		t.Errorf("copying to a store with data: %v; it has %d rows, and had %d", err, rows(used), before)
-	}
+	_, err = sqlstore.Copy(t.Context(), source, used, func(int64, int64) {})
+	assert.Check(t, err != nil && strings.Contains(err.Error(), "has data already") && rows(used) == before, "copying to a store with data: %v; it has %d rows, and had %d", err, rows(used), before)
 }

@@ -209,14 +209,13 @@ func TestAcknowledged(t *testing.T) {
 		s := openStore(t, path, Options{})
 		lost := missing(t, s, acknowledged)
 		assert.Check(t, lost <= 0, "round %d: %d of %d acknowledged mailboxes are missing", round, lost, len(acknowledged))
-		if err := s.View(t.Context(), func(r store.Reader) error {
+		err := s.View(t.Context(), func(r store.Reader) error {
 			a, err := r.Account(accountID)
 			n := len(addresses(t, s))
 			assert.Check(t, a.PlanID == strconv.Itoa(n), "%d mailboxes, and %s were counted", n, a.PlanID)
 			return err
-		}); err != nil {
-			t.Error(err)
-		}
+		})
+		assert.Check(t, err)
 		check(t, s)
 		assert.Check(t, s.Close())
 	}

@@ -65,13 +65,13 @@ func TestMemory(t *testing.T) {
 	mustPopulate(t, one)
 	err := other.View(t.Context(), func(r store.Reader) error {
 		accounts, err := r.Accounts()
-		assert.Check(t, len(accounts) <= 0, "a store in memory has the account of another store")
+		assert.Check(t, len(accounts) == 0, "a store in memory has the account of another store")
 		return err
 	})
 	assert.Check(t, err)
 	assert.Check(t, errors.Join(one.Close(), other.Close()))
 	left, err := os.ReadDir(os.TempDir())
-	assert.Check(t, err == nil && len(left) <= 0, "left %v behind, error %v", left, err)
+	assert.Check(t, err == nil && len(left) == 0, "left %v behind, error %v", left, err)
 }
 
 // alter executes a statement on a database file.
@@ -88,16 +88,15 @@ func TestPragmas(t *testing.T) {
 	s, err := Open(t.Context(), newPath(t), Options{})
 	assert.NilError(t, err)
 	defer s.Close()
-	if err := s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+	err = s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
 			var got any
 			err := queryRow(ctx, q, "PRAGMA "+name, &got)
 			assert.Check(t, err == nil && fmt.Sprint(got) == want, "%s of the writer = %v, want %s; %v", name, got, want, err)
 		}
 		return nil
-	}); err != nil {
-		t.Error(err)
-	}
+	})
+	assert.Check(t, err)
 	err = s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		_, err := q.ExecContext(ctx, `DELETE FROM accounts`)
 		return err

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -89,9 +91,7 @@ func testDomainUnpaid(h *harness) {
 				"its password": second(r.MasterPassword(t.account, password.ID)), "its mailbox": second(r.Mailbox(t.account, mailbox.ID)),
 				"its mailbox by address": second(r.MailboxByAddress(t.account, "ada", "late.example")),
 			} {
-				if errors.Is(err, store.ErrNotFound) != c.hidden || err != nil && !c.hidden {
-					h.Errorf("%s: %s: %v", c.name, what, err)
-				}
+				assert.Check(h, errors.Is(err, store.ErrNotFound) == c.hidden && (err == nil || c.hidden), "%s: %s: %v", c.name, what, err)
 			}
 			bought, err := r.DomainsOfPurchase(overdue.PurchaseBatchID)
 			found, err1 := r.UnpaidDomains(t.account, "", overdue.CreatedAt)

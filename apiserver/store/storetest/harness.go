@@ -154,9 +154,7 @@ func listed[T any](h *harness, list lister[T]) []T {
 	h.Helper()
 	return read(h, func(r store.Reader) ([]T, error) {
 		items, total, err := list(r, everything)
-		if err == nil && total != len(items) {
-			h.Errorf("total = %d, want %d", total, len(items))
-		}
+		assert.Check(h, err != nil || total == len(items), "total = %d, want %d", total, len(items))
 		return items, err
 	})
 }

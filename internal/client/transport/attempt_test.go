@@ -120,9 +120,7 @@ func TestPermanentFailuresAreNotRetried(t *testing.T) {
 	} {
 		c, clock := over(t, url)
 		_, err := c.GetMailbox(t.Context(), "m")
-		if err == nil || len(clock.Sleeps) != 0 || client.StatusOf(err) != 0 || !strings.Contains(err.Error(), "can't be reached") {
-			t.Errorf("%s: %v after %d waits", name, err, len(clock.Sleeps))
-		}
+		assert.Check(t, err != nil && len(clock.Sleeps) == 0 && client.StatusOf(err) == 0 && strings.Contains(err.Error(), "can't be reached"), "%s: %v after %d waits", name, err, len(clock.Sleeps))
 	}
 	noSuchHost := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
@@ -173,9 +171,7 @@ func TestHeaders(t *testing.T) {
 	post, get := f.Requests[0], f.Requests[1]
 	for _, r := range []fakeapi.Request{post, get} {
 		h := r.Header
-		if h.Get("Authorization") != "Bearer secret-token" || h.Get("User-Agent") != "test/1" || h.Get("Accept") != "application/json" || h.Get("X-Request-Id") == "" {
-			t.Errorf("%s: %v", r.Op, h)
-		}
+		assert.Check(t, h.Get("Authorization") == "Bearer secret-token" && h.Get("User-Agent") == "test/1" && h.Get("Accept") == "application/json" && h.Get("X-Request-Id") != "", "%s: %v", r.Op, h)
 	}
 	assert.Check(t, post.Header.Get("Content-Type") == "application/json" && post.Key != "" && post.Header.Get("X-Request-Id") != post.Key, "%v", post.Header)
 	_, keyed := get.Header["Idempotency-Key"]
@@ -277,11 +273,7 @@ func TestOptions(t *testing.T) {
 		if fmt.Sprint(err) != "<nil>" && (tc.err == "" || !strings.Contains(err.Error(), tc.err)) || err == nil && tc.err != "" {
 			t.Errorf("%q: %v", tc.base, err)
 		}
-		if err != nil && strings.Contains(err.Error(), "hush") {
-			t.Errorf("%v", err)
-		}
-		if err == nil && c.AccountID() != "a" {
-			t.Errorf("%+v", c)
-		}
+		assert.Check(t, err == nil || !strings.Contains(err.Error(), "hush"), "%v", err)
+		assert.Check(t, err != nil || c.AccountID() == "a", "%+v", c)
 	}
 }

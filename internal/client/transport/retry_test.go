@@ -153,9 +153,7 @@ func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
 			keys = append(keys, r.Key)
 		}
 	}
-	if len(keys) != 4 || keys[0] == "" || keys[0] != keys[1] || keys[0] != keys[2] || keys[3] == keys[0] {
-		t.Errorf("keys %q, want one for three attempts and another for the second call", keys)
-	}
+	assert.Check(t, len(keys) == 4 && keys[0] != "" && keys[0] == keys[1] && keys[0] == keys[2] && keys[3] != keys[0], "keys %q, want one for three attempts and another for the second call", keys)
 }
 
 func TestWaits(t *testing.T) {

@@ -101,9 +101,7 @@ func TestProvisioning(t *testing.T) {
 			config := map[string]any{"option_id": option(s, "eu"), "timeouts": map[string]any{"create": "2s"}}
 			o, diags := p.Apply(t.Context(), ipType, config, nil)
 			p.NoErrors(diags)
-			if o.Text("status") != test.status || o.Text("id") == "" || len(test.warning) == 0 && len(diags) > 0 {
-				t.Errorf("status %s, %s", o.Text("status"), acctest.Render(diags))
-			}
+			assert.Check(t, o.Text("status") == test.status && o.Text("id") != "" && (len(test.warning) != 0 || len(diags) == 0), "status %s, %s", o.Text("status"), acctest.Render(diags))
 			acctest.Expect(t, diags, test.warning...)
 			left.Store(0)
 			o, diags = p.Read(ipType, o)

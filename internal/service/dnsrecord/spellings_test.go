@@ -76,7 +76,7 @@ func TestSpellings(t *testing.T) {
 				for _, spelling := range [][5]string{r, spellings[1][label], byID} {
 					plan, diags := p.Plan(typeName, configOf(spelling), o)
 					p.NoErrors(diags)
-					assert.Check(t, plan.State.Equal(o.State) && len(plan.Replace) <= 0, "%s, spelled %q: planned %s\nof %s", label, spelling, plan.State, o.State)
+					assert.Check(t, plan.State.Equal(o.State) && len(plan.Replace) == 0, "%s, spelled %q: planned %s\nof %s", label, spelling, plan.State, o.State)
 				}
 			}
 		}

@@ -102,7 +102,7 @@ func TestFailures(t *testing.T) {
 					p.NoErrors(diags)
 					expectExisting(t, s, wanted)
 					plan, diags = p.Walk().Plan(typeName, step.config, refreshed(p, o))
-					assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the next plan is %s\n%s", plan.State, acctest.Render(diags))
+					assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "the next plan is %s\n%s", plan.State, acctest.Render(diags))
 				})
 			}
 		}

@@ -149,7 +149,7 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 	_, diags = p.Walk().Plan(typeName, map[string]any{"domain": "example.com", "records": acctest.Unknown}, beside)
-	assert.Check(t, len(diags) <= 0, "unknown records: %s", acctest.Render(diags))
+	assert.Check(t, len(diags) == 0, "unknown records: %s", acctest.Render(diags))
 	// Without a token, a plan sends nothing.
 	for _, config := range []map[string]any{zoneOf(nil), nil} {
 		_, diags = s.ProtocolOfUnknownToken(t, false).Plan(typeName, config, beside)
@@ -217,7 +217,7 @@ func TestOneResourceForEachRecord(t *testing.T) {
 		for _, order := range [][2]call{{c.zone, c.record}, {c.record, c.zone}} {
 			p.Together()
 			first := order[0]()
-			assert.Check(t, len(first) <= 0, "%s: the first plan has %q", name, first)
+			assert.Check(t, len(first) == 0, "%s: the first plan has %q", name, first)
 			second := order[1]()
 			assert.Check(t, len(second) > 0 == c.atOdds, "%s: the second plan has %q", name, second)
 		}
@@ -246,7 +246,7 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	_, diags = p.Walk().PlanReplacement(typeName, byID, o)
 	acctest.Expect(t, diags, "ERROR", "is in the state already", "terraform untaint")
 	plan, diags := p.Walk().Plan(typeName, byName, o)
-	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "by name in place of the UUID: %s\n%s", plan.State, acctest.Render(diags))
+	assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "by name in place of the UUID: %s\n%s", plan.State, acctest.Render(diags))
 
 	// Another domain is taken over, and the old one loses the records.
 	other := maps.Clone(byName)
@@ -329,7 +329,7 @@ func TestIgnore(t *testing.T) {
 	expectExisting(t, s, all)
 	o = refreshed(p, o)
 	plan, diags = p.Walk().Plan(typeName, ignoring, o)
-	assert.Assert(t, len(diags) <= 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	assert.Assert(t, len(diags) == 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
 
 	owning := zoneOf(records)
 	plan, diags = p.Walk().Plan(typeName, owning, o)
@@ -376,7 +376,7 @@ func TestDestroyLeavesTheRecordsOfOthers(t *testing.T) {
 	o = refreshed(p, o)
 	want := zoneOf(map[string]any{"other.example.com a": map[string]any{"ttl": 300, "values": []string{"192.0.2.3"}}, "WWW A": map[string]any{"ttl": 300, "values": []string{"192.0.2.4"}}})
 	plan, diags := p.Walk().Plan(typeName, want, o)
-	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the plan after an import is %s\n%s", plan.State, acctest.Render(diags))
+	assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "the plan after an import is %s\n%s", plan.State, acctest.Render(diags))
 	if _, diags = p.Destroy(t.Context(), typeName, o); len(existing(t, s)) > 0 {
 		t.Errorf("the domain has %v\n%s", existing(t, s), acctest.Render(diags))
 	}
@@ -401,10 +401,10 @@ func TestPublishedOperations(t *testing.T) {
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600, "www A 192.0.2.2": 3600, "old A 192.0.2.9": 300})
 	o = refreshed(p, o)
 	plan, diags = p.Walk().Plan(typeName, first, o)
-	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
 	more := zoneOf(map[string]any{"www A": entry("192.0.2.1", "192.0.2.2"), "web A": entry("192.0.2.4")})
 	_, diags = p.Walk().Plan(typeName, more, o)
-	assert.Check(t, len(diags) <= 0, "the plan of one more record says %s", acctest.Render(diags))
+	assert.Check(t, len(diags) == 0, "the plan of one more record says %s", acctest.Render(diags))
 	second := zoneOf(map[string]any{"www A": entry("192.0.2.3"), "web A": entry("192.0.2.4")})
 	plan, diags = p.Walk().Plan(typeName, second, o)
 	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", "www A 192.0.2.1", "www A 192.0.2.2")
@@ -511,7 +511,7 @@ func TestSpellingOfTheAPI(t *testing.T) {
 	o, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
 	plan, diags := p.Walk().Plan(typeName, config, refreshed(p, o))
-	assert.Check(t, len(diags) <= 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
 }
 
 // TestList lists each domain as a zone, whose generated configuration plans nothing.

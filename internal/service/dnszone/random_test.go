@@ -232,9 +232,7 @@ func TestRandomZones(t *testing.T) {
 				}
 				for _, other := range []map[string]any{config, {"domain": "EXAMPLE.com.", "records": respelled(rnd, want)}} {
 					plan, diags = p.Walk().Plan(typeName, other, o)
-					if len(diags) > 0 || !plan.State.Equal(o.State) {
-						t.Fatalf("round %d: the second plan of %v is %s\n%s", round, other["records"], plan.State, acctest.Render(diags))
-					}
+					assert.Assert(t, len(diags) == 0 && plan.State.Equal(o.State), "round %d: the second plan of %v is %s\n%s", round, other["records"], plan.State, acctest.Render(diags))
 				}
 				before = want
 			}

@@ -264,7 +264,7 @@ func TestAdopted(t *testing.T) {
 		"auto_renew from true to false", "redirect_url from https://old.example.com/ to null")
 	assert.Check(t, plan.Text("acquisition") == "adopt", "planned %s", plan.State)
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
-	assert.Check(t, len(diags) <= 0 && o.Text("acquisition") == "adopt", "%s: %s", o.State, acctest.Render(diags))
+	assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "adopt", "%s: %s", o.State, acctest.Render(diags))
 	assert.Check(t, purchases.Load() == 0 && updates.Load() == 1 && o.Text("id") == owned.ID, "%d purchases, %d updates, %s", purchases.Load(), updates.Load(), o.Text("id"))
 	if _, diags = p.Plan(domainType, attributes("example.com", map[string]any{"on_existing": "adopt"}), nil); strings.Contains(acctest.Render(diags), "The adoption changes") {
 		t.Errorf("nothing differs, but: %s", acctest.Render(diags))

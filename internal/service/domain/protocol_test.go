@@ -129,7 +129,7 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain acme.com`+"\n", "does not own acme.com", price, "no refund", "account_id")
 		assert.Check(t, plan.Text("acquisition") == "purchase", "planned %s", plan.State)
 		o, diags := p.Apply(t.Context(), domainType, config, nil)
-		assert.Check(t, len(diags) <= 0 && o.Text("acquisition") == "purchase", "%s: %s", o.State, acctest.Render(diags))
+		assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "purchase", "%s: %s", o.State, acctest.Render(diags))
 		assert.NilError(t, s.Client.DeleteDomain(t.Context(), "acme.com"))
 		p.Together()
 		gone, diags := p.Read(domainType, o)

@@ -39,9 +39,7 @@ func TestSubmit(t *testing.T) {
 		want := `The feedback "Aliases" was submitted. Its id is ` + id + ", its category feature_request and its status new."
 		assert.Check(t, len(progress) == 1 && progress[0] == want && id != "", "progress %q, want %q", progress, want)
 		attributes, _ := json.Marshal(sent["attributes"])
-		if sent["description"] != "Please let us add aliases." || sent["paid_product_feature"] != true || !strings.Contains(string(attributes), `"page":"mailboxes"`) {
-			t.Errorf("sent %v", sent)
-		}
+		assert.Check(t, sent["description"] == "Please let us add aliases." && sent["paid_product_feature"] == true && strings.Contains(string(attributes), `"page":"mailboxes"`), "sent %v", sent)
 
 		if _, diags = p.Invoke(typeName, map[string]any{"title": "T", "description": "D"}); len(diags) > 0 {
 			t.Error(acctest.Render(diags))

@@ -29,7 +29,7 @@ func TestResend(t *testing.T) {
 		invoke := func(parts ...string) {
 			t.Helper()
 			progress, diags := s.Protocol(t, "").Invoke(resend, attributes{"forwarding_id": strings.ToUpper(f.ID)})
-			assert.Check(t, len(diags) <= 0, "the diagnostics are %s", acctest.Render(diags))
+			assert.Check(t, len(diags) == 0, "the diagnostics are %s", acctest.Render(diags))
 			expectProgress(t, progress, parts...)
 		}
 		now := s.Control.Clock.Now().Add(2 * hour).Truncate(hour).UTC()

@@ -80,9 +80,7 @@ func TestTooManyMessages(t *testing.T) {
 	none, diags := p.Apply(t.Context(), typeName, config, nil)
 	acctest.Expect(t, diags, `ERROR at AttributeName("target_email"): Can't create the forwarding rule to jane@example.org of the account`,
 		"oo many verification messages for the account", "try again in ", "HTTP 429, request id ", "Run apply again after that time")
-	if none != nil && !none.State.IsNull() {
-		t.Errorf("the state is %s", none.State)
-	}
+	assert.Check(t, none == nil || none.State.IsNull(), "the state is not null")
 	retryAfter = "0"
 	made, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
@@ -119,7 +117,7 @@ func TestTargetDeleted(t *testing.T) {
 			assert.Check(t, read.Text("verification_state") == vocab.VerificationPending && !isActive(read), "it reads as %s", read.State)
 			plan, diags := p.Plan(typeName, config, read)
 			acctest.Expect(t, diags, `WARNING at AttributeName("target_email")`, "forwards no mail", "office@example.com", "mailhost_resend_forwarding_verification", "-replace")
-			assert.Check(t, plan.State.Equal(read.State) && len(plan.Replace) <= 0, "the plan is %s for %s", plan.State, read.State)
+			assert.Check(t, plan.State.Equal(read.State) && len(plan.Replace) == 0, "the plan is %s for %s", plan.State, read.State)
 			s.Mailbox(t, d.ID, "office")
 			_, diags = p.Invoke(resend, attributes{"forwarding_id": read.Text("id")})
 			p.NoErrors(diags)
@@ -127,7 +125,7 @@ func TestTargetDeleted(t *testing.T) {
 			p.NoErrors(diags)
 			assert.Check(t, again.Text("verification_state") == vocab.VerificationInternal && isActive(again) != (active == false), "after a resend it reads as %s", again.State)
 			plan, diags = p.Plan(typeName, config, again)
-			assert.Check(t, len(diags) <= 0 && plan.State.Equal(again.State), "then the plan is %s for %s: %s", plan.State, again.State, acctest.Render(diags))
+			assert.Check(t, len(diags) == 0 && plan.State.Equal(again.State), "then the plan is %s for %s: %s", plan.State, again.State, acctest.Render(diags))
 		})
 	}
 }
@@ -152,9 +150,8 @@ func TestDomainOutOfSight(t *testing.T) {
 	p.NoErrors(diags)
 	for _, ref := range []string{"example.com", "Example.Com.", d.ID} {
 		config["domain"] = ref
-		if plan, diags := p.Plan(typeName, config, read); len(diags) > 0 || !plan.State.Equal(made.State) || len(plan.Replace) > 0 {
-			t.Errorf("%s plans %s, replacing %v: %s", ref, plan.State, plan.Replace, acctest.Render(diags))
-		}
+		plan, diags := p.Plan(typeName, config, read)
+		assert.Check(t, len(diags) == 0 && plan.State.Equal(made.State) && len(plan.Replace) == 0, "%s plans %s, replacing %v: %s", ref, plan.State, plan.Replace, acctest.Render(diags))
 	}
 
 	imported, diags := p.Import(typeName, made.Text("id"), nil)
@@ -284,7 +281,7 @@ func TestGeneratedConfiguration(t *testing.T) {
 			config := p.AsConfig(typeName, o)
 			plan, diags := p.Plan(typeName, config, o)
 			p.NoErrors(diags)
-			assert.Check(t, config["active"] != nil && plan.State.Equal(o.State) && len(plan.Replace) <= 0, "%v plans %s\nwhile there is %s", config, plan.State, o.State)
+			assert.Check(t, config["active"] != nil && plan.State.Equal(o.State) && len(plan.Replace) == 0, "%v plans %s\nwhile there is %s", config, plan.State, o.State)
 			if waits := f.VerificationState == vocab.VerificationPending; waits != (len(diags) == 1) {
 				t.Errorf("the plan of a rule with the state %s: %s", f.VerificationState, acctest.Render(diags))
 			} else if waits {

@@ -48,14 +48,11 @@ func TestExport(t *testing.T) {
 			c.config["path"] = path
 			progress, diags := p.Invoke(exportAction, c.config)
 			p.NoErrors(diags)
-			if wrote := fmt.Sprintf("Wrote %d mailbox", len(c.want)); len(progress) != 2 || !strings.HasPrefix(progress[0], "Exporting "+c.what+" to "+path+".") || !strings.HasPrefix(progress[1], wrote) {
-				t.Errorf("%s: progress %q", c.what, progress)
-			}
+			wrote := fmt.Sprintf("Wrote %d mailbox", len(c.want))
+			assert.Check(t, len(progress) == 2 && strings.HasPrefix(progress[0], "Exporting "+c.what+" to "+path+".") && strings.HasPrefix(progress[1], wrote), "%s: progress %q", c.what, progress)
 			only(t, path, o.Text("csv"))
 			info, err := os.Stat(path)
-			if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: the file's mode is %v, %v", c.what, info.Mode(), err)
-			}
+			assert.Check(t, err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == 0o600), "%s: the file's mode is %v, %v", c.what, info.Mode(), err)
 			rows, err := csv.NewReader(strings.NewReader(o.Text("csv"))).ReadAll()
 			assert.Assert(t, err == nil && strings.HasSuffix(o.Text("csv"), "\r\n") && len(rows) == len(c.want)+1, "%s: %q is no export: %v", c.what, rows, err)
 			for i, m := range c.want {
@@ -77,7 +74,7 @@ var exporters = map[string]func(p *acctest.Protocol, t *testing.T, config map[st
 		config["path"] = dir + "/mailboxes.csv"
 		_, diags := p.Invoke(exportAction, config)
 		files, err := os.ReadDir(dir)
-		assert.Check(t, err == nil && len(files) <= 0, "the directory has %v, %v", files, err)
+		assert.Check(t, err == nil && len(files) == 0, "the directory has %v, %v", files, err)
 		return acctest.Render(diags)
 	},
 }

@@ -121,7 +121,7 @@ func TestLifecycle(t *testing.T) {
 	p.NoErrors(diags)
 	plan, diags := p.Plan(typeName, set(nil, "Ann", "bob"), o)
 	p.NoErrors(diags)
-	assert.Check(t, isEmpty(plan, o) && len(diags) <= 0, "the plan is not empty: %v\n%s", plan.State, acctest.Render(diags))
+	assert.Check(t, isEmpty(plan, o) && len(diags) == 0, "the plan is not empty: %v\n%s", plan.State, acctest.Render(diags))
 
 	// One entry in, one renamed: the ids of the others stay known.
 	changed := set(nil, "Ann=Joan Doe", "bob", "cid")
@@ -173,7 +173,7 @@ func TestInvalidEntriesAreReportedTogether(t *testing.T) {
 	acctest.Expect(t, diags, "Invalid key", "a b", "same address", `"ANN" and "ann"`, "last_name", "must have 1 to 100", "first_name")
 	for name, mailboxes := range map[string]any{"map": acctest.Unknown, "entry": map[string]any{"ann": acctest.Unknown}} {
 		diags := p.Validate(typeName, changes{"domain": "example.com", "mailboxes": mailboxes})
-		assert.Check(t, len(diags) <= 0, "unknown %s: %s", name, acctest.Render(diags))
+		assert.Check(t, len(diags) == 0, "unknown %s: %s", name, acctest.Render(diags))
 	}
 }
 
@@ -253,7 +253,7 @@ func TestImport(t *testing.T) {
 		assert.Check(t, got["id"] == d.ID, "the identity is %v", got)
 		plan, diags := p.Plan(typeName, set(nil, "ann", "bob", "cid"), o)
 		p.NoErrors(diags)
-		assert.Check(t, isEmpty(plan, o) && len(diags) <= 0, "the plan after an import is not empty: %s", acctest.Render(diags))
+		assert.Check(t, isEmpty(plan, o) && len(diags) == 0, "the plan after an import is not empty: %s", acctest.Render(diags))
 		// What the configuration lacks is released.
 		released, diags := p.Apply(t.Context(), typeName, set(nil, "bob"), o)
 		p.NoErrors(diags)
@@ -390,7 +390,7 @@ func TestRetired(t *testing.T) {
 	p.NoErrors(diags)
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe"}), "the domain")
 	plan, diags = p.Walk().Plan(typeName, left, o)
-	assert.Check(t, len(diags) <= 0 && isEmpty(plan, o), "the next plan is not empty: %s", acctest.Render(diags))
+	assert.Check(t, len(diags) == 0 && isEmpty(plan, o), "the next plan is not empty: %s", acctest.Render(diags))
 	_, diags = p.Plan(typeName, set(retired, "eve"), o)
 	acctest.Expect(t, diags, "ERROR", "would delete 1 mailbox of example.com, and max_deletions is 0", "cid@example.com")
 	_, diags = p.Plan(typeName, set(changes{"retired": acctest.Unknown}, "eve"), o)

@@ -185,9 +185,7 @@ func TestPlans(t *testing.T) {
 			plan, diags := p.Plan(typeName, c.config, o)
 			text := acctest.Render(diags)
 			acctest.ExpectText(t, text, c.want...)
-			if len(c.want) == 0 && text != "" || c.not != "" && strings.Contains(text, c.not) {
-				t.Errorf("the plan says %s", text)
-			}
+			assert.Check(t, (len(c.want) != 0 || text == "") && (c.not == "" || !strings.Contains(text, c.not)), "the plan says %s", text)
 			if acctest.Errors(diags) > 0 {
 				return
 			}

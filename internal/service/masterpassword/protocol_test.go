@@ -58,7 +58,7 @@ func TestWriteOnlyLeftOut(t *testing.T) {
 			acctest.Expect(t, diags, "ERROR", c.want)
 			continue
 		}
-		assert.Check(t, len(diags) <= 0 && len(plan.Replace) <= 0, "%s: %s, replaces %v", name, acctest.Render(diags), plan.Replace)
+		assert.Check(t, len(diags) == 0 && len(plan.Replace) == 0, "%s: %s, replaces %v", name, acctest.Render(diags), plan.Replace)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestToken(t *testing.T) {
 			}
 			// An expired token needs no revocation.
 			diags = at(t, s, time.Now().Add(want.lifetime+time.Minute)).Close(tokenType, o)
-			assert.Check(t, len(diags) <= 0, "closed after the expiry: %s", acctest.Render(diags))
+			assert.Check(t, len(diags) == 0, "closed after the expiry: %s", acctest.Render(diags))
 		}
 	})
 }
@@ -160,11 +160,11 @@ func TestTokenLost(t *testing.T) {
 			assert.Check(t, works(s, other.Text("token")), "the other run's token is revoked")
 			if c.opens {
 				p.NoErrors(diags)
-				assert.Check(t, slices.Equal(left, []string{o.Text("id")}) && works(s, o.Text("token")) && len(diags) <= 0, "there are %v:\n%s", left, acctest.Render(diags))
+				assert.Check(t, slices.Equal(left, []string{o.Text("id")}) && works(s, o.Text("token")) && len(diags) == 0, "there are %v:\n%s", left, acctest.Render(diags))
 				return
 			}
 			acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's response was lost", "has been revoked", "Run the command again")
-			assert.Check(t, len(left) <= 0 && !strings.Contains(acctest.Render(diags), other.Text("id")), "there are %v:\n%s", left, acctest.Render(diags))
+			assert.Check(t, len(left) == 0 && !strings.Contains(acctest.Render(diags), other.Text("id")), "there are %v:\n%s", left, acctest.Render(diags))
 		})
 	}
 }
@@ -195,5 +195,5 @@ func TestTokenRefused(t *testing.T) {
 		}
 	}
 	left := living(t, s)
-	assert.Check(t, len(left) <= 0, "there are %v", left)
+	assert.Check(t, len(left) == 0, "there are %v", left)
 }

@@ -120,7 +120,7 @@ func TestTokenPermissions(t *testing.T) {
 		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{view}})
 		acctest.Expect(t, diags, `AttributeName("permissions")`, "to its permissions", "has no domain", "was revoked again")
 		left := living(t, s)
-		assert.Check(t, len(left) <= 0, "a token that can't be restricted has left %v", left)
+		assert.Check(t, len(left) == 0, "a token that can't be restricted has left %v", left)
 		_, diags = p.Open(tokenType, map[string]any{"permissions": []any{map[string]any{"capability_key": "mailbox.fly"}}})
 		acctest.Expect(t, diags, `There is no capability "mailbox.fly"`)
 	})

@@ -43,9 +43,7 @@ func TestImported(t *testing.T) {
 	triggered := map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "1"}}
 	plan, diags := p.Plan(typeName, triggered, imported)
 	p.NoErrors(diags)
-	if len(plan.Replace) > 0 || !plan.Null("token") || plan.Text("updated_at") != o.Text("updated_at") {
-		t.Errorf("the first triggers plan %s, replacing %v", plan.State, plan.Replace)
-	}
+	assert.Check(t, len(plan.Replace) == 0 && plan.Null("token") && plan.Text("updated_at") == o.Text("updated_at"), "the first triggers plan %s, replacing %v", plan.State, plan.Replace)
 	imported, diags = p.ApplyPlan(t.Context(), typeName, triggered, imported, plan)
 	p.NoErrors(diags)
 	plan, diags = p.Plan(typeName, map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "2"}}, imported)

@@ -147,7 +147,7 @@ func TestImportedValidity(t *testing.T) {
 		for _, when := range []string{"first", "second"} {
 			plan, diags := p.Plan(typeName, config, o)
 			p.NoErrors(diags)
-			assert.Check(t, len(plan.Replace) <= 0 && plan.Text("expires_at") == o.Text("expires_at"), "%s, %s plan: %s, replacing %v", name, when, plan.State, plan.Replace)
+			assert.Check(t, len(plan.Replace) == 0 && plan.Text("expires_at") == o.Text("expires_at"), "%s, %s plan: %s, replacing %v", name, when, plan.State, plan.Replace)
 			if name == "never" {
 				acctest.Expect(t, diags, `WARNING at AttributeName("valid_for")`, `"never" never expires`, "-replace")
 			} else if len(diags) > 0 {

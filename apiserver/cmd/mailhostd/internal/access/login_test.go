@@ -138,9 +138,7 @@ func TestLoginNamesTheAPI(t *testing.T) {
 	tokens := filepath.Join(t.TempDir(), "tokens.json")
 
 	code, stdout, stderr := login(t, true, "--base-url", silent.URL, "--tokens", tokens)
-	if code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "is not a JWT") {
-		t.Errorf("an opaque token: exit code %d, stdout %q, stderr %s", code, stdout, stderr)
-	}
+	assert.Check(t, code == cli.ExitFailure && stdout == "" && strings.Contains(stderr, "is not a JWT"), "an opaque token: exit code %d, stdout %q, stderr %s", code, stdout, stderr)
 	args := []string{"--base-url", s.URL, "--tokens", tokens, "--account-id", owner.AccountID}
 	if code, stdout, stderr := login(t, true, args...); code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "asks for a token for another API, resource=") {
 		t.Errorf("an API that names another one: exit code %d, stdout %q, stderr %s", code, stdout, stderr)

@@ -117,7 +117,7 @@ func (b *Browser) Clean(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	assert.Check(t, len(b.foreign) <= 0 && len(b.complaints) <= 0, "requests to other hosts: %q\nerrors on the console: %q", b.foreign, b.complaints)
+	assert.Check(t, len(b.foreign) == 0 && len(b.complaints) == 0, "requests to other hosts: %q\nerrors on the console: %q", b.foreign, b.complaints)
 }
 
 // Do runs browser actions.

@@ -239,9 +239,7 @@ func (c *faultCase) content() content {
 		all[filepath.Base(path)], err = os.ReadFile(path)
 		return err
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.Fatal(err)
-	}
+	assert.Assert(c, err == nil || errors.Is(err, fs.ErrNotExist), err)
 	return all
 }
 
@@ -251,9 +249,7 @@ func (c *faultCase) use() {
 	var status int
 	for n := range 5 {
 		status = c.create(fmt.Sprint("meanwhile", n))
-		if status != http.StatusCreated && status != http.StatusServiceUnavailable {
-			c.Errorf("a create: %d; log:\n%s", status, c.server.Log)
-		}
+		assert.Check(c, status == http.StatusCreated || status == http.StatusServiceUnavailable, "a create: %d; log:\n%s", status, c.server.Log)
 		if r, err := c.server.As(c.T, c.owner).Try(c.Context(), http.MethodGet, "/mailboxes?page_size=1000", nil); err != nil ||
 			r.Status != http.StatusOK && r.Status != http.StatusServiceUnavailable {
 			c.Errorf("a list: %s, %v", r, err)
@@ -261,9 +257,7 @@ func (c *faultCase) use() {
 	}
 	ready, body := mailhostdtest.Fetch(c.T, http.MethodGet, c.server.URL+"/healthz/ready")
 	c.Logf("the last create: %d; ready: %d %s", status, ready, body)
-	if ready == http.StatusOK && status != http.StatusCreated {
-		c.Error("the server is ready")
-	}
+	assert.Check(c, ready != http.StatusOK || status == http.StatusCreated, "the server is ready")
 	outages := c.server.Log.Entries("the database is unavailable")
 	c.Logf("log: %v", outages)
 	if status != http.StatusCreated && (len(outages) == 0 || !strings.Contains(fmt.Sprint(outages), c.path)) {
@@ -305,9 +299,7 @@ func (c *faultCase) start() (complete bool) {
 				return strings.HasSuffix(name, "-shm") || strings.HasSuffix(name, "-wal") && len(data) == 0
 			})
 		}
-		if !maps.EqualFunc(before, after, bytes.Equal) {
-			c.Errorf("a start that was refused has changed the files %q to %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
-		}
+		assert.Check(c, maps.EqualFunc(before, after, bytes.Equal), "a start that was refused has changed the files %q to %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 		return false
 	}
 	defer c.server.End(c.T)

@@ -37,9 +37,7 @@ func TestTry(t *testing.T) {
 		{[]string{"sh", "-c", `env | grep -c ^MAILHOST_`}, 0, "4\n"},
 	} {
 		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...)
-		if code != tt.code || stdout != tt.stdout || stderr != "" {
-			t.Errorf("%v: exit code %d, stdout %q, stderr %q; want %d, %q", tt.args, code, stdout, stderr, tt.code, tt.stdout)
-		}
+		assert.Check(t, code == tt.code && stdout == tt.stdout && stderr == "", "%v: exit code %d, stdout %q, stderr %q; want %d, %q", tt.args, code, stdout, stderr, tt.code, tt.stdout)
 	}
 	print := []string{"try", "--seed", "7", "sh", "-c", `echo $MAILHOST_ACCOUNT_ID $MAILHOST_TOKEN`}
 	_, first, _ := mailhostdtest.RunWith(t, environ, print...)
@@ -116,7 +114,7 @@ func TestTryForwardsSignals(t *testing.T) {
 		return paths
 	}
 	left := stores()
-	assert.Check(t, len(left) <= 0, "left: %v", left)
+	assert.Check(t, len(left) == 0, "left: %v", left)
 	c, _ = start(`echo; sleep 0.5`)
 	assert.NilError(t, c.Process.Kill())
 	_ = c.Wait()
@@ -127,5 +125,5 @@ func TestTryForwardsSignals(t *testing.T) {
 	c, _ = start(`echo`)
 	assert.Check(t, c.Wait())
 	left = stores()
-	assert.Check(t, len(left) <= 0, "the next server left %v", left)
+	assert.Check(t, len(left) == 0, "the next server left %v", left)
 }
