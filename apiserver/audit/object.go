@@ -14,7 +14,6 @@ type object struct {
 	accountID, typ, id, name string
 }
 
-// describe returns the object that v points to.
 func (t *auditedTx) describe(v any) (o object, err error) {
 	switch v := v.(type) {
 	case *store.Account:

@@ -167,7 +167,6 @@ func (h *header) check(domains []string) error {
 	return &MissingColumnError{Fields: missing, Headers: h.cells}
 }
 
-// used returns the columns that are read.
 func (h *header) used() []Column {
 	var columns []Column
 	for _, field := range Fields {

@@ -241,7 +241,6 @@ func clean(cell string) string {
 	return strings.TrimFunc(norm.NFC.String(cell), func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
 }
 
-// address returns the address as the row has it.
 func (r row) address(domains []string) string {
 	local, domain := r.get(LocalPart), r.get(Domain)
 	if domain == "" && len(domains) == 1 {

@@ -105,7 +105,6 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 	}
 }
 
-// createIn is create for an operation that returns an object of a kind.
 func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
 	spec.id, spec.invalidate = k.ID, k.Invalidate
 	v, _, err := create(ctx, k.client, op, req, spec)

@@ -45,7 +45,6 @@ func WithPageSize(ctx context.Context, n int64) context.Context {
 	return context.WithValue(ctx, pageSizeKey{}, int(min(n, listcache.MaxPageSize)))
 }
 
-// pageSize returns the page size to begin with.
 func pageSize(ctx context.Context, o *operation) int {
 	size := listcache.MaxPageSize
 	if accepted := o.pageSize.Load(); accepted != 0 {
@@ -63,7 +62,6 @@ func isPageSizeRefused(err error) bool {
 		slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(p.Loc, "page_size") })
 }
 
-// filter returns the objects of a list that match.
 func filter[T any](list iter.Seq2[T, error], match func(*T) bool) ([]T, error) {
 	var found []T
 	for v, err := range list {

@@ -27,7 +27,6 @@ func (s Scope) String() string {
 	return "the account"
 }
 
-// scopeType returns the API's scope_type.
 func (s Scope) scopeType() string {
 	switch {
 	case s.Domain != "":

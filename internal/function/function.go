@@ -56,7 +56,6 @@ func ofString[R any](run func(string) (R, error)) func(getArguments) (any, error
 	}
 }
 
-// text is a parameter that is a string.
 func text(name, description string) function.Parameter {
 	return function.StringParameter{Name: name, MarkdownDescription: description}
 }

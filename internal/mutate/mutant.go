@@ -265,7 +265,6 @@ func writeOverlay(overlay map[string]string, scratch string, pkg *packages.Packa
 	return write(filepath.Join(pkg.Dir, "mutant_switches.go"), []byte("package "+pkg.Name+switches))
 }
 
-// apply makes edits.
 func apply(text []byte, edits []edit) []byte {
 	slices.SortFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rank, b.rank)) })
 	var out []byte

@@ -122,7 +122,6 @@ func (c config) resolve(ctx context.Context, lookup environment) (s settings, di
 	return s, diags
 }
 
-// credentials returns the names of the settings that are a credential and set.
 func (c config) credentials() (names []string) {
 	if strings.TrimSpace(c.Token.ValueString()) != "" {
 		names = append(names, "token")

@@ -156,7 +156,6 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 		})
 }
 
-// attributes returns the attributes of one object in a data source.
 func (l Collection[T]) attributes() map[string]schema.Attribute {
 	return readOnly(l.Attributes(), l.Described)
 }

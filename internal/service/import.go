@@ -63,7 +63,6 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 
 func ImportedID(resp *resource.ImportStateResponse) string { return attribute(resp.State.Raw, "id") }
 
-// identityID returns the id in the identity of an import.
 func identityID(ctx context.Context, value *tfsdk.ResourceIdentity, accountID string, diags *diag.Diagnostics) string {
 	var identity Identity
 	if value != nil && !value.Raw.IsNull() {

@@ -278,7 +278,6 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountI
 	return identity.Set(ctx, known)
 }
 
-// createTimeout returns the attribute timeouts, with the default for a create.
 func createTimeout(ctx context.Context, standard time.Duration) schema.Attribute {
 	a := timeouts.Attributes(ctx, timeouts.Opts{
 		Create: true,

@@ -104,7 +104,6 @@ func isHosts(rr dns.RR, origin string) bool {
 	return false
 }
 
-// recordOf returns the key and the value of a record.
 func recordOf(rr dns.RR, origin string) (key, value string, err error) {
 	h := rr.Header()
 	if h.Class != dns.ClassINET {

@@ -232,7 +232,6 @@ func (r Rule) selects(operation api.Spec, req *http.Request, body map[string]any
 	return true
 }
 
-// names reports whether the rule is for an operation.
 func (r Rule) names(operation api.Spec) bool {
 	return operation.ID != "" && (r.Operation == Any || r.Operation == operation.ID)
 }

@@ -192,7 +192,6 @@ func objects[Entity, Object any](entities []Entity, object func(Entity) Object) 
 	return out
 }
 
-// timestamp returns a time as responses have it.
 func timestamp(t time.Time) string { return t.UTC().Format(api.TimestampLayout) }
 
 // optionalTimestamp returns null for the zero time.

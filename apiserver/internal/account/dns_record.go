@@ -206,7 +206,6 @@ func systemManaged(record store.DNSRecord, d store.Domain) error {
 	return api.Conflict("the %s record %d at %s of %s is system-managed; it lives as long as its domain", record.Type, record.ID, record.Name, d.Name)
 }
 
-// findDNSRecord returns a record with its domain.
 func (c *Call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, d store.Domain, err error) {
 	if record, err = r.DNSRecord(c.Caller.AccountID, id); err == nil {
 		d, err = c.findDomain(r, record.DomainID)

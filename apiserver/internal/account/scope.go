@@ -28,7 +28,6 @@ func (c *Call) ifVisible(err error, workspaceID, domainID string) error {
 	return err
 }
 
-// ifScopeVisible is ifVisible for an object that has a scope.
 func (c *Call) ifScopeVisible(r store.Reader, err error, scope store.Scope) error {
 	if err != nil {
 		return err
@@ -96,7 +95,6 @@ func (c *Call) findDomain(r store.Reader, ref string) (d store.Domain, err error
 	return d, c.ifVisible(err, d.WorkspaceID, d.ID)
 }
 
-// findWorkspace returns a workspace.
 func (c *Call) findWorkspace(r store.Reader, id string) (store.Workspace, error) {
 	w, err := r.Workspace(c.Caller.AccountID, id)
 	return w, c.ifVisible(err, w.ID, "")

@@ -45,7 +45,6 @@ func (l *LastUses) Of(a store.ServiceAccount) time.Time {
 	return a.LastUsedAt
 }
 
-// note records a use of a service account.
 func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
 	minute := now.Truncate(time.Minute)
 	if !a.LastUsedAt.Before(minute) {

@@ -43,7 +43,6 @@ func newSchemas() huma.Registry {
 	return schemas
 }
 
-// newInput returns the input of one operation.
 func newInput(s api.Spec) input {
 	schemas := newSchemas()
 	in := inputOf(s.Request, schemas)
@@ -140,7 +139,6 @@ func exampleOf(s *huma.Schema, value string) any {
 	return value
 }
 
-// describe returns an operation's entry in the document.
 func describe(s api.Spec, in input) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: s.ID, Method: s.Method, Path: s.Path, Summary: s.Summary, Tags: []string{s.Tag},

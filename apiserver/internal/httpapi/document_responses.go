@@ -13,7 +13,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// refTo returns a reference to a component of the document.
 func refTo(kind, name string) string { return "#/components/" + kind + "/" + name }
 
 // rateLimitHeaders are in every response of a service with a limit. The document has them in a
@@ -22,7 +21,6 @@ var rateLimitHeaders = []string{
 	rateLimitHeader, rateLimitRemainingHeader, rateLimitResetHeader, rateLimitPolicyHeader, rateLimitStateHeader,
 }
 
-// responseHeaders returns the headers of responses, by name.
 func responseHeaders() map[string]*huma.Header {
 	whole := &huma.Schema{Type: huma.TypeInteger}
 	text := &huma.Schema{Type: huma.TypeString}

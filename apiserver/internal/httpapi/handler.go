@@ -28,7 +28,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// defaultBodyMemory is the default of Options.BodyMemory.
 const defaultBodyMemory = 64 << 20
 
 // Options configures a Handler. Limiter and Middleware are optional.

@@ -30,7 +30,6 @@ type parameter struct {
 	schema   *huma.Schema
 }
 
-// inputOf returns the description of a request type.
 func inputOf(request reflect.Type, schemas huma.Registry) input {
 	i := input{schemas: schemas}
 	for _, f := range reflect.VisibleFields(request) {

@@ -94,7 +94,6 @@ func (h *Handler) verificationPages(mux *http.ServeMux) {
 	}
 }
 
-// describeLink returns the status code and the page for a link.
 func describeLink(link account.Link, err error) (status int, p page) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):

@@ -159,7 +159,6 @@ func Origin(ctx context.Context) audit.Origin {
 	return o
 }
 
-// subjectOf returns a caller for logs.
 func subjectOf(who auth.Caller) store.AuditSubject {
 	if who.IsOperator() {
 		return store.AuditSubject{Type: audit.Operator.Type, Name: who.Name}

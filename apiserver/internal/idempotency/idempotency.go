@@ -74,7 +74,6 @@ func (q *Request) Done() {
 	delete(q.records.running, string(q.key.hash))
 }
 
-// hash identifies a caller and a key.
 func hash(who auth.Caller, idempotencyKey string) []byte {
 	hash := sha256.New()
 	for _, part := range []string{who.AccountID, who.Subjects[0].Type, who.Subjects[0].ID, idempotencyKey} {

@@ -189,7 +189,6 @@ func (d *decoder) close() error {
 	return err
 }
 
-// skip skips a value.
 func (d *decoder) skip() error { return d.dec.Decode(new(json.RawMessage)) }
 
 // fieldsOf returns the fields of a struct by JSON name, and the names in order.

@@ -105,7 +105,6 @@ func (s *session) QueryContext(_ context.Context, query string, args ...any) (sq
 	return &s.rows, nil
 }
 
-// queryRow reads the row of a query that has one.
 func queryRow(ctx context.Context, q sqlstore.Querier, query string, dest ...any) error {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {

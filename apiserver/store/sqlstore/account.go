@@ -75,10 +75,8 @@ func (r *reader) lockAccount(id string) bool {
 	return r.locker != nil && id != "" && r.locker.LockAccount(r.ctx, id)
 }
 
-// lockAccounts locks the list of accounts.
 func (r *reader) lockAccounts() { r.lock("accounts") }
 
-// lock locks what a name stands for.
 func (r *reader) lock(name string) {
 	if r.locker != nil {
 		r.locker.Lock(r.ctx, name)

@@ -44,14 +44,12 @@ func Copy(ctx context.Context, source, target store.Store, progress func(done, t
 // base is promoted to the stores of the engines.
 func (s *Store) base() *Store { return s }
 
-// copiedTable is a table of a database.
 type copiedTable struct {
 	name    string
 	columns []copiedColumn
 	rows    int64
 }
 
-// copiedColumn is a column, as Dialect.Columns returns it.
 type copiedColumn struct {
 	name          string
 	bool, notNull bool
@@ -196,7 +194,6 @@ func placeholders(n, first int) string {
 	return strings.Join(all, ", ")
 }
 
-// insert inserts rows that each has read.
 func (t copiedTable) insert(ctx context.Context, q Querier, rows [][]any) error {
 	var args []any
 	for _, row := range rows {

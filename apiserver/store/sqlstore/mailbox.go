@@ -200,7 +200,6 @@ func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
 	return t.releaseForwarding(addresses, at)
 }
 
-// mailboxSearchText returns the text that a search matches.
 func mailboxSearchText(m *store.Mailbox) string {
 	return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 }

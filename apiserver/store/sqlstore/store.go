@@ -63,7 +63,6 @@ type reader struct {
 	unpaidBefore time.Time
 }
 
-// tx is a store.Tx.
 type tx struct {
 	reader
 	// observer is set by Observe.

@@ -183,7 +183,6 @@ const (
 	inReverse = ` ORDER BY t.created_at DESC, t.id DESC`
 )
 
-// get returns the object of an account with an id.
 func get[T any](r *reader, tbl *table[T], accountID string, id any) (T, error) {
 	return one(r, tbl, tbl.byID(r, accountID, id))
 }
@@ -304,7 +303,6 @@ func query[T any](r *reader, tbl *table[T], from string, args []any) ([]T, error
 	return items, nil
 }
 
-// column returns the values of a query with one column.
 func column[T any](r *reader, query string, args ...any) ([]T, error) {
 	values, err := scan(r, query, args, func(v *T) []any { return []any{stored(v)} })
 	if err != nil {

@@ -99,7 +99,6 @@ func textOf(src any) (string, error) {
 	return "", fmt.Errorf("a text is a %T", src)
 }
 
-// jsonArray returns strings as a JSON array.
 func jsonArray(values []string) string {
 	if len(values) == 0 {
 		return "[]"

@@ -16,7 +16,6 @@ import (
 // where builds the conditions of a query. They name the table t.
 type where struct {
 	r *reader
-	// accountID is empty for all accounts.
 	accountID string
 	text      string
 	args      []any
@@ -40,7 +39,6 @@ func (r *reader) inAllAccounts() *where {
 	return &where{r: r}
 }
 
-// bind adds a value and returns its placeholder.
 func (w *where) bind(value any) string {
 	w.args = append(w.args, stored(value))
 	return "$" + strconv.Itoa(len(w.args))
@@ -92,7 +90,6 @@ func (w *where) equal(column, value string) *where {
 	return w.and(column+` = ?`, value)
 }
 
-// in returns the condition that a column has one of the values.
 func (w *where) in(column string, values []string) string {
 	return column + ` IN (` + w.r.dialect.elements(w.bind(jsonArray(values))) + `)`
 }
@@ -211,7 +208,6 @@ func (w *where) inDomains(column string, within store.Within) string {
 		` AND ` + w.in(`workspace_id`, within.Workspaces) + `)`
 }
 
-// scope selects by a scope.
 func (w *where) scope(s store.Scope) *where {
 	return w.and(`t.scope_type = ? AND t.scope_id = ?`, s.Type, s.ID)
 }

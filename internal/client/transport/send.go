@@ -54,7 +54,6 @@ func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, erro
 	return c, err
 }
 
-// isExport reports whether the response is CSV.
 func (c *Call) isExport() bool { return c.spec.Response == reflect.TypeFor[api.CSV]() }
 
 // listsAll reports whether the request is for a whole list that every API has: each published

@@ -68,7 +68,6 @@ type order struct {
 	// done describes an account for which the change is in effect already, and is "" for
 	// any other and for nil, which can't be read.
 	done func(*api.Account) string
-	// send sends the request.
 	send func(context.Context, *client.Client) (*api.BillingResult, error)
 	// rejection describes a response that is no success, and is "" for a success.
 	rejection func(*api.BillingResult) string

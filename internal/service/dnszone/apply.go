@@ -19,7 +19,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 )
 
-// goal is what an apply leads to.
 type goal struct {
 	want    []entry
 	ignored patterns
@@ -29,7 +28,6 @@ type goal struct {
 	prior map[record]int64
 }
 
-// run is one apply of changes.
 type run struct {
 	zone
 	at map[record]path.Path
@@ -185,7 +183,6 @@ func (r *run) do(ctx context.Context, s step) bool {
 	return true
 }
 
-// skip reports whether the run has stopped.
 func (r *run) skip() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

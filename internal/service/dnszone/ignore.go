@@ -24,7 +24,6 @@ func (p pattern) matches(k recordKey) bool {
 	return (p.types == nil || p.types[k.recordType]) && p.name.MatchString(k.name)
 }
 
-// patterns are the elements of ignore.
 type patterns []pattern
 
 func (all patterns) match(k recordKey) bool { return all.index(k) >= 0 }

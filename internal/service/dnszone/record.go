@@ -64,7 +64,6 @@ func (r record) purpose() dnsdata.Purpose { return dnsdata.PurposeOf(r.recordTyp
 
 func (r record) isNullMX() bool { return dnsdata.IsNullMX(r.recordType, r.rdata) }
 
-// recordOf returns the content of a record of the API.
 func recordOf(r *api.DNSRecord, domain string) record {
 	content := record{recordKey: recordKey{name: r.Name, recordType: r.Type}, rdata: r.Value, priority: -1}
 	if name, err := dnsdata.NormalizeName(r.Name, domain); err == nil {

@@ -35,11 +35,9 @@ func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 // served is a record that the domain has.
 type served struct{ id, ttl int64 }
 
-// content is what a domain has.
 type content struct {
 	// records are those that a zone may manage.
 	records map[record]served
-	// system are the system-managed records.
 	system map[record]bool
 	// isUnreadable means that this API can't list records.
 	isUnreadable bool

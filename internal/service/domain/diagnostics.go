@@ -133,7 +133,6 @@ func (m model) existing(owned api.Domain) service.Existing {
 	return e
 }
 
-// changedSettings describes the changes of an update.
 func changedSettings(plan model, before api.Domain, body api.UpdateDomainBody) (changed []string) {
 	add := func(attribute string, unknown bool, from, to any) {
 		if unknown {

@@ -89,7 +89,6 @@ func tooManyMessages(err error) bool {
 	return ok && refused.Status == http.StatusTooManyRequests && len(refused.ProblemsAt("body", "target_email")) > 0
 }
 
-// switchOffNew switches off a new rule.
 func switchOffNew(ctx context.Context, c *client.Client, created model, resp *resource.CreateResponse) {
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
 	switch {

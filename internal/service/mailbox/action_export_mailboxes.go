@@ -120,7 +120,6 @@ func download(ctx context.Context, c *client.Client, body api.ExportMailboxesBod
 
 func (c exportConfig) overwrites() bool { return c.Overwrite.IsNull() || c.Overwrite.ValueBool() }
 
-// selected describes the mailboxes of an export.
 func selected(body api.ExportMailboxesBody) string {
 	what := "all mailboxes"
 	if body.Mailboxes != nil {

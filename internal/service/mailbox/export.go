@@ -26,7 +26,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// selection has the attributes that select the mailboxes of an export.
 type selection struct {
 	Domain    types.String `tfsdk:"domain"`
 	Mailboxes types.List   `tfsdk:"mailboxes"`
@@ -120,7 +119,6 @@ func checkTarget(path string, overwrite bool) error {
 	return nil
 }
 
-// errNotDirectory is the error of a path below a file.
 var errNotDirectory = errors.New("a part of the path is a file and no directory")
 
 // checkDirectory checks that the directory of a file exists. missing is the first

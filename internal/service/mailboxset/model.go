@@ -186,7 +186,6 @@ func decode[T any](from types.String, to *T, diags *diag.Diagnostics) {
 	*to = v
 }
 
-// put adds an entry with its mailbox.
 func (c *contents) put(key string, e entry, address, id string) {
 	c.entries[key], c.byIdentity[localPart(key)] = e, key
 	c.addresses[key], c.ids[key] = compact.Text{Value: address}, compact.Text{Value: id}

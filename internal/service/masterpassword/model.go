@@ -165,7 +165,6 @@ func readImportStage(ctx context.Context, p service.PrivateState, diags *diag.Di
 	return stage
 }
 
-// store writes the stage to the private state.
 func (s importStage) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
 	return service.SetPrivate(ctx, p, importStageKey, s)
 }

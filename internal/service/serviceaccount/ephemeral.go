@@ -43,7 +43,6 @@ var (
 
 func NewEphemeralResource() ephemeral.EphemeralResource { return &Token{} }
 
-// tokenModel is the model of the ephemeral resource.
 type tokenModel struct {
 	Name        types.String `tfsdk:"name"`
 	Lifetime    types.String `tfsdk:"lifetime"`

@@ -31,7 +31,6 @@ type account struct {
 	leftOut []string
 }
 
-// domain is a domain with what is in it.
 type domain struct {
 	api.Domain
 	mailboxes []api.Mailbox

@@ -69,7 +69,6 @@ func compareServices(ctx context.Context, current, backup *apiserver.Service) ([
 	return all, nil
 }
 
-// compare compares an account as it is now with what it was then.
 func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Client) error {
 	states, err := credentials(ctx, now, nil)
 	if err != nil {

@@ -54,7 +54,6 @@ func found(state, format string, args ...any) check {
 	return check{State: state, Detail: fmt.Sprintf(format, args...)}
 }
 
-// checkTimeout limits each check.
 const checkTimeout = 15 * time.Second
 
 func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {

@@ -46,7 +46,6 @@ func loopbackByDefault(address string) string {
 	return net.JoinHostPort("127.0.0.1", port)
 }
 
-// urlOf returns the URL of a listener on this machine.
 func urlOf(l net.Listener) string {
 	address, err := netip.ParseAddrPort(l.Addr().String())
 	if err != nil {
@@ -85,7 +84,6 @@ type connections struct {
 	idle      []net.Conn // the one that has been idle for the longest time comes first
 }
 
-// limitConnections returns the listener of a server with at most limit connections.
 func limitConnections(server *http.Server, l net.Listener, limit int) *connections {
 	c := &connections{Listener: l, slots: make(chan struct{}, limit), closed: make(chan struct{})}
 	c.close = sync.OnceFunc(func() { close(c.closed) })

@@ -21,7 +21,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 )
 
-// connectionLimits are the timeouts of a connection.
 type connectionLimits struct {
 	header, body, response, idle time.Duration
 }
