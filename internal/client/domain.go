@@ -166,9 +166,6 @@ func (c *Client) domainID(ctx context.Context, domain string) (string, error) {
 		return normalizeID(domain), nil
 	}
 	d, err := c.GetDomain(ctx, domain)
-	if IsNotFound(err) {
-		return "", notFound("domain " + domain)
-	}
 	if err != nil {
 		return "", err
 	}

@@ -100,7 +100,7 @@ func (k *kind[T]) share(ctx context.Context, key string, get func(context.Contex
 	}
 	v, err := k.Get(ctx, key)
 	if err != nil {
-		k.total.Store(-1)
+		k.total.Store(0)
 	}
 	if err != nil || v == nil {
 		return get(ctx)
@@ -114,10 +114,7 @@ func (k *kind[T]) isListCheaper(ctx context.Context) bool {
 		return false
 	}
 	if reads == enoughReads {
-		total, err := k.count(ctx)
-		if err != nil || total == 0 {
-			total = -1
-		}
+		total, _ := k.count(ctx) // 0 after an error
 		k.total.Store(int64(total))
 	}
 	total := k.total.Load()

@@ -21,7 +21,7 @@ type reader struct {
 type operation struct {
 	finding  mutex // held by a call that finds out whether the API has the operation
 	presence atomic.Int32
-	failed   atomic.Bool  // a read that Supports has made for it failed
+	failed   bool         // guarded by finding: a read that Supports has made for it failed
 	pageSize atomic.Int64 // of a list: the largest that the API accepts; 0: not known
 }
 
@@ -126,15 +126,13 @@ func isAPIRefusal(err error) bool {
 func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 	r := c.readers[op.Tag]
 	o, get := c.operation(op), c.operation(r.op)
-	if !o.isKnown() && !get.isKnown() {
-		if unlock, err := o.finding.lock(ctx); err == nil {
-			defer unlock()
-			// After a read that failed, a read of any other object would fail too, after all
-			// attempts. An object that is gone is no failure, because the next one may exist.
-			if !o.failed.Load() && !o.isKnown() && !get.isKnown() {
-				err := r.read(ctx, id)
-				o.failed.Store(err != nil && !IsNotFound(err) && ctx.Err() == nil)
-			}
+	if unlock, err := o.finding.lock(ctx); err == nil {
+		defer unlock()
+		// After a read that failed, a read of any other object would fail too, after all
+		// attempts. An object that is gone is no failure, because the next one may exist.
+		if !o.failed && !o.isKnown() && !get.isKnown() {
+			err := r.read(ctx, id)
+			o.failed = err != nil && !IsNotFound(err) && ctx.Err() == nil
 		}
 	}
 	return !o.isAbsent() && !get.isAbsent()

@@ -17,7 +17,7 @@ import (
 
 // health is whether the store can keep what is written. It is safe for concurrent use.
 type health struct {
-	path string
+	path   string
 	opened os.FileInfo
 	// failure is the error of the last update if the file or the disk caused it, and probed when
 	// that was found, in Unix nanoseconds.

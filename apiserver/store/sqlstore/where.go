@@ -15,7 +15,7 @@ import (
 
 // where builds the conditions of a query. They name the table t.
 type where struct {
-	r *reader
+	r         *reader
 	accountID string
 	text      string
 	args      []any

@@ -71,7 +71,7 @@ func addSystemManaged(diags *diag.Diagnostics, want []entry, system map[record]b
 	for _, e := range want {
 		for i, v := range e.values {
 			switch {
-			case e.keyErr != nil || !v.isValid() || !keys[v.record.recordKey]:
+			case !v.isValid() || !keys[v.record.recordKey]:
 			case system[v.record]:
 				addInvalid(diags, e.at(i), "value", errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain. Remove it from records"))
 			default:

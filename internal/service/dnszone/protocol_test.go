@@ -173,6 +173,19 @@ func TestUnknown(t *testing.T) {
 	expectExisting(t, s, contents{"www A 192.0.2.1": 3600})
 }
 
+// TestDomainOfAPlan plans the zone of a domain that the account lacks, and of one that can't be read.
+func TestDomainOfAPlan(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	plan, diags := p.Plan(typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
+	acctest.Expect(t, diags, "WARNING", "does not have the domain example.com")
+	assert.Check(t, plan.Text("domain_name") == "example.com" && plan.Text("domain_id") == "(unknown)", "planned %s", plan.State)
+	s.Fault(t, fault.Rule{Operation: api.GetDomain.ID, Status: http.StatusForbidden})
+	_, diags = p.Walk().Plan(typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
+	acctest.Expect(t, diags, "ERROR", "Can't look up the domain of the DNS zone of example.com", "403")
+}
+
 // TestOneResourceForEachRecord plans a zone beside a resource for a single record, in both
 // orders.
 func TestOneResourceForEachRecord(t *testing.T) {

@@ -38,7 +38,7 @@ type served struct{ id, ttl int64 }
 type content struct {
 	// records are those that a zone may manage.
 	records map[record]served
-	system map[record]bool
+	system  map[record]bool
 	// isUnreadable means that this API can't list records.
 	isUnreadable bool
 }

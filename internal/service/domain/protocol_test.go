@@ -120,14 +120,14 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		p := s.Protocol(t, "")
 		config := attributes("acme.com", nil)
-		price := "The price is 12.00 USD."
+		price, workspace := "The price is 12.00 USD.", s.WorkspaceID
 		if s.PublishedOnly {
-			price = "This API returns the price only with the purchase."
+			price, workspace = "This API returns the price only with the purchase.", "(unknown)"
 		}
 		plan, diags := p.Plan(domainType, config, nil)
 		p.NoErrors(diags)
 		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain acme.com`+"\n", "does not own acme.com", price, "no refund", "account_id")
-		assert.Check(t, plan.Text("acquisition") == "purchase", "planned %s", plan.State)
+		assert.Check(t, plan.Text("acquisition") == "purchase" && plan.Text("workspace_id") == workspace && (s.PublishedOnly || plan.Text("purchase_price") == "12.00 USD"), "planned %s", plan.State)
 		o, diags := p.Apply(t.Context(), domainType, config, nil)
 		assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "purchase", "%s: %s", o.State, acctest.Render(diags))
 		assert.NilError(t, s.Client.DeleteDomain(t.Context(), "acme.com"))
