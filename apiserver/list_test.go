@@ -1,10 +1,20 @@
 package apiserver_test
 
 import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 )
 
@@ -75,4 +85,128 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 	h.Patch("/forwarding/"+rule, obj{"target_email": "x@käse.com"}).Want(200)
 	checkList(h, "/forwarding", "search=ücher", "target_email", "")
 	checkList(h, "/forwarding", "search=äse.c", "target_email", "x@xn--kse-qla.com")
+}
+
+// TestUnknownReferencesAreReportedWithOtherProblems checks that a 422 lists the unknown
+// objects in a body together with all other problems.
+func TestUnknownReferencesAreReportedWithOtherProblems(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	const unknown = "body.domain value_error"
+	for _, tt := range []struct {
+		method, path string
+		body         obj
+		want         []string
+	}{
+		{"POST", "/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a b"},
+			[]string{"body.first_name string_too_short", "body.local_part value_error", unknown}},
+		{"POST", "/mailboxes/bulk", obj{"domain": nobody, "items": []obj{{"first_name": 5, "last_name": "l", "local_part": "p"}}},
+			[]string{"body.items.0.first_name string_type", unknown}},
+		{"POST", "/credentials", obj{"name": "", "generate": true, "domain": "nope.com"}, []string{"body.name string_too_short", unknown}},
+		{"POST", "/credentials", obj{"name": "", "generate": true, "workspace_id": strings.ToUpper(nobody)},
+			[]string{"body.name string_too_short", "body.workspace_id value_error"}},
+		{"POST", "/forwarding", obj{"target_email": "bad", "domain": "nope.com"}, []string{"body.target_email value_error", unknown}},
+		{"POST", "/dns-records", obj{"domain": "nope.com", "name": "x", "type": "A", "value": "bad"}, []string{"body.value value_error", unknown}},
+		{"PATCH", "/domains/example.com", obj{"redirect_url": "ftp://x", "workspace_id": nobody},
+			[]string{"body.redirect_url value_error", "body.workspace_id value_error"}},
+		{"POST", "/domains/purchase", obj{"domains": []string{"a.com"}, "workspace_id": nobody, "contact_info": with(contact(), "country", "ZZ")},
+			[]string{"body.contact_info.country value_error", "body.workspace_id value_error"}},
+		// Each place has at most one problem, and an existing object is not a problem.
+		{"POST", "/forwarding", obj{"target_email": "bad", "workspace_id": "x"}, []string{"body.target_email value_error", "body.workspace_id uuid_parsing"}},
+		{"POST", "/forwarding", obj{"target_email": "bad", "domain": "EXAMPLE.com"}, []string{"body.target_email value_error"}},
+		{"POST", "/forwarding", obj{"target_email": "bad", "domain": 5}, []string{"body.target_email value_error", "body.domain string_type"}},
+	} {
+		a := h.Do(tt.method, tt.path, tt.body).Want(422)
+		got := a.Problems()
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		same(t, tt.method+" "+tt.path, got, tt.want)
+	}
+	h.Post("/mailboxes", `{"domain":"nope.com"`).Refused(422, "body json_invalid")
+	// An invalid account id means that no object is looked up.
+	h.Post("/v1/public/accounts/x/mailboxes", obj{"domain": "nope.com", "first_name": "", "last_name": "L", "local_part": "a"}).
+		Refused(422, "path.account_id uuid_parsing", "body.first_name string_too_short")
+}
+
+func TestQueryThatCannotBeDecoded(t *testing.T) {
+	h := apitest.New(t)
+	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")
+	assert.NilError(t, err)
+	for query, want := range map[string]int{"domain=none.com%": 422, "status=%zz": 422, "page=%zz": 422, "a;b": 422, "search=%25": 200, "search=%3B": 200, "status=&search=&domain=": 200} {
+		w := raw(t, h.Service, token, "/mailboxes?"+query)
+		assert.Check(t, w.Code == want && (want != 422 || strings.Contains(w.Body.String(), `{"loc":["query"],`)), "%s: %d %s", query, w.Code, w.Body)
+	}
+	w := raw(t, h.Service, "", "/mailboxes?page=%zz")
+	assert.Check(t, w.Code == 401, "without a credential: %d %s", w.Code, w.Body)
+}
+
+// raw sends a request with a path that net/url would reject in a client.
+func raw(t *testing.T, svc *apiserver.Service, token, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/public/accounts/"+accountID+path, nil)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	svc.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func TestCompressedBody(t *testing.T) {
+	h := apitest.New(t)
+	for coding, want := range map[string]int{"gzip": 415, "br, gzip": 415, "identity": 201, "Identity": 201} {
+		a := h.Do("POST", "/workspaces", obj{"name": fmt.Sprintf("%x", coding)}, "Content-Encoding", coding).Want(want)
+		if want == 415 {
+			a.Refused(415, "header.Content-Encoding unsupported_media_type")
+		}
+	}
+}
+
+// TestRefusedForTheAccount checks requests whose form is valid and that the content of the account
+// makes invalid: all of their problems are reported, and nothing is changed.
+func TestRefusedForTheAccount(t *testing.T) {
+	h := apitest.New(t)
+	domain, other := h.Domain("example.com"), h.Domain("example.org")
+	mailbox := h.Mailbox("example.com", "ada")
+	id, _ := h.ServiceAccount(h.Client, obj{"name": "ci"})
+	grant := obj{"grant_kind": "capability", "capability_key": "mailbox.view", "subject_type": "service_account", "subject_id": id, "resource_type": "domain", "resource_id": domain}
+	with := func(changes obj) obj {
+		changed := maps.Clone(grant)
+		maps.Copy(changed, changes)
+		return changed
+	}
+	h.Post("/auth/authorizations", grant).Want(201)
+	before := h.Get("/auth/authorizations").Want(200).String()
+	for _, tt := range []struct {
+		path     string
+		body     obj
+		status   int
+		problems []string
+	}{
+		{"/auth/authorizations", with(obj{"subject_id": nobody, "resource_id": nobody}), 422, []string{"body.subject_id value_error", "body.resource_id value_error"}},
+		{"/auth/authorizations", with(obj{"resource_type": "workspace"}), 422, []string{"body.resource_id value_error"}},
+		{"/auth/authorizations", grant, 409, []string{"body conflict"}},
+		{"/dns-records", obj{"domain": "example.com", "name": "www.example.org.", "type": "A", "value": "192.0.2.1"}, 422, []string{"body.name value_error"}},
+		{"/mailboxes/export", obj{"domain": "none.com", "mailboxes": []string{"eve@example.com", mailbox, nobody}}, 422,
+			[]string{"body.domain value_error", "body.mailboxes.0 value_error", "body.mailboxes.2 value_error"}},
+		{"/mailboxes/export", obj{"domain": other, "mailboxes": []string{mailbox}}, 422, []string{"body.mailboxes.0 value_error"}},
+	} {
+		h.Post(tt.path, tt.body).Refused(tt.status, tt.problems...)
+	}
+	h.Get("/audit-log?since=9999-12-31T23:00:00-12:00").Refused(422, "query.since value_error")
+	h.Get("/audit-log?until=9999-12-31T23:00:00-12:00").Refused(422, "query.until value_error")
+	for _, spec := range api.Specs() {
+		_, path, _ := strings.Cut(spec.Path, "{account_id}")
+		if _, object, ok := strings.Cut(path, "{"); ok && (spec.Method == "GET" || spec.Method == "DELETE") {
+			param, rest, _ := strings.Cut(object, "}")
+			id := nobody
+			if param == "dns_record_id" {
+				id = "1"
+			}
+			h.Do(spec.Method, strings.TrimSuffix(path, "{"+object)+id+rest, nil).Refused(404, "path."+param+" not_found")
+		}
+	}
+	assert.Check(t, is.Equal(h.Get("/auth/authorizations").Want(200).String(), before), "the grants")
+	h.Post("/auth/authorizations", with(obj{"resource_id": other})).Want(201)
+	h.Post("/mailboxes/export", obj{"domain": domain, "mailboxes": []string{mailbox, "ada@example.com"}}).Want(200)
 }
