@@ -46,9 +46,7 @@ func (t *tx) DeleteAccount(id string) error {
 	if err != nil {
 		return err
 	}
-	for _, table := range []string{
-		forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name, dedicatedIPOptions.name, workspaces.name, feedback.name,
-	} {
+	for _, table := range ownTables {
 		if err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1`, id); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -71,15 +72,18 @@ type tx struct {
 
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
 
+// ownTables are the tables that DeleteAccount empties for an account, which then has no domain and
+// no dedicated IP.
+var ownTables = []string{
+	forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name, dedicatedIPOptions.name, workspaces.name, feedback.name,
+}
+
 // Tables returns the tables that Clear empties, each before those to which it refers.
 func Tables() []string {
-	return []string{
+	return slices.Concat([]string{
 		dnsRecords.name, "addresses", mailboxes.name, "mailbox_counts", "domain_tags", domains.name,
-		"dedicated_ip_claims", dedicatedIPs.name, dedicatedIPOptions.name,
-		mailQueue.name, "token_buckets", forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name,
-		workspaces.name, feedback.name, accounts.name,
-		auditEntries.name, idempotencyRecords.name,
-	}
+		"dedicated_ip_claims", dedicatedIPs.name, mailQueue.name, "token_buckets",
+	}, ownTables, []string{accounts.name, auditEntries.name, idempotencyRecords.name})
 }
 
 func (t *tx) Clear() error {
