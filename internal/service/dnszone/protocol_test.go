@@ -525,6 +525,11 @@ func TestSpellingOfTheAPI(t *testing.T) {
 	p.NoErrors(diags)
 	plan, diags := p.Walk().Plan(typeName, config, refreshed(p, o))
 	assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "the second plan is %s\n%s", plan.State, acctest.Render(diags))
+	// A refresh keeps the spelling and the order of the configuration.
+	o, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"Web.example.com. a": entry("192.0.2.2", "192.0.2.1")}), o)
+	p.NoErrors(diags)
+	read := refreshed(p, o)
+	assert.Check(t, read.State.Equal(o.State), "a refresh leaves %s, after %s", read.State, o.State)
 }
 
 // TestList lists each domain as a zone, whose generated configuration plans nothing.

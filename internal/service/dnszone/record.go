@@ -241,7 +241,7 @@ func entryObject(ttl types.Int64, values attr.Value) attr.Value {
 }
 
 // flatten returns the map records for the records that a domain has, with their TTLs, in the
-// spelling and the order of the entries.
+// spelling and the order of the entries. Of two entries for one key, the first counts.
 func flatten(actual map[record]int64, spellings ...entry) types.Map {
 	byKey := map[recordKey][]record{}
 	for _, r := range sorted(actual) {
@@ -249,7 +249,7 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 	}
 	spelling := make(map[recordKey]entry, len(spellings))
 	for _, e := range spellings {
-		if e.keyErr == nil {
+		if _, ok := spelling[e.key]; !ok && e.keyErr == nil {
 			spelling[e.key] = e
 		}
 	}
