@@ -212,6 +212,7 @@ func TestPriceOutage(t *testing.T) {
 		{"/availability", 503, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 503", "show the price", "Plan again"}},
 		{"/domains/acme.com", 500, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 500", "whether the account owns it, and the price otherwise", "Plan again"}},
 		{"/availability", 408, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 408", "Plan again"}},
+		{"/availability", 429, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 429", "Plan again"}},
 		{"/availability", 400, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: ", "not now"}},
 		{"/availability", 403, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: ", "not now"}},
 		{"/availability", 404, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "returns the price only with the purchase"}},
