@@ -147,7 +147,7 @@ func TestLifecycle(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox of example.com, and max_deletions is 0", "bob@example.com", "retired", "moved block")
 	plan, diags = p.Plan(typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com with its mail", "bob@example.com")
+	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com with its mail", "bob@example.com", "Forwarding rules that have one of them as their target stop forwarding")
 	expect(t, plan, "addresses", "Ann=ann@example.com", "cid=cid@example.com")
 	o, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
 	p.NoErrors(diags)
