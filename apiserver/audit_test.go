@@ -218,7 +218,7 @@ func TestAuditWithoutRequests(t *testing.T) {
 	} {
 		var err error
 		got := a.during(func() { err = tt.do() })
-		assert.Check(t, err == nil, "%s: %v", tt.what, err)
+		assert.Check(t, err, tt.what)
 		same(t, tt.what, got, tt.want)
 	}
 	for what, issue := range map[string]func() error{

@@ -110,5 +110,5 @@ func TestInitAccount(t *testing.T) {
 	})
 	assert.NilError(t, err)
 	_, _, err = s.InitAccount(t.Context(), id, "owner")
-	assert.Check(t, err == nil, "after the revocation: %v", err)
+	assert.Check(t, err, "after the revocation")
 }

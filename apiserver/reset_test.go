@@ -120,9 +120,9 @@ func TestReplicasStartTogether(t *testing.T) {
 		services := replicated(t, func(*apiserver.Options) {})
 		together(len(services), func(i int) {
 			err := services[i].LoadFixture(t.Context(), f)
-			assert.Check(t, err == nil, "load the fixture: %v", err)
+			assert.Check(t, err, "load the fixture")
 			_, err = services[i].EnsureAccount(t.Context(), accountID)
-			assert.Check(t, err == nil, "ensure an account: %v", err)
+			assert.Check(t, err, "ensure an account")
 		})
 		ids, err := services[0].Accounts(t.Context())
 		assert.Check(t, err == nil && (len(ids) == len(f.Accounts)+1 || slices.Contains(ids, accountID)), "accounts %v, error %v", ids, err)

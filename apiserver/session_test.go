@@ -95,7 +95,7 @@ func TestSignInIsLimited(t *testing.T) {
 		}
 	}
 	_, err := h.Service.SignIn(t.Context(), client.Token, "192.0.2.8:1234", time.Hour)
-	assert.Check(t, err == nil, "another address: %v", err)
+	assert.Check(t, err, "another address")
 }
 
 // TestUserSession checks that the session of a person is for one account, shows nothing of

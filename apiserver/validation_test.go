@@ -64,8 +64,7 @@ func newRequest(t *testing.T, spec api.Spec) *request {
 		r.path[f.name()] = value
 	}
 	if _, ok := spec.Request.FieldByName("Body"); ok {
-		err := json.Unmarshal([]byte(validBodies[spec.ID]), &r.body)
-		assert.Assert(t, err == nil, "the body of %s in validBodies: %v", spec.ID, err)
+		assert.NilError(t, json.Unmarshal([]byte(validBodies[spec.ID]), &r.body), "the body of %s in validBodies", spec.ID)
 	}
 	return r
 }

@@ -132,8 +132,7 @@ func (h *harness) call(method, path, body string, headers ...string) (status int
 	h.Helper()
 	w := h.raw(method, path, body, headers...)
 	if w.Body.Len() > 0 {
-		err := json.Unmarshal(w.Body.Bytes(), &result)
-		assert.Assert(h, err == nil, "%s %s: %v", method, path, err)
+		assert.NilError(h, json.Unmarshal(w.Body.Bytes(), &result), "%s %s", method, path)
 	}
 	return w.Code, result
 }

@@ -38,7 +38,7 @@ func FuzzNormalizeName(f *testing.F) {
 		assert.Check(t, looseErr == nil && err == nil && fromLoose == got, "%q in %q is %q; via %q (%v) it is %q, %v", name, zone, got, loose, looseErr, fromLoose, err)
 		assert.Check(t, EqualNames(name, got, zone), "EqualNames(%q, %q, %q) = false", name, got, zone)
 		z, err := domainname.Normalize(zone)
-		assert.Assert(t, err == nil, "zone %q: %v", zone, err)
+		assert.NilError(t, err, "zone %q", zone)
 		full := got + "." + z + "."
 		if got == apex {
 			full = z + "."

@@ -59,7 +59,7 @@ func TestNormalizeName(t *testing.T) {
 				}
 			}
 			err = ValidateName(tt.name)
-			assert.Check(t, err == nil, "ValidateName(%q): %v", tt.name, err)
+			assert.Check(t, err, "ValidateName(%q)", tt.name)
 		})
 	}
 }

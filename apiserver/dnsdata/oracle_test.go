@@ -35,7 +35,7 @@ func checkOracle(t *testing.T, rrType, canonical string) {
 	const maxMessage = 1 << 17 // large enough for records that exceed a real message
 	buf := make([]byte, maxMessage)
 	end, err := dns.PackRR(rr, buf, 0, nil, false)
-	assert.Assert(t, err == nil, "the DNS library does not pack %s %.200q: %v", rrType, canonical, err)
+	assert.NilError(t, err, "the DNS library does not pack %s %.200q", rrType, canonical)
 	if rrType != TypeTXT {
 		return
 	}
@@ -60,7 +60,7 @@ func checkNameOracle(t *testing.T, canonical, zone string) {
 	rr, ok := zp.Next()
 	assert.Assert(t, ok, "the DNS library rejects %q in %q: %v", canonical, zone, zp.Err())
 	_, err := dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false)
-	assert.Assert(t, err == nil, "the DNS library does not pack %q in %q: %v", canonical, zone, err)
+	assert.NilError(t, err, "the DNS library does not pack %q in %q", canonical, zone)
 	want := canonical + "." + dns.Fqdn(zone)
 	if canonical == apex {
 		want = dns.Fqdn(zone)

@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := Parse(tt.in)
-			assert.Assert(t, err == nil, "Parse(%q): %v", tt.in, err)
+			assert.NilError(t, err, "Parse(%q)", tt.in)
 			assert.Check(t, is.DeepEqual(got, tt.want), "Parse(%q)", tt.in)
 			again, err := Normalize(got.String())
 			assert.Check(t, err == nil && again == got.String(), "Normalize(%q) = %q, %v; want it unchanged", got, again, err)

@@ -231,8 +231,7 @@ func TestFailures(t *testing.T) {
 	t.Run("QUIT", func(t *testing.T) {
 		t.Parallel()
 		s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{"QUIT": {"421 4.3.0 Oops"}}})
-		err := send(t, s, "smtp://HOST", message)
-		assert.Check(t, err == nil, "Send returned an error for an accepted message: %v", err)
+		assert.Check(t, send(t, s, "smtp://HOST", message), "Send returned an error for an accepted message")
 	})
 	t.Run("connection refused", func(t *testing.T) {
 		t.Parallel()

@@ -18,7 +18,7 @@ import (
 func read(t *testing.T, typ basetypes.StringTypable, in any) String {
 	t.Helper()
 	v, err := typ.ValueFromTerraform(t.Context(), tftypes.NewValue(tftypes.String, in))
-	assert.Assert(t, err == nil, "ValueFromTerraform: %v", err)
+	assert.NilError(t, err, "ValueFromTerraform")
 	return v.(String)
 }
 
@@ -46,7 +46,7 @@ func TestValidation(t *testing.T) {
 			for _, in := range tt.valid {
 				assert.Check(t, is.Equal(validationError(t, tt, in), ""), "%q", in)
 				once, err := tt.typ.Normalize(in)
-				assert.Check(t, err == nil, "Normalize(%q): %v", in, err)
+				assert.Check(t, err, "Normalize(%q)", in)
 				twice, err := tt.typ.Normalize(once)
 				assert.Check(t, err == nil && twice == once && tt.typ.Same(in, once), "Normalize(%q) = %q, and of that %q, %v", in, once, twice, err)
 			}

@@ -70,7 +70,7 @@ func modules(t *testing.T, program string) map[string]string {
 		cmd.Dir = "../.."
 		cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 		out, err := cmd.Output()
-		assert.Assert(t, err == nil, "%s: %v", cmd, err)
+		assert.NilError(t, err, "%s", cmd)
 		for line := range strings.Lines(string(out)) {
 			if module, folder, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 				found[module] = folder

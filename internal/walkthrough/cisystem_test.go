@@ -197,8 +197,7 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 		if name == "default" || name == "variables" {
 			continue
 		}
-		err := node.Decode(&described)
-		assert.Assert(t, err == nil, "%s: %v", name, err)
+		assert.NilError(t, node.Decode(&described), name)
 		found[name] = job{
 			steps:      slices.Concat(first.BeforeScript, described.Script),
 			artifacts:  described.Artifacts.Paths,
@@ -211,6 +210,5 @@ func gitlabJobs(t *testing.T, name string) map[string]job {
 
 func parse(t *testing.T, name string, to any) {
 	t.Helper()
-	err := yaml.Unmarshal([]byte(read(t, filepath.Join(examples, "ci", name))), to)
-	assert.Assert(t, err == nil, "%s: %v", name, err)
+	assert.NilError(t, yaml.Unmarshal([]byte(read(t, filepath.Join(examples, "ci", name))), to), name)
 }

@@ -154,7 +154,7 @@ func (w *workspace) command(t *testing.T, name string, args ...string) (string, 
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return text, exit.ExitCode()
 	}
-	assert.Assert(t, err == nil, "%s: %v", cmd, err)
+	assert.NilError(t, err, "%s", cmd)
 	return text, 0
 }
 

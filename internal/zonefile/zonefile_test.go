@@ -98,7 +98,7 @@ WWW.example.com.	1	IN	AAAA	2001:DB8::1 ; cf_tags=cf-proxied:false
 		"empty":          {"; nothing\n", nil},
 	} {
 		got, err := zonefile.Parse(tt.file, "Example.com.")
-		assert.Check(t, err == nil, "%s: %v", name, err)
+		assert.Check(t, err, name)
 		assert.Check(t, is.DeepEqual(lines(got), tt.want), name)
 	}
 }

@@ -108,7 +108,7 @@ func TestSave(t *testing.T) {
 		{"a", time.Hour + 2*time.Second, make(chan int), nil, -1, 0},
 	} {
 		q, err := records.Begin(who, "create-mailbox", tc.key, nil)
-		assert.Assert(t, err == nil, "after the response to the last request: %v", err)
+		assert.NilError(t, err, "after the response to the last request")
 		_, err = records.Begin(who, "create-mailbox", tc.key, nil)
 		assert.Check(t, (err != nil) == (tc.key != ""), "a second request under the key %q: %v", tc.key, err)
 		tx, at := &savedTx{cleanErr: tc.cleanErr}, begun.Add(tc.after)

@@ -104,7 +104,7 @@ func TestRestart(t *testing.T) {
 	assert.Check(t, err)
 	w.acknowledged.Range(func(name, _ any) bool { t.Errorf("%s was acknowledged and is lost", name); return true })
 	err = one.Ping(t.Context())
-	assert.Check(t, err == nil, "Ping = %v", err)
+	assert.Check(t, err, "Ping")
 }
 
 // TestDeadlock checks that two updates that lock two accounts in opposite order both
@@ -177,7 +177,7 @@ func TestLockTimeout(t *testing.T) {
 	err = s.Update(t.Context(), func(tx store.Tx) error {
 		return tx.CreateAccount(&store.Account{ID: "other", CreatedAt: epoch})
 	})
-	assert.Check(t, err == nil, "Update of another account = %v", err)
+	assert.Check(t, err, "Update of another account")
 }
 
 // TestReadOnlyForAWhile makes the database read-only for connections that begin then, as managed
@@ -196,7 +196,6 @@ func TestReadOnlyForAWhile(t *testing.T) {
 	execute(t, url, `BEGIN READ WRITE; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only', current_database()); END $$; COMMIT`)
 	_ = s.Ping(t.Context())
 	for _, id := range []string{"a", "b", "c", "d"} {
-		err := errors.Join(s.Ping(t.Context()), write(id))
-		assert.Check(t, err == nil, "writable again: %v", err)
+		assert.Check(t, errors.Join(s.Ping(t.Context()), write(id)), "writable again")
 	}
 }

@@ -119,7 +119,7 @@ func query(t testing.TB, s *Store, statement string, args ...any) (all [][]strin
 		}
 		return errors.Join(err, found.Err(), found.Close())
 	})
-	assert.Check(t, err == nil, "%s: %v", statement, err)
+	assert.Check(t, err, statement)
 	return all
 }
 
@@ -139,7 +139,7 @@ func execute(t testing.TB, s *Store, statement string) {
 		_, err := q.ExecContext(ctx, statement)
 		return err
 	})
-	assert.Assert(t, err == nil, "%s: %v", statement, err)
+	assert.NilError(t, err, statement)
 }
 
 // check runs SQLite's integrity check on a file.

@@ -24,15 +24,13 @@ type harness struct {
 // update runs fn in an update, and fails the test if that fails.
 func (h *harness) update(fn func(store.Tx) error) {
 	h.Helper()
-	err := h.store.Update(h.Context(), fn)
-	assert.Assert(h, err == nil, "Update: %v", err)
+	assert.NilError(h, h.store.Update(h.Context(), fn), "Update")
 }
 
 // view runs fn in a view, and fails the test if that fails.
 func (h *harness) view(fn func(store.Reader) error) {
 	h.Helper()
-	err := h.store.View(h.Context(), fn)
-	assert.Assert(h, err == nil, "View: %v", err)
+	assert.NilError(h, h.store.View(h.Context(), fn), "View")
 }
 
 // refused runs fn in an update that must fail, and returns its error.

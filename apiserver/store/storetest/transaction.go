@@ -171,7 +171,7 @@ func testContext(h *harness) {
 func testClose(h *harness) {
 	t := h.tenant("a.example")
 	err := h.store.Ping(h.Context())
-	assert.Check(h, err == nil, "Ping = %v", err)
+	assert.Check(h, err, "Ping")
 	const clients = 10
 	begun, results := make(chan struct{}, clients), make(chan error, clients)
 	for i := range clients {
@@ -185,7 +185,7 @@ func testClose(h *harness) {
 	}
 	<-begun // Close waits for the running update
 	err = errors.Join(h.store.Close(), h.store.Close())
-	assert.Check(h, err == nil, "Close = %v", err)
+	assert.Check(h, err, "Close")
 	for _, err := range []error{
 		h.store.Update(h.Context(), func(store.Tx) error { return nil }),
 		h.store.View(h.Context(), func(store.Reader) error { return nil }),

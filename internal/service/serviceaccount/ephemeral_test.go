@@ -106,8 +106,7 @@ func TestTokenLeftOpen(t *testing.T) {
 			open = append(open, o)
 		}
 		p.NoErrors(p.Close(tokenType, open[0]))
-		err := served.session.Close(t.Context())
-		assert.Check(t, err == nil, "the end of the session returns %v", err)
+		assert.Check(t, served.session.Close(t.Context()), "the end of the session")
 		if n := revocations.Load(); !s.PublishedOnly && n != 3 { // a closed token is not revoked again
 			t.Errorf("%d revocations of 3 tokens", n)
 		}

@@ -78,8 +78,7 @@ func New(t *testing.T, servers ...string) *Browser {
 	ctx, _ := chromedp.NewContext(allocator)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
 	b := &Browser{Ctx: ctx, servers: servers}
-	err := chromedp.Listen(ctx, b.note)
-	assert.Assert(t, err == nil, "the browser does not start: %v", err)
+	assert.NilError(t, chromedp.Listen(ctx, b.note), "the browser does not start")
 	return b
 }
 

@@ -63,8 +63,7 @@ func RunJSON[T any](t *testing.T, environ []string, args ...string) (out T) {
 	t.Helper()
 	code, stdout, stderr := RunWith(t, environ, args...)
 	assert.Assert(t, code == cli.ExitOK && stderr == "", "%q: exit code %d, stderr %s", args, code, stderr)
-	err := json.Unmarshal([]byte(stdout), &out)
-	assert.Assert(t, err == nil, "%q printed %s: %v", args, stdout, err)
+	assert.NilError(t, json.Unmarshal([]byte(stdout), &out), "%q printed %s", args, stdout)
 	return out
 }
 
@@ -87,8 +86,7 @@ func InitializeIn(t *testing.T, database string, args ...string) (owner Account)
 	t.Helper()
 	code, stdout, stderr := Run(t, append([]string{"init", "--database", database}, args...)...)
 	assert.Assert(t, code == cli.ExitOK, "init: exit code %d, stderr %q", code, stderr)
-	err := json.Unmarshal([]byte(stdout), &owner)
-	assert.Assert(t, err == nil, "init printed %q: %v", stdout, err)
+	assert.NilError(t, json.Unmarshal([]byte(stdout), &owner), "init printed %q", stdout)
 	return owner
 }
 

@@ -146,5 +146,5 @@ func TestRestoreAsks(t *testing.T) {
 	assert.NilError(t, err)
 	defer restored.Close()
 	err = restored.View(t.Context(), func(r store.Reader) error { _, err := r.Account("waited"); return err })
-	assert.Check(t, err == nil, "what that server wrote is lost: %v", err)
+	assert.Check(t, err, "what that server wrote is lost")
 }

@@ -141,7 +141,7 @@ func newPostgresCase(t *testing.T) *postgresCase {
 	defer conn.Close(context.Background())
 	for _, statement := range create {
 		_, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol)
-		assert.Assert(t, err == nil, "%s: %v", statement, err)
+		assert.NilError(t, err, statement)
 	}
 	// The superuser needs no password to end a fault.
 	assert.NilError(t, os.WriteFile(filepath.Join(cluster.Dir(), "data", "pg_hba.conf"), []byte("local all postgres trust\nlocal all mailhost scram-sha-256\n"), 0o644))

@@ -48,8 +48,7 @@ func TestDoctor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := mailhostdtest.Run(t, append(append([]string{"doctor"}, healthy...), tt.args...)...)
 			var results []struct{ Check, State, Detail string }
-			err := json.Unmarshal([]byte(stdout), &results)
-			assert.Assert(t, err == nil, "%s: %v", stdout, err)
+			assert.NilError(t, json.Unmarshal([]byte(stdout), &results), stdout)
 			for _, r := range results {
 				if r.Check == tt.check && (r.State != tt.state || !strings.Contains(r.Detail, tt.detail)) {
 					t.Errorf("%+v; want %s, …%s…", r, tt.state, tt.detail)
