@@ -12,7 +12,7 @@ type request func(c *connection) error
 
 // comparePocketBase compares mailhostd with PocketBase under load.
 func (b *bench) comparePocketBase(ctx context.Context) error {
-	if err := b.fetch(ctx, "pocketbase", pocketBaseModule, pocketBaseVersion, pocketBaseMain); err != nil {
+	if err := b.buildPocketBase(ctx); err != nil {
 		return err
 	}
 	ours, err := b.mailhostd(ctx, onSQLite, 0)
@@ -20,7 +20,7 @@ func (b *bench) comparePocketBase(ctx context.Context) error {
 		return err
 	}
 	defer ours.stop()
-	theirs, err := b.pocketBase(ctx)
+	theirs, err := b.startPocketBase(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,11 @@
 //
 // Each figure is a ratio of two measurements of the same run, taken in turn (A B A B), so
 // that the machine's speed and load cancel out. The other side is the CLI's own
-// terraform_data, the provider hashicorp/null, the server PocketBase, SQLite beside
-// PostgreSQL, or a target in seconds. The table shows the target beside each ratio and
-// judges nothing.
+// terraform_data, the server PocketBase, SQLite beside PostgreSQL, or a target in seconds.
+// The table shows the target beside each ratio and judges nothing.
 //
-// hashicorp/null and PocketBase are built from Go's module proxy, in a temporary module; if
-// that fails, their rows say so. Everything but the table is written below a temporary folder.
+// PocketBase is built from Go's module proxy, in a temporary module; if that fails, its rows
+// say so. Everything but the table is written below a temporary folder.
 package main
 
 import (
@@ -40,7 +39,6 @@ type options struct {
 	set, single int           // mailboxes in a set, and as single resources
 	large, many int           // mailboxes of the large accounts
 	load        time.Duration // of each load on a server
-	null        string        // a build of hashicorp/null
 	offline     bool
 }
 
@@ -60,7 +58,7 @@ type part struct {
 
 var parts = []part{
 	{"set", "a set of mailboxes against terraform_data", (*bench).compareSet},
-	{"null", "single mailboxes against hashicorp/null", (*bench).compareNull},
+	{"single", "single mailboxes against terraform_data", (*bench).compareSingle},
 	{"server", "mailhostd against PocketBase", (*bench).comparePocketBase},
 	{"postgres", "mailhostd on PostgreSQL against SQLite", (*bench).comparePostgres},
 	{"large", "large accounts on both engines", (*bench).measureLarge},
@@ -70,11 +68,10 @@ func main() {
 	var o options
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each comparison")
 	flag.IntVar(&o.set, "set", 10_000, "mailboxes in a set")
-	flag.IntVar(&o.single, "single", 2000, "single mailboxes compared with hashicorp/null")
+	flag.IntVar(&o.single, "single", 2000, "mailboxes as resources of their own")
 	flag.IntVar(&o.large, "large", 100_000, "mailboxes of the large account")
 	flag.IntVar(&o.many, "many", 1_000_000, "mailboxes of the very large account")
 	flag.DurationVar(&o.load, "load", 3*time.Second, "duration of each load on a server")
-	flag.StringVar(&o.null, "null", "", "a build of hashicorp/null to use; without it one is built")
 	flag.BoolVar(&o.offline, "offline", false, "build nothing from Go's module proxy")
 	cli := flag.String("cli", "terraform", "Terraform or OpenTofu")
 	var names []string
@@ -171,36 +168,23 @@ func (b *bench) compare(ours, against func() ([]float64, error), rows ...row) er
 	return nil
 }
 
-// The other sides, at the versions that are compared.
-const (
-	nullModule  = "github.com/terraform-providers/terraform-provider-null" // the module's name in its go.mod
-	nullVersion = "01034f80eb238732fd9e8673582e0e770cfab578"               // v3.2.4, which is no version of a Go module
-
-	pocketBaseModule  = "github.com/pocketbase/pocketbase"
-	pocketBaseVersion = "v0.39.9" // the last that Go 1.26 builds
-)
+// pocketBase is the module that is compared, in the last version that Go 1.26 builds.
+const pocketBase = "github.com/pocketbase/pocketbase@v0.39.9"
 
 // pocketBaseMain is the program of the temporary module that embeds PocketBase.
 //
 //go:embed testdata/pocketbase/main.go
 var pocketBaseMain []byte
 
-// fetch builds a program from another module into the temporary folder: the module's own,
-// or the given one, which imports it.
-func (b *bench) fetch(ctx context.Context, name, module, version string, program []byte) error {
+// buildPocketBase builds PocketBase into the temporary folder.
+func (b *bench) buildPocketBase(ctx context.Context) error {
 	if b.offline {
-		return fmt.Errorf("%s is not built: -offline is set", name)
+		return errors.New("PocketBase is not built: -offline is set")
 	}
-	b.progress("building %s", name)
-	dir := b.path("module-" + name)
-	steps := [][]string{{"mod", "init", "bench"}, {"get", module + "@" + version}, {"build", "-trimpath", "-o", b.path(name), module}}
-	err := os.Mkdir(dir, 0o700)
-	if program != nil {
-		steps[2][4] = "."
-		steps = slices.Insert(steps, 2, []string{"mod", "tidy"})
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "main.go"), program, 0o600))
-	}
-	for _, args := range steps {
+	b.progress("building PocketBase")
+	dir := b.path("module")
+	err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "main.go"), pocketBaseMain, 0o600))
+	for _, args := range [][]string{{"mod", "init", "bench"}, {"get", pocketBase}, {"mod", "tidy"}, {"build", "-trimpath", "-o", b.path("pocketbase"), "."}} {
 		err = cmp.Or(err, goCommand(ctx, dir, args...))
 	}
 	return err

@@ -92,8 +92,8 @@ func (b *bench) mailhostd(ctx context.Context, engine string, mailboxes int) (_ 
 	})
 }
 
-// pocketBase starts PocketBase on a new database.
-func (b *bench) pocketBase(ctx context.Context) (*server, error) {
+// startPocketBase starts PocketBase on a new database.
+func (b *bench) startPocketBase(ctx context.Context) (*server, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err

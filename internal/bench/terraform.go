@@ -54,21 +54,18 @@ resource "mailhost_mailbox" "this" {
   last_name  = local.people[count.index].last_name
 }
 `
-	// %s is more triggers.
-	asNull = people + `
-resource "null_resource" "this" {
+	// The state of a mailbox has about as many bytes as one of these: the CLI copies the states of all
+	// instances for each instance, so that their size costs time that no provider can save.
+	asCountOfData = people + `
+resource "terraform_data" "this" {
   count = length(local.people)
 
-  triggers = {
+  input = {
     local_part = local.people[count.index].local_part
-    %s
+    padding    = format("%400s", count.index)
   }
 }
 `
-	// The state of a mailbox has about as many bytes as a null resource with this: the CLI
-	// copies the states of all instances for each instance, so that their size costs time
-	// that no provider can save.
-	padding = `padding = format("%400s", count.index)`
 )
 
 // compareSet compares a set with one terraform_data that has the same map: the least that
@@ -97,18 +94,9 @@ func (b *bench) compareSet(ctx context.Context) error {
 	return b.compare(lifecycle(ours), lifecycle(theirs), rows...)
 }
 
-// compareNull compares an empty plan of single mailboxes with one of as many null resources,
-// and with one of null resources whose states are as long as those of mailboxes.
-func (b *bench) compareNull(ctx context.Context) error {
-	if b.null == "" {
-		b.null = b.path("null")
-		if err := b.fetch(ctx, "null", nullModule, nullVersion, nil); err != nil {
-			return err
-		}
-	}
-	if err := localcli.Add(b.path("mirror"), "hashicorp/null", version, b.null); err != nil {
-		return err
-	}
+// compareSingle compares an empty plan of single mailboxes with one of as many terraform_data, which
+// no provider's process plans.
+func (b *bench) compareSingle(ctx context.Context) error {
 	applied := func(configuration string) (func() ([]float64, error), error) {
 		w, err := b.workspace(configuration, b.single)
 		if err != nil {
@@ -123,23 +111,11 @@ func (b *bench) compareNull(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, other := range []struct {
-		versus, triggers string
-		target           float64
-	}{
-		{"hashicorp/null", "", 1.25},
-		{"hashicorp/null with states of that size", padding, 1},
-	} {
-		null, err := applied(fmt.Sprintf(asNull, other.triggers))
-		if err != nil {
-			return err
-		}
-		r := row{measure: fmt.Sprintf("plan of %d single mailboxes", b.single), target: other.target, versus: other.versus}
-		if err := b.compare(ours, null, r); err != nil {
-			return err
-		}
+	theirs, err := applied(asCountOfData)
+	if err != nil {
+		return err
 	}
-	return nil
+	return b.compare(ours, theirs, row{measure: fmt.Sprintf("plan of %d single mailboxes", b.single), target: 2.5, versus: "terraform_data with states of that size"})
 }
 
 // workspace is a folder with a configuration, in which the CLI runs.

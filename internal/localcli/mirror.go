@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -16,43 +15,26 @@ import (
 // without a host to be in.
 var hosts = []string{"registry.terraform.io", "registry.opentofu.org"}
 
-// mirrored returns where a provider of a source such as mailhost/mailhost lies in a
-// mirror for a host (the unpacked layout of a filesystem mirror).
-func mirrored(mirror, host, source, version, platform string) string {
-	name := "terraform-provider-" + path.Base(source) + "_v" + version
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	return filepath.Join(mirror, host, filepath.FromSlash(source), version, platform, name)
-}
-
-// Install builds the provider and puts it into a mirror for all hosts, in place
-// of what is there.
+// Install builds the provider and puts it into a mirror (the unpacked layout of a filesystem
+// mirror) for all hosts, in place of what is there.
 func Install(ctx context.Context, build Builder, mirror, version string) error {
 	if err := os.RemoveAll(mirror); err != nil {
 		return err
 	}
-	return add(mirror, "mailhost/mailhost", version, func(path string) error { return build(ctx, path) })
-}
-
-// Add puts a built provider of another source into a mirror for all hosts.
-func Add(mirror, source, version, built string) error {
-	return add(mirror, source, version, func(path string) error { return copyFile(path, built, 0o755) })
-}
-
-// add makes the provider's file for the first host, and copies it for the others.
-func add(mirror, source, version string, make func(path string) error) error {
-	var made string
+	name := "terraform-provider-mailhost_v" + version
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	var built string
 	for _, host := range hosts {
-		path := mirrored(mirror, host, source, version, runtime.GOOS+"_"+runtime.GOARCH)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		var err error
-		if made == "" {
-			made, err = path, make(path)
-		} else {
-			err = copyFile(path, made, 0o755)
+		file := filepath.Join(mirror, host, "mailhost", "mailhost", version, runtime.GOOS+"_"+runtime.GOARCH, name)
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		switch {
+		case err != nil:
+		case built == "":
+			built, err = file, build(ctx, file)
+		default:
+			err = copyFile(file, built, 0o755)
 		}
 		if err != nil {
 			return err
