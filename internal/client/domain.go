@@ -137,22 +137,11 @@ func adopted(d *api.Domain) *PurchasedDomain {
 	return &PurchasedDomain{ID: d.ID, Name: d.Name, Status: d.Status, Adopted: true, Domain: d}
 }
 
-// UpdateDomain changes the settings of a domain that body has, and returns all of them.
-func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) (*api.DomainSettings, error) {
-	s, _, err := write(ctx, c.domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
-	if err != nil {
-		return nil, err
-	}
-	// The response has neither the redirect's mode nor the time of the change.
-	c.domains.Invalidate()
-	if s.ID != "" {
-		return s, nil
-	}
-	d, err := c.GetDomain(ctx, domain) // the response had no content
-	if err != nil {
-		return nil, err
-	}
-	return &api.DomainSettings{AutoRenew: d.AutoRenew, ID: d.ID, WorkspaceID: d.WorkspaceID, RedirectURL: d.RedirectURL}, nil
+// UpdateDomain changes the settings of a domain that body has.
+func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) error {
+	_, _, err := write(ctx, c.domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
+	c.domains.Invalidate() // the response has neither the redirect's mode nor the time of the change
+	return err
 }
 
 // DeleteDomain deletes a domain.

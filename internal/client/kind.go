@@ -148,9 +148,8 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 			}
 			return v, nil
 		}
-		listed, err := k.diagnose(ctx, op.Spec, err, key)
-		if listed != nil || err != nil {
-			return listed, err
+		if err := k.diagnose(ctx, op.Spec, err, key); err != nil {
+			return nil, err
 		}
 	}
 	v, err := k.Get(ctx, key)
@@ -180,31 +179,31 @@ func requireID(s api.Spec, key, id string) error {
 }
 
 // diagnose decides what the failure of a lifecycle operation on an object means.
-// If this API lacks the operation, it returns nil, nil or the object from the list that
-// proved this. Otherwise it returns an error, such as the failure.
+// If this API lacks the operation, it returns nil. Otherwise it returns an error, such as the
+// failure.
 //
 // A 404 is ambiguous until the operation has responded for some object: only the
 // list proves whether the object or the operation is missing. An object that is not
 // in the cached list is gone. One that is there is looked up again in a new list.
-func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) (*T, error) {
+func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) error {
 	o := k.client.operation(s)
 	e, ok := errors.AsType[*Error](failure)
 	switch {
 	case !ok:
-		return nil, failure
+		return failure
 	case e.Unsupported():
-		return nil, k.client.confirmAbsent(ctx, s, failure)
+		return k.client.confirmAbsent(ctx, s, failure)
 	case e.Status != http.StatusNotFound, o.isPresent() && len(e.Problems) > 0:
 		// A 404 without a problem may come from a proxy.
-		return nil, failure
+		return failure
 	}
 	unlock, err := o.finding.lock(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", undecided{failure}, err)
+		return fmt.Errorf("%w: %w", undecided{failure}, err)
 	}
 	defer unlock()
 	if o.isAbsent() {
-		return nil, nil
+		return nil
 	}
 	listed, err := k.Get(ctx, key)
 	if err == nil && listed != nil {
@@ -213,16 +212,16 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 	}
 	switch {
 	case errors.Is(err, ErrReadUnsupported): // an API without that list has no lifecycle operations
-		return nil, k.client.confirmAbsent(ctx, s, failure)
+		return k.client.confirmAbsent(ctx, s, failure)
 	case err != nil:
-		return nil, fmt.Errorf("%w; the list that tells whether it is gone failed too: %w", undecided{failure}, err)
+		return fmt.Errorf("%w; the list that tells whether it is gone failed too: %w", undecided{failure}, err)
 	case listed == nil && !IsNotFound(failure):
-		return nil, fmt.Errorf("%w: %w", failure, ErrNotFound)
+		return fmt.Errorf("%w: %w", failure, ErrNotFound)
 	case listed == nil:
-		return nil, failure
+		return failure
 	}
 	o.setAbsent()
-	return listed, nil
+	return nil
 }
 
 // update changes one object and returns it.
@@ -267,8 +266,8 @@ func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[R
 	if !op.Lifecycle() {
 		return nil, maybe, err
 	}
-	if _, diagnosis := k.diagnose(ctx, op.Spec, err, key); diagnosis != nil {
-		return nil, maybe, diagnosis
+	if err := k.diagnose(ctx, op.Spec, err, key); err != nil {
+		return nil, maybe, err
 	}
 	if o.isPresent() { // so somebody else has sent this response
 		return nil, maybe, fmt.Errorf("%w; but the object is still there", undecided{err})

@@ -136,7 +136,7 @@ func (b *bulkCreate) report(ctx context.Context, r *api.CreatedMailboxes, call *
 	for _, failed := range r.Failed {
 		item := b.items[failed.Index]
 		item.outcome.Err = itemError(b.domain, item.NewMailboxItem, failed, call.RequestID)
-		if failed.Code == api.BulkAlreadyExists && b.found[failed.Index] == nil {
+		if failed.Code == api.BulkAlreadyExists {
 			taken = append(taken, item)
 		}
 	}

@@ -26,7 +26,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 		redirected := with(shop, "auto_renew", true, "redirect_url", "https://www.Example.com")
 		const name = "xn--bcher-laden-thb.de"
 		change := func(body api.UpdateDomainBody) func() error {
-			return func() error { _, err := s.Client.UpdateDomain(t.Context(), name, body); return err }
+			return func() error { return s.Client.UpdateDomain(t.Context(), name, body) }
 		}
 		return life{
 			steps: []step{

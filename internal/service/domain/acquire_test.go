@@ -244,8 +244,7 @@ func TestAdopted(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	owned := s.Domain(t, "example.com")
 	yes := true
-	_, err := s.Client.UpdateDomain(t.Context(), owned.ID, api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom(new("https://old.example.com/"))})
-	assert.NilError(t, err)
+	assert.NilError(t, s.Client.UpdateDomain(t.Context(), owned.ID, api.UpdateDomainBody{AutoRenew: &yes, RedirectURL: api.NullableFrom(new("https://old.example.com/"))}))
 	var purchases, updates atomic.Int32
 	url := s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		switch {
@@ -269,8 +268,8 @@ func TestAdopted(t *testing.T) {
 	if _, diags = p.Plan(domainType, attributes("example.com", map[string]any{"on_existing": "adopt"}), nil); strings.Contains(acctest.Render(diags), "The adoption changes") {
 		t.Errorf("nothing differs, but: %s", acctest.Render(diags))
 	}
-	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"auto_renew": acctest.Unknown, "redirect_url": acctest.Unknown, "on_existing": "adopt"}), nil)
-	acctest.Expect(t, diags, "auto_renew from false to a value that is known after the apply")
+	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"workspace_id": "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "auto_renew": acctest.Unknown, "redirect_url": acctest.Unknown, "on_existing": "adopt"}), nil)
+	acctest.Expect(t, diags, "workspace_id from "+s.WorkspaceID+" to 7f0c1c1e", "auto_renew from false to a value that is known after the apply")
 
 	// The apply warns if the plan had an unknown name.
 	plan, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "auto_renew": true, "on_existing": "adopt"}), nil)

@@ -86,15 +86,6 @@ func (m *model) keepPlanned(plan model) {
 	}
 }
 
-// flattenSettings sets the model from the response to an update.
-func (m *model) flattenSettings(s *api.DomainSettings) {
-	if s.WorkspaceID != "" {
-		m.WorkspaceID = customtype.New(s.WorkspaceID)
-	}
-	m.AutoRenew = types.BoolValue(s.AutoRenew)
-	m.RedirectURL = customtype.NewPointer(nonEmpty(s.RedirectURL))
-}
-
 // changes returns the update that changes other to m. It omits equal values and those
 // that are unknown in m.
 func (m model) changes(other model) api.UpdateDomainBody {

@@ -56,8 +56,8 @@ func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
 	if c == nil {
 		return deleteConsequence
 	}
-	n, err := c.CountMailboxes(ctx, state.ID.ValueString())
-	if err != nil || n == 0 {
+	n, _ := c.CountMailboxes(ctx, state.ID.ValueString()) // 0 after an error
+	if n == 0 {
 		return deleteConsequence
 	}
 	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, n, service.Plural(n, "mailbox", "mailboxes"))
@@ -156,7 +156,7 @@ func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) custo
 }
 
 // planPurchase adds an error to the plan if the domain can't be bought, and
-// otherwise a warning with the price. It returns what offer does.
+// otherwise a warning with the price. It returns what offer does, or nil after an error.
 func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) *api.DomainAvailability {
 	unsold := domainname.Registrable(plan.canonicalName())
 	if errors.Is(unsold, domainname.ErrNotRegistrable) {
@@ -167,13 +167,13 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 	switch {
 	case offer != nil && !offer.Available:
 		addNotForSale(diags, plan, offer)
-		return offer
+		return nil
 	case unsold != nil && offer == nil:
 		addProbablyNotSold(diags, plan, unsold)
 	}
 	if plan.ContactInfo.IsNull() {
 		addContactMissing(diags, plan)
-		return offer
+		return nil
 	}
 	because := ""
 	if r.Walk().Dropped(session.Named(typeName, plan.canonicalName())) != "" {

@@ -60,14 +60,11 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	updated := plan
 	if body := plan.changes(state); body != (api.UpdateDomainBody{}) {
-		settings, err := c.UpdateDomain(ctx, state.ID.ValueString(), body)
-		if err != nil {
+		if err := c.UpdateDomain(ctx, state.ID.ValueString(), body); err != nil {
 			service.AddError(&resp.Diagnostics, err, "Can't update the "+state.String(), service.Fields{})
 			return
 		}
-		updated.flattenSettings(settings)
 		updated.readSideEffects(ctx, c, state)
-		updated.keepPlanned(plan) // somebody else may have changed them since the plan
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &updated)...)
 }
@@ -213,8 +210,7 @@ func (a *acquisition) applySettings(ctx context.Context) error {
 	if body == (api.UpdateDomainBody{}) {
 		return nil
 	}
-	_, err := a.client.UpdateDomain(ctx, a.domain.ID, body)
-	return err
+	return a.client.UpdateDomain(ctx, a.domain.ID, body)
 }
 
 // await waits until the registry has registered the domain, and reports its last

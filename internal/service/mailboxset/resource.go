@@ -166,17 +166,15 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		a.result.keep(key, want.entries[key], prior, before)
 	}
 	a.rename(ctx, prior, want, ch)
-	if len(ch.added) > 0 {
-		existing := l.existing(ch.added)
-		if service.Adopts(plan.OnExisting) {
-			a.adopt(ctx, want, existing)
-		} else {
-			for key, m := range existing {
-				a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, service.WithAdvice(fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice))
-			}
+	existing := l.existing(ch.added)
+	if service.Adopts(plan.OnExisting) {
+		a.adopt(ctx, want, existing)
+	} else {
+		for key, m := range existing {
+			a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, service.WithAdvice(fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice))
 		}
-		a.create(ctx, want, without(ch.added, existing))
 	}
+	a.create(ctx, want, without(ch.added, existing))
 	updated := plan
 	a.result.unmanaged = want.unmanaged
 	updated.set(a.result)
@@ -315,14 +313,7 @@ func (a *apply) setNames(ctx context.Context, id string, to, from entry) error {
 	if to.same(from) {
 		return nil
 	}
-	var body api.UpdateMailboxBody
-	if to.FirstName != from.FirstName {
-		body.FirstName = &to.FirstName.Value
-	}
-	if to.LastName != from.LastName {
-		body.LastName = &to.LastName.Value
-	}
-	_, err := a.client.UpdateMailbox(ctx, id, body)
+	_, err := a.client.UpdateMailbox(ctx, id, api.UpdateMailboxBody{FirstName: &to.FirstName.Value, LastName: &to.LastName.Value})
 	return err
 }
 
