@@ -144,11 +144,10 @@ func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
 // a second. Before the first response it sends a request to find out. Clocks that may
 // agree count as equal, and so does that of an API that sends no Date.
 func (c *Client) ClockOffset(ctx context.Context) time.Duration {
-	offset, known := c.transport.ClockOffset()
-	if !known && !c.transport.Reached() {
+	if !c.transport.Reached() {
 		_ = c.ping(ctx) // a refusal has a Date too
-		offset, _ = c.transport.ClockOffset()
 	}
+	offset, _ := c.transport.ClockOffset()
 	if offset <= 0 && offset > -clockSlack {
 		return 0
 	}

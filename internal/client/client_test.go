@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
@@ -89,6 +90,26 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	assert.Check(t, len(seen) == 3, "decisions %v", seen)
+}
+
+// TestMessages pins the errors of creates whose responses are lost, which say what may exist now.
+func TestMessages(t *testing.T) {
+	cause := &Error{Status: 502, RequestID: "r"}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&UnknownOutcomeError{Operation: "create-x", Object: "a", Effect: "a may exist", Cause: cause, Lookup: errNoList},
+			"the outcome is unknown: a may exist. The request create-x for a failed: the API gave no reason (HTTP 502 Bad Gateway, request id r). A lookup could not find out: " + errNoList.Error() + ". It was not sent again. Run apply again: if it exists by then, the error says how to import it."},
+		{&UnknownOutcomeError{Operation: "create-x", Effect: "a may exist", Check: "Look.", RequestID: "r"},
+			"the outcome is unknown: a may exist. The response to create-x was empty (request id r). A lookup does not show it yet. It was not sent again. Look."},
+		{&SecretLostError{Operation: "create-x", Object: "a", IDs: []string{"1", "2"}, Cause: cause},
+			"the response to create-x for a was lost, and with it the secret, which the API returns only once; what exists now has the id 1 or 2. The request failed: the API gave no reason (HTTP 502 Bad Gateway, request id r). Delete it, or choose another name, and try again."},
+		{&SecretLostError{Operation: "create-x", IDs: []string{"1"}, Next: "Go on."},
+			"the response to create-x was lost, and with it the secret, which the API returns only once; what exists now has the id 1. Go on."},
+	} {
+		assert.Check(t, is.Equal(c.err.Error(), c.want))
+	}
 }
 
 func TestErrorHelpers(t *testing.T) {

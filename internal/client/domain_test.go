@@ -9,6 +9,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
@@ -74,6 +75,11 @@ func TestPendingPayment(t *testing.T) {
 		Text: `{"results":[{"domain_name":"example.com","status":"pending_payment","id":"d1"}],"payment_url":"https://pay.example/1"}`})
 	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
 	assert.Check(t, err == nil && d.Status == api.PurchasePendingPayment && d.PaymentURL == "https://pay.example/1" && d.ID == "d1", "%+v, %v", d, err)
+
+	f = fakeapi.New().Fail(fakeapi.Fault{Op: "purchase-domains", DropAfter: true})
+	f.OnDrop = func() { f.Stored["domains"][0]["status"] = vocab.DomainPendingPayment }
+	d, err = newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	assert.Check(t, err == nil && d.Status == api.PurchasePendingPayment && d.ID != "", "after a lost response: %+v, %v", d, err)
 }
 
 // TestPurchaseThatIsProcessedLate checks that a domain counts as bought if the API processes

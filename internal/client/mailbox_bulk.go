@@ -143,7 +143,7 @@ func (b *bulkCreate) report(ctx context.Context, r *api.CreatedMailboxes, call *
 	switch {
 	case call.IsReplayed():
 		b.found = nil // the response is that of the attempt that created them
-	case b.found != nil && len(taken) > 0:
+	case b.found != nil:
 		if err := b.lookUp(ctx); err != nil {
 			for _, item := range taken {
 				item.outcome.Err = &UnknownOutcomeError{

@@ -51,6 +51,10 @@ func TestBulkWithLostResponses(t *testing.T) {
 		o["created_at"] = "2026-03-01T11:00:00Z"
 		return o
 	}
+	undated := func(o fakeapi.Object) fakeapi.Object {
+		o["created_at"] = "yesterday"
+		return o
+	}
 	for _, tc := range []struct {
 		name   string
 		items  []api.NewMailboxItem
@@ -67,13 +71,18 @@ func TestBulkWithLostResponses(t *testing.T) {
 		{"empty response", bulk("a", "b"), nil, []fakeapi.Fault{{Text: "{}"}}, 1, "created created"},
 		{"an item missing in the response", bulk("a", "b"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":1,"code":"invalid_name","message":"m"}]}`}}, 1, "created created"},
 		{"an index that is none", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":1,"code":"invalid_name","message":"m"}]}`}}, 1, "created"},
+		{"an index below all", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":-1,"code":"invalid_name","message":"m"}]}`}}, 1, "created"},
 		{"other mailboxes in the response", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":0,"mailbox":{"id":"1","local_part":"b"}}],"failed":[]}`}}, 1, "created"},
 		{"one can't be created", bulk("a", "", "c"), nil, []fakeapi.Fault{{DropAfter: true}}, 2, "created invalid_local_part created"},
 		{"one existed before", bulk("a", "b", "c"), []fakeapi.Object{older(fakeapi.Mailbox("b", "example.com"))}, []fakeapi.Fault{{DropAfter: true}}, 2, "created already_exists created"},
 		{"one is in another domain", bulk("a"), []fakeapi.Object{fakeapi.Mailbox("a", "example.org")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created"},
 		{"half created", bulk("a", "b", "c"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created created created"},
 		{"twice in the call", bulk("a", "A", "b"), nil, []fakeapi.Fault{{DropAfter: true}}, 1, "created duplicate_in_request created"},
+		{"made at a time that can't be read", bulk("a"), []fakeapi.Object{undated(fakeapi.Mailbox("a", "example.com"))}, []fakeapi.Fault{{DropBefore: true}}, 1, "created"},
+		{"two that no address can have", bulk("a b", "c d"), nil, nil, 1, "created created"},
 		{"refused", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 403}}, 1, "403 403"},
+		{"invalid", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 422, Text: `{"detail":[{"loc":["body","domain"],"msg":"m","type":"value_error"}]}`}}, 1, "value_error value_error"},
+		{"too large alone", bulk("a"), nil, []fakeapi.Fault{{Status: 413}}, 1, "413"},
 		{"never a response", bulk("a", "b"), nil, []fakeapi.Fault{{DropBefore: true, Times: 99}}, 9, "unknown unknown"},
 		{"half created, then never a response", bulk("a", "b"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com")}, []fakeapi.Fault{{DropBefore: true, Times: 99}}, 9, "unknown created"},
 	} {

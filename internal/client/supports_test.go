@@ -304,6 +304,12 @@ func TestNoID(t *testing.T) {
 	_, err := c.GetDNSRecord(t.Context(), 0)
 	assert.Check(t, err != nil, "get record 0")
 	assert.Check(t, len(f.Sent()) == 0, "sent %v", f.Sent())
+	f.Fail(fakeapi.Fault{Op: "get-dns-record", Status: 200, Text: `{"id":0}`}, fakeapi.Fault{Op: "get-account", Status: 200, Text: "{}"})
+	for what, err := range map[string]error{"a record": second(c.GetDNSRecord(t.Context(), 1)), "the account": second(c.GetAccount(t.Context()))} {
+		assert.Check(t, err != nil, "%s without an id", what)
+	}
+	_, err = New(Options{BaseURL: "example.com", AccountID: fakeapi.AccountID})
+	assert.Check(t, err != nil, "no URL")
 }
 
 // TestWrongBaseURL checks that 404s for every request, as at a wrong base URL, prove
