@@ -69,7 +69,7 @@
 // # Oracle
 //
 // The oracle does not depend on the provider's code. It compares the plans with the
-// service's audit log (oracle_test.go, report_test.go):
+// service's audit log (oracle_test.go):
 //
 //   - An object is deleted only if a plan destroys or replaces it. A mailbox of a set and a
 //     record of a zone is deleted or changed only if the plan names it (mailboxset_test.go,

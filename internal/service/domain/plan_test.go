@@ -43,6 +43,8 @@ func TestPlan(t *testing.T) {
 	if p.NoErrors(diags); slices.Contains(s.Sent(), "update-domain") {
 		t.Errorf("contact_info alone sends %v", s.Sent())
 	}
+	_, diags = p.Plan(domainType, nil, o)
+	assert.Check(t, !strings.Contains(acctest.Render(diags), "mailbox"), "without mailboxes: %s", acctest.Render(diags))
 	s.Mailbox(t, "example.com", "jane")
 	_, diags = p.Plan(domainType, nil, o)
 	acctest.Expect(t, diags, "WARNING", "there is no refund", "The domain has 1 mailbox now", "If others remain, it fails")

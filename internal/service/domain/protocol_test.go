@@ -120,9 +120,9 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		p := s.Protocol(t, "")
 		config := attributes("acme.com", nil)
-		price, workspace := "The price is 12.00 USD.", s.WorkspaceID
+		price, workspace, loss := "The price is 12.00 USD.", s.WorkspaceID, "The plan destroys the domain acme.com"
 		if s.PublishedOnly {
-			price, workspace = "This API returns the price only with the purchase.", "(unknown)"
+			price, workspace, loss = "This API returns the price only with the purchase.", "(unknown)", "The domain acme.com will still exist"
 		}
 		plan, diags := p.Plan(domainType, config, nil)
 		p.NoErrors(diags)
@@ -130,6 +130,13 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		assert.Check(t, plan.Text("acquisition") == "purchase" && plan.Text("workspace_id") == workspace && (s.PublishedOnly || plan.Text("purchase_price") == "12.00 USD"), "planned %s", plan.State)
 		o, diags := p.Apply(t.Context(), domainType, config, nil)
 		assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "purchase", "%s: %s", o.State, acctest.Render(diags))
+		_, diags = p.Plan(domainType, nil, o)
+		acctest.Expect(t, diags, "WARNING: "+loss)
+		assert.Check(t, len(diags) == 1, "%s", acctest.Render(diags))
+		other := "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
+		plan, diags = p.Plan(domainType, attributes("other.com", map[string]any{"workspace_id": other}), o)
+		acctest.Expect(t, diags, "WARNING: The plan replaces the domain acme.com", "The plan buys the domain other.com")
+		assert.Check(t, strings.Contains(acctest.Render(diags), loss) == s.PublishedOnly && plan.Text("workspace_id") == other, "%s: %s", plan.State, acctest.Render(diags))
 		assert.NilError(t, s.Client.DeleteDomain(t.Context(), "acme.com"))
 		p.Together()
 		gone, diags := p.Read(domainType, o)
