@@ -58,7 +58,7 @@ type commandLine struct {
 // the exit code. An error may have text of another server.
 func Run(ctx context.Context, p cli.Program) int {
 	p.Opened = new([]io.Closer)
-	err := parseAndRun(ctx, p)
+	help, err := parseAndRun(ctx, p)
 	for _, opened := range *p.Opened {
 		err = errors.Join(err, opened.Close())
 	}
@@ -70,7 +70,7 @@ func Run(ctx context.Context, p cli.Program) int {
 	case ended && exit.Err == nil:
 		return exit.Code
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.Stderr, "mailhostd: %s; see mailhostd --help\n", cli.PrintableLines(err.Error()))
+		fmt.Fprintf(p.Stderr, "mailhostd: %s; see %s --help\n", cli.PrintableLines(err.Error()), help)
 		return cli.ExitUsage
 	}
 	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", cli.PrintableLines(err.Error()))
@@ -80,23 +80,31 @@ func Run(ctx context.Context, p cli.Program) int {
 	return cli.ExitFailure
 }
 
-func parseAndRun(ctx context.Context, p cli.Program) error {
+// parseAndRun also returns the command whose help explains an error.
+func parseAndRun(ctx context.Context, p cli.Program) (command string, err error) {
 	parser, err := newParser(new(commandLine), p)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if done, err := completes(p, parser); done || err != nil {
-		return err
+		return "", err
 	}
-	command, err := parser.Parse(p.Args)
+	parsed, err := parser.Parse(p.Args)
+	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
+		parsed = failed.Context
+	}
+	command = "mailhostd"
+	if parsed != nil && parsed.Selected() != nil {
+		command = parsed.Selected().FullPath()
+	}
 	switch {
 	case errors.Is(err, errDone):
-		return nil
+		return command, nil
 	case err != nil:
-		return &cli.UsageError{Err: err}
+		return command, &cli.UsageError{Err: err}
 	}
-	command.BindTo(ctx, (*context.Context)(nil))
-	return command.Run()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return command, parsed.Run()
 }
 
 func newParser(commands *commandLine, p cli.Program) (*kong.Kong, error) {
