@@ -83,11 +83,12 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		service.AddError(diags, err, "Can't read the DNS records of "+ref, nil)
 	case has.isUnreadable:
 		warnUnseen(diags, z.name)
-	case r.wasUnknown(ref, z):
-		addSystemManaged(diags, entries, has.system)
-		plan.Purged = types.ListNull(types.StringType)
 	default:
 		addSystemManaged(diags, entries, has.system)
+		if r.wasUnknown(ref, z) {
+			plan.Purged = types.ListNull(types.StringType)
+			return
+		}
 		removed, _ := removedFrom(has.ttls(nil), entries, config.Ignore, z.name)
 		further := ""
 		_, isKnown := patternsOf(config.Ignore, z.name)

@@ -452,8 +452,11 @@ func TestSystemManagedRecords(t *testing.T) {
 		return all
 	}
 	before := system()
+	second := zoneOf(map[string]any{"mailhost._domainkey TXT": entry("v=DKIM1; p=abc")})
+	_, diags := p.Plan(typeName, second, nil)
+	acctest.Expect(t, diags, "two DKIM keys", "Choose another selector")
 	empty := zoneOf(map[string]any{})
-	o, diags := p.Apply(t.Context(), typeName, empty, nil)
+	o, diags := p.Walk().Apply(t.Context(), typeName, empty, nil)
 	p.NoErrors(diags)
 	if plan, diags := p.Walk().Plan(typeName, empty, refreshed(p, o)); len(diags) > 0 || !plan.State.Equal(o.State) {
 		t.Errorf("the second plan is %s\n%s", plan.State, acctest.Render(diags))
@@ -466,7 +469,6 @@ func TestSystemManagedRecords(t *testing.T) {
 	}
 	_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"mailhost._domainkey TXT": entry(dkim)}), o)
 	acctest.Expect(t, diags, `ElementKeyString("mailhost._domainkey TXT").AttributeName("values").ElementKeyInt(0)`, "system-managed", "Remove it from records")
-	second := zoneOf(map[string]any{"mailhost._domainkey TXT": entry("v=DKIM1; p=abc")})
 	_, diags = p.Apply(t.Context(), typeName, second, o)
 	acctest.Expect(t, diags, "two DKIM keys", "Choose another selector")
 	_, diags = p.Plan("mailhost_dns_record", map[string]any{"domain": "example.com", "name": "mailhost._domainkey", "type": "TXT", "value": "v=DKIM1; p=abc"}, nil)
