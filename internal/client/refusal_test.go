@@ -71,7 +71,7 @@ func callMethod(ctx context.Context, c *Client, m reflect.Method) error {
 		}
 		return nil
 	}
-	err, _ := last.Interface().(error)
+	err, _ := reflect.TypeAssert[error](last)
 	return err
 }
 
