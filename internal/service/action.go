@@ -33,8 +33,8 @@ func (a *Action[C]) Schema(_ context.Context, _ action.SchemaRequest, resp *acti
 	resp.Schema = a.Definition
 }
 
-func (a *Action[C]) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
-	a.connect(req.ProviderData, &resp.Diagnostics)
+func (a *Action[C]) Configure(_ context.Context, req action.ConfigureRequest, _ *action.ConfigureResponse) {
+	a.connect(req.ProviderData)
 }
 
 func (a *Action[C]) ValidateConfig(ctx context.Context, req action.ValidateConfigRequest, resp *action.ValidateConfigResponse) {

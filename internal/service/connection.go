@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -21,17 +20,7 @@ type connection struct {
 	configured *session.Session
 }
 
-func (c *connection) connect(providerData any, diags *diag.Diagnostics) {
-	if providerData == nil {
-		return
-	}
-	s, ok := providerData.(*session.Session)
-	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("The provider handed over a %T instead of its session. This is a bug in the provider.", providerData))
-		return
-	}
-	c.configured = s
-}
+func (c *connection) connect(providerData any) { c.configured, _ = providerData.(*session.Session) }
 
 // unconfigured is the session of a provider that is not configured: it records nothing.
 var unconfigured = func() *session.Session {
@@ -97,8 +86,8 @@ func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Call
 // Ephemeral is the base of every ephemeral resource: it has the account's client.
 type Ephemeral struct{ connection }
 
-func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
-	e.connect(req.ProviderData, &resp.Diagnostics)
+func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
+	e.connect(req.ProviderData)
 }
 
 // AddCleanup registers a function that is called when the provider ends, unless

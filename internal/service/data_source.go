@@ -41,8 +41,8 @@ func (s *dataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	resp.Schema = s.schema
 }
 
-func (s *dataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	s.connect(req.ProviderData, &resp.Diagnostics)
+func (s *dataSource) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	s.connect(req.ProviderData)
 }
 
 func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {

@@ -98,6 +98,7 @@ func TestAdvice(t *testing.T) {
 		"Run Terraform again":      {context.Canceled, fmt.Errorf("wait: %w", context.DeadlineExceeded)},
 		"timeouts":                 {CreateError(expired, &client.Error{Operation: "op", Err: context.DeadlineExceeded})},
 		"Refer to it by its id":    {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
+		"":                         {status(418)},
 		"base_url":                 {&client.Error{Operation: "op", Err: errors.New("refused")}},
 		"Delete it, or choose":     {&client.SecretLostError{Operation: "op", IDs: []string{"1"}, Cause: &client.Error{Status: 409, Problems: []client.Problem{problem("body.name", "taken")}}}},
 		"Check the account's list": {&client.UnknownOutcomeError{Operation: "op", Check: "Check the account's list.", Cause: status(500)}},
@@ -107,6 +108,7 @@ func TestAdvice(t *testing.T) {
 			AddError(&diags, err, "Can't", Fields{})
 			got := render(diags)
 			assert.Check(t, len(got) == 1 && strings.Contains(got[0], want) && strings.HasPrefix(got[0], "| "), "%v: %q, want %q", err, got, want)
+			assert.Check(t, strings.Contains(got[0], "base_url") == (want == "base_url"), "%v: %q", err, got)
 			assert.Check(t, !outcomeUnclear(err) || !strings.Contains(got[0], "\n\n"), "%v: more advice than its own: %q", err, got[0])
 		}
 	}

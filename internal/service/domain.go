@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/agext/levenshtein"
-	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -138,7 +137,7 @@ func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
 		_, err := account.GetDomain(c.session().ForPlan(ctx), name)
-		if d.isMissing = client.IsNotFound(err); d.isMissing && uuid.Validate(name) != nil {
+		if d.isMissing = client.IsNotFound(err); d.isMissing {
 			d.similar = c.similarDomain(ctx, account, name)
 		}
 		return d

@@ -23,8 +23,8 @@ func (d *Definition[T, M]) ListResource() list.ListResource {
 	return &listResource[T, M]{Definition: d, collection: d.collection()}
 }
 
-func (l *listResource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	l.connect(req.ProviderData, &resp.Diagnostics)
+func (l *listResource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	l.connect(req.ProviderData)
 }
 
 func (l *listResource[T, M]) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {

@@ -40,8 +40,8 @@ func (r *Resource[T, M]) Schema(ctx context.Context, _ resource.SchemaRequest, r
 	resp.Schema = schema.Schema{MarkdownDescription: r.ResourceDescription, Attributes: r.resourceAttributes(ctx)}
 }
 
-func (r *Resource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.connect(req.ProviderData, &resp.Diagnostics)
+func (r *Resource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	r.connect(req.ProviderData)
 }
 
 // Planned returns the plan of a create and the account's client, which is nil after an error.
