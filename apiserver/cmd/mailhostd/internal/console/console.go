@@ -11,7 +11,6 @@
 //	console.go, call.go, view.go               routes, calls of the API, output
 //	session.go, issuer.go                      sign-in with a token, or at an OAuth issuer
 //	overview.go, domains.go, …                 the pages, with their templates in template/
-//	names.go                                   names in the place of ids
 //	requests.go                                the last requests to this server
 package console
 

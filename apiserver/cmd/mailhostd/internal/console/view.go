@@ -15,6 +15,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -140,7 +142,7 @@ var functions = template.FuncMap{
 	"second":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"value":   value,
 	"number":  number,
-	"bytes":   size,
+	"bytes":   func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
 	"words":   words,
 	"state":   stateOf,
 	"kind":    kindOf,
@@ -185,27 +187,7 @@ func value(p *string) string {
 }
 
 // number separates thousands by commas.
-func number(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// size returns a number of bytes in binary units.
-func size(n int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	f, i := float64(n), 0
-	for f >= 1024 && i < len(units)-1 {
-		f, i = f/1024, i+1
-	}
-	decimals := 1
-	if f >= 100 || f == float64(int64(f)) {
-		decimals = 0
-	}
-	return strconv.FormatFloat(f, 'f', decimals, 64) + " " + units[i]
-}
+func number(n int) string { return humanize.Comma(int64(n)) }
 
 // words returns a value of the API as words: service_account is "Service account".
 func words(s string) string {
