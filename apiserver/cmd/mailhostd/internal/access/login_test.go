@@ -43,7 +43,7 @@ func login(t *testing.T, browse bool, args ...string) (code int, stdout, stderr 
 			}
 		}
 	}()
-	p := cli.Program{Args: append([]string{"login"}, args...), Stdout: &out, Stderr: write, Openers: cli.Engines()}
+	p := cli.Program{Args: append([]string{"login"}, args...), Stdout: &out, Stderr: write}
 	code = commands.Run(ctx, p)
 	_ = write.Close()
 	<-done

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
@@ -27,27 +25,23 @@ type OpenOptions struct {
 	Connections int
 }
 
-type Opener func(ctx context.Context, database string, o OpenOptions) (store.Store, error)
-
-// Openers maps the scheme of a database URL to its opener. The opener of "" takes a
-// file path.
-type Openers map[string]Opener
-
-func Engines() Openers {
-	openPostgres := func(ctx context.Context, url string, o OpenOptions) (store.Store, error) {
-		_, rest, _ := strings.Cut(url, "://") // the scheme may be in upper case
-		return postgres.Open(ctx, "postgres://"+rest, postgres.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive, Connections: o.Connections})
+// OpenDatabase opens an SQLite file, or the database of a postgres:// URL.
+func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db store.Store, err error) {
+	scheme, rest, isURL := strings.Cut(database, "://")
+	switch {
+	case !isURL && o.Exclusive:
+		db, err = sqlite.OpenExclusive(ctx, database)
+	case !isURL:
+		db, err = sqlite.Open(ctx, database, sqlite.Options{ReadOnly: o.ReadOnly})
+	case Scheme(database) == "postgres", Scheme(database) == "postgresql":
+		db, err = postgres.Open(ctx, "postgres://"+rest, postgres.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive, Connections: o.Connections})
+	default:
+		return nil, fmt.Errorf("--database: %s:// is no database; give the path of an SQLite file or a postgres:// URL", scheme)
 	}
-	return Openers{
-		"postgres":   openPostgres,
-		"postgresql": openPostgres,
-		"": func(ctx context.Context, path string, o OpenOptions) (store.Store, error) {
-			if o.Exclusive {
-				return sqlite.OpenExclusive(ctx, path)
-			}
-			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly})
-		},
+	if err != nil {
+		return nil, fmt.Errorf("the database can't be opened: %w", err)
 	}
+	return db, nil
 }
 
 // Scheme returns the scheme of a database URL, or "" for a file path.
@@ -74,29 +68,6 @@ func RequireFile(database string) error {
 		return errors.New("--database: a database in memory is visible only to its own process; name a file")
 	}
 	return nil
-}
-
-func (o Openers) Open(ctx context.Context, database string, options OpenOptions) (store.Store, error) {
-	s := Scheme(database)
-	opener, ok := o[s]
-	if !ok {
-		return nil, fmt.Errorf("--database: this build can't open %s://; it takes %s", s, o.describe())
-	}
-	db, err := opener(ctx, database, options)
-	if err != nil {
-		return nil, fmt.Errorf("the database can't be opened: %w", err)
-	}
-	return db, nil
-}
-
-func (o Openers) describe() string {
-	forms := []string{"the path of an SQLite file"}
-	for _, s := range slices.Sorted(maps.Keys(o)) {
-		if s != "" {
-			forms = append(forms, "a "+s+":// URL")
-		}
-	}
-	return strings.Join(forms, " or ")
 }
 
 // ReadFixture reads and checks a fixture. what names it in errors, for instance --fixture.

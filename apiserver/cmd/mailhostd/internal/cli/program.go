@@ -29,7 +29,6 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	// ReleaseVersion is set by a release build; empty: the version is in Go's build info.
 	ReleaseVersion string
-	Openers        Openers
 	// Opened is what the command has opened. It is closed when the command has ended.
 	Opened *[]io.Closer
 }

@@ -75,7 +75,7 @@ func RequireExisting(database string) error {
 
 // OpenService opens a database, which is created if it does not exist.
 func OpenService(ctx context.Context, p Program, database string) (*apiserver.Service, error) {
-	db, err := p.Openers.Open(ctx, database, OpenOptions{})
+	db, err := OpenDatabase(ctx, database, OpenOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,6 @@ func Execute(releaseVersion string) int {
 		signal.Stop(signals) // the next signal ends the program at once
 		cancel()
 	}()
-	p := cli.Program{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, ReleaseVersion: releaseVersion, Openers: cli.Engines()}
+	p := cli.Program{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, ReleaseVersion: releaseVersion}
 	return Run(ctx, p)
 }

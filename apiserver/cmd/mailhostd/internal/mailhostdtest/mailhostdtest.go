@@ -43,7 +43,7 @@ func RunWith(t *testing.T, environ []string, args ...string) (code int, stdout, 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a server that was started by mistake
 	defer cancel()
 	var out, errors bytes.Buffer
-	p := cli.Program{Args: args, Environ: environ, Stdout: &out, Stderr: &errors, Openers: cli.Engines()}
+	p := cli.Program{Args: args, Environ: environ, Stdout: &out, Stderr: &errors}
 	code = commands.Run(ctx, p)
 	return code, out.String(), errors.String()
 }

@@ -50,7 +50,7 @@ func serve(t *testing.T, environ []string, database string, more ...string) *Ser
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{Log: apitest.NewLog(), Stop: stop, Ended: make(chan struct{})}
-	p := cli.Program{Args: serveArgs(database, more...), Environ: environ, Stdout: io.Discard, Stderr: s.Log, Openers: cli.Engines()}
+	p := cli.Program{Args: serveArgs(database, more...), Environ: environ, Stdout: io.Discard, Stderr: s.Log}
 	go func() {
 		s.code = commands.Run(ctx, p)
 		s.Log.End()

@@ -90,7 +90,7 @@ func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(s
 	if err := cli.RequireExisting(c.Path()); err != nil {
 		return err
 	}
-	db, err := p.Openers.Open(ctx, c.Path(), cli.OpenOptions{ReadOnly: true})
+	db, err := cli.OpenDatabase(ctx, c.Path(), cli.OpenOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (c AuditCommand) writeArchive(ctx context.Context, p cli.Program) (written 
 }
 
 func (c AuditCommand) deleteArchived(ctx context.Context, p cli.Program) (err error) {
-	db, err := p.Openers.Open(ctx, c.Path(), cli.OpenOptions{})
+	db, err := cli.OpenDatabase(ctx, c.Path(), cli.OpenOptions{})
 	if err != nil {
 		return err
 	}

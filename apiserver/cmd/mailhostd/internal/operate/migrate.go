@@ -37,7 +37,7 @@ func (c MigrateCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if isSameFile(c.Source, c.Target) {
 		return errors.New("SOURCE and TARGET are the same file")
 	}
-	source, err := p.Openers.Open(ctx, c.Source, cli.OpenOptions{Exclusive: true})
+	source, err := cli.OpenDatabase(ctx, c.Source, cli.OpenOptions{Exclusive: true})
 	switch {
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("SOURCE %s is in use, and what changes during the copy would be lost; stop the server, and try again (%w)", cli.RedactDatabase(c.Source), err)
@@ -47,7 +47,7 @@ func (c MigrateCommand) Run(ctx context.Context, p cli.Program) (err error) {
 		return fmt.Errorf("SOURCE: %w", err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := p.Openers.Open(ctx, c.Target, cli.OpenOptions{})
+	target, err := cli.OpenDatabase(ctx, c.Target, cli.OpenOptions{})
 	if err != nil {
 		return fmt.Errorf("TARGET: %w", err)
 	}

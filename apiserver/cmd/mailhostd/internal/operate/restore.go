@@ -158,7 +158,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 // openCurrent opens the database that is to be replaced, and keeps servers and commands out until
 // it is closed. With --force it returns nil if the database is missing or unreadable.
 func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
-	db, err := p.Openers.Open(ctx, path, cli.OpenOptions{Exclusive: true})
+	db, err := cli.OpenDatabase(ctx, path, cli.OpenOptions{Exclusive: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Force:
 		report.Missing = true

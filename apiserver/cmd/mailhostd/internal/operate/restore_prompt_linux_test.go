@@ -53,7 +53,7 @@ func startRestore(ctx context.Context, t *testing.T, args ...string) dialog {
 	person, program := openTerminal(t)
 	d := dialog{person, make(chan int, 1)}
 	go func() {
-		d.code <- commands.Run(ctx, cli.Program{Args: append([]string{"restore"}, args...), Stdin: program, Stdout: program, Stderr: program, Openers: cli.Engines()})
+		d.code <- commands.Run(ctx, cli.Program{Args: append([]string{"restore"}, args...), Stdin: program, Stdout: program, Stderr: program})
 		fmt.Fprint(program, "] ") // so that shown returns
 	}()
 	return d

@@ -121,7 +121,7 @@ func unknownVariables(p cli.Program, app *kong.Kong) ([]string, error) {
 }
 
 func (c DoctorCommand) checkDatabase(ctx context.Context, p cli.Program) check {
-	db, err := p.Openers.Open(ctx, c.Database, cli.OpenOptions{ReadOnly: true})
+	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{ReadOnly: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return found(checkWarning, "%s does not exist; create it with mailhostd init --database %s", c.Database, c.Database)

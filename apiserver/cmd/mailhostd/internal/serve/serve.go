@@ -158,7 +158,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 			return err
 		}
 	}
-	db, err := c.openDatabase(ctx, p.Openers, log)
+	db, err := c.openDatabase(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		o := options
 		o.PublicURL, o.Sender, o.Random = publicURL+control.IsolatedPath+id, nil, c.random(id)
 		o.Clock, o.Middleware = child.Clock.Now, child.Middleware
-		db, err := p.Openers.Open(ctx, sqlite.Memory, cli.OpenOptions{})
+		db, err := cli.OpenDatabase(ctx, sqlite.Memory, cli.OpenOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -220,9 +220,9 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	return s.serve(ctx, service, plane)
 }
 
-func (c settings) openDatabase(ctx context.Context, openers cli.Openers, log *slog.Logger) (store.Store, error) {
+func (c settings) openDatabase(ctx context.Context, log *slog.Logger) (store.Store, error) {
 	_, statErr := os.Stat(c.Database)
-	db, err := openers.Open(ctx, c.Database, cli.OpenOptions{Connections: c.DatabaseConnections})
+	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{Connections: c.DatabaseConnections})
 	if err == nil && cli.Scheme(c.Database) == "" && errors.Is(statErr, os.ErrNotExist) {
 		log.Info("database created", "database", c.Database)
 	}
