@@ -192,23 +192,23 @@ func (c *connection) create() error {
 	return err
 }
 
-// load sends requests on several connections for a time, and returns how many per second
-// got a response.
+// load sends requests on several connections for a time, at least until there is one response, and
+// returns how many per second got one.
 func (s *server) load(ctx context.Context, connections int, duration time.Duration, send request) (rate float64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, duration)
-	defer cancel()
+	open := make([]*connection, connections)
+	for i := range open {
+		if open[i], err = s.connect(ctx); err != nil {
+			return 0, err
+		}
+		defer open[i].Close()
+	}
 	var done atomic.Int64
 	var all sync.WaitGroup
 	failed := make([]error, connections)
 	begun := time.Now()
-	for i := range connections {
-		c, err := s.connect(context.WithoutCancel(ctx))
-		if err != nil {
-			return 0, err
-		}
-		defer c.Close()
+	for i, c := range open {
 		all.Go(func() {
-			for ctx.Err() == nil && failed[i] == nil {
+			for failed[i] == nil && ctx.Err() == nil && (done.Load() == 0 || time.Since(begun) < duration) {
 				if failed[i] = send(c); failed[i] == nil {
 					done.Add(1)
 				}
