@@ -172,7 +172,7 @@ func (k *kind[T]) isNamed(v *T, key string) bool {
 
 // requireID refuses a response without an object, for instance an empty one.
 func requireID(s api.Spec, key, id string) error {
-	if id == "" || id == "0" {
+	if id == "" {
 		return fmt.Errorf("the response to %s holds no object", transport.Subject(s.ID, key))
 	}
 	return nil

@@ -132,7 +132,7 @@ func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 		// attempts. An object that is gone is no failure, because the next one may exist.
 		if !o.failed && !o.isKnown() && !get.isKnown() {
 			err := r.read(ctx, id)
-			o.failed = err != nil && !IsNotFound(err) && ctx.Err() == nil
+			o.failed = !IsNotFound(err) && ctx.Err() == nil // after a success, the operation of the read is known
 		}
 	}
 	return !o.isAbsent() && !get.isAbsent()

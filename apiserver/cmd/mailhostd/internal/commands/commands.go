@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 
 	"github.com/alecthomas/kong"
@@ -101,7 +102,7 @@ func parseAndRun(ctx context.Context, p cli.Program) (command string, err error)
 	case errors.Is(err, errDone):
 		return command, nil
 	case err != nil:
-		return command, &cli.UsageError{Err: err}
+		return command, &cli.UsageError{Err: errors.New(noValue.ReplaceAllString(err.Error(), "a value is missing"))}
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return command, parsed.Run()
@@ -120,6 +121,9 @@ func newParser(commands *commandLine, p cli.Program) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 }
+
+// noValue is what kong says of a flag at the end of the arguments.
+var noValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
 
 // errDone ends the parsing after --help or --version.
 var errDone = errors.New("done")
