@@ -217,7 +217,7 @@ func (c AuditCommand) archive(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return fmt.Errorf("--archive: nothing was deleted: %w", err)
 	}
-	if err := c.deleteArchived(ctx, p); err != nil {
+	if err := c.deleteArchived(ctx); err != nil {
 		return fmt.Errorf("%s is complete, and not all that is in it was deleted from the database; archive again, to another file: %w", c.Archive, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "the audit log before %s is in %s (%s), and no longer in the database\n", c.Until.UTC().Format(api.TimestampLayout), c.Archive, cli.Counted(written, "line"))
@@ -243,7 +243,7 @@ func (c AuditCommand) writeArchive(ctx context.Context, p cli.Program) (written 
 	return written, errors.Join(err, out.Flush(), f.Sync())
 }
 
-func (c AuditCommand) deleteArchived(ctx context.Context, p cli.Program) (err error) {
+func (c AuditCommand) deleteArchived(ctx context.Context) (err error) {
 	db, err := cli.OpenDatabase(ctx, c.Path(), cli.OpenOptions{})
 	if err != nil {
 		return err

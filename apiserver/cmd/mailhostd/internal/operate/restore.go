@@ -89,7 +89,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	}
 	report := restoreReport{Database: c.Database, Backup: c.Backup, Accounts: []accountComparison{}}
 
-	current, err := c.openCurrent(ctx, p, path, &report)
+	current, err := c.openCurrent(ctx, path, &report)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 
 // openCurrent opens the database that is to be replaced, and keeps servers and commands out until
 // it is closed. With --force it returns nil if the database is missing or unreadable.
-func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
+func (c RestoreCommand) openCurrent(ctx context.Context, path string, report *restoreReport) (*apiserver.Service, error) {
 	db, err := cli.OpenDatabase(ctx, path, cli.OpenOptions{Exclusive: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Force:
