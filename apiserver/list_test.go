@@ -73,6 +73,8 @@ func TestSearchForInternationalisedNames(t *testing.T) {
 			checkList(h, path, "search="+term, field, found)
 		}
 	}
+	checkList(h, "/mailboxes", "domain=Bücher.com", "primary_email", address)
+	checkList(h, "/mailboxes", "domain=nowhere.com", "primary_email", "")
 	// A person's name that is not ASCII is still found.
 	h.Patch("/mailboxes/"+url.PathEscape("x@bücher.com"), obj{"first_name": "Jürgen", "last_name": "Groß"}).Want(200)
 	for _, term := range []string{"jürgen groß", "ROSS", "GROß", "ju\u0308rgen", "ücher", "x@bücher.com"} {

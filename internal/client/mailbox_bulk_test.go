@@ -47,12 +47,8 @@ func outcomesOf(outcomes []MailboxOutcome) string {
 // TestBulkWithLostResponses checks that each item has the outcome that it would have
 // without the fault, with and without support for keys.
 func TestBulkWithLostResponses(t *testing.T) {
-	older := func(o fakeapi.Object) fakeapi.Object {
-		o["created_at"] = "2026-03-01T11:00:00Z"
-		return o
-	}
-	undated := func(o fakeapi.Object) fakeapi.Object {
-		o["created_at"] = "yesterday"
+	made := func(at string, o fakeapi.Object) fakeapi.Object {
+		o["created_at"] = at
 		return o
 	}
 	for _, tc := range []struct {
@@ -74,11 +70,11 @@ func TestBulkWithLostResponses(t *testing.T) {
 		{"an index below all", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":-1,"code":"invalid_name","message":"m"}]}`}}, 1, "created"},
 		{"other mailboxes in the response", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":0,"mailbox":{"id":"1","local_part":"b"}}],"failed":[]}`}}, 1, "created"},
 		{"one can't be created", bulk("a", "", "c"), nil, []fakeapi.Fault{{DropAfter: true}}, 2, "created invalid_local_part created"},
-		{"one existed before", bulk("a", "b", "c"), []fakeapi.Object{older(fakeapi.Mailbox("b", "example.com"))}, []fakeapi.Fault{{DropAfter: true}}, 2, "created already_exists created"},
+		{"one existed before", bulk("a", "b", "c"), []fakeapi.Object{made("2026-03-01T11:00:00Z", fakeapi.Mailbox("b", "example.com"))}, []fakeapi.Fault{{DropAfter: true}}, 2, "created already_exists created"},
 		{"one is in another domain", bulk("a"), []fakeapi.Object{fakeapi.Mailbox("a", "example.org")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created"},
 		{"half created", bulk("a", "b", "c"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created created created"},
 		{"twice in the call", bulk("a", "A", "b"), nil, []fakeapi.Fault{{DropAfter: true}}, 1, "created duplicate_in_request created"},
-		{"made at a time that can't be read", bulk("a"), []fakeapi.Object{undated(fakeapi.Mailbox("a", "example.com"))}, []fakeapi.Fault{{DropBefore: true}}, 1, "created"},
+		{"made at a time that can't be read", bulk("a"), []fakeapi.Object{made("yesterday", fakeapi.Mailbox("a", "example.com"))}, []fakeapi.Fault{{DropBefore: true}}, 1, "created"},
 		{"two that no address can have", bulk("a b", "c d"), nil, nil, 1, "created created"},
 		{"refused", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 403}}, 1, "403 403"},
 		{"invalid", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 422, Text: `{"detail":[{"loc":["body","domain"],"msg":"m","type":"value_error"}]}`}}, 1, "value_error value_error"},

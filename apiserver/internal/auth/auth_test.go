@@ -28,7 +28,8 @@ const accountID = "11111111-2222-4333-8444-555555555555"
 type watchedStore struct {
 	store.Store
 	reads int
-	err   error // of each read of an account, its grants or a token bucket
+	err   error  // of each read, or only
+	only  string // of this method, if it is set
 	// accountsErr is the error of a list of all accounts.
 	accountsErr error
 }
@@ -42,15 +43,25 @@ func (s *watchedStore) View(ctx context.Context, fn func(store.Reader) error) er
 	return s.Store.View(ctx, func(r store.Reader) error { return fn(watchedReader{r, s}) })
 }
 
-func (r watchedReader) ServiceAccountByPublicID(id string) (store.ServiceAccount, error) {
+// failure counts a read, and returns its error.
+func (r watchedReader) failure(method string) error {
 	r.s.reads++
+	if r.s.only == "" || r.s.only == method {
+		return r.s.err
+	}
+	return nil
+}
+
+func (r watchedReader) ServiceAccountByPublicID(id string) (store.ServiceAccount, error) {
+	if err := r.failure("ServiceAccountByPublicID"); err != nil {
+		return store.ServiceAccount{}, err
+	}
 	return r.Reader.ServiceAccountByPublicID(id)
 }
 
 func (r watchedReader) GrantsOf(accountID string, subjects []store.Subject) ([]store.Authorization, error) {
-	r.s.reads++
-	if r.s.err != nil {
-		return nil, r.s.err
+	if err := r.failure("GrantsOf"); err != nil {
+		return nil, err
 	}
 	return r.Reader.GrantsOf(accountID, subjects)
 }
@@ -61,9 +72,8 @@ func (r watchedReader) Accounts() ([]store.Account, error) {
 }
 
 func (r watchedReader) Account(id string) (store.Account, error) {
-	r.s.reads++
-	if r.s.err != nil {
-		return store.Account{}, r.s.err
+	if err := r.failure("Account"); err != nil {
+		return store.Account{}, err
 	}
 	return r.Reader.Account(id)
 }
@@ -153,13 +163,13 @@ func TestCache(t *testing.T) {
 		assert.Check(t, w.watched.reads == reads, "%s: %d reads, want %d", what, w.watched.reads, reads)
 	}
 	w.watched.err = errors.New("the account can't be read")
-	for _, who := range []func() (Caller, error){
-		func() (Caller, error) { return w.enter(t.Context(), w.token.String()) }, func() (Caller, error) { return w.enter(owner, "") },
-	} {
-		_, err := who()
-		assert.Check(t, errors.Is(err, w.watched.err) && len(w.cache.entries) == 0, "%v; want the error of the store", err)
+	for _, w.watched.only = range []string{"ServiceAccountByPublicID", "GrantsOf", "Account"} {
+		_, err := w.enter(t.Context(), w.token.String())
+		assert.Check(t, errors.Is(err, w.watched.err) && len(w.cache.entries) == 0, "%s: %v", w.watched.only, err)
 	}
-	w.watched.err, w.watched.reads = nil, 0
+	_, err := w.enter(owner, "")
+	assert.Check(t, errors.Is(err, w.watched.err) && len(w.cache.entries) == 0, "%v; want the error of the store", err)
+	w.watched.err, w.watched.only, w.watched.reads = nil, "", 0
 	check("first", 5)
 	w.update(t, func(tx store.Tx) error {
 		return tx.CreateWorkspace(&store.Workspace{ID: "w", AccountID: accountID, CreatedAt: w.now})
@@ -170,7 +180,7 @@ func TestCache(t *testing.T) {
 
 	wrong := newToken(random.New(nil))
 	wrong.PublicID = w.token.PublicID
-	_, err := w.enter(t.Context(), wrong.String())
+	_, err = w.enter(t.Context(), wrong.String())
 	assert.Check(t, err != nil, "another secret is accepted")
 	if unknown := newToken(random.New(nil)); w.watched.reads != 10 {
 		t.Error("a wrong secret causes a read")
