@@ -221,10 +221,20 @@ func (q failingQuerier) ExecLater(ctx context.Context, query string, args ...any
 
 func (q failingQuerier) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	if err := q.fail(); err != nil {
-		return nil, err
+		return failedRows{err: err}, nil
 	}
 	return q.Querier.QueryContext(ctx, query, args...)
 }
+
+// failedRows end with an error, as they do when the connection is lost while they are read.
+type failedRows struct {
+	sqlstore.Rows
+	err error
+}
+
+func (failedRows) Next() bool   { return false }
+func (r failedRows) Err() error { return r.err }
+func (failedRows) Close() error { return nil }
 
 // TestEachStatementFails checks that no operation succeeds if one of its statements fails, and
 // that it then changes nothing: the calls that follow succeed.

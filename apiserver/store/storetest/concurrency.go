@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"gotest.tools/v3/assert"
 )
 
 // testConcurrency checks of updates at the same time, some of which fail or panic, that they don't
@@ -99,4 +101,163 @@ func testConcurrency(h *harness) {
 	equal(h, "mailboxes", slices.Sorted(slices.Values(got)), slices.Sorted(maps.Keys(kept)))
 	account := read(h, func(r store.Reader) (store.Account, error) { return r.Account(t.account) })
 	equal(h, "counter", account.PlanID, strconv.Itoa(len(kept)))
+}
+
+// testTokenBucketsConcurrently checks that no update of a bucket is lost, also of one that
+// does not exist yet.
+func testTokenBucketsConcurrently(h *harness) {
+	const clients, updates = 8, 10
+	parallel(clients, func(int) {
+		for i := range updates {
+			err := h.store.Update(h.Context(), func(tx store.Tx) error {
+				return tx.UpdateTokenBucket(fmt.Sprint(i), at(0), func(fullAt time.Time) (time.Time, error) {
+					if fullAt.IsZero() {
+						fullAt = at(0)
+					}
+					return fullAt.Add(time.Minute), nil
+				})
+			})
+			assert.Check(h, err)
+		}
+	})
+	for i := range updates {
+		equal(h, "bucket", h.bucket(fmt.Sprint(i)), at(clients))
+	}
+}
+
+// queue queues a message of a new rule and returns the message.
+func (h *harness) queue(t tenant, target string, due time.Time) store.QueuedMessage {
+	h.Helper()
+	m := store.QueuedMessage{
+		AccountID: t.account, ForwardingID: h.forwarding(t.account, target, domainScope(t.domain)), RequestID: "request " + target, DueAt: due,
+	}
+	h.update(func(tx store.Tx) error { return tx.QueueMessage(m) })
+	return m
+}
+
+// claims checks which messages are claimed at a time, and returns them.
+func (h *harness) claims(now, until time.Time, n int, want ...store.QueuedMessage) []store.QueuedMessage {
+	h.Helper()
+	var got []store.QueuedMessage
+	h.update(func(tx store.Tx) (err error) {
+		got, err = tx.ClaimMessages(now, until, n)
+		return err
+	})
+	for i := range want {
+		want[i].DueAt = until
+	}
+	equal(h, "claimed", got, want)
+	return got
+}
+
+// testMailQueueClaims checks that a claim lasts until its lease expires, and that it
+// can't be used afterwards.
+func testMailQueueClaims(h *harness) {
+	t := h.tenant("a.example")
+	m := h.queue(t, "ops@c.example", at(0))
+	lost := h.claims(at(1), at(10), 9, m)[0]
+	h.claims(at(10).Add(-time.Microsecond), at(20), 9)
+	held := h.claims(at(10), at(20), 9, m)[0]
+	h.missing(func(tx store.Tx) error { return tx.RemoveMessage(lost) })
+	h.missing(func(tx store.Tx) error { return tx.RetryMessage(lost, at(11)) })
+	h.claims(at(11), at(30), 9)
+
+	// Queueing a message again ends its claim.
+	again := m
+	again.DueAt, again.RequestID = at(12), "another"
+	h.update(func(tx store.Tx) error { return tx.QueueMessage(again) })
+	h.missing(func(tx store.Tx) error { return tx.RemoveMessage(held) })
+	held = h.claims(at(12), at(40), 9, again)[0]
+	held.Attempts = 1
+	h.update(func(tx store.Tx) error { return tx.RetryMessage(held, at(13)) })
+	held = h.claims(at(13), at(40), 9, held)[0]
+	h.update(func(tx store.Tx) error { return tx.RemoveMessage(held) })
+	h.claims(at(99), at(100), 9)
+}
+
+// testMailQueueConcurrentClaims checks that concurrent claims return each message once.
+func testMailQueueConcurrentClaims(h *harness) {
+	t := h.tenant("a.example")
+	var want []string
+	for i := range 30 {
+		want = append(want, h.queue(t, fmt.Sprintf("r%02d@c.example", i), at(i)).ForwardingID)
+	}
+	const clients = 8
+	got := make([][]string, clients)
+	parallel(clients, func(i int) {
+		for {
+			var claimed []store.QueuedMessage
+			if err := h.store.Update(h.Context(), func(tx store.Tx) (err error) {
+				claimed, err = tx.ClaimMessages(at(60), at(100+i), 2)
+				return err
+			}); err != nil {
+				h.Error(err)
+				return
+			}
+			if len(claimed) == 0 {
+				return
+			}
+			for _, m := range claimed {
+				got[i] = append(got[i], m.ForwardingID)
+			}
+		}
+	})
+	all := slices.Concat(got...)
+	slices.Sort(all)
+	slices.Sort(want)
+	equal(h, "claimed", all, want)
+}
+
+// testCreationTimes checks that creation times ascend per account and type, even if the
+// clock goes back.
+func testCreationTimes(h *harness) {
+	t, other := h.tenant("a.example"), h.tenant("b.example")
+	create := func(owner tenant, local string, given time.Time) time.Time {
+		m := h.newMailbox(owner, local)
+		m.CreatedAt = given
+		h.create(&m)
+		equal(h, "UpdatedAt", m.UpdatedAt, m.CreatedAt)
+		return m.CreatedAt
+	}
+	const tick = time.Microsecond
+	equal(h, "the first", create(t, "a", epoch), epoch)
+	equal(h, "the same", create(t, "b", epoch), epoch.Add(tick))
+	equal(h, "an earlier one", create(t, "c", at(-60)), epoch.Add(2*tick))
+	equal(h, "a later one", create(t, "d", at(1)), at(1))
+	equal(h, "less than a tick", create(t, "e", at(1).Add(tick+1)), at(1).Add(tick))
+	equal(h, "another account", create(other, "a", at(-60)), at(-60))
+
+	r := h.newDNSRecord(t, "@", "TXT", "another kind")
+	h.create(&r)
+	equal(h, "another kind", r.CreatedAt, epoch)
+
+	var times []time.Time
+	h.update(func(tx store.Tx) error { // several in one update, one of which fails
+		times = nil
+		for _, local := range []string{"x", "a", "y", "z"} {
+			m := h.newMailbox(t, local)
+			if err := tx.CreateMailbox(&m); err == nil {
+				times = append(times, m.CreatedAt)
+			}
+		}
+		return nil
+	})
+	h.ascend(append([]time.Time{at(1).Add(tick)}, times...))
+	equal(h, "created", len(times), 3)
+}
+
+func (h *harness) ascend(times []time.Time) {
+	h.Helper()
+	for i := 1; i < len(times); i++ {
+		assert.Check(h, times[i-1].Before(times[i]), "%v is followed by %v", times[i-1], times[i])
+	}
+}
+
+// parallel runs fn n times concurrently.
+func parallel(n int, fn func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { fn(i) })
+	}
+	wg.Wait()
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -118,6 +119,13 @@ func (h *harness) newForwarding(account, target string, scope store.Scope) store
 	}
 }
 
+func (h *harness) forwarding(account, target string, scope store.Scope) string {
+	h.Helper()
+	f := h.newForwarding(account, target, scope)
+	h.create(&f)
+	return f.ID
+}
+
 func (h *harness) newDNSRecord(t tenant, name, kind, value string) store.DNSRecord {
 	h.ids++
 	return store.DNSRecord{
@@ -156,4 +164,17 @@ func workspaceScope(id string) store.Scope {
 
 func domainScope(id string) store.Scope {
 	return store.Scope{Type: vocab.ScopeDomain, ID: id}
+}
+
+// bucket returns when a token bucket is full again.
+func (h *harness) bucket(name string) time.Time {
+	h.Helper()
+	return read(h, func(r store.Reader) (time.Time, error) { return r.TokenBucket(name) })
+}
+
+// setBucket sets at a time when a token bucket is full again.
+func setBucket(name string, now, fullAt time.Time) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		return tx.UpdateTokenBucket(name, now, func(time.Time) (time.Time, error) { return fullAt, nil })
+	}
 }

@@ -205,3 +205,16 @@ var epoch = time.Date(2031, time.May, 4, 12, 30, 15, 123_456_000, time.UTC)
 
 // at returns a time in minutes after epoch.
 func at(minutes int) time.Time { return epoch.Add(time.Duration(minutes) * time.Minute) }
+
+// logged returns the ids of the entries that match a filter, in order.
+func (h *harness) logged(f store.AuditFilter) (ids []int64) {
+	h.Helper()
+	h.view(func(r store.Reader) error {
+		ids = nil
+		return r.EachAuditEntry(f, func(e store.AuditEntry) error {
+			ids = append(ids, e.ID)
+			return nil
+		})
+	})
+	return ids
+}

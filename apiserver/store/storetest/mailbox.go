@@ -1,12 +1,9 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -17,33 +14,6 @@ func deleteMailbox(account, id string) func(store.Tx) error {
 	}
 }
 
-// testMailboxNames checks the names that create sets, and the names that find a mailbox
-// after an update.
-func testMailboxNames(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	m := h.withAliases(t, "ada", "a@a.example", "*@a.example")
-	m.Aliases[1].IsCatchAll = true
-	h.create(&m)
-	equal(h, "address", m.Address(), "ada@a.example")
-	equal(h, "workspace", m.WorkspaceID+m.WorkspaceName, t.workspace+"Default")
-	byAddress := func(account, local, domain string) func(store.Reader) (store.Mailbox, error) {
-		return func(r store.Reader) (store.Mailbox, error) { return r.MailboxByAddress(account, local, domain) }
-	}
-	equal(h, "by address", read(h, byAddress(t.account, "ada", "a.example")), m)
-	equal(h, "by an alias", read(h, byAddress(t.account, "a", "a.example")), m)
-	absent(h, byAddress(other.account, "ada", "a.example"))
-	absent(h, byAddress(t.account, "ada", "b.example"))
-	h.update(func(tx store.Tx) error {
-		_, err := tx.UpdateMailbox(t.account, m.ID, func(m *store.Mailbox) error {
-			m.FirstName, m.LastName = "Grace", "Hopper"
-			return nil
-		})
-		return err
-	})
-	lists(h, "by the new name", mailboxes(t.account, store.MailboxFilter{Search: "GRACE h"}), m.ID)
-	lists(h, "by the old name", mailboxes(t.account, store.MailboxFilter{Search: "lovelace"}))
-}
-
 // withAliases returns a new mailbox with aliases.
 func (h *harness) withAliases(t tenant, localPart string, aliases ...string) store.Mailbox {
 	m := h.newMailbox(t, localPart)
@@ -51,48 +21,6 @@ func (h *harness) withAliases(t tenant, localPart string, aliases ...string) sto
 		m.Aliases = append(m.Aliases, store.MailboxAlias{Alias: a})
 	}
 	return m
-}
-
-// testAddresses checks that primary addresses and aliases are unique together, and that a
-// failed create leaves nothing in its transaction.
-func testAddresses(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	second := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "c.example")}
-	ada := h.withAliases(t, "ada", "info@a.example", "*@a.example", "info@c.example")
-	ada.Aliases[1].IsCatchAll = true
-	h.create(&ada)
-	for name, m := range map[string]store.Mailbox{
-		"mailbox at an alias":               h.newMailbox(t, "info"),
-		"mailbox at an alias elsewhere":     h.newMailbox(second, "info"),
-		"mailbox at a catch-all":            h.newMailbox(t, "*"),
-		"alias at a mailbox":                h.withAliases(second, "new", "ada@a.example"),
-		"alias at an alias":                 h.withAliases(second, "new", "new@a.example", "info@c.example"),
-		"mailbox with another one's id":     {ID: ada.ID, AccountID: t.account, DomainID: t.domain, LocalPart: "new", CreatedAt: epoch},
-		"mailbox at the address of another": h.newMailbox(t, "ada"),
-	} {
-		h.Logf("%s", name)
-		h.taken(ada.ID, &m)
-		var err error
-		h.update(func(tx store.Tx) error {
-			err = tx.CreateMailbox(&m)
-			return nil
-		})
-		_, exists := errors.AsType[*store.ExistsError](err)
-		assert.Check(h, exists, "%s: error = %v", name, err)
-	}
-	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@nowhere.example"))) })
-	h.missing(func(tx store.Tx) error { return create(tx, new(h.withAliases(t, "new", "new@b.example"))) }) // a domain of another account
-	own := h.withAliases(second, "new", "new@a.example", "new@a.example")
-	h.taken(own.ID, &own) // its own address again
-	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}), ada.ID)
-
-	h.create(new(h.newMailbox(t, "bob"))) // a catch-all reserves only its own address
-	h.create(new(h.newMailbox(second, "ada")))
-	h.create(new(h.withAliases(second, "new", "new@a.example")))
-	h.create(new(h.newMailbox(other, "info")))
-
-	h.update(deleteMailbox(t.account, ada.ID)) // deletes its aliases too
-	h.create(new(h.withAliases(t, "info", "ada@a.example", "*@a.example", "info@c.example")))
 }
 
 // testAddressesOfADeletedDomain checks that deleting a domain deletes exactly the aliases
@@ -123,24 +51,6 @@ func testAddressesOfADeletedDomain(h *harness) {
 	gone.domain = h.domain(t.account, t.workspace, "gone.example")
 	h.mailbox(gone, "ada")
 	h.taken(ada.ID, new(h.newMailbox(t, "info")))
-}
-
-// bulk creates mailboxes in one update and returns their ids.
-func (h *harness) bulk(t tenant, prefix string, n int) []string {
-	h.Helper()
-	created := make([]store.Mailbox, n)
-	for i := range created {
-		created[i] = h.newMailbox(t, fmt.Sprint(prefix, i))
-	}
-	h.update(func(tx store.Tx) error {
-		for i := range created {
-			if err := tx.CreateMailbox(&created[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return idsOf(created)
 }
 
 // testCreateMailboxes checks that mailboxes which are created together are as if each was created
@@ -193,31 +103,4 @@ func testCreateMailboxes(h *harness) {
 		items, total, err := r.Mailboxes(t.account, store.MailboxFilter{DomainID: t.domain, Search: "m102"}, s)
 		return items, total, err
 	}, idsOf(slices.DeleteFunc(want, func(m store.Mailbox) bool { return !strings.HasPrefix(m.LocalPart, "m102") }))...)
-}
-
-// testEachMailbox checks that the callback may use the reader and end the call, and does not see
-// mailboxes created during the call.
-func testEachMailbox(h *harness) {
-	t := h.tenant("a.example")
-	want := h.bulk(t, "m", 1100) // more than one batch
-	stop := errors.New("stop")
-	for _, end := range []int{1100, 700} {
-		var got []string
-		if err := h.store.View(h.Context(), func(r store.Reader) error {
-			return r.EachMailbox(t.account, store.MailboxFilter{Search: "m"}, func(m store.Mailbox) error {
-				if len(got) == 100 {
-					h.mailbox(t, fmt.Sprint("meanwhile", end))
-				}
-				if got = append(got, m.ID); len(got) == 700 && end == 700 {
-					return stop
-				}
-				again, err := r.Mailbox(t.account, m.ID)
-				equal(h, "mailbox", again, m)
-				return err
-			})
-		}); err != nil && (err != stop || end != 700) {
-			h.Error(err)
-		}
-		equal(h, "mailboxes", got, want[:end])
-	}
 }

@@ -48,42 +48,6 @@ func testAtomicity(h *harness) {
 	assert.Check(h, view == failure, "View = %v, want fn's error unchanged", view)
 }
 
-// testObserve checks the changes that a transaction reports, and their order.
-func testObserve(h *harness) {
-	t := h.tenant("a.example")
-	d, m := h.newDomain(t.account, t.workspace, "b.example"), h.newMailbox(t, "ada")
-	d.Tags = []store.Tag{{ID: h.id(), Name: "tag"}}
-	within := tenant{t.account, t.workspace, d.ID}
-	record, rule := h.newDNSRecord(within, "@", "TXT", "x"), h.newForwarding(t.account, "ada@a.example", domainScope(d.ID))
-	password := h.newMasterPassword(t.account, "b", domainScope(d.ID))
-	keptPassword, keptRule := h.newMasterPassword(t.account, "kept", workspaceScope(t.workspace)), h.newForwarding(t.account, "kept@c.example", domainScope(t.domain))
-	keptRecord := h.newDNSRecord(t, "@", "TXT", "kept")
-	h.create(&keptPassword, &keptRule, &keptRecord)
-	got := h.observed(func(tx store.Tx) error {
-		return errors.Join(tx.CreateDomain(&d), tx.CreateMailbox(&m), tx.CreateDNSRecord(&record),
-			tx.CreateForwarding(&rule), tx.CreateMasterPassword(&password))
-	})
-	equal(h, "created", got, []store.Change{{After: &d}, {After: &m}, {After: &record}, {After: &rule}, {After: &password}})
-
-	equal(h, "refused", h.observed(func(tx store.Tx) error {
-		again := h.newMailbox(t, "ada")
-		if err := tx.CreateMailbox(&again); err == nil {
-			return errors.New("created twice")
-		}
-		return nil
-	}), nil)
-
-	equal(h, "deleted", h.observed(func(tx store.Tx) error {
-		return errors.Join(tx.DeleteMailbox(t.account, m.ID, at(1)), tx.DeleteDomain(t.account, d.ID, at(1)))
-	}), []store.Change{{Before: &m}, {Before: &d}, {Before: &record}, {Before: &password}, {Before: &rule}})
-	lists(h, "passwords", masterPasswords(t.account, store.ScopedFilter{}), keptPassword.ID)
-	lists(h, "rules", forwardingRules(t.account, store.ForwardingFilter{}), keptRule.ID)
-	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}), idOf(keptRecord))
-	lists(h, "tagged", domains(t.account, store.DomainFilter{Tag: "tag"}))
-	accounts := read(h, store.Reader.Accounts)
-	equal(h, "cleared", h.observed(store.Tx.Clear), []store.Change{{Before: &accounts[0]}})
-}
-
 // testSnapshot checks that a view does not see commits made while it runs, and does not
 // block them.
 func testSnapshot(h *harness) {
@@ -202,4 +166,69 @@ func testClose(h *harness) {
 		}
 	}
 	assert.Check(h, kept != 0, "no update was committed")
+}
+
+func revoked(account, id string) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, err := tx.UpdateAuthorization(account, id, func(a *store.Authorization) error {
+			a.RevokedAt = at(1)
+			return nil
+		})
+		return err
+	}
+}
+
+// testAuthorizationVersion checks that the version changes with each change that authorization
+// depends on, and with no other, and that no version comes again.
+func testAuthorizationVersion(h *harness) {
+	t := h.tenant("a.example")
+	known := map[int64]string{}
+	changed := func(what string, version int64) {
+		h.Helper()
+		before, ok := known[version]
+		assert.Check(h, !ok, "%s: the version is the same as after %s", what, before)
+		known[version] = what
+	}
+	now := func() int64 { return read(h, store.Reader.AuthorizationVersion) }
+	changed("nothing", now())
+	s := h.newServiceAccount(t.account, "public")
+	grant := store.Authorization{ID: h.id(), AccountID: t.account, CreatedAt: epoch}
+	for _, object := range []any{&store.Account{ID: h.id(), CreatedAt: epoch}, &s, &grant} {
+		h.create(object)
+		changed(fmt.Sprintf("a new %T", object), now())
+	}
+	for what, update := range map[string]func(store.Tx) error{
+		"account": func(tx store.Tx) error {
+			_, err := tx.UpdateAccount(t.account, func(a *store.Account) error { a.Status = "x"; return nil })
+			return err
+		},
+		"service account": func(tx store.Tx) error {
+			_, err := tx.UpdateServiceAccount(t.account, s.ID, func(a *store.ServiceAccount) error { a.RevokedAt = at(1); return nil })
+			return err
+		},
+		"grant": revoked(t.account, grant.ID),
+	} {
+		h.update(update)
+		changed("a changed "+what, now())
+	}
+	committed := now()
+	undo := errors.New("undo")
+	for range 2 { // a rolled-back version is not reused
+		var undone int64
+		if err := h.refused(func(tx store.Tx) (err error) {
+			if err := tx.CreateAuthorization(&store.Authorization{ID: h.id(), AccountID: t.account, CreatedAt: epoch}); err != nil {
+				return err
+			}
+			undone, err = tx.AuthorizationVersion()
+			return errors.Join(err, undo)
+		}); !errors.Is(err, undo) {
+			h.Fatal(err)
+		}
+		changed("a change that is rolled back", undone)
+	}
+	h.mailbox(t, "ada")
+	h.update(func(tx store.Tx) error { return tx.TouchServiceAccount(s.ID, at(1)) })
+	equal(h, "version after other changes", now(), committed)
+	h.update(store.Tx.Clear)
+	changed("clearing", now())
 }

@@ -10,54 +10,35 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-func testDomainReads(h *harness) {
-	t, other := h.tenant("a.example"), h.tenant("b.example")
-	d := h.newDomain(t.account, t.workspace, "full.example")
-	d.Tags, d.PurchaseBatchID = []store.Tag{{ID: h.id(), Name: "prod"}}, h.id()
-	h.create(&d)
-	byName := func(account, name string) func(store.Reader) (store.Domain, error) {
-		return of(store.Reader.DomainByName, account, name)
+// testStatements calls the methods that no other test calls, so that the engines' tests see every
+// statement. What the methods do is tested with the operations of the API, on both engines.
+func testStatements(h *harness) {
+	t := h.full("a.example")
+	one := func(got []string, err error) error {
+		assert.Check(h, err != nil || len(got) == 1, "%d objects, want one", len(got))
+		return err
 	}
-	equal(h, "by name", read(h, byName(t.account, "full.example")), d)
-	absent(h, byName(other.account, "full.example"))
-	absent(h, byName(t.account, "full.example\x00"))
-	taken := func(name string) func(store.Reader) (bool, error) {
-		return func(r store.Reader) (bool, error) { return r.DomainTaken(name) }
-	}
-	equal(h, "taken", read(h, taken("full.example")), true) // by any account
-	equal(h, "free", read(h, taken("free.example")), false)
-	ofPurchase := func(batch string) func(store.Reader) ([]store.Domain, error) {
-		return func(r store.Reader) ([]store.Domain, error) { return r.DomainsOfPurchase(batch) }
-	}
-	equal(h, "of a purchase", read(h, ofPurchase(d.PurchaseBatchID)), []store.Domain{d})
-	for _, batch := range []string{"", h.id()} { // no order created the tenants' domains
-		equal(h, "of no purchase", read(h, ofPurchase(batch)), nil)
-	}
-
-	ip := h.newDedicatedIP(t.account, h.dedicatedIPOption(t.account, "198.51.100.1"), "198.51.100.1")
-	h.create(&ip)
-	users := func(account string) []string {
-		return read(h, func(r store.Reader) ([]string, error) { return r.DomainsOfDedicatedIP(account, ip.ID) })
-	}
-	equal(h, "users of the dedicated IP", users(t.account), nil)
-	second := h.workspace(t.account, "Second")
-	d.WorkspaceID, d.DedicatedIPID, d.Tags = second, ip.ID, []store.Tag{{ID: h.id(), Name: "test"}}
-	h.update(updateDomain(d))
-	equal(h, "updated", read(h, of(store.Reader.Domain, t.account, d.ID)), d)
-	equal(h, "users of the dedicated IP", users(t.account), []string{d.ID})
-	equal(h, "users in another account", users(other.account), nil)
-	lists(h, "old tag", domains(t.account, store.DomainFilter{Tag: "prod"}))
-	lists(h, "new tag", domains(t.account, store.DomainFilter{Tag: "test"}), d.ID)
-}
-
-func updateDomain(to store.Domain) func(store.Tx) error {
-	return func(tx store.Tx) error { _, err := tx.UpdateDomain(to.AccountID, to.ID, replaceWith(to)); return err }
-}
-
-func deleteDomain(account, id string) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		return tx.DeleteDomain(account, id, at(0))
-	}
+	ip := read(h, func(r store.Reader) (store.DedicatedIP, error) {
+		ips, _, err := r.DedicatedIPs(t.account, store.DedicatedIPFilter{}, everything)
+		return ips[0], err
+	})
+	rule := read(h, func(r store.Reader) (store.Forwarding, error) { return r.ForwardingByLink([]byte("a.example")) })
+	service := read(h, func(r store.Reader) (store.ServiceAccount, error) {
+		return r.ServiceAccountByPublicID("public-a.example")
+	})
+	h.update(func(tx store.Tx) error {
+		grants, err := tx.GrantsOf(t.account, []store.Subject{{Type: "group", ID: "g"}, {Type: "user", ID: "u"}})
+		_, err1 := tx.SetPublicURL("https://a.example")
+		_, err2 := tx.SetPublicURL("https://b.example")
+		_, err3 := tx.IdempotencyRecord([]byte("a.example"), epoch)
+		queued, err4 := tx.QueuedMessages()
+		_, err5 := tx.NextMessageDue()
+		assert.Check(h, len(grants) == 1 && queued == 1, "%d grants and %d messages, want one of each", len(grants), queued)
+		return errors.Join(one(idsOf(grants), err), one(tx.DomainsOfDedicatedIP(t.account, ip.ID)), err1, err2, err3, err4, err5,
+			second(tx.DomainTaken("a.example")), tx.TouchServiceAccount(service.ID, at(1)), tx.SetForwardingLink(t.account, rule.ID, []byte{1}),
+			tx.DeleteExpiredIdempotencyRecords(at(99)), second(tx.DeleteAuditEntries(t.account, at(99), 9)),
+			tx.EachAuditEntry(store.AuditFilter{AccountID: t.account, Since: at(1), Subject: "u", Object: "a"}, nil))
+	})
 }
 
 // testDomainUnpaid checks that a domain with an overdue payment and all objects in it are
@@ -71,7 +52,10 @@ func testDomainUnpaid(h *harness) {
 	rule := h.newForwarding(t.account, "a@example.net", domainScope(late.domain))
 	password := h.newMasterPassword(t.account, "late", domainScope(late.domain))
 	mailbox := h.newMailbox(late, "ada")
-	h.update(updateDomain(overdue))
+	h.update(func(tx store.Tx) error {
+		_, err := tx.UpdateDomain(t.account, overdue.ID, replaceWith(overdue))
+		return err
+	})
 	h.create(&record, &rule, &password, &mailbox)
 	for _, c := range []struct {
 		name   string
