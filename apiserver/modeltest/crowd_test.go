@@ -48,7 +48,7 @@ func TestConcurrentModel(t *testing.T) {
 // TestConcurrentModelOfReplicas is TestConcurrentModel with several servers.
 func TestConcurrentModelOfReplicas(t *testing.T) {
 	t.Parallel()
-	runCrowd(t, rounds, openReplicas(t)...)
+	runCrowd(t, rounds, openReplicas(t, new(statements))...)
 }
 
 // runCrowd sends the requests of all clients to a server for each store, and checks the

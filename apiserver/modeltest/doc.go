@@ -8,6 +8,9 @@
 // predict, are taken from the first response that contains them and must stay the same
 // from then on. A failing sequence is shrunk and printed as a transcript.
 //
+// TestModelOfReplicas is TestModel on PostgreSQL. Both then check the query plans of all
+// statements that were run: none may read a whole table.
+//
 // TestConcurrentModel sends random requests from many goroutines. Single responses can't
 // be predicted then, so it checks that all responses and the final lists are consistent.
 //
@@ -16,7 +19,7 @@
 //
 //	go test ./apiserver/modeltest -rapid.checks=1000 -rapid.steps=200 -rapid.seed=0
 //
-// The tests import the service, the SQLite store and, of the contract, only the list of
+// The tests import the service, the stores and, of the contract, only the list of
 // operations, each of which a run without flags has to send. Names, limits and messages
 // are repeated here independently of the contract.
 package modeltest

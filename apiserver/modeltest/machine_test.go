@@ -89,8 +89,9 @@ type model struct {
 func TestModel(t *testing.T) {
 	t.Parallel()
 	sent := map[string]bool{}
+	var seen statements
 	rapid.Check(t, func(t *rapid.T) {
-		m := newMachine(t, apitest.OpenStore(t))
+		m := newMachine(t, seen.of(apitest.OpenStore(t)))
 		m.routes = sent
 		t.Repeat(map[string]func(*rapid.T){"step": m.step})
 		m.compareAll()
@@ -99,6 +100,7 @@ func TestModel(t *testing.T) {
 		for _, spec := range api.Specs() {
 			assert.Check(t, sent[spec.Method+" "+spec.Path], "%s is never sent; add it to the actions of the machine, with its model, or give its action more weight", spec.ID)
 		}
+		seen.checkOnSQLite(t)
 	}
 }
 
@@ -313,7 +315,7 @@ func (keptStore) Close() error { return nil }
 
 // openReplicas opens a new database as often as there are replicas, and closes it at the end of
 // the test.
-func openReplicas(t *testing.T) []store.Store {
+func openReplicas(t *testing.T, seen *statements) []store.Store {
 	t.Helper()
 	url := postgrestest.URL(t)
 	stores := make([]store.Store, replicas)
@@ -323,7 +325,7 @@ func openReplicas(t *testing.T) []store.Store {
 		t.Cleanup(func() {
 			assert.Check(t, s.Close())
 		})
-		stores[i] = keptStore{s}
+		stores[i] = keptStore{seen.of(s)}
 	}
 	return stores
 }
@@ -332,7 +334,8 @@ func openReplicas(t *testing.T) []store.Store {
 // that one of them knows may be missing in the next response of another.
 func TestModelOfReplicas(t *testing.T) {
 	t.Parallel()
-	stores := openReplicas(t)
+	var seen statements
+	stores := openReplicas(t, &seen)
 	checks := 0
 	rapid.Check(t, func(r *rapid.T) {
 		if checks++; isDefaultRun && checks > 15 {
@@ -343,4 +346,7 @@ func TestModelOfReplicas(t *testing.T) {
 		r.Repeat(map[string]func(*rapid.T){"step": m.step})
 		m.compareAll()
 	})
+	if isDefaultRun {
+		seen.checkOnPostgres(t)
+	}
 }

@@ -44,7 +44,6 @@ type Options struct {
 
 	// Tests set the migrations of another version.
 	migrations fs.FS
-	tracer     pgx.QueryTracer
 	// acquireTimeout is how long a view or an update waits for a connection, and then for
 	// the result of BEGIN, which a pooler delays until one of its own connections is free.
 	acquireTimeout time.Duration
@@ -120,7 +119,6 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	if opts.Exclusive {
 		config.ConnConfig.RuntimeParams["application_name"] = exclusiveName
 	}
-	config.ConnConfig.Tracer = opts.tracer
 	if !strings.Contains(url, modeParameter) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		config.AfterConnect = opts.prepareIfDirect

@@ -42,23 +42,9 @@ func readAll(t *testing.T, s store.Store) {
 	assert.Check(t, err)
 }
 
-// TestConformance runs the tests of every store. With -short it runs those of what PostgreSQL
-// does in its own way: locks, order, concurrency and the end of transactions.
+// TestConformance runs the tests of every store.
 func TestConformance(t *testing.T) {
-	var run statements
-	var names []string
-	if testing.Short() {
-		names = []string{
-			"MailQueueConcurrentClaims", "TokenBucketsConcurrently", "Atomicity", "Snapshot",
-			"Panic", "Context", "Concurrency", "Close",
-		}
-	}
-	t.Run("store", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}.WithTracer(run.add)) }, names...)
-	})
-	if !testing.Short() && !t.Failed() {
-		t.Run("plans", func(t *testing.T) { testPlans(t, &run) })
-	}
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, postgres.Options{}) })
 }
 
 func TestRestore(t *testing.T) {

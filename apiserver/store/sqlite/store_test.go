@@ -16,6 +16,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
+// TestConformance runs the tests of every store with many checkpoints.
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return openStore(t, Memory, Options{checkpointFrames: 10}) })
+}
+
 func TestRestore(t *testing.T) { storetest.Restore(t, openStore(t, Memory, Options{})) }
 
 // TestOpenAgain checks that a reopened store has the same content, also at paths with

@@ -72,7 +72,9 @@ func testConcurrency(h *harness) {
 				if len(page) == 0 {
 					break
 				}
-				pages = append(pages, idsOf(page)...)
+				for _, m := range page {
+					pages = append(pages, m.ID)
+				}
 			}
 		}
 	})
@@ -96,7 +98,7 @@ func testConcurrency(h *harness) {
 	})
 	ended.Store(true)
 	reader.Wait()
-	got := idsOf(listed(h, mailboxes(t.account, store.MailboxFilter{})))
+	got := h.mailboxes(t.account)
 	equal(h, "pages", pages, got)
 	equal(h, "mailboxes", slices.Sorted(slices.Values(got)), slices.Sorted(maps.Keys(kept)))
 	account := read(h, func(r store.Reader) (store.Account, error) { return r.Account(t.account) })

@@ -36,12 +36,6 @@ func create(tx store.Tx, object any) error {
 	return err
 }
 
-// taken checks that creating an object fails because one with an id exists.
-func (h *harness) taken(id string, object any) {
-	h.Helper()
-	h.exists(id, func(tx store.Tx) error { return create(tx, object) })
-}
-
 // tenant is an account with a workspace and a domain.
 type tenant struct {
 	account, workspace, domain string
@@ -99,6 +93,15 @@ func (h *harness) newMailbox(t tenant, localPart string) store.Mailbox {
 	}
 }
 
+// withAliases returns a new mailbox with aliases.
+func (h *harness) withAliases(t tenant, localPart string, aliases ...string) store.Mailbox {
+	m := h.newMailbox(t, localPart)
+	for _, a := range aliases {
+		m.Aliases = append(m.Aliases, store.MailboxAlias{Alias: a})
+	}
+	return m
+}
+
 func (h *harness) newServiceAccount(account, publicID string) store.ServiceAccount {
 	return store.ServiceAccount{
 		ID: h.id(), AccountID: account, Name: "ci", PublicID: publicID,
@@ -152,10 +155,6 @@ func (h *harness) newDedicatedIP(account, option string, addresses ...string) st
 		d.Addresses = append(d.Addresses, store.IPAddress{IP: a})
 	}
 	return d
-}
-
-func accountScope(t tenant) store.Scope {
-	return store.Scope{Type: vocab.ScopeAccount, ID: t.account}
 }
 
 func workspaceScope(id string) store.Scope {

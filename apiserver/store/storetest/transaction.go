@@ -26,8 +26,7 @@ func testAtomicity(h *harness) {
 		return failure
 	})
 	assert.Check(h, err == failure, "Update = %v, want fn's error unchanged", err)
-	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}))
-	lists(h, "records", dnsRecords(t.account, store.DNSRecordFilter{}))
+	equal(h, "mailboxes", h.mailboxes(t.account), nil)
 	equal(h, "status", read(h, func(r store.Reader) (store.Account, error) {
 		return r.Account(t.account)
 	}).Status, "active")
@@ -42,7 +41,7 @@ func testAtomicity(h *harness) {
 		}
 		return tx.CreateMailbox(&eve)
 	})
-	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}), ada, eve.ID)
+	equal(h, "mailboxes", h.mailboxes(t.account), []string{ada, eve.ID})
 
 	view := h.store.View(h.Context(), func(store.Reader) error { return failure })
 	assert.Check(h, view == failure, "View = %v, want fn's error unchanged", view)
@@ -98,7 +97,7 @@ func testPanic(h *harness) {
 			thrown(func() { _ = h.store.View(context.Background(), func(store.Reader) error { end(); return nil }) })
 		}
 	}
-	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}))
+	equal(h, "mailboxes", h.mailboxes(t.account), nil)
 	h.mailbox(t, "ada")
 }
 
@@ -113,7 +112,7 @@ func testContext(h *harness) {
 	}); err != nil {
 		h.Errorf("Update = %v, want nil because it had begun", err)
 	}
-	lists(h, "mailboxes", mailboxes(t.account, store.MailboxFilter{}), m.ID)
+	equal(h, "mailboxes", h.mailboxes(t.account), []string{m.ID})
 
 	called := false
 	if err := h.store.Update(ctx, func(store.Tx) error { called = true; return nil }); err != context.Canceled {
@@ -231,4 +230,30 @@ func testAuthorizationVersion(h *harness) {
 	equal(h, "version after other changes", now(), committed)
 	h.update(store.Tx.Clear)
 	changed("clearing", now())
+}
+
+// testAddressesOfADeletedDomain checks that deleting a domain deletes exactly the aliases
+// in it.
+func testAddressesOfADeletedDomain(h *harness) {
+	t := h.tenant("a.example")
+	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
+	ada := h.withAliases(t, "ada", "info@a.example", "ada@gone.example", "info@gone.example")
+	bob := h.withAliases(t, "bob", "bob@gone.example")
+	h.create(&ada, &bob)
+	eve := h.mailbox(t, "eve")
+
+	before := []store.Mailbox{ada, bob}
+	domain := read(h, func(r store.Reader) (store.Domain, error) { return r.Domain(t.account, gone.domain) })
+	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(5)) })
+	ada.Aliases, ada.UpdatedAt = ada.Aliases[:1], at(5)
+	bob.Aliases, bob.UpdatedAt = nil, at(5)
+	equal(h, "changes", changes, []store.Change{
+		{Before: &domain},
+		{Before: &before[0], After: &ada, Fields: []string{"aliases"}},
+		{Before: &before[1], After: &bob, Fields: []string{"aliases"}},
+	})
+	for _, want := range []store.Mailbox{ada, bob} {
+		equal(h, "mailbox", read(h, func(r store.Reader) (store.Mailbox, error) { return r.Mailbox(t.account, want.ID) }), want)
+	}
+	equal(h, "mailboxes", h.mailboxes(t.account), []string{ada.ID, bob.ID, eve})
 }
