@@ -352,8 +352,9 @@ func TestInvalidFaults(t *testing.T) {
 		``:   {"JSON object"},
 		`[]`: {"JSON object"},
 		`{}`: {`operation: unknown id ""`, "status, drop, hold, truncate, page_size, delay: set one"},
-		`{"operation":"nope","status":200,"nth":1,"every":2,"when":"now"}`: {
-			`unknown field "when"; there are operation, account`, "status: must be 400 to 599", "nth, every, percent: set at most one", `operation: unknown id "nope"`,
+		`{"operation":"*","status":500,"when":"now"}`: {`unknown field "when"; there are operation, account`},
+		`{"operation":"nope","status":200,"nth":1,"every":2}`: {
+			"status: must be 400 to 599", "nth, every, percent: set at most one", `operation: unknown id "nope"`,
 		},
 		`{"operation":"get-mailbox","status":500,"drop":"after","account":"x","path":{"domain":"x"}}`: {
 			"account: must be", `path: the operation has no parameter "domain"`, "status, drop, hold, truncate, page_size: set exactly one",
@@ -371,7 +372,7 @@ func TestInvalidFaults(t *testing.T) {
 		`{"operation":"*","status":500,"retry_after":1e9}`:        {"retry_after: must be"},
 		`{"operation":"*","delay":5}`:                             {`delay: must be a duration such as "250ms"`},
 		`{"operation":"*","delay":"-5s"}`:                         {"delay: must not be negative"},
-		`{"operation":"*","status":500,"after":"yes","path":"x"}`: {"after: must be true or false", "path: must be an object"},
+		`{"operation":"*","status":500,"after":"yes","path":"x"}`: {"after: must be true or false"},
 		`{"operation":"*","jitter":true,"html":true,"retry_after_date":true,"rst":true,"page_size":-1}`: {
 			"jitter: requires delay", "html: requires status", "retry_after_date: requires retry_after", "rst: requires drop", "page_size: must be",
 		},

@@ -35,10 +35,10 @@ type TokenBucketReader interface {
 
 // TokenBucketWriter writes token buckets.
 type TokenBucketWriter interface {
-	// UpdateTokenBucket calls change with when a bucket is full again, the zero time if it is
-	// full at now, and sets that to what change returns, unless that is an error. No other
-	// transaction changes the bucket meanwhile. It also deletes some buckets that are full.
-	UpdateTokenBucket(name string, now time.Time, change func(fullAt time.Time) (time.Time, error)) error
+	// UpdateTokenBucket calls change with when a bucket is full again, which may be over, and
+	// sets that to what change returns. No other transaction changes the bucket meanwhile. It
+	// also deletes some buckets that are full.
+	UpdateTokenBucket(name string, now time.Time, change func(fullAt time.Time) time.Time) error
 }
 
 // ServerWriter writes what the servers of a database share.

@@ -3,7 +3,6 @@ package fault
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -105,23 +104,18 @@ const (
 )
 
 // ParseRule decodes a rule from a JSON object, strictly as package strictjson does.
-// It rejects a 0 that would mean the same as a missing member. The error lists everything
-// that is wrong.
+// It rejects a 0 that would mean the same as a missing member. The error of a rule whose members
+// can be read lists everything that is wrong.
 func ParseRule(data []byte) (Rule, error) {
 	var members map[string]any
 	if err := json.Unmarshal(data, &members); err != nil {
 		return Rule{}, errors.New(`a fault must be a JSON object, such as {"operation": "create-mailbox", "status": 503}`)
 	}
 	var r Rule
-	var problems []string
-	if wrong, ok := errors.AsType[*strictjson.Error](strictjson.Unmarshal(data, &r)); ok {
-		for _, p := range wrong.Problems {
-			problems = append(problems, p.String())
-		}
-		if wrong.More > 0 {
-			problems = append(problems, fmt.Sprintf("and %d more problems", wrong.More))
-		}
+	if err := strictjson.Unmarshal(data, &r); err != nil {
+		return Rule{}, err
 	}
+	var problems []string
 	for _, name := range []string{"nth", "every", "percent", "times", "status", "retry_after", "page_size"} {
 		if members[name] == 0.0 {
 			problems = append(problems, name+": must not be 0; leave it out")

@@ -96,7 +96,7 @@ func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 		return err
 	}
 	return a.store.Update(ctx, func(tx store.Tx) error {
-		return tx.UpdateTokenBucket(u.bucket, a.now(), func(time.Time) (time.Time, error) { return u.expiry, nil })
+		return tx.UpdateTokenBucket(u.bucket, a.now(), func(time.Time) time.Time { return u.expiry })
 	})
 }
 

@@ -34,9 +34,6 @@ func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handle
 	return mux
 }
 
-// IsUnicode is isUnicode.
-var IsUnicode = isUnicode
-
 // nothing is a store whose reads fail.
 type nothing struct{ store.Store }
 

@@ -9,9 +9,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The bounds of a request body: the depth of its values, and their number with names of members.
@@ -22,18 +21,16 @@ const (
 
 var errNotJSON = errors.New("not JSON in Unicode within the bounds")
 
-// decodeJSON reads a request body, with numbers as json.Number.
+// decodeJSON reads a request body, with numbers as json.Number. It refuses what encoding/json
+// would replace by U+FFFD (RFC 8259, sections 8.1 and 8.2): two different secrets would become
+// the same.
 func decodeJSON(data []byte) (any, error) {
-	if !isUnicode(data) {
-		return nil, errNotJSON
-	}
-	d := jsonDecoder{Decoder: json.NewDecoder(bytes.NewReader(data))}
-	d.UseNumber()
+	d := jsonDecoder{Decoder: jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))}
 	value, err := d.value()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) { // more than one value
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) { // more than one value
 		return nil, errNotJSON
 	}
 	return value, nil
@@ -41,48 +38,50 @@ func decodeJSON(data []byte) (any, error) {
 
 // jsonDecoder decodes values within the bounds.
 type jsonDecoder struct {
-	*json.Decoder
-	depth, values int
-}
-
-func (d *jsonDecoder) token() (json.Token, error) {
-	if d.values++; d.values > maxValues {
-		return nil, errNotJSON
-	}
-	return d.Token()
+	*jsontext.Decoder
+	values int
 }
 
 func (d *jsonDecoder) value() (any, error) {
-	token, err := d.token()
-	start, nested := token.(json.Delim)
-	if err != nil || !nested {
-		return token, err
-	}
-	if d.depth++; d.depth > maxDepth {
+	token, err := d.ReadToken()
+	if d.values++; d.values > maxValues || d.StackDepth() > maxDepth {
 		return nil, errNotJSON
 	}
-	list, object := []any{}, map[string]any{}
-	for d.More() {
-		var name json.Token
-		if start == '{' {
-			if name, err = d.token(); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case jsontext.KindNull:
+		return nil, nil
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return token.Bool(), nil
+	case jsontext.KindNumber:
+		return json.Number(token.String()), nil
+	case jsontext.KindString:
+		return token.String(), nil
+	case jsontext.KindBeginObject:
+		object := map[string]any{}
+		for d.PeekKind() == jsontext.KindString {
+			name, err := d.value()
+			if err == nil {
+				object[name.(string)], err = d.value()
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
-		member, err := d.value()
+		_, err = d.ReadToken()
+		return object, err
+	}
+	list := []any{}
+	for kind := d.PeekKind(); kind != jsontext.KindEndArray && kind != jsontext.KindInvalid; kind = d.PeekKind() {
+		item, err := d.value()
 		if err != nil {
 			return nil, err
 		}
-		if start == '{' {
-			object[name.(string)] = member
-		} else {
-			list = append(list, member)
-		}
+		list = append(list, item)
 	}
-	d.depth--
-	if _, err = d.Token(); start == '{' {
-		return object, err
-	}
+	_, err = d.ReadToken()
 	return list, err
 }
 
@@ -181,36 +180,4 @@ func wholeNumber(number json.Number) (int64, bool) {
 	}
 	f, err := number.Float64()
 	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
-}
-
-// isUnicode reports whether JSON has no bytes and escapes that encoding/json would replace by
-// U+FFFD (RFC 8259, sections 8.1 and 8.2): two different secrets would become the same.
-func isUnicode(data []byte) bool {
-	if !utf8.Valid(data) {
-		return false
-	}
-	for i := 0; i < len(data); i++ {
-		if data[i] != '\\' {
-			continue
-		}
-		first := escaped(data[i:])
-		if !utf16.IsSurrogate(first) {
-			i++ // what is escaped, a backslash perhaps
-			continue
-		}
-		if utf16.DecodeRune(first, escaped(data[i+len(`\u0000`):])) == unicode.ReplacementChar {
-			return false
-		}
-		i += 2*len(`\u0000`) - 1
-	}
-	return true
-}
-
-// escaped returns the character of the escape \uXXXX that data begins with, or 0.
-func escaped(data []byte) rune {
-	if len(data) < len(`\u0000`) || data[0] != '\\' || data[1] != 'u' {
-		return 0
-	}
-	n, _ := strconv.ParseUint(string(data[2:6]), 16, 16) // 0 unless it is a number
-	return rune(n)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -218,16 +217,6 @@ func TestDecodeText(t *testing.T) {
 			want = []api.Problem{problem("json_invalid", "JSON decode error", "body")}
 		}
 		assert.Check(t, reflect.DeepEqual(got, want), "%s: %v; want %v", value, got, want)
-	}
-}
-
-// TestTruncatedEscape checks that nothing is read beyond a body that ends within an escape.
-func TestTruncatedEscape(t *testing.T) {
-	const body = `"\ud83d\ude00`
-	for n := range len(body) {
-		if got, want := httpapi.IsUnicode(slices.Clip([]byte(body[:n]))), n < len(`"\ud83d`); got != want {
-			t.Errorf("%s: %t", body[:n], got)
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 var dnsRecords = newTable(table[store.DNSRecord]{
 	name:    "dns_records",
 	derived: func(r *store.DNSRecord) []any { return []any{"purpose", purposeOf(r)} },
-	fixed:   []string{"domain_id", "name", "type", "system_managed"},
 	unique:  sameDNSRecord,
 	visible: func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(`t.domain_id`) },
 })

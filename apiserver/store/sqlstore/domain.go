@@ -11,7 +11,6 @@ var domains = newTable(table[store.Domain]{
 	name:     "domains",
 	derived:  func(d *store.Domain) []any { return []any{"search_text", namesText(d.Name)} },
 	optional: "dedicated_ip_id",
-	fixed:    []string{"name"},
 	unique:   func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
 	visible:  (*where).withoutUnpaid,
 })

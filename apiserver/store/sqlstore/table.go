@@ -25,8 +25,6 @@ type table[T any] struct {
 	optional string
 	// derived returns the names and values of columns that are computed and never read.
 	derived func(*T) []any
-	// fixed are columns that never change, beside id, account_id and created_at.
-	fixed []string
 	// unique selects the row with the same unique values as an object; nil if only ids are
 	// unique.
 	unique func(*where, *T) *where
@@ -40,8 +38,7 @@ type table[T any] struct {
 	stores  []string      // names, and those of the derived columns
 	// The parts of the statements.
 	selection, insertion, updating string
-	// Indexes in columns: of those that never change, and of some columns or -1.
-	unchanging                        []int
+	// Indexes in columns, or -1.
 	id, account, createdAt, updatedAt int
 }
 
@@ -71,12 +68,8 @@ func newTable[T any](t table[T]) *table[T] {
 	}
 	t.stores = written
 	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING RETURNING created_at`
-	fixed := append(slices.Clip(t.fixed), "id", "account_id", "created_at")
 	var set []string
 	for i, c := range written {
-		if slices.Contains(fixed, c) {
-			t.unchanging = append(t.unchanging, i)
-		}
 		set = append(set, c+" = $"+strconv.Itoa(i+1))
 	}
 	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
@@ -408,12 +401,6 @@ func update[T any](t *tx, tbl *table[T], accountID string, id any, change func(*
 	after := before
 	if err := change(&after); err != nil || reflect.DeepEqual(before, after) {
 		return after, err
-	}
-	old, values := tbl.written(&before), tbl.written(&after)
-	for _, i := range tbl.unchanging {
-		if !reflect.DeepEqual(old[i], values[i]) {
-			return after, fmt.Errorf("update %s: %s can't be changed", tbl.name, tbl.names[i])
-		}
 	}
 	if err := tbl.checkUnique(t, &after); err != nil {
 		return after, err

@@ -174,6 +174,6 @@ func (h *harness) bucket(name string) time.Time {
 // setBucket sets at a time when a token bucket is full again.
 func setBucket(name string, now, fullAt time.Time) func(store.Tx) error {
 	return func(tx store.Tx) error {
-		return tx.UpdateTokenBucket(name, now, func(time.Time) (time.Time, error) { return fullAt, nil })
+		return tx.UpdateTokenBucket(name, now, func(time.Time) time.Time { return fullAt })
 	}
 }
