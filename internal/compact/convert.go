@@ -85,11 +85,11 @@ func toNarrow(raw msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, er
 	case isUnknown(raw):
 		return unknownRaw, nil
 	}
-	var b bytes.Buffer
-	if err := writeJSON(&b, msgpack.NewDecoder(bytes.NewReader(raw))); err != nil {
+	text, err := toJSON(raw)
+	if err != nil {
 		return nil, err
 	}
-	return msgpack.Marshal(b.String())
+	return msgpack.Marshal(string(text))
 }
 
 // toWire returns the value of a wire type for a string. One of dynamic type becomes an
@@ -106,9 +106,10 @@ func toWire(narrow msgpack.RawMessage, wire tftypes.Type) (msgpack.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
+	kind := typeOf(v)
 	raw, err := encode(v)
 	if err == nil && isDynamic(wire) {
-		return wrap(raw, typeOf(v))
+		return wrap(raw, kind)
 	}
 	return raw, err
 }
@@ -139,7 +140,7 @@ func (c *conversion) stateToFramework(raw *tfprotov6.RawState) (*tfprotov6.RawSt
 			fields[name] = json.RawMessage("null")
 			continue
 		}
-		// Terraform writes the keys of an object sorted, as writeJSON does. An editor may not.
+		// Terraform writes the keys of an object sorted, as toJSON does. An editor may not.
 		text, err := json.Marshal(v)
 		if err != nil {
 			return nil, err

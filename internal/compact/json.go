@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
+	"reflect"
 	"strconv"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -91,100 +90,26 @@ func isUnknownJSON(v map[string]any) bool {
 	return ok && len(v) == 1
 }
 
-// writeJSON appends a value as JSON. Equal values have equal JSON.
-func writeJSON(b *bytes.Buffer, dec *msgpack.Decoder) error {
-	code, err := dec.PeekCode()
-	if err != nil {
-		return err
+// unknownPart is an unknown value within another value.
+type unknownPart struct{}
+
+func (unknownPart) MarshalJSON() ([]byte, error) { return []byte(unknown), nil }
+
+func init() {
+	for _, id := range []int8{0, 12} { // of go-cty: alone, and with what Terraform knows of the value
+		msgpack.RegisterExtDecoder(id, unknownPart{}, func(dec *msgpack.Decoder, _ reflect.Value, n int) error {
+			return dec.ReadFull(make([]byte, n))
+		})
 	}
-	switch {
-	case msgpcode.IsExt(code):
-		b.WriteString(unknown)
-		return dec.Skip()
-	case code == msgpcode.Nil:
-		b.WriteString("null")
-		return dec.DecodeNil()
-	case msgpcode.IsString(code):
-		s, err := dec.DecodeString()
-		writeString(b, s)
-		return err
-	case code == msgpcode.True, code == msgpcode.False:
-		is, err := dec.DecodeBool()
-		b.WriteString(strconv.FormatBool(is))
-		return err
-	case code == msgpcode.Float, code == msgpcode.Double:
-		n, err := dec.DecodeFloat64()
-		b.WriteString(strconv.FormatFloat(n, 'f', -1, 64))
-		return err
-	case code == msgpcode.Uint64:
-		n, err := dec.DecodeUint64()
-		b.WriteString(strconv.FormatUint(n, 10))
-		return err
-	case msgpcode.IsFixedArray(code), code == msgpcode.Array16, code == msgpcode.Array32:
-		return writeArray(b, dec)
-	case msgpcode.IsFixedMap(code), code == msgpcode.Map16, code == msgpcode.Map32:
-		return writeMap(b, dec)
-	}
-	n, err := dec.DecodeInt64()
-	b.WriteString(strconv.FormatInt(n, 10))
-	return err
 }
 
-func writeArray(b *bytes.Buffer, dec *msgpack.Decoder) error {
-	n, err := dec.DecodeArrayLen()
+// toJSON returns a value as JSON. Equal values have equal JSON.
+func toJSON(raw msgpack.RawMessage) ([]byte, error) {
+	v, err := msgpack.NewDecoder(bytes.NewReader(raw)).DecodeInterfaceLoose()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b.WriteByte('[')
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := writeJSON(b, dec); err != nil {
-			return err
-		}
-	}
-	b.WriteByte(']')
-	return nil
-}
-
-// writeMap appends a map or an object with its keys in alphabetical order. That is the
-// order of Terraform, but the protocol does not promise it.
-func writeMap(b *bytes.Buffer, dec *msgpack.Decoder) error {
-	n, err := dec.DecodeMapLen()
-	if err != nil {
-		return err
-	}
-	written := make(map[string]string, n)
-	keys := make([]string, n)
-	start := b.Len()
-	for i := range keys {
-		if keys[i], err = dec.DecodeString(); err != nil {
-			return err
-		}
-		if err := writeJSON(b, dec); err != nil {
-			return err
-		}
-		written[keys[i]] = string(b.Bytes()[start:])
-		b.Truncate(start)
-	}
-	slices.Sort(keys)
-	b.WriteByte('{')
-	for i, key := range keys {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		writeString(b, key)
-		b.WriteByte(':')
-		b.WriteString(written[key])
-	}
-	b.WriteByte('}')
-	return nil
-}
-
-func writeString(b *bytes.Buffer, s string) {
-	escaped, _ := json.Marshal(s) // a string can't fail
-	b.Write(escaped)
+	return json.Marshal(v)
 }
 
 func decodeJSON(data []byte) (v any, err error) {
@@ -194,49 +119,38 @@ func decodeJSON(data []byte) (v any, err error) {
 	return v, err
 }
 
+// encode returns a decoded JSON value in MessagePack, with sorted keys as Terraform has them. It
+// changes the value.
 func encode(v any) (msgpack.RawMessage, error) {
 	var b bytes.Buffer
-	err := writeValue(msgpack.NewEncoder(&b), v)
+	enc := msgpack.NewEncoder(&b)
+	enc.SetSortMapKeys(true)
+	enc.UseCompactInts(true)
+	err := enc.Encode(encodable(v))
 	return b.Bytes(), err
 }
 
-// writeValue appends a decoded JSON value in MessagePack.
-func writeValue(enc *msgpack.Encoder, v any) error {
+func encodable(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
-			return enc.EncodeInt(n)
+		if n, err := v.Int64(); err == nil {
+			return n
 		}
 		if n, err := v.Float64(); err == nil && strconv.FormatFloat(n, 'f', -1, 64) == v.String() {
-			return enc.EncodeFloat64(n)
+			return n
 		}
-		return enc.EncodeString(v.String()) // a number that no float has
+		return v.String() // a number that no float has
 	case []any:
-		if err := enc.EncodeArrayLen(len(v)); err != nil {
-			return err
+		for i := range v {
+			v[i] = encodable(v[i])
 		}
-		for _, item := range v {
-			if err := writeValue(enc, item); err != nil {
-				return err
-			}
-		}
-		return nil
 	case map[string]any:
 		if isUnknownJSON(v) {
-			return enc.Encode(unknownRaw)
+			return unknownRaw
 		}
-		if err := enc.EncodeMapLen(len(v)); err != nil {
-			return err
+		for name := range v {
+			v[name] = encodable(v[name])
 		}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if err := enc.EncodeString(key); err != nil {
-				return err
-			}
-			if err := writeValue(enc, v[key]); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-	return enc.Encode(v) // nil, a string or a bool
+	return v
 }
