@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -16,11 +17,10 @@ import (
 
 func init() { lib.PatchIssue199() } // the page size on linux/arm64, which zombiezen leaves out
 
-// session is a connection with its prepared statements, for one goroutine.
+// session is a connection, which keeps its prepared statements, for one goroutine.
 type session struct {
-	conn       *zombiezen.Conn
-	statements map[string]*zombiezen.Stmt
-	rows       rows // of the query that runs
+	conn *zombiezen.Conn
+	rows rows // of the query that runs
 }
 
 // connect opens a connection to the file at a path.
@@ -33,7 +33,7 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 		return nil, err
 	}
 	conn.SetBusyTimeout(with.wait)
-	s := &session{conn: conn, statements: make(map[string]*zombiezen.Stmt)}
+	s := &session{conn: conn}
 	for _, pragma := range with.pragmas {
 		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+pragma, nil); err != nil {
 			return nil, errors.Join(err, s.close())
@@ -42,13 +42,8 @@ func connect(ctx context.Context, path string, with settings) (*session, error) 
 	return s, nil
 }
 
-// close closes the statements and the connection, which rolls back an open transaction.
-func (s *session) close() error {
-	for _, stmt := range s.statements {
-		_ = stmt.Finalize() // repeats the error of its last run
-	}
-	return s.conn.Close()
-}
+// close closes the connection, which rolls back an open transaction.
+func (s *session) close() error { return s.conn.Close() }
 
 // exec runs a statement and ignores its rows.
 func (s *session) exec(query string) error {
@@ -58,12 +53,12 @@ func (s *session) exec(query string) error {
 
 // ExecContext implements sqlstore.Querier.
 func (s *session) ExecContext(_ context.Context, query string, args ...any) (int64, error) {
+	if strings.Contains(query, ";") {
+		return 0, sqlitex.ExecScript(s.conn, query)
+	}
 	stmt, err := s.statement(query)
 	if err != nil {
 		return 0, err
-	}
-	if stmt == nil {
-		return 0, sqlitex.ExecScript(s.conn, query)
 	}
 	defer reset(stmt)
 	if err := bind(stmt, args); err != nil {
@@ -90,9 +85,6 @@ func (s *session) QueryContext(_ context.Context, query string, args ...any) (sq
 	if err != nil {
 		return nil, err
 	}
-	if stmt == nil {
-		return nil, errors.New("a query is one statement")
-	}
 	if err := bind(stmt, args); err != nil {
 		reset(stmt)
 		return nil, err
@@ -116,21 +108,10 @@ func queryRow(ctx context.Context, q sqlstore.Querier, query string, dest ...any
 	return errors.Join(err, rows.Close(), rows.Err())
 }
 
-// statement caches every statement, of which there are a few hundred. It returns nil for a
-// script.
+// statement returns a statement, which the connection keeps. The error does not repeat its text.
 func (s *session) statement(query string) (*zombiezen.Stmt, error) {
-	if stmt, known := s.statements[query]; known {
-		return stmt, nil
-	}
-	stmt, rest, err := s.conn.PrepareTransient(query)
-	if err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(query[len(query)-rest:]) != "" {
-		return nil, stmt.Finalize()
-	}
-	s.statements[query] = stmt
-	return stmt, nil
+	stmt, err := s.conn.Prepare(query)
+	return stmt, cmp.Or(errors.Unwrap(err), err)
 }
 
 // transaction is the sqlstore.Querier of one View or Update.

@@ -21,27 +21,25 @@ type Copied struct {
 	Rows   int64
 }
 
-// Copy copies every row of a store to an empty one, in one transaction of each. Before it
+// Copy copies every row of a store of an engine to an empty one, in one transaction of each. Before it
 // commits, it compares the number of rows and a checksum of each table. No other process can
 // change the source meanwhile. progress is called with the number of steps that are done and
 // that there are.
 func Copy(ctx context.Context, source, target store.Store, progress func(done, total int64)) (copied Copied, err error) {
-	from, ok := source.(interface{ base() *Store })
-	to, okToo := target.(interface{ base() *Store })
-	if !ok || !okToo {
-		return copied, errors.New("only an SQL database can be copied")
-	}
+	from, to := source.(based).base(), target.(based).base()
 	// The statements run with the caller's context: an update itself is not cancelled.
-	err = from.base().engine.Update(ctx, func(_ context.Context, read Querier) error {
-		return to.base().engine.Update(ctx, func(_ context.Context, write Querier) (err error) {
-			copied, err = copyTables(ctx, from.base(), to.base(), read, write, progress)
+	err = from.engine.Update(ctx, func(_ context.Context, read Querier) error {
+		return to.engine.Update(ctx, func(_ context.Context, write Querier) (err error) {
+			copied, err = copyTables(ctx, from, to, read, write, progress)
 			return err
 		})
 	})
 	return copied, err
 }
 
-// base is promoted to the stores of the engines.
+// based are the stores of the engines, to which base is promoted.
+type based interface{ base() *Store }
+
 func (s *Store) base() *Store { return s }
 
 type copiedTable struct {

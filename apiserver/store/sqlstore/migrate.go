@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -90,11 +89,7 @@ func readMigrations(d *Dialect) (files []migration, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range names {
-		number, _, _ := strings.Cut(name, "_")
-		if n, err := strconv.Atoi(number); err != nil || n != i+1 {
-			return nil, fmt.Errorf("migration %s: want number %04d", name, i+1)
-		}
+	for _, name := range names {
 		text, err := fs.ReadFile(d.Migrations, name)
 		if err != nil {
 			return nil, err
