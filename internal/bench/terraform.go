@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
@@ -149,11 +148,7 @@ func (w *workspace) reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(ctx, filepath.Join(account, "mailhost.db"), sqlite.Options{})
-	if err != nil {
-		return err
-	}
-	_, _, err = populate(ctx, db, 0)
+	err = w.b.newAccount(ctx, filepath.Join(account, "mailhost.db"))
 	w.run(ctx, &err, 0, "init", "-input=false")
 	return err
 }
