@@ -1,6 +1,8 @@
 package domain_test
 
 import (
+	"bytes"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -118,8 +120,15 @@ func TestSavedPlan(t *testing.T) {
 func TestPurchaseIsAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		p := s.Protocol(t, "")
-		config := attributes("acme.com", nil)
+		var sent string
+		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if isPurchase(r) {
+				body, _ := io.ReadAll(r.Body)
+				sent, r.Body = string(body), io.NopCloser(bytes.NewReader(body))
+			}
+			next.ServeHTTP(w, r)
+		}))
+		config := attributes("acme.com", map[string]any{"contact_info": contactAttributes(map[string]any{"country": "de"})})
 		price, workspace, loss := "The price is 12.00 USD.", s.WorkspaceID, "The plan destroys the domain acme.com"
 		if s.PublishedOnly {
 			price, workspace, loss = "This API returns the price only with the purchase.", "(unknown)", "The domain acme.com will still exist"
@@ -128,8 +137,11 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		p.NoErrors(diags)
 		acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan buys the domain acme.com`+"\n", "does not own acme.com", price, "no refund", "account_id")
 		assert.Check(t, plan.Text("acquisition") == "purchase" && plan.Text("workspace_id") == workspace && (s.PublishedOnly || plan.Text("purchase_price") == "12.00 USD"), "planned %s", plan.State)
+		config["workspace_id"] = strings.ToUpper(s.WorkspaceID)
 		o, diags := p.Apply(t.Context(), domainType, config, nil)
-		assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "purchase", "%s: %s", o.State, acctest.Render(diags))
+		assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "purchase" && (s.PublishedOnly || o.Text("purchase_price") == "12.00 USD"), "%s: %s", o.State, acctest.Render(diags))
+		assert.Check(t, o.Text("workspace_id") == config["workspace_id"], "not as planned: %s", o.State)
+		assert.Check(t, strings.Contains(sent, `"country":"DE"`), sent)
 		_, diags = p.Plan(domainType, nil, o)
 		acctest.Expect(t, diags, "WARNING: "+loss)
 		assert.Check(t, len(diags) == 1, "%s", acctest.Render(diags))
