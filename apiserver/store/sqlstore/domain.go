@@ -35,7 +35,7 @@ func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) 
 	if f.Tag != "" {
 		w.and(`t.id IN (SELECT domain_id FROM domain_tags WHERE tag = ?)`, f.Tag)
 	}
-	w.searchNames(`t.search_text`, f.Search)
+	w.search(`t.search_text`, f.Search)
 	if f.Within.Restricted {
 		w.and(`(` + w.in(`t.id`, f.Within.Domains) + ` OR ` + w.in(`t.workspace_id`, f.Within.Workspaces) + `)`)
 	}

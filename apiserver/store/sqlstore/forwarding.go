@@ -30,7 +30,7 @@ func (r *reader) ForwardingByLink(linkHash []byte) (store.Forwarding, error) {
 }
 
 func (r *reader) ForwardingRules(accountID string, f store.ForwardingFilter, s store.Slice) ([]store.Forwarding, int, error) {
-	w := r.inAccount(accountID).scoped(f.ScopedFilter).searchNames(`t.search_text`, f.Search)
+	w := r.inAccount(accountID).scoped(f.ScopedFilter).search(`t.search_text`, f.Search)
 	if f.VerificationState != "" {
 		// The same cases as in store.Forwarding.VerificationState.
 		w.and(`CASE WHEN t.internal THEN '`+vocab.VerificationInternal+`'

@@ -60,7 +60,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	if f.After.ID != "" {
 		w.after(f.After.CreatedAt, f.After.ID)
 	}
-	return w.state(f.Status, f.Now).searchNames(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
+	return w.state(f.Status, f.Now).search(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }
 
 // CreateMailbox checks that the addresses are free before it inserts them: the account is locked.

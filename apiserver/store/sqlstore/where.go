@@ -108,16 +108,6 @@ func (w *where) search(column, term string) *where {
 	return w.and(w.like(column, pattern(term)))
 }
 
-// searchNames is search in a namesText. It also matches the ASCII form of the term.
-func (w *where) searchNames(column, term string) *where {
-	if searchable(term) {
-		if ascii, ok := asciiName(term); ok {
-			return w.and(`(` + w.like(column, pattern(term)) + ` OR ` + w.like(column, pattern(ascii)) + `)`)
-		}
-	}
-	return w.search(column, term)
-}
-
 // searchable reports whether a text may contain the term: engines don't take NUL in a pattern.
 func searchable(term string) bool { return len(term) <= maxSearch && !strings.ContainsRune(term, 0) }
 
@@ -146,24 +136,6 @@ func namesText(name string) string {
 func unicodeName(name string) string {
 	at := strings.LastIndexByte(name, '@')
 	return name[:at+1] + domainname.Unicode(name[at+1:])
-}
-
-// asciiName returns the ASCII form of a part of an address or a domain name if it differs.
-func asciiName(part string) (string, bool) {
-	at := strings.LastIndexByte(part, '@')
-	labels := strings.Split(part[at+1:], ".")
-	for i, label := range labels {
-		if label == "" {
-			continue // the part begins or ends at a dot
-		}
-		ascii, err := domainname.NormalizeLabels(label)
-		if err != nil {
-			return "", false
-		}
-		labels[i] = ascii
-	}
-	ascii := part[:at+1] + strings.Join(labels, ".")
-	return ascii, searchText(ascii) != searchText(part)
 }
 
 // state selects by the status of a store.Provisioning at a time, unless that is empty.
