@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -17,9 +16,8 @@ func OpenExclusive(ctx context.Context, path string) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	with := Options{}.withDefaults().toWrite()
-	with.pragmas = append([]string{"locking_mode = exclusive"}, with.pragmas...) // before the first read
-	s, _, err := openSession(ctx, path, with, Options{})
+	opts := Options{exclusive: true}.withDefaults()
+	s, opened, err := openSession(ctx, path, opts.toWrite(), opts)
 	if isBusy(err) || errors.Is(err, errReplaced) {
 		err = store.ErrInUse
 	}
@@ -31,50 +29,5 @@ func OpenExclusive(ctx context.Context, path string) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	return sqlstore.New(&exclusive{session: s}, &dialect), nil
-}
-
-// exclusive is an engine with one connection, for all views and updates.
-type exclusive struct {
-	mu      sync.Mutex
-	session *session // nil after Close
-}
-
-var _ sqlstore.Engine = (*exclusive)(nil)
-
-// View implements sqlstore.Engine.
-func (e *exclusive) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	return e.Update(ctx, fn)
-}
-
-// Update implements sqlstore.Engine.
-func (e *exclusive) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) (err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.session == nil {
-		return store.ErrClosed
-	}
-	if err := e.session.exec(`BEGIN`); err != nil {
-		return err
-	}
-	end := `ROLLBACK` // also if fn panics
-	defer func() { err = errors.Join(err, e.session.exec(end)) }()
-	t := &transaction{session: e.session}
-	if err = fn(ctx, t); err == nil {
-		err = t.failed
-	}
-	if err == nil {
-		end = `COMMIT`
-	}
-	return err
-}
-
-// Close implements sqlstore.Engine.
-func (e *exclusive) Close() (err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.session != nil {
-		err, e.session = e.session.close(), nil
-	}
-	return err
+	return sqlstore.New(newEngine(path, s, opened, opts), &dialect), nil
 }

@@ -182,7 +182,12 @@ func (o Options) toWrite() settings {
 	if o.unsynced {
 		synchronous = "synchronous = off"
 	}
+	locking := "locking_mode = normal"
+	if o.exclusive {
+		locking = "locking_mode = exclusive"
+	}
 	return settings{pollTimeout, []string{
+		locking, // before the first read
 		synchronous,
 		"foreign_keys = on",
 		"temp_store = memory",

@@ -25,10 +25,12 @@ type Options struct {
 	// ReadOnly opens an existing file without migrating it. Update returns store.ErrReadOnly.
 	ReadOnly bool
 
-	// For tests. Without synchronization, a power cut loses commits.
+	// For tests.
 	maxGroup, checkpointFrames int
-	unsynced                   bool
 	migrations                 fs.FS
+
+	unsynced  bool // of a store in memory
+	exclusive bool // the writer's connection is the only one
 }
 
 // Store is a store.Store in an SQLite file.
@@ -93,15 +95,21 @@ func openFile(ctx context.Context, path string, opts Options) (*engine, error) {
 	if err != nil {
 		return nil, openError(path, err)
 	}
+	return newEngine(path, s, opened, opts), nil
+}
+
+func newEngine(path string, s *session, opened os.FileInfo, opts Options) *engine {
 	e := &engine{health: health{path: path, opened: opened}}
-	e.readers = newReaders(path, &e.health, opts)
+	if !opts.exclusive {
+		e.readers = newReaders(path, &e.health, opts)
+	}
 	if opts.ReadOnly {
 		e.readers.idle = append(e.readers.idle, s)
 	} else {
 		e.writer = newWriter(path, s, &e.health, opts)
 		go e.writer.run()
 	}
-	return e, nil
+	return e
 }
 
 // openSession connects to a file, and migrates it unless it is opened for reading. It begins
@@ -163,8 +171,8 @@ func (s *session) prepare(ctx context.Context, opts Options, check func() error)
 // engine is SQLite's sqlstore.Engine.
 type engine struct {
 	health
-	writer  *writer // nil if the store is read-only
-	readers *readers
+	writer  *writer      // nil if the store is read-only
+	readers *readers     // nil if the store is exclusive
 	remove  func() error // removes the directory of a store in memory, else nil
 	close   sync.Once
 }
@@ -173,6 +181,9 @@ var _ sqlstore.Engine = (*engine)(nil)
 
 // View implements sqlstore.Engine.
 func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	if e.readers == nil {
+		return e.writer.update(ctx, fn)
+	}
 	return e.explain(e.readers.view(ctx, fn))
 }
 
@@ -190,7 +201,9 @@ func (e *engine) Close() (err error) {
 		if e.writer != nil {
 			e.writer.stop()
 		}
-		err = e.readers.close()
+		if e.readers != nil {
+			err = e.readers.close()
+		}
 		if e.writer != nil {
 			err = errors.Join(err, e.writer.close())
 		}
