@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -46,7 +45,7 @@ var dialect = sqlstore.Dialect{
 func schemaVersion(ctx context.Context, q sqlstore.Querier, own int) (int, error) {
 	var exists bool
 	var tables int
-	if err := scanRow(ctx, q, `SELECT to_regclass('mailhost_schema') IS NOT NULL,
+	if err := sqlstore.ScanRow(ctx, q, `SELECT to_regclass('mailhost_schema') IS NOT NULL,
 		(SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ANY (string_to_array('accounts,mailboxes,domains', ',')))`,
 		nil, &exists, &tables); err != nil {
 		return 0, err
@@ -58,28 +57,11 @@ func schemaVersion(ctx context.Context, q sqlstore.Querier, own int) (int, error
 		return 0, nil
 	}
 	var version, compatible int
-	if err := scanRow(ctx, q, `SELECT version, compatible_with FROM mailhost_schema`, nil, &version, &compatible); err != nil {
+	if err := sqlstore.ScanRow(ctx, q, `SELECT version, compatible_with FROM mailhost_schema`, nil, &version, &compatible); err != nil {
 		return 0, err
 	}
 	if version > own && compatible <= own {
 		version = own
 	}
 	return version, nil
-}
-
-// scanRow scans the only row of a query.
-func scanRow(ctx context.Context, q sqlstore.Querier, query string, args []any, dest ...any) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	found := rows.Next()
-	if found {
-		err = rows.Scan(dest...)
-	}
-	err = errors.Join(err, rows.Close(), rows.Err())
-	if err == nil && !found {
-		err = errors.New("a query without a row")
-	}
-	return err
 }

@@ -28,7 +28,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		if err := sqlstore.Probe(ctx, q); err != nil {
 			return err
 		}
-		return scanRow(ctx, q, `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
+		return sqlstore.ScanRow(ctx, q, `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean,
 			COALESCE((SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_catalog.pg_class WHERE oid = ANY (array(SELECT to_regclass(value)::oid FROM unnest(string_to_array($1, ',')) value))
 				AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), '')`,
 			[]any{strings.Join(sqlstore.Tables(), ",")}, &readOnly, &forbidden)
@@ -74,7 +74,7 @@ func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
 	pool := s.engine.pool.Stat()
 	u.Connections, u.MaxConnections = int(pool.AcquiredConns()), int(pool.MaxConns())
 	err = s.engine.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-		return scanRow(ctx, q, `SELECT pg_database_size(current_database())`, nil, &u.Bytes)
+		return sqlstore.ScanRow(ctx, q, `SELECT pg_database_size(current_database())`, nil, &u.Bytes)
 	})
 	return u, err
 }

@@ -175,7 +175,7 @@ func (e *engine) findOthers(ctx context.Context) error {
 	return e.View(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 		var clients int
 		var names string
-		if err := scanRow(ctx, q, `SELECT COUNT(*), COALESCE(string_agg(DISTINCT application_name, ', '), '') FROM pg_stat_activity
+		if err := sqlstore.ScanRow(ctx, q, `SELECT COUNT(*), COALESCE(string_agg(DISTINCT application_name, ', '), '') FROM pg_stat_activity
 			WHERE datname = current_database() AND usename = current_user AND application_name <> $1 AND pid <> pg_backend_pid()`,
 			[]any{exclusiveName}, &clients, &names); err != nil || clients == 0 {
 			return err

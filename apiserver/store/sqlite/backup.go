@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	zombiezen "zombiezen.com/go/sqlite"
 )
 
@@ -19,10 +20,7 @@ import (
 // backed up before an upgrade.
 func BackupFile(ctx context.Context, from, to string) error {
 	return readFile(ctx, from, func(s *session) error {
-		version, err := schemaVersion(ctx, s, 0)
-		if err == nil && version == 0 {
-			err = errNoStore
-		}
+		err := requireStore(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -43,7 +41,7 @@ func BackupFile(ctx context.Context, from, to string) error {
 func CheckPages(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
 		var finding string
-		err := queryRow(ctx, s, `PRAGMA quick_check(1)`, &finding)
+		err := sqlstore.ScanRow(ctx, s, `PRAGMA quick_check(1)`, nil, &finding)
 		if err == nil && finding != "ok" {
 			err = fmt.Errorf("it is damaged; restore a backup: %s", strings.Join(strings.Fields(finding), " "))
 		}
@@ -55,10 +53,7 @@ func CheckPages(ctx context.Context, path string) error {
 // left. Updates wait meanwhile. It needs as much free space as the file.
 func Compact(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
-		version, err := schemaVersion(ctx, s, 0)
-		if err == nil && version == 0 {
-			err = errNoStore
-		}
+		err := requireStore(ctx, s)
 		if err == nil {
 			err = s.exec(`VACUUM`)
 		}
@@ -67,6 +62,15 @@ func Compact(ctx context.Context, path string) error {
 		}
 		return err
 	})
+}
+
+// requireStore returns an error if nothing was stored in a file.
+func requireStore(ctx context.Context, s *session) error {
+	version, err := schemaVersion(ctx, s, 0)
+	if err == nil && version == 0 {
+		err = errNoStore
+	}
+	return err
 }
 
 // readFile calls read with a connection to an existing file, which the end of ctx interrupts.

@@ -35,8 +35,8 @@ var dialect = sqlstore.Dialect{
 // schemaVersion refuses the database of another program.
 func schemaVersion(ctx context.Context, q sqlstore.Querier, _ int) (int, error) {
 	var application, version, tables int
-	if err := queryRow(ctx, q, `SELECT (SELECT application_id FROM pragma_application_id),
-		(SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_schema)`, &application, &version, &tables); err != nil {
+	if err := sqlstore.ScanRow(ctx, q, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_schema)`, nil, &application, &version, &tables); err != nil {
 		return 0, err
 	}
 	switch {

@@ -57,22 +57,16 @@ func (r *rows) Scan(dest ...any) error {
 	return nil
 }
 
+// scan reads a column, whose type the schema enforces.
 func (r *rows) scan(i int, dest any) error {
-	kind := r.stmt.ColumnType(i)
-	want := zombiezen.TypeInteger
 	switch d := dest.(type) {
 	case interface{ Scan(src any) error }: // sql.Scanner
-		return d.Scan(r.value(i, kind))
+		return d.Scan(r.value(i))
 	case *any:
-		*d, want = r.value(i, kind), kind
+		*d = r.value(i)
 	case *string:
-		if want = zombiezen.TypeText; kind != zombiezen.TypeNull {
-			*d, want = r.stmt.ColumnText(i), kind
-		}
+		*d = r.stmt.ColumnText(i)
 	case *[]byte:
-		if *d, want = nil, zombiezen.TypeBlob; kind == zombiezen.TypeNull {
-			return nil
-		}
 		*d = r.blob(i)
 	case *int64:
 		*d = r.stmt.ColumnInt64(i)
@@ -81,15 +75,11 @@ func (r *rows) scan(i int, dest any) error {
 	case *bool:
 		*d = r.stmt.ColumnInt64(i) != 0
 	case **int64:
-		if *d = nil; kind == zombiezen.TypeNull {
-			return nil
+		if *d = nil; r.stmt.ColumnType(i) != zombiezen.TypeNull {
+			*d = new(r.stmt.ColumnInt64(i))
 		}
-		*d = new(r.stmt.ColumnInt64(i))
 	default:
 		return fmt.Errorf("can't be scanned into a %T", dest)
-	}
-	if kind != want {
-		return fmt.Errorf("its type is not that of a %T", dest)
 	}
 	return nil
 }
@@ -106,8 +96,8 @@ func (r *rows) blob(i int) []byte {
 }
 
 // value returns a column as database/sql does.
-func (r *rows) value(i int, kind zombiezen.ColumnType) any {
-	switch kind {
+func (r *rows) value(i int) any {
+	switch r.stmt.ColumnType(i) {
 	case zombiezen.TypeInteger:
 		return r.stmt.ColumnInt64(i)
 	case zombiezen.TypeText:

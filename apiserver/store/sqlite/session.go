@@ -97,17 +97,6 @@ func (s *session) QueryContext(_ context.Context, query string, args ...any) (sq
 	return &s.rows, nil
 }
 
-func queryRow(ctx context.Context, q sqlstore.Querier, query string, dest ...any) error {
-	rows, err := q.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	if rows.Next() {
-		err = rows.Scan(dest...)
-	}
-	return errors.Join(err, rows.Close(), rows.Err())
-}
-
 // statement returns a statement, which the connection keeps. The error does not repeat its text.
 func (s *session) statement(query string) (*zombiezen.Stmt, error) {
 	stmt, err := s.conn.Prepare(query)

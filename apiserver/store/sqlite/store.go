@@ -145,10 +145,7 @@ func (s *session) prepare(ctx context.Context, opts Options, check func() error)
 		return err
 	}
 	if opts.ReadOnly {
-		if version, err := schemaVersion(ctx, s, 0); version == 0 {
-			return cmp.Or(err, errNoStore)
-		}
-		return errOlderSchema
+		return cmp.Or(requireStore(ctx, s), errOlderSchema)
 	}
 	if err := s.exec(useWAL); err != nil {
 		return err

@@ -96,7 +96,7 @@ func TestPragmas(t *testing.T) {
 	err = s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
 			var got any
-			err := queryRow(ctx, q, "PRAGMA "+name, &got)
+			err := sqlstore.ScanRow(ctx, q, "PRAGMA "+name, nil, &got)
 			assert.Check(t, err == nil && fmt.Sprint(got) == want, "%s of the writer = %v, want %s; %v", name, got, want, err)
 		}
 		return nil

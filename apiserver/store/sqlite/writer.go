@@ -200,7 +200,7 @@ func (w *writer) emptyLog() {
 // checkpoint runs a checkpoint that truncates the log, and returns how many frames it still has.
 func (s *session) checkpoint() (frames int, err error) {
 	var busy, moved int
-	err = queryRow(context.Background(), s, `PRAGMA wal_checkpoint(TRUNCATE)`, &busy, &frames, &moved)
+	err = sqlstore.ScanRow(context.Background(), s, `PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &frames, &moved)
 	return frames, err
 }
 

@@ -51,6 +51,12 @@ func Probe(ctx context.Context, q Querier) error {
 	return err
 }
 
+// ScanRow scans the first row of an engine's own query, or returns store.ErrNotFound.
+func ScanRow(ctx context.Context, q Querier, query string, args []any, dest ...any) error {
+	_, err := only(scan(&reader{ctx: ctx, q: q}, query, args, func(*struct{}) []any { return dest }))
+	return err
+}
+
 // Close implements store.Store.
 func (s *Store) Close() error { return s.engine.Close() }
 
