@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -111,14 +110,6 @@ func (t *transaction) queue(ctx context.Context, query string, args []any) error
 	if err := cmp.Or(t.failed, ctx.Err()); err != nil {
 		return err
 	}
-	values := make([]any, len(args))
-	for i, arg := range args {
-		v, err := argument(arg)
-		if err != nil {
-			return fmt.Errorf("argument %d: %w", i+1, err)
-		}
-		values[i] = v
-	}
 	if isDirect(t.conn) {
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
 		defer cancel()
@@ -127,7 +118,7 @@ func (t *transaction) queue(ctx context.Context, query string, args []any) error
 			return err
 		}
 	}
-	t.batch.Queue(query, values...)
+	t.batch.Queue(query, args...)
 	return nil
 }
 
@@ -222,24 +213,6 @@ func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.
 		err = t.failed
 	}
 	return t.explain(err)
-}
-
-// argument converts what sqlstore.Querier allows as an argument.
-func argument(arg any) (any, error) {
-	plain, err := driver.DefaultParameterConverter.ConvertValue(arg) // a driver.Valuer among others
-	if err != nil {
-		return nil, err
-	}
-	switch v := plain.(type) {
-	case nil, int64, string, bool:
-		return plain, nil
-	case []byte:
-		if v == nil {
-			return nil, nil // NULL
-		}
-		return v, nil
-	}
-	return nil, fmt.Errorf("no parameter can be a %T", plain)
 }
 
 // rows are the sqlstore.Rows of the last statement of a batch.
