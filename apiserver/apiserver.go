@@ -305,7 +305,8 @@ func (s *Service) Draining() <-chan struct{} { return s.http.Draining() }
 func (s *Service) Close() error {
 	s.Drain()
 	s.rules.Close()
-	return errors.Join(s.lastUses.Close(), s.store.Close())
+	s.lastUses.Close()
+	return s.store.Close()
 }
 
 // Outbox returns the newest messages that this process wrote, one for each attempt to send one,

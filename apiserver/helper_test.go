@@ -133,11 +133,14 @@ func failing(err error) *hook {
 	return &fn
 }
 
-// beforeUpdate calls fn once, before the next update.
+// beforeUpdate calls fn once, before the next update of an operation. The last use of a token is
+// written outside of any.
 func (s *faulty) beforeUpdate(fn func()) {
-	h := hook(func(context.Context) error {
-		s.update.Store(nil)
-		fn()
+	h := hook(func(ctx context.Context) error {
+		if store.AccountOf(ctx) != "" {
+			s.update.Store(nil)
+			fn()
+		}
 		return nil
 	})
 	s.update.Store(&h)

@@ -22,7 +22,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -179,9 +178,7 @@ func (a *Authenticator) current(r store.Reader, who Caller) (Caller, error) {
 		return Caller{}, err
 	}
 	if who.IsServiceAccount() {
-		if minute := now.Unix() / 60; e.lastUse.Load() != minute && e.lastUse.Swap(minute) != minute {
-			a.lastUses.note(e.serviceAccount, now)
-		}
+		a.lastUses.note(e.serviceAccount, now)
 	}
 	return who, nil
 }
@@ -216,7 +213,6 @@ func (a *Authenticator) read(r store.Reader, who Caller) (e entry, err error) {
 		return cached, nil
 	}
 	if who.IsServiceAccount() {
-		e.lastUse = new(atomic.Int64)
 		e.serviceAccount, err = r.ServiceAccountByPublicID(who.publicID)
 		if errors.Is(err, store.ErrNotFound) {
 			err = unknownToken()
@@ -290,8 +286,6 @@ type entry struct {
 	serviceAccount store.ServiceAccount // zero for a user
 	account        store.Account
 	grants         []store.Authorization
-	// lastUse is the minute since 1970 in which the service account's use was last noted.
-	lastUse *atomic.Int64
 }
 
 func (e entry) size() int { return 1 + len(e.grants) }

@@ -100,7 +100,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{watched: &watchedStore{Store: s}, now: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC), token: newToken(random.New(nil))}
 	lastUses := NewLastUses(s, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
-		assert.Check(t, lastUses.Close())
+		lastUses.Close()
 		_ = s.Close()
 	})
 	w.Authenticator = NewAuthenticator(w.watched, func() time.Time { return w.now }, nil, lastUses)
@@ -188,24 +188,6 @@ func TestCache(t *testing.T) {
 		t.Error("an unknown token is accepted")
 	}
 	assert.Check(t, len(w.cache.entries) == 2, "the cache has %d entries, want 2", len(w.cache.entries))
-}
-
-// TestLastUseOfACachedCaller checks that a use that has been written is not recorded
-// again within its minute.
-func TestLastUseOfACachedCaller(t *testing.T) {
-	w := newWorld(t)
-	for minute := range 3 {
-		for range 3 {
-			_, err := w.enter(t.Context(), w.token.String())
-			assert.NilError(t, err)
-		}
-		at := w.lastUses.at["ci"]
-		assert.Check(t, at.Equal(w.now.Truncate(time.Minute)), "minute %d: a use at %s is pending", minute, at)
-		assert.NilError(t, w.lastUses.flush())
-		_, err := w.enter(t.Context(), w.token.String())
-		assert.Check(t, err == nil && len(w.lastUses.at) == 0, "minute %d: %v is pending after it was written, %v", minute, w.lastUses.at, err)
-		w.now = w.now.Add(time.Minute)
-	}
 }
 
 func TestCacheIsBounded(t *testing.T) {
