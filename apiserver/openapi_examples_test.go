@@ -200,16 +200,13 @@ type failingQuerier struct {
 	left *atomic.Int64
 }
 
-func (q failingQuerier) fail() error {
-	if q.left.Add(-1) == 0 {
-		return errors.New("a statement failed")
-	}
-	return nil
-}
+var errFailed = errors.New("a statement failed")
+
+func (q failingQuerier) fails() bool { return q.left.Add(-1) == 0 }
 
 func (q failingQuerier) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
-	if err := q.fail(); err != nil {
-		return 0, err
+	if q.fails() {
+		return 0, errFailed
 	}
 	return q.Querier.ExecContext(ctx, query, args...)
 }
@@ -220,20 +217,17 @@ func (q failingQuerier) ExecLater(ctx context.Context, query string, args ...any
 }
 
 func (q failingQuerier) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	if err := q.fail(); err != nil {
-		return failedRows{err: err}, nil
+	if q.fails() {
+		return failedRows{}, nil
 	}
 	return q.Querier.QueryContext(ctx, query, args...)
 }
 
 // failedRows end with an error, as they do when the connection is lost while they are read.
-type failedRows struct {
-	sqlstore.Rows
-	err error
-}
+type failedRows struct{ sqlstore.Rows }
 
 func (failedRows) Next() bool   { return false }
-func (r failedRows) Err() error { return r.err }
+func (failedRows) Err() error   { return errFailed }
 func (failedRows) Close() error { return nil }
 
 // TestEachStatementFails checks that no operation succeeds if one of its statements fails, and

@@ -39,7 +39,7 @@ func Unmarshal(data []byte, v any) error {
 		message = fmt.Sprintf("the field %q is given twice", syntactic.JSONPointer.LastToken())
 	case isSyntactic:
 		offset, message = syntactic.ByteOffset, "this is not JSON: "+cmp.Or(syntactic.Err, err).Error()
-	case isSemantic && semantic.Err == json.ErrUnknownName:
+	case isSemantic && errors.Is(semantic.Err, json.ErrUnknownName):
 		offset, pointer = semantic.ByteOffset, semantic.JSONPointer.Parent()
 		message = fmt.Sprintf("unknown field %q; there are %s", semantic.JSONPointer.LastToken(), strings.Join(fieldsOf(semantic.GoType), ", "))
 	case isSemantic && semantic.Err != nil && semantic.JSONKind != jsontext.KindNumber:
@@ -59,15 +59,13 @@ func Unmarshal(data []byte, v any) error {
 
 // refuseNull returns an error for a null, which would mean the same as a field that is left out.
 func refuseNull(data []byte) error {
-	for d := jsontext.NewDecoder(bytes.NewReader(data)); ; {
-		token, err := d.ReadToken()
-		if err != nil {
-			return nil // the end, or what Unmarshal refuses
-		}
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() { // to the end, or what Unmarshal refuses
 		if token.Kind() == jsontext.KindNull {
 			return &json.SemanticError{ByteOffset: d.InputOffset(), JSONPointer: d.StackPointer(), Err: errNull}
 		}
 	}
+	return nil
 }
 
 var errNull = errors.New("must not be null; leave the field out")

@@ -9,8 +9,9 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	zombiezen "zombiezen.com/go/sqlite"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // BackupFile writes a snapshot of a store's file, which may be in use, to a new file. If it

@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"gotest.tools/v3/assert"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // testConcurrency checks of updates at the same time, some of which fail or panic, that they don't
