@@ -2,7 +2,7 @@ package postgres_test
 
 import (
 	"context"
-	"fmt"
+	"database/sql"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -11,8 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"gotest.tools/v3/assert"
-	zombiezen "zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
@@ -83,10 +81,11 @@ func describePostgres(t *testing.T, url string) map[string]bool {
 }
 
 func describeSQLite(t *testing.T, path string) map[string]bool {
-	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
+	db, err := sql.Open("sqlite", path)
 	assert.NilError(t, err)
-	defer conn.Close()
-	assert.NilError(t, sqlitex.ExecuteTransient(conn, `ALTER TABLE mailboxes ADD COLUMN added_by_the_guide TEXT NOT NULL DEFAULT ''`, nil))
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `ALTER TABLE mailboxes ADD COLUMN added_by_the_guide TEXT NOT NULL DEFAULT ''`)
+	assert.NilError(t, err)
 	found := map[string]bool{}
 	for _, query := range []string{
 		`SELECT format('column %s.%s %s not null %s default %s', t.name, c.name, c.type, CASE c."notnull" WHEN 1 THEN 't' ELSE 'f' END, COALESCE(c.dflt_value, ''))
@@ -100,12 +99,14 @@ func describeSQLite(t *testing.T, path string) map[string]bool {
 		`SELECT format('reference %s (%s) to %s (%s) on delete %s', t.name, group_concat(f."from", ' '), f."table", group_concat(f."to", ' '), f.on_delete)
 		FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table' GROUP BY t.name, f.id`,
 	} {
-		if err := sqlitex.ExecuteTransient(conn, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *zombiezen.Stmt) error {
-			found[stmt.ColumnText(0)] = true
-			return nil
-		}}); err != nil {
-			t.Fatal(fmt.Errorf("%w: %s", err, query))
+		rows, err := db.QueryContext(t.Context(), query)
+		assert.NilError(t, err, query)
+		for rows.Next() {
+			var line string
+			assert.NilError(t, rows.Scan(&line))
+			found[line] = true
 		}
+		assert.NilError(t, rows.Err(), query)
 	}
 	return found
 }

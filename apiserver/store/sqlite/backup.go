@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	zombiezen "zombiezen.com/go/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -29,8 +29,7 @@ func BackupFile(ctx context.Context, from, to string) error {
 			_, err := s.ExecContext(ctx, `VACUUM INTO $1`, path)
 			return err
 		})
-		switch code(err) {
-		case zombiezen.ResultOK, zombiezen.ResultCorrupt, zombiezen.ResultNotADB, zombiezen.ResultBusy:
+		if c := code(err); err == nil || c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB || c == sqlite3.SQLITE_BUSY {
 			return err // of the source
 		}
 		return &OutputError{Path: to, Err: err}
@@ -56,7 +55,7 @@ func Compact(ctx context.Context, path string) error {
 	return readFile(ctx, path, func(s *session) error {
 		err := requireStore(ctx, s)
 		if err == nil {
-			err = s.exec(`VACUUM`)
+			_, err = s.ExecContext(ctx, `VACUUM`)
 		}
 		if err == nil {
 			_, err = s.checkpoint()
@@ -74,7 +73,7 @@ func requireStore(ctx context.Context, s *session) error {
 	return err
 }
 
-// readFile calls read with a connection to an existing file, which the end of ctx interrupts.
+// readFile calls read with a connection to an existing file. The error is that of ctx if it has ended.
 func readFile(ctx context.Context, path string, read func(*session) error) error {
 	path, err := existingFile(path)
 	if err != nil {
@@ -84,7 +83,6 @@ func readFile(ctx context.Context, path string, read func(*session) error) error
 	if err != nil {
 		return openError(path, err)
 	}
-	s.conn.SetInterrupt(ctx.Done())
 	err = errors.Join(read(s), s.close())
 	if _, failed := errors.AsType[*OutputError](err); err != nil && ctx.Err() != nil {
 		return ctx.Err()

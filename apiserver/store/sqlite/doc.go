@@ -1,6 +1,6 @@
 // Package sqlite keeps a store in an SQLite file: it opens the file, runs the
 // transactions of package sqlstore in it, and makes backups. Nothing else in
-// the module imports zombiezen.com/go/sqlite.
+// the module imports modernc.org/sqlite.
 //
 // # Concurrency
 //

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 
-	zombiezen "zombiezen.com/go/sqlite"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 var (
@@ -20,26 +21,31 @@ var (
 	errReplaced = errors.New("it was replaced by another file while it was being opened; try again")
 )
 
-// code returns SQLite's primary result code, or zombiezen.ResultError for another error.
-func code(err error) zombiezen.ResultCode { return zombiezen.ErrCode(err).ToPrimary() }
+// code returns SQLite's primary result code, or sqlite3.SQLITE_OK if the error is not SQLite's.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return sqlite3.SQLITE_OK
+}
 
 // isBusy reports whether another connection holds the lock that was needed.
-func isBusy(err error) bool { return code(err) == zombiezen.ResultBusy }
+func isBusy(err error) bool { return code(err) == sqlite3.SQLITE_BUSY }
 
 // openError explains why a file can't be opened.
 func openError(path string, err error) error {
 	switch code(err) {
-	case zombiezen.ResultNotADB:
+	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("open %s: %w: %w", path, errNoDatabase, err)
-	case zombiezen.ResultCorrupt:
+	case sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("open %s: it is damaged; restore a backup: %w", path, err)
-	case zombiezen.ResultCantOpen:
+	case sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("the database file %s can't be opened: %w; check its owner and mode", path, cause(path, os.O_RDONLY, err))
-	case zombiezen.ResultReadOnly:
+	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("the database file %s can't be written: %w; check its owner and mode", path, cause(path, os.O_WRONLY, err))
-	case zombiezen.ResultBusy:
+	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("open %s: another process has locked it, for instance mailhostd restore; try again when that has ended: %w", path, err)
-	case zombiezen.ResultIOErr, zombiezen.ResultFull:
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the database file %s can't be read or written; check its disk, which may be full: %w", path, err)
 	}
 	return fmt.Errorf("open %s: %w", path, err)

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	zombiezen "zombiezen.com/go/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -59,15 +59,15 @@ func (h *health) note(err error, wrote bool) error {
 func (h *health) explain(err error) error {
 	var advice string
 	switch code(err) {
-	case zombiezen.ResultNotADB, zombiezen.ResultCorrupt:
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %w", h.lost("is damaged; stop the server and restore a backup"), err)
-	case zombiezen.ResultFull:
+	case sqlite3.SQLITE_FULL:
 		advice = "its disk is full; free some space"
-	case zombiezen.ResultReadOnly, zombiezen.ResultCantOpen:
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		advice = "make it, its directory and the -wal and -shm files beside it writable"
-	case zombiezen.ResultIOErr:
+	case sqlite3.SQLITE_IOERR:
 		advice = "check its disk, and limits on its size"
-	case zombiezen.ResultBusy, zombiezen.ResultProtocol:
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL:
 		advice = "another process has locked it; try again when that has ended"
 	}
 	if advice == "" || errors.Is(err, store.ErrUnavailable) {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -105,8 +106,9 @@ func query(t testing.TB, s *Store, statement string, args ...any) (all [][]strin
 		if err != nil {
 			return err
 		}
+		columns, err := found.(*sql.Rows).Columns()
 		for found.Next() {
-			values := make([]any, found.(*rows).stmt.ColumnCount())
+			values := make([]any, len(columns))
 			row, to := make([]string, len(values)), make([]any, len(values))
 			for i := range values {
 				to[i] = &values[i]

@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
-	zombiezen "zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -136,13 +134,12 @@ func writeMailboxes(path string) error {
 // maintain does what may be done to a file that is in use, in a random order, until stopped
 // is closed. Other programs may, with SQLite's locks.
 func maintain(t *testing.T, path string, r *rand.Rand, stopped <-chan struct{}) {
-	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
+	s, err := connect(t.Context(), path, settings{wait: time.Second})
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	defer conn.Close()
-	conn.SetBusyTimeout(time.Second)
+	defer s.close()
 	for {
 		select {
 		case <-stopped:
@@ -156,7 +153,7 @@ func maintain(t *testing.T, path string, r *rand.Rand, stopped <-chan struct{}) 
 			now := time.Now()
 			err = os.Chtimes(path, now, now)
 		} else {
-			err = sqlitex.ExecuteTransient(conn, statement, nil)
+			err = s.exec(statement)
 		}
 		if err != nil && !isBusy(err) {
 			t.Errorf("%s: %v", statement, err)

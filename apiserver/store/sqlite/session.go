@@ -1,76 +1,70 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
+	"database/sql"
 	"errors"
+	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	lib "modernc.org/sqlite/lib"
-	zombiezen "zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-func init() { lib.PatchIssue199() } // the page size on linux/arm64, which zombiezen leaves out
-
-// session is a connection, which keeps its prepared statements, for one goroutine.
+// session is a connection with its prepared statements, for one goroutine.
 type session struct {
-	conn *zombiezen.Conn
-	rows rows // of the query that runs
+	db         *sql.DB // has no other connection
+	conn       *sql.Conn
+	statements map[string]*sql.Stmt
 }
 
 // connect opens a connection to the file at a path.
 func connect(ctx context.Context, path string, with settings) (*session, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	conn, err := zombiezen.OpenConn(path, zombiezen.OpenReadWrite)
+	file := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: "mode=rw"}
+	db, err := sql.Open("sqlite", file.String())
 	if err != nil {
 		return nil, err
 	}
-	conn.SetBusyTimeout(with.wait)
-	s := &session{conn: conn}
-	for _, pragma := range with.pragmas {
-		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+pragma, nil); err != nil {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s := &session{db: db, conn: conn, statements: map[string]*sql.Stmt{}}
+	for _, pragma := range append([]string{"busy_timeout = " + strconv.FormatInt(with.wait.Milliseconds(), 10)}, with.pragmas...) {
+		if err := s.exec("PRAGMA " + pragma); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
 	return s, nil
 }
 
-// close closes the connection, which rolls back an open transaction.
-func (s *session) close() error { return s.conn.Close() }
+// close closes the statements and the connection, which rolls back an open transaction.
+func (s *session) close() error {
+	for _, stmt := range s.statements {
+		_ = stmt.Close() // repeats the error of its last run
+	}
+	return errors.Join(s.conn.Close(), s.db.Close())
+}
 
-// exec runs a statement and ignores its rows.
+// exec runs a statement or a script, and ignores its rows.
 func (s *session) exec(query string) error {
 	_, err := s.ExecContext(context.Background(), query)
 	return err
 }
 
 // ExecContext implements sqlstore.Querier.
-func (s *session) ExecContext(_ context.Context, query string, args ...any) (int64, error) {
-	if strings.Contains(query, ";") {
-		return 0, sqlitex.ExecScript(s.conn, query)
+func (s *session) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
+	var result sql.Result
+	stmt, err := s.statement(ctx, query)
+	if err == nil {
+		result, err = stmt.ExecContext(ctx, args...)
 	}
-	stmt, err := s.statement(query)
 	if err != nil {
 		return 0, err
 	}
-	defer reset(stmt)
-	if err := bind(stmt, args); err != nil {
-		return 0, err
-	}
-	for {
-		if row, err := stmt.Step(); err != nil {
-			return 0, err
-		} else if !row {
-			return int64(s.conn.Changes()), nil
-		}
-	}
+	return result.RowsAffected()
 }
 
 // ExecLater implements sqlstore.Querier: it runs the statement at once.
@@ -80,27 +74,26 @@ func (s *session) ExecLater(ctx context.Context, query string, args ...any) erro
 }
 
 // QueryContext implements sqlstore.Querier.
-func (s *session) QueryContext(_ context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	stmt, err := s.statement(query)
+func (s *session) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
+	stmt, err := s.statement(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if err := bind(stmt, args); err != nil {
-		reset(stmt)
-		return nil, err
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err // and not a nil *sql.Rows
 	}
-	s.rows = rows{stmt: stmt}
-	// The first row now, so that a statement which fails is one that did not run.
-	if s.rows.ahead = s.rows.step(); s.rows.failed != nil {
-		return nil, errors.Join(s.rows.failed, s.rows.Close())
-	}
-	return &s.rows, nil
+	return rows, nil
 }
 
-// statement returns a statement, which the connection keeps. The error does not repeat its text.
-func (s *session) statement(query string) (*zombiezen.Stmt, error) {
-	stmt, err := s.conn.Prepare(query)
-	return stmt, cmp.Or(errors.Unwrap(err), err)
+// statement keeps every statement, of which there are a few hundred.
+func (s *session) statement(ctx context.Context, query string) (stmt *sql.Stmt, err error) {
+	if stmt = s.statements[query]; stmt == nil {
+		if stmt, err = s.conn.PrepareContext(ctx, query); err == nil {
+			s.statements[query] = stmt
+		}
+	}
+	return stmt, err
 }
 
 // transaction is the sqlstore.Querier of one View or Update.
@@ -120,7 +113,7 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 	if err := t.ready(ctx); err != nil {
 		return 0, err
 	}
-	n, err := t.session.ExecContext(ctx, query, args...)
+	n, err := t.session.ExecContext(context.Background(), query, args...)
 	t.failed, t.wrote = err, true
 	return n, err
 }
@@ -136,7 +129,7 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 	if err := t.ready(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := t.session.QueryContext(ctx, query, args...)
+	rows, err := t.session.QueryContext(context.Background(), query, args...)
 	t.failed, t.wrote = err, t.wrote || strings.Contains(query, "RETURNING")
 	return rows, err
 }
