@@ -211,11 +211,6 @@ func (q failingQuerier) ExecContext(ctx context.Context, query string, args ...a
 	return q.Querier.ExecContext(ctx, query, args...)
 }
 
-func (q failingQuerier) ExecLater(ctx context.Context, query string, args ...any) error {
-	_, err := q.ExecContext(ctx, query, args...)
-	return err
-}
-
 func (q failingQuerier) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	if q.fails() {
 		return failedRows{}, nil

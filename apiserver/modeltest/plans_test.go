@@ -91,11 +91,6 @@ func (q recordingQuerier) ExecContext(ctx context.Context, query string, args ..
 	return q.Querier.ExecContext(ctx, query, args...)
 }
 
-func (q recordingQuerier) ExecLater(ctx context.Context, query string, args ...any) error {
-	q.seen.add(query)
-	return q.Querier.ExecLater(ctx, query, args...)
-}
-
 func (q recordingQuerier) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	q.seen.add(query)
 	return q.Querier.QueryContext(ctx, query, args...)

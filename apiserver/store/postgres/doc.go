@@ -11,8 +11,7 @@
 // Domain names and addresses of dedicated IPs are unique in all accounts by constraints.
 // In a process, an update that names its account (store.InAccount) waits for the others of
 // the account before it takes a connection, or joins their transaction: those that wait at the
-// same time have one commit. Statements whose results nobody needs are sent with the next one, or
-// with the commit, so that a create takes few round trips. There are no savepoints: if one of them fails after it has written,
+// same time have one commit. There are no savepoints: if one of them fails after it has written,
 // the transaction is rolled back and each runs again alone.
 //
 // The function of an update runs again after a deadlock, after a unique value that another

@@ -51,8 +51,6 @@ func (s *session) execWithin(timeout time.Duration, script string) (pgconn.Comma
 // transaction is the sqlstore.Querier of one View or Update.
 type transaction struct {
 	*session
-	// batch has the statements of ExecLater, which are sent with the next one in one round trip.
-	batch pgx.Batch
 	// failed is the first error of a statement. The server runs no statement after it.
 	failed error
 	// wrote means that there was a statement which may change something.
@@ -61,43 +59,34 @@ type transaction struct {
 
 var _ sqlstore.Querier = (*transaction)(nil)
 
-// ExecLater implements sqlstore.Querier.
-func (t *transaction) ExecLater(ctx context.Context, query string, args ...any) error {
-	t.wrote = true
-	return t.queue(ctx, query, args)
-}
-
 // ExecContext implements sqlstore.Querier.
-func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (n int64, err error) {
+func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
+	t.wrote = true
 	if strings.Contains(query, ";") { // a script
-		if t.batch.Len() > 0 {
-			_, err = t.execBatch(ctx)
-		}
-		if err == nil {
-			t.wrote, err = true, t.exec(query)
-			t.fail(err)
-		}
+		err := t.exec(query)
+		t.fail(err)
 		return 0, err
 	}
-	if err := t.ExecLater(ctx, query, args...); err != nil {
+	limit, cancel, err := t.prepare(ctx, query)
+	defer cancel()
+	if err != nil {
 		return 0, err
 	}
-	tag, err := t.execBatch(ctx)
+	tag, err := t.conn.Exec(limit, query, args...)
+	t.fail(err)
 	return tag.RowsAffected(), err
 }
 
 // QueryContext implements sqlstore.Querier.
 func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	if err := t.queue(ctx, query, args); err != nil {
-		return nil, err
-	}
 	t.wrote = t.wrote || strings.Contains(query, "RETURNING")
-	batch, cancel, err := t.send(ctx)
+	limit, cancel, err := t.prepare(ctx, query)
 	if err != nil {
+		cancel()
 		return nil, err
 	}
-	found, err := batch.Query()
-	r := &rows{found, batch, t, cancel}
+	found, err := t.conn.Query(limit, query, args...)
+	r := &rows{found, t, cancel}
 	if err != nil {
 		_ = r.Close()
 		return nil, err
@@ -105,52 +94,15 @@ func (t *transaction) QueryContext(ctx context.Context, query string, args ...an
 	return r, nil
 }
 
-// queue adds a statement to the batch.
-func (t *transaction) queue(ctx context.Context, query string, args []any) error {
-	if err := cmp.Or(t.failed, ctx.Err()); err != nil {
-		return err
+// prepare prepares a statement, unless the connection has done so, and returns the context to run it
+// with. Statements are not interrupted: the connection could not be used any more.
+func (t *transaction) prepare(ctx context.Context, query string) (limit context.Context, cancel context.CancelFunc, err error) {
+	limit, cancel = context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+	if err = cmp.Or(t.failed, ctx.Err()); err == nil && isDirect(t.conn) {
+		_, err = t.conn.Prepare(limit, query, query)
+		t.fail(err)
 	}
-	if isDirect(t.conn) {
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
-		defer cancel()
-		if _, err := t.conn.Prepare(limit, query, query); err != nil { // unless the connection has done so
-			t.fail(err)
-			return err
-		}
-	}
-	t.batch.Queue(query, args...)
-	return nil
-}
-
-// execBatch runs the batch and returns the result of its last statement.
-func (t *transaction) execBatch(ctx context.Context) (tag pgconn.CommandTag, err error) {
-	batch, cancel, err := t.send(ctx)
-	if err != nil {
-		return tag, err
-	}
-	defer cancel()
-	tag, err = batch.Exec()
-	err = cmp.Or(err, batch.Close())
-	t.fail(err)
-	return tag, err
-}
-
-// send sends the batch and reads the results of all statements but the last. Statements are not
-// interrupted: the connection could not be used any more.
-func (t *transaction) send(ctx context.Context) (pgx.BatchResults, context.CancelFunc, error) {
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
-	batch := t.batch
-	t.batch = pgx.Batch{}
-	results := t.conn.SendBatch(limit, &batch)
-	for range batch.Len() - 1 {
-		if _, err := results.Exec(); err != nil {
-			_ = results.Close() // it has the same error
-			cancel()
-			t.fail(err)
-			return nil, nil, err
-		}
-	}
-	return results, cancel, nil
+	return limit, cancel, err
 }
 
 // fail keeps the first error of a statement. An outdated connection is not used again.
@@ -167,8 +119,8 @@ func (t *transaction) commit() error {
 	if t.failed != nil {
 		return t.explain(t.failed)
 	}
-	t.batch.Queue(`COMMIT`)
-	tag, err := t.execBatch(context.Background())
+	tag, err := t.execWithin(t.patience, `COMMIT`)
+	t.fail(err)
 	if err == nil && tag.String() != "COMMIT" {
 		return &retryError{fmt.Errorf("the server ended a transaction with %s", tag)}
 	}
@@ -215,10 +167,9 @@ func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.
 	return t.explain(err)
 }
 
-// rows are the sqlstore.Rows of the last statement of a batch.
+// rows are the sqlstore.Rows of a statement.
 type rows struct {
 	pgx.Rows
-	batch       pgx.BatchResults
 	transaction *transaction
 	cancel      context.CancelFunc
 }
@@ -235,7 +186,7 @@ func (r *rows) Next() bool {
 // Close implements sqlstore.Rows. The error is in Err.
 func (r *rows) Close() error {
 	r.Rows.Close()
-	r.transaction.fail(r.batch.Close())
+	r.transaction.fail(r.Err())
 	r.cancel()
 	return nil
 }

@@ -67,12 +67,6 @@ func (s *session) ExecContext(ctx context.Context, query string, args ...any) (i
 	return result.RowsAffected()
 }
 
-// ExecLater implements sqlstore.Querier: it runs the statement at once.
-func (s *session) ExecLater(ctx context.Context, query string, args ...any) error {
-	_, err := s.ExecContext(ctx, query, args...)
-	return err
-}
-
 // QueryContext implements sqlstore.Querier.
 func (s *session) QueryContext(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	stmt, err := s.statement(ctx, query)
@@ -116,12 +110,6 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 	n, err := t.session.ExecContext(context.Background(), query, args...)
 	t.failed, t.wrote = err, true
 	return n, err
-}
-
-// ExecLater implements sqlstore.Querier: it runs the statement at once.
-func (t *transaction) ExecLater(ctx context.Context, query string, args ...any) error {
-	_, err := t.ExecContext(ctx, query, args...)
-	return err
 }
 
 // QueryContext implements sqlstore.Querier.

@@ -12,9 +12,6 @@ import (
 type Querier interface {
 	// ExecContext returns how many rows an INSERT, UPDATE or DELETE has changed.
 	ExecContext(ctx context.Context, query string, args ...any) (int64, error)
-	// ExecLater runs a statement whose result nobody needs, perhaps with the next one or the
-	// commit, which then has its error.
-	ExecLater(ctx context.Context, query string, args ...any) error
 	QueryContext(ctx context.Context, query string, args ...any) (Rows, error)
 }
 

@@ -454,10 +454,8 @@ func report[T any](t *tx, before, after *T, fields ...string) {
 
 // exec runs a statement that may change any number of rows.
 func (t *tx) exec(query string, args ...any) error {
-	if err := t.q.ExecLater(t.ctx, query, storedAll(args)...); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	return nil
+	_, err := t.affected(query, args...)
+	return err
 }
 
 // affected runs a statement and returns how many rows it changed.
