@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,8 @@ func endless(t *testing.T, before int64, err error) *faulty {
 	return s
 }
 
-// exportOf starts an export of an endless store. done is closed when its handler has returned.
+// exportOf starts an export over HTTP of an endless store. done is closed when its handler has
+// returned.
 func exportOf(ctx context.Context, t *testing.T, s store.Store) (resp *http.Response, done chan struct{}) {
 	t.Helper()
 	done = make(chan struct{})
@@ -60,16 +62,22 @@ func exportOf(ctx context.Context, t *testing.T, s store.Store) (resp *http.Resp
 			})
 		}
 	})
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
-	assert.NilError(t, err)
-	r.Header.Set("Content-Type", "application/json")
-	if resp, err = h.Service.OwnerClient(accountID).Do(r); err != nil {
-		t.Fatal(err)
-	}
-	return resp, done
+	return startExport(ctx, t, h.Listen()), done
 }
 
-func TestInProcessCancelsAStream(t *testing.T) {
+// startExport requests an export, and returns its response before it has ended.
+func startExport(ctx context.Context, t *testing.T, c *apitest.Client) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+"/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
+	assert.NilError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	resp, err := c.HTTP.Do(r)
+	assert.NilError(t, err)
+	return resp
+}
+
+func TestCancelledExport(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	resp, done := exportOf(ctx, t, endless(t, 0, nil))
 	defer resp.Body.Close()
@@ -81,27 +89,28 @@ func TestInProcessCancelsAStream(t *testing.T) {
 	apitest.Receive(t, done)
 }
 
-// TestInProcessCutOff checks that a response that breaks off ends with an error, so that
-// it does not look complete.
-func TestInProcessCutOff(t *testing.T) {
-	resp, done := exportOf(t.Context(), t, endless(t, 5000, errors.New("the disk is gone")))
-	defer resp.Body.Close()
-	n, err := io.Copy(io.Discard, resp.Body)
-	assert.Check(t, err != nil && !strings.Contains(err.Error(), "disk"), "%d bytes, then %v; want an error without details", n, err)
-	apitest.Receive(t, done)
+// TestExportCutOff checks that a response that breaks off ends with an error, over HTTP and in
+// process, so that it does not look complete.
+func TestExportCutOff(t *testing.T) {
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 5000, errors.New("the disk is gone")) })
+	inProcess := *h.Client
+	inProcess.URL = "http://mailhost.test"
+	for _, c := range []*apitest.Client{h.Listen(), &inProcess} {
+		resp := startExport(t.Context(), t, c)
+		defer resp.Body.Close()
+		n, err := io.Copy(io.Discard, resp.Body)
+		assert.Check(t, n > 0 && err != nil && !strings.Contains(err.Error(), "disk"), "%d bytes, then %v; want an error without details", n, err)
+	}
 }
 
 // TestStalledExports checks that clients that don't read their exports don't block other
 // readers.
 func TestStalledExports(t *testing.T) {
+	t.Parallel()
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 0, nil) })
-	for range 100 { // more than the number of concurrent readers
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://mailhost.test/v1/public/accounts/"+accountID+"/mailboxes/export", strings.NewReader(`{}`))
-		assert.NilError(t, err)
-		r.Header.Set("Content-Type", "application/json")
-		resp, err := h.Service.OwnerClient(accountID).Do(r)
-		assert.NilError(t, err)
-		defer resp.Body.Close()
+	c := h.Listen()
+	for range 1 + max(16, 2*runtime.GOMAXPROCS(0)) { // one more than there are readers
+		defer startExport(t.Context(), t, c).Body.Close()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

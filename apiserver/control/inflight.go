@@ -22,7 +22,7 @@ func (e *BusyError) Error() string {
 		names[i] = r.Name() + " (" + r.ID + ")"
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("only the faults are removed, because requests are still in flight; check that their client reads the responses: %s", strings.Join(names, ", "))
+	return fmt.Sprintf("only the faults are removed, because requests are still in flight; check that their clients end them: %s", strings.Join(names, ", "))
 }
 
 // inFlight tracks the requests in flight, and can pause new ones.

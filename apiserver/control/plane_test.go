@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -71,28 +72,43 @@ func TestResetWaitsForRequests(t *testing.T) {
 	})
 }
 
-// TestResetOfABusyService checks that a client that does not read its response blocks a
-// reset, which reports it.
+// upload begins a request whose body does not end before end is called.
+func upload(t *testing.T, client *http.Client, token string) (end func()) {
+	t.Helper()
+	body, out := io.Pipe()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://in.process/v1/public/accounts/"+accountID+"/workspaces", body)
+	assert.NilError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("X-Request-Id", "uploading")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if resp, err := client.Do(r); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	_, err = out.Write([]byte(" ")) // the service reads it
+	assert.NilError(t, err)
+	return func() { _ = out.Close(); <-done }
+}
+
+// TestResetOfABusyService checks that a request that does not end blocks a reset, which reports
+// it.
 func TestResetOfABusyService(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	h.advance(time.Hour)
-	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://in.process/v1/public/accounts/"+accountID+"/workspaces", nil)
-	assert.NilError(t, err)
-	r.Header.Set("Authorization", "Bearer "+h.inProcess.Token)
-	r.Header.Set("X-Request-Id", "unread")
-	resp, err := h.service.Client().Do(r)
-	assert.NilError(t, err)
-	defer resp.Body.Close()
+	end := upload(t, h.service.Client(), h.inProcess.Token)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = h.plane.Reset(ctx, h.service)
+	err := h.plane.Reset(ctx, h.service)
 	var busy *control.BusyError
-	assert.Check(t, errors.As(err, &busy) && len(busy.Requests) == 1 && strings.Contains(err.Error(), "list-workspaces (unread)"), "error: %v", err)
+	assert.Check(t, errors.As(err, &busy) && len(busy.Requests) == 1 && strings.Contains(err.Error(), "create-workspace (uploading)"), "error: %v", err)
 	ahead := time.Until(h.plane.Clock.Now())
 	assert.Check(t, ahead >= 59*time.Minute, "the clock was reset: it is %s ahead", ahead)
 	h.inProcess.must("GET", "/domains", "") // the service keeps working
-	_ = resp.Body.Close()
+	end()
 	assert.Check(t, h.plane.Reset(t.Context(), h.service))
 }
 
@@ -109,11 +125,7 @@ func TestRequestsWaitForAReset(t *testing.T) {
 		c.URL = "http://in.process"
 		id, err := plane.Faults.Add(fault.Rule{Operation: "list-domains", Status: 500})
 		assert.NilError(t, err)
-		r, err := http.NewRequestWithContext(t.Context(), "GET", c.URL+"/v1/public/accounts/"+accountID+"/workspaces", nil)
-		assert.NilError(t, err)
-		r.Header.Set("Authorization", "Bearer "+token)
-		unread, err := c.HTTP.Do(r)
-		assert.NilError(t, err)
+		end := upload(t, c.HTTP, token)
 		reset := make(chan error, 1)
 		go func() { reset <- plane.Reset(t.Context(), service) }()
 		synctest.Wait()
@@ -140,7 +152,7 @@ func TestRequestsWaitForAReset(t *testing.T) {
 			assert.Assert(t, err == nil && resp.StatusCode == http.StatusOK, "%s during the reset: %v, %v", path, resp, err)
 			_ = resp.Body.Close()
 		}
-		_ = unread.Body.Close()
+		end()
 		for _, ended := range []chan error{reset, again} {
 			assert.Check(t, apitest.Receive(t, ended))
 		}

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,9 +24,9 @@ type handlerTransport struct {
 
 var errAborted = errors.New("the in-process handler aborted the response")
 
-// RoundTrip implements http.RoundTripper. It streams the response body.
+// RoundTrip implements http.RoundTripper. The response is in memory.
 func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx := r.Context()
 	if t.trusted != nil {
 		ctx = auth.WithTrusted(ctx, *t.trusted)
 	}
@@ -38,67 +38,51 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
-	body, out := io.Pipe()
-	w := &pipedResponse{header: http.Header{}, body: out, begun: make(chan struct{}), headOnly: r.Method == http.MethodHead}
-	// Reading the body fails too if the request is cancelled.
-	stop := context.AfterFunc(ctx, func() { _ = out.CloseWithError(ctx.Err()) })
-	go func() {
-		defer in.Body.Close()
-		defer stop()
-		defer func() {
-			var err error
-			if cause := recover(); cause != nil {
-				if err = ctx.Err(); err == nil { // the handler may see it first
-					err = errAborted
-				}
-			}
-			w.end(err)
-		}()
-		t.handler.ServeHTTP(w, in)
-	}()
-	select {
-	case <-w.begun:
-	case <-ctx.Done():
-		err := ctx.Err()
-		cancel()
-		_ = body.CloseWithError(err)
+	defer in.Body.Close()
+	w := &response{header: http.Header{}, headOnly: r.Method == http.MethodHead}
+	aborted := w.serve(t.handler, in)
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if w.failed != nil {
-		cancel()
-		return nil, w.failed
+	body := io.Reader(&w.body)
+	if aborted && w.status == 0 {
+		return nil, errAborted
+	} else if aborted {
+		body = io.MultiReader(body, failingReader{})
 	}
+	w.WriteHeader(http.StatusOK)
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, Body: &pipedBody{PipeReader: body, cancel: cancel}, ContentLength: -1, Request: r,
+		Header: w.sent, Body: io.NopCloser(body), ContentLength: -1, Request: r,
 	}, nil
 }
 
-// pipedResponse is the http.ResponseWriter of one call, for the handler's goroutine. begun
-// passes status, sent and failed to RoundTrip.
-type pipedResponse struct {
-	header http.Header
-	body   *io.PipeWriter
-	begun  chan struct{}
-	status int
-	sent   http.Header
-	failed error
+// response is the http.ResponseWriter of one call.
+type response struct {
+	header, sent http.Header
+	status       int
+	body         bytes.Buffer
 	// headOnly reports that the response has no body, whatever the handler writes.
 	headOnly bool
 }
 
-func (w *pipedResponse) Header() http.Header { return w.header }
-
-func (w *pipedResponse) WriteHeader(status int) {
-	if w.status != 0 || status < 200 {
-		return
-	}
-	w.status, w.sent = status, w.header.Clone()
-	close(w.begun)
+// serve calls the handler, and reports whether it aborted the response.
+func (w *response) serve(handler http.Handler, r *http.Request) (aborted bool) {
+	defer func() { aborted = recover() != nil }()
+	handler.ServeHTTP(w, r)
+	return false
 }
 
-func (w *pipedResponse) Write(b []byte) (int, error) {
+func (w *response) Header() http.Header { return w.header }
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status, w.sent = status, w.header.Clone()
+	}
+}
+
+func (w *response) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	if w.headOnly {
 		return len(b), nil
@@ -106,27 +90,10 @@ func (w *pipedResponse) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// Flush implements http.Flusher; a pipe holds nothing back.
-func (w *pipedResponse) Flush() { w.WriteHeader(http.StatusOK) }
+// Flush implements http.Flusher.
+func (w *response) Flush() { w.WriteHeader(http.StatusOK) }
 
-// end ends the response; err reports that the handler aborted it.
-func (w *pipedResponse) end(err error) {
-	if w.status == 0 && err != nil {
-		w.failed = err
-		close(w.begun)
-	} else {
-		w.WriteHeader(http.StatusOK)
-	}
-	_ = w.body.CloseWithError(err)
-}
+// failingReader follows what an aborted response has.
+type failingReader struct{}
 
-// pipedBody ends the handler's request when the reader is done.
-type pipedBody struct {
-	*io.PipeReader
-	cancel context.CancelFunc
-}
-
-func (b *pipedBody) Close() error {
-	b.cancel()
-	return b.PipeReader.Close()
-}
+func (failingReader) Read([]byte) (int, error) { return 0, errAborted }
