@@ -235,20 +235,17 @@ type tracingFlags struct {
 	Traceparent  string `name:"traceparent" enum:"continue,link" default:"continue" placeholder:"MODE" help:"How to use the trace context of a request: ${enum}. link starts a new trace for each request, for a public server. Default: ${default}."`
 }
 
-// startTracing returns nil if tracing is off. An invalid OTEL_… variable is only
-// logged, because these variables are often set for all programs of a machine.
+// startTracing returns nil if tracing is off.
 func (f tracingFlags) startTracing(ctx context.Context, p cli.Program, log *slog.Logger) (*tracing.Tracing, error) {
-	endpoint, err := tracing.Endpoint(f.OTLPEndpoint, p.Environ)
-	if err != nil {
-		log.Warn("no traces are sent", "error", err)
+	o := tracing.Options{LinkParents: f.Traceparent == "link", Version: p.Version(), Log: log}
+	if f.OTLPEndpoint != "" {
+		o.Endpoint, _ = tracing.Endpoint(f.OTLPEndpoint) // Validate has checked it
+	} else if !tracing.IsConfigured(p.Environ) {
 		return nil, nil
 	}
-	if endpoint == "" {
-		return nil, nil
-	}
-	t, err := tracing.Start(ctx, tracing.Options{Endpoint: endpoint, LinkParents: f.Traceparent == "link", Version: p.Version(), Log: log})
+	t, err := tracing.Start(ctx, o)
 	if err == nil {
-		log.Info("sending traces", "endpoint", endpoint)
+		log.Info("sending traces", "endpoint", cmp.Or(o.Endpoint, "of the OTEL variables"))
 	}
 	return t, err
 }

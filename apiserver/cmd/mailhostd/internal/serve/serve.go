@@ -98,8 +98,10 @@ func (c settings) Validate() error {
 	if _, err := c.mailer(); err != nil {
 		return err
 	}
-	if _, err := tracing.Endpoint(c.OTLPEndpoint, nil); err != nil {
-		return fmt.Errorf("--otlp-endpoint: %w", err)
+	if c.OTLPEndpoint != "" {
+		if _, err := tracing.Endpoint(c.OTLPEndpoint); err != nil {
+			return fmt.Errorf("--otlp-endpoint: %w", err)
+		}
 	}
 	if c.PublicURL != "" {
 		return cli.CheckURL("--public-url", c.PublicURL)

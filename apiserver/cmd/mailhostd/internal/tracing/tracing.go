@@ -34,7 +34,7 @@ import (
 
 // Options configure the tracing of a server.
 type Options struct {
-	// Endpoint is the URL for spans, from the function Endpoint.
+	// Endpoint is the URL for spans; "" is that of OpenTelemetry's variables.
 	Endpoint string
 	// LinkParents starts a new trace for each request and links it to the caller's
 	// (W3C traceparent) instead of continuing that. Unknown callers then can't control
@@ -55,7 +55,11 @@ type Tracing struct {
 // while it is unavailable, the newest spans are dropped.
 func Start(ctx context.Context, o Options) (*Tracing, error) {
 	setLogger(o.Log)
-	client, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
+	var options []otlptracehttp.Option
+	if o.Endpoint != "" {
+		options = append(options, otlptracehttp.WithEndpointURL(o.Endpoint))
+	}
+	client, err := otlptracehttp.New(ctx, options...)
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be exported: %w", err)
 	}
@@ -188,56 +192,23 @@ func (h messagesOnly) WithGroup(string) slog.Handler { return h }
 // excerpt shortens an error, which may contain a collector's whole response.
 func excerpt(err error) string { return fmt.Sprintf("%.300s", err) }
 
-// Endpoint returns the URL for spans, or "" if tracing is off. base is the collector's
-// URL without a path, as in OTEL_EXPORTER_OTLP_ENDPOINT. If it is empty, the endpoint
-// comes from the environment as the OpenTelemetry specification defines it.
-//
-// OpenTelemetry's own packages read the other variables, such as OTEL_TRACES_SAMPLER,
-// OTEL_SERVICE_NAME and OTEL_EXPORTER_OTLP_HEADERS.
-func Endpoint(base string, environ []string) (string, error) {
-	if base != "" {
-		return tracesURL(base)
-	}
+// IsConfigured reports whether OpenTelemetry's variables name a collector. Its own packages read
+// them, and others such as OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME and OTEL_EXPORTER_OTLP_HEADERS.
+func IsConfigured(environ []string) bool {
 	values := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		values[name] = strings.TrimSpace(value)
 	}
-	const traces, all = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
-	if strings.EqualFold(values["OTEL_SDK_DISABLED"], "true") || values[traces] == "" && values[all] == "" {
-		return "", nil
-	}
-	switch exporter := values["OTEL_TRACES_EXPORTER"]; exporter {
-	case "", "otlp":
-	case "none":
-		return "", nil
-	default:
-		return "", fmt.Errorf("OTEL_TRACES_EXPORTER: unknown exporter %q; use otlp or none", exporter)
-	}
-	variable, parse := all, tracesURL
-	if values[traces] != "" {
-		variable, parse = traces, checkURL
-	}
-	endpoint, err := parse(values[variable])
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", variable, err)
-	}
-	return endpoint, nil
+	return values["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]+values["OTEL_EXPORTER_OTLP_ENDPOINT"] != "" &&
+		!strings.EqualFold(values["OTEL_SDK_DISABLED"], "true") && values["OTEL_TRACES_EXPORTER"] != "none"
 }
 
-// tracesURL appends the path for traces to the URL of a collector.
-func tracesURL(base string) (string, error) {
-	endpoint, err := checkURL(base)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(endpoint, "/") + "/v1/traces", nil
-}
-
-func checkURL(endpoint string) (string, error) {
-	u, err := url.Parse(endpoint)
+// Endpoint returns the URL for spans of a collector, whose URL has no path.
+func Endpoint(collector string) (string, error) {
+	u, err := url.Parse(collector)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", errors.New("must be an http or https URL without credentials, for instance http://localhost:4318; set credentials in OTEL_EXPORTER_OTLP_HEADERS")
 	}
-	return endpoint, nil
+	return strings.TrimSuffix(collector, "/") + "/v1/traces", nil
 }
