@@ -18,7 +18,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // server is a server process, and what a client needs to use its mailboxes.
@@ -38,89 +46,50 @@ const (
 )
 
 // mailhostd starts mailhostd with a number of mailboxes, on a new SQLite file or a new cluster.
-func (b *bench) mailhostd(ctx context.Context, engine string, mailboxes int) (*server, error) {
-	s := &server{domain: domainName, pageSize: "page_size", mailboxes: "/v1/public/accounts/" + accountID + "/mailboxes"}
-	dir, err := os.MkdirTemp(b.scratch, "mailhostd-")
-	if err != nil {
-		return nil, err
-	}
-	database := filepath.Join(dir, "mailhost.db")
-	if engine == onPostgres {
+func (b *bench) mailhostd(ctx context.Context, engine string, mailboxes int) (_ *server, err error) {
+	var db store.Store
+	var database string
+	end := func() {}
+	if engine == onSQLite {
+		dir, err := os.MkdirTemp(b.scratch, "mailhostd-")
+		if err != nil {
+			return nil, err
+		}
+		database = filepath.Join(dir, "mailhost.db")
+		db, err = sqlite.Open(ctx, database, sqlite.Options{})
+		if err != nil {
+			return nil, err
+		}
+	} else {
 		cluster, err := postgrestest.New()
 		if err != nil {
 			return nil, err
 		}
-		s.end = func() { _ = cluster.Close() }
+		end = func() { _ = cluster.Close() }
 		database = cluster.URL("postgres", "postgres")
+		if db, err = postgres.Open(ctx, database, postgres.Options{}); err != nil {
+			end()
+			return nil, err
+		}
 	}
-	if err := b.newAccount(ctx, database); err != nil {
+	accountID, token, err := populate(ctx, db, mailboxes)
+	if err != nil {
 		return nil, err
 	}
-	created, err := exec.CommandContext(ctx, b.path("mailhostd"), "token", "create", "bench", "--database", database, "--json").Output()
-	var token struct{ Token string }
-	if err := errors.Join(err, json.Unmarshal(created, &token)); err != nil {
-		return nil, err
-	}
-	s.authorization = "Bearer " + token.Token
+	s := &server{end: end, authorization: "Bearer " + token, domain: domainName, pageSize: "page_size", mailboxes: "/v1/public/accounts/" + accountID + "/mailboxes"}
 	cmd := exec.CommandContext(ctx, b.path("mailhostd"), "serve", "--database", database, "--listen", "127.0.0.1:0", "--log-format", "json")
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.start(cmd, log, func(line string) bool {
+	return s, s.start(cmd, log, func(line string) bool {
 		var entry struct{ Msg, URL string }
 		if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg != "serving" {
 			return false
 		}
 		s.url = entry.URL
 		return true
-	}); err != nil {
-		return nil, err
-	}
-	return s, s.populate(ctx, mailboxes)
-}
-
-// accountID is the account of every database, and domainName the domain of all mailboxes.
-const (
-	accountID  = "0be0c4d5-0000-4000-8000-000000000000"
-	domainName = "example.com"
-)
-
-// newAccount creates the account, with the domain, in a database.
-func (b *bench) newAccount(ctx context.Context, database string) error {
-	fixture := b.path("fixture.json")
-	if err := os.WriteFile(fixture, []byte(`{"accounts":[{"id":"`+accountID+`","domains":[{"name":"`+domainName+`"}]}]}`), 0o600); err != nil {
-		return err
-	}
-	if out, err := exec.CommandContext(ctx, b.path("mailhostd"), "fixture", "load", fixture, "--database", database).CombinedOutput(); err != nil {
-		return fmt.Errorf("mailhostd fixture load: %w: %s", err, out)
-	}
-	return nil
-}
-
-// populate creates mailboxes in bulk.
-func (s *server) populate(ctx context.Context, mailboxes int) error {
-	c, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	const atOnce = 1000
-	for first := 0; first < mailboxes; first += atOnce {
-		var items []map[string]string
-		for n := first; n < min(first+atOnce, mailboxes); n++ {
-			p := personAt(n)
-			items = append(items, map[string]string{"local_part": p.localPart, "first_name": p.first, "last_name": p.last})
-		}
-		body, err := json.Marshal(map[string]any{"domain": domainName, "items": items})
-		if err != nil {
-			return err
-		}
-		if _, err := c.call(http.MethodPost, "/bulk", string(body)); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // startPocketBase starts PocketBase on a new database.
@@ -248,6 +217,53 @@ func (s *server) load(ctx context.Context, connections int, duration time.Durati
 	}
 	all.Wait()
 	return float64(done.Load()) / time.Since(begun).Seconds(), errors.Join(failed...)
+}
+
+// domainName is the domain of all mailboxes.
+const domainName = "example.com"
+
+// populate creates an account that has a domain and mailboxes in it, and closes the store.
+func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, token string, err error) {
+	service, err := apiserver.New(apiserver.Options{Store: db})
+	if err != nil {
+		return "", "", errors.Join(err, db.Close())
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	if accountID, token, err = service.InitAccount(ctx, "", "bench"); err != nil {
+		return "", "", err
+	}
+	created := time.Now()
+	domainID := uuid.Must(uuid.NewV7()).String()
+	const atOnce = 1000
+	for done := 0; done == 0 || done < mailboxes; done += atOnce {
+		err := db.Update(ctx, func(tx store.Tx) error {
+			var err error
+			if done == 0 {
+				err = tx.CreateDomain(&store.Domain{
+					ID: domainID, AccountID: accountID, Name: domainName, WorkspaceID: api.DefaultWorkspaceID(accountID),
+					State: store.Provisioning{Status: vocab.DomainActive}, CreatedAt: created,
+				})
+			}
+			if err != nil {
+				return err
+			}
+			var people []*store.Mailbox
+			for n := done; n < min(done+atOnce, mailboxes); n++ {
+				p := personAt(n)
+				people = append(people, &store.Mailbox{
+					ID: uuid.Must(uuid.NewV7()).String(), AccountID: accountID, DomainID: domainID, LocalPart: p.localPart,
+					FirstName: p.first, LastName: p.last, State: store.Provisioning{Status: vocab.MailboxActive},
+					CreatedAt: created.Add(time.Duration(n) * time.Millisecond),
+				})
+			}
+			_, err = tx.CreateMailboxes(people, len(people))
+			return err
+		})
+		if err != nil {
+			return "", "", err
+		}
+	}
+	return accountID, token, nil
 }
 
 // person is the owner of a mailbox.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
@@ -148,7 +149,11 @@ func (w *workspace) reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = w.b.newAccount(ctx, filepath.Join(account, "mailhost.db"))
+	db, err := sqlite.Open(ctx, filepath.Join(account, "mailhost.db"), sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	_, _, err = populate(ctx, db, 0)
 	w.run(ctx, &err, 0, "init", "-input=false")
 	return err
 }
