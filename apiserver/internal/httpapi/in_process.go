@@ -67,7 +67,8 @@ type response struct {
 	headOnly bool
 }
 
-// serve calls the handler, and reports whether it aborted the response.
+// serve calls the handler, and reports whether it aborted the response by a panic. The pipeline has
+// logged the cause.
 func (w *response) serve(handler http.Handler, r *http.Request) (aborted bool) {
 	defer func() { aborted = recover() != nil }()
 	handler.ServeHTTP(w, r)
