@@ -21,7 +21,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// endlessReader returns mailboxes without end, or returns err after some.
+// endlessReader returns mailboxes without end, or fails after some: it returns err, or panics if
+// that is errPanic.
 type endlessReader struct {
 	store.Reader
 	before int64
@@ -38,8 +39,13 @@ func (r endlessReader) EachMailbox(_ string, f store.MailboxFilter, fn func(stor
 			return err
 		}
 	}
+	if r.err == errPanic { //nolint:errorlint // no error wraps it
+		panic(r.err)
+	}
 	return r.err
 }
+
+var errPanic = errors.New("the disk is gone, and a rule panics")
 
 // endless returns a store with an endlessReader.
 func endless(t *testing.T, before int64, err error) *faulty {
@@ -92,14 +98,16 @@ func TestCancelledExport(t *testing.T) {
 // TestExportCutOff checks that a response that breaks off ends with an error, over HTTP and in
 // process, so that it does not look complete.
 func TestExportCutOff(t *testing.T) {
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 5000, errors.New("the disk is gone")) })
-	inProcess := *h.Client
-	inProcess.URL = "http://mailhost.test"
-	for _, c := range []*apitest.Client{h.Listen(), &inProcess} {
-		resp := startExport(t.Context(), t, c)
-		defer resp.Body.Close()
-		n, err := io.Copy(io.Discard, resp.Body)
-		assert.Check(t, n > 0 && err != nil && !strings.Contains(err.Error(), "disk"), "%d bytes, then %v; want an error without details", n, err)
+	for _, cause := range []error{errors.New("the disk is gone"), errPanic} {
+		h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 5000, cause) })
+		inProcess := *h.Client
+		inProcess.URL = "http://mailhost.test"
+		for _, c := range []*apitest.Client{h.Listen(), &inProcess} {
+			resp := startExport(t.Context(), t, c)
+			defer resp.Body.Close()
+			n, err := io.Copy(io.Discard, resp.Body)
+			assert.Check(t, n > 0 && err != nil && !strings.Contains(err.Error(), "disk"), "%s: %d bytes, then %v; want an error without details", cause, n, err)
+		}
 	}
 }
 

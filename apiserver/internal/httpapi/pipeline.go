@@ -43,7 +43,8 @@ func (h *Handler) pipeline() http.Handler {
 	})
 }
 
-// route serves a request by its route, and turns a panic into a 500.
+// route serves a request by its route, and turns a panic into a 500. If the response has begun, it
+// aborts it, so that a part of a response does not look complete.
 func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 	rec := &statusRecorder{ResponseWriter: w}
 	defer func() {
@@ -55,9 +56,10 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 			panic(cause)
 		}
 		h.Rules.Log.Error("panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
-		if rec.status == 0 {
-			internalError().Write(rec)
+		if rec.status != 0 {
+			panic(http.ErrAbortHandler)
 		}
+		internalError().Write(rec)
 	}()
 	err := h.limit(rec, r)
 	if err == nil {
