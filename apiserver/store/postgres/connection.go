@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 const (
@@ -59,6 +61,8 @@ func (e *engine) connect(ctx context.Context) (*connection, error) {
 	pooled, err := e.pool.Acquire(limit)
 	switch {
 	case err == nil:
+	case e.closed.Load():
+		return nil, store.ErrClosed
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded) && e.pool.Stat().AcquiredConns() >= e.pool.Stat().MaxConns():

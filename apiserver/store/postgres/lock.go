@@ -23,10 +23,10 @@ func (u *updating) LockAccount(ctx context.Context, id string) bool {
 	if u.locked[key] {
 		return false
 	}
-	const lock = `SELECT 1::bigint FROM accounts WHERE id = $1 FOR NO KEY UPDATE`
-	if u.run(ctx, lock, id) == 0 {
+	const lock = `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`
+	if n, err := u.run(ctx, lock, id); n == 0 && err == nil {
 		u.Lock(ctx, "accounts")
-		u.run(ctx, lock, id)
+		_, _ = u.run(ctx, lock, id) // an error is in failed
 	}
 	u.locked[key] = u.failed == nil
 	return u.failed == nil
@@ -39,21 +39,8 @@ func (u *updating) Lock(ctx context.Context, name string) {
 	if u.locked[name] {
 		return
 	}
-	u.run(ctx, `SELECT 1::bigint FROM (SELECT pg_advisory_xact_lock($1)) l`, advisoryKey(name))
+	_, _ = u.run(ctx, `SELECT pg_advisory_xact_lock($1)`, advisoryKey(name)) // an error is in failed
 	u.locked[name] = u.failed == nil
-}
-
-// run runs a query and returns how many rows it has. An error is kept in u.failed.
-func (u *updating) run(ctx context.Context, query string, args ...any) (n int) {
-	rows, err := u.QueryContext(ctx, query, args...)
-	if err != nil {
-		return 0
-	}
-	for rows.Next() {
-		n++
-	}
-	_ = rows.Close() // an error is in failed
-	return n
 }
 
 // advisoryKey returns the number of a lock. Two names with the same number would only wait

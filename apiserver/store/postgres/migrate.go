@@ -28,7 +28,6 @@ func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
 		return errOlderSchema
 	}
 	c.patience = migrationTimeout
-	t = &transaction{session: &c.session}
 	script := fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
 		SELECT pg_advisory_xact_lock(%d)`, advisoryKey("schema"))
 	if err := c.exec(script); err != nil {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	neturl "net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,10 +34,6 @@ type Options struct {
 	// LockTimeout is how long a statement may wait for locks, 10 seconds by default, and
 	// StatementTimeout how long it may run, 30 seconds by default.
 	LockTimeout, StatementTimeout time.Duration
-	// Exclusive fails with store.ErrInUse if another client of the same user is connected
-	// to the database. A client of a pooler that has closed its idle connections to the
-	// server is not found.
-	Exclusive bool
 	// ReadOnly opens an existing store and does not migrate it. Update returns store.ErrReadOnly.
 	ReadOnly bool
 
@@ -81,13 +76,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	for i := range e.queues {
 		e.queues[i] = queue{make(chan struct{}, 1), make(chan *sqlstore.Turn[*updating])}
 	}
-	if opts.Exclusive {
-		err = e.requireUnused(ctx)
-	}
-	if err == nil {
-		err = e.migrate(ctx, &d)
-	}
-	if err != nil {
+	if err := e.migrate(ctx, &d); err != nil {
 		pool.Close()
 		return nil, openError(err)
 	}
@@ -116,9 +105,6 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "mailhostd"
 	}
-	if opts.Exclusive {
-		config.ConnConfig.RuntimeParams["application_name"] = exclusiveName
-	}
 	if !strings.Contains(url, modeParameter) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		config.AfterConnect = opts.prepareIfDirect
@@ -143,7 +129,7 @@ func (o Options) prepareIfDirect(ctx context.Context, conn *pgx.Conn) error {
 	if pid != conn.PgConn().PID() {
 		return nil
 	}
-	setDirect(conn)
+	conn.PgConn().CustomData()[directKey] = true
 	_, err := conn.Exec(ctx, strings.TrimPrefix(strings.ReplaceAll(o.settings(), "SET LOCAL", "SET"), ";"), pgx.QueryExecModeSimpleProtocol)
 	return err
 }
@@ -151,38 +137,7 @@ func (o Options) prepareIfDirect(ctx context.Context, conn *pgx.Conn) error {
 // directKey marks the connections that keep prepared statements.
 const directKey = "mailhost.direct"
 
-func setDirect(conn *pgx.Conn) { conn.PgConn().CustomData()[directKey] = true }
-
 func isDirect(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[directKey] != nil }
-
-// exclusiveName is the application_name of a store that has the database alone.
-const exclusiveName = "mailhostd migrate"
-
-// requireUnused returns store.ErrInUse if another client of the user is connected to the
-// database. The server takes a moment to notice that one has gone, and a pooler keeps its
-// connections for longer.
-func (e *engine) requireUnused(ctx context.Context) (err error) {
-	for range 10 {
-		if err = e.findOthers(ctx); !errors.Is(err, store.ErrInUse) {
-			return err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return err
-}
-
-func (e *engine) findOthers(ctx context.Context) error {
-	return e.View(ctx, func(ctx context.Context, q sqlstore.Querier) error {
-		var clients int
-		var names string
-		if err := sqlstore.ScanRow(ctx, q, `SELECT COUNT(*), COALESCE(string_agg(DISTINCT application_name, ', '), '') FROM pg_stat_activity
-			WHERE datname = current_database() AND usename = current_user AND application_name <> $1 AND pid <> pg_backend_pid()`,
-			[]any{exclusiveName}, &clients, &names); err != nil || clients == 0 {
-			return err
-		}
-		return fmt.Errorf("%w: %d connections of %s; a pooler may keep those of a server that was stopped", store.ErrInUse, clients, names)
-	})
-}
 
 // engine is PostgreSQL's sqlstore.Engine.
 type engine struct {
@@ -194,37 +149,15 @@ type engine struct {
 	// failing reports that the last update could not be kept.
 	failing atomic.Bool
 
-	// inFlight is locked for reading by each view and update, and for writing by Close.
-	inFlight sync.RWMutex
-	closed   bool
-
+	closed atomic.Bool
 	queues [256]queue
 }
 
 var _ sqlstore.Engine = (*engine)(nil)
 
-// begin registers a view or an update, unless the store is closed or ctx has ended.
-func (e *engine) begin(ctx context.Context) (end func(), err error) {
-	e.inFlight.RLock()
-	if e.closed {
-		err = store.ErrClosed
-	} else {
-		err = ctx.Err()
-	}
-	if err != nil {
-		e.inFlight.RUnlock()
-		return nil, err
-	}
-	return e.inFlight.RUnlock, nil
-}
-
-// Close implements sqlstore.Engine.
+// Close implements sqlstore.Engine. It waits for the transactions that run.
 func (e *engine) Close() error {
-	e.inFlight.Lock()
-	defer e.inFlight.Unlock()
-	if !e.closed {
-		e.closed = true
-		e.pool.Close()
-	}
+	e.closed.Store(true)
+	e.pool.Close()
 	return nil
 }

@@ -52,21 +52,6 @@ func TestRestore(t *testing.T) {
 	storetest.Restore(t, open(t, postgres.Options{}))
 }
 
-// TestExclusive checks that a database is not opened alone while another client uses it, even
-// if that is idle.
-func TestExclusive(t *testing.T) {
-	t.Parallel()
-	url := postgrestest.URL(t)
-	other, err := postgres.Open(t.Context(), url, postgres.Options{})
-	assert.NilError(t, err)
-	_, err = postgres.Open(t.Context(), url, postgres.Options{Exclusive: true})
-	assert.Check(t, errors.Is(err, store.ErrInUse) && strings.Contains(err.Error(), "connections of mailhostd"), "a database in use: %v", err)
-	assert.NilError(t, other.Close())
-	alone, err := postgres.Open(t.Context(), url, postgres.Options{Exclusive: true})
-	assert.NilError(t, err)
-	assert.Check(t, alone.Close())
-}
-
 // TestConcurrentFirstOpen checks that replicas can start together on an empty database.
 func TestConcurrentFirstOpen(t *testing.T) {
 	url := postgrestest.EmptyURL(t)

@@ -67,6 +67,11 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 		t.fail(err)
 		return 0, err
 	}
+	return t.run(ctx, query, args...)
+}
+
+// run runs a statement and returns how many rows it has changed or selected.
+func (t *transaction) run(ctx context.Context, query string, args ...any) (int64, error) {
 	limit, cancel, err := t.prepare(ctx, query)
 	defer cancel()
 	if err != nil {
@@ -146,11 +151,6 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 
 // viewNow is View on one of the connections that are left for updates.
 func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	end, err := e.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer end()
 	c, err := e.acquire(ctx, beginView, "", e.opts.acquireTimeout)
 	if err != nil {
 		return err
@@ -172,15 +172,6 @@ type rows struct {
 	pgx.Rows
 	transaction *transaction
 	cancel      context.CancelFunc
-}
-
-// Next implements sqlstore.Rows.
-func (r *rows) Next() bool {
-	if r.Rows.Next() {
-		return true
-	}
-	_ = r.Close() // Err has the error
-	return false
 }
 
 // Close implements sqlstore.Rows. The error is in Err.

@@ -45,11 +45,6 @@ const (
 
 // Update implements sqlstore.Engine.
 func (e *engine) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	end, err := e.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer end()
 	if e.opts.ReadOnly {
 		return store.ErrReadOnly
 	}

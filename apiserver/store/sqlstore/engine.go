@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// Querier runs statements in one transaction. The caller reads rows to their end, or
-// closes them, before the next statement. An argument is nil, an int, an int64, a bool, a
+// Querier runs statements in one transaction. The caller closes rows before the next
+// statement. An argument is nil, an int, an int64, a bool, a
 // string or a []byte, a pointer to one, or a driver.Valuer.
 type Querier interface {
 	// ExecContext returns how many rows an INSERT, UPDATE or DELETE has changed.

@@ -17,8 +17,8 @@ import (
 type OpenOptions struct {
 	// ReadOnly opens an existing database without migrating it.
 	ReadOnly bool
-	// Exclusive opens an existing database that no server uses, and keeps servers out of a
-	// file until it is closed; it fails with store.ErrInUse otherwise.
+	// Exclusive opens an existing file that no server uses, and keeps servers out until it is
+	// closed; it fails with store.ErrInUse otherwise. It does nothing for a database server.
 	Exclusive bool
 	// Connections is the largest number of connections to a database server; 0: its
 	// default.
@@ -34,7 +34,7 @@ func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db store
 	case !isURL:
 		db, err = sqlite.Open(ctx, database, sqlite.Options{ReadOnly: o.ReadOnly})
 	case Scheme(database) == "postgres", Scheme(database) == "postgresql":
-		db, err = postgres.Open(ctx, "postgres://"+rest, postgres.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive, Connections: o.Connections})
+		db, err = postgres.Open(ctx, "postgres://"+rest, postgres.Options{ReadOnly: o.ReadOnly, Connections: o.Connections})
 	default:
 		return nil, fmt.Errorf("--database: %s:// is no database; give the path of an SQLite file or a postgres:// URL", scheme)
 	}

@@ -86,7 +86,7 @@ func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []str
 }
 
 // TestMigrate migrates a database to another file and to PostgreSQL, and from there back. It
-// checks that this is refused while a server uses the source, and that a server on the copy
+// checks that this is refused while a server uses a file, and that a server on the copy
 // knows everything: mailboxes, tokens, and responses under an Idempotency-Key.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,9 @@ func TestMigrate(t *testing.T) {
 			const key = "0a9d5c3e-8a5b-4a3e-9f2f-1c6d1e7b0a11"
 			created := as.PostKeyed(key, "/mailboxes", mailhostdtest.Mailbox("example.com", "ada")).Want(http.StatusCreated)
 			for _, way := range []struct{ source, target, address string }{{source, target, "grace"}, {target, back, "jean"}} {
-				mailhostdtest.Fails(t, nil, cli.ExitFailure, "is in use", "migrate", way.source, way.target)
+				if cli.Scheme(way.source) == "" {
+					mailhostdtest.Fails(t, nil, cli.ExitFailure, "is in use", "migrate", way.source, way.target)
+				}
 				s.End(t)
 				code, stdout, stderr := mailhostdtest.Run(t, "migrate", way.source, way.target)
 				if code != cli.ExitOK || stderr != "" || !strings.HasPrefix(stdout, cli.RedactDatabase(way.source)+" was migrated to "+cli.RedactDatabase(way.target)+": ") {

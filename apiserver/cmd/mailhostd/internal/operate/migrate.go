@@ -13,14 +13,15 @@ import (
 )
 
 type MigrateCommand struct {
-	Source string `arg:"" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. No server may use it."`
+	Source string `arg:"" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. Stop its servers first."`
 	Target string `arg:"" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`
 }
 
 func (MigrateCommand) Help() string {
 	return "Copies accounts with everything in them, credentials, the audit log, queued messages and idempotency records, in one transaction. " +
 		"It reads the copy again and compares the number of rows and a checksum of each table before it commits; after an error the target is as empty as before. " +
-		"Stop the server first. Then start it with --database TARGET: tokens keep working. The source stays as it is. " +
+		"Stop the servers first: a file that one uses is refused, and what servers on PostgreSQL change after the copy is not in the target. " +
+		"Then start them with --database TARGET: tokens keep working. The source stays as it is. " +
 		"Set a password in PGPASSWORD or a file of PGPASSFILE rather than on the command line."
 }
 
