@@ -1,1 +1,0 @@
-ALTER TABLE mailboxes ADD COLUMN display_name TEXT COLLATE "C" NOT NULL DEFAULT '';
