@@ -1,16 +1,19 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -102,13 +105,31 @@ func ExistingAdvice(resourceType, importKey string) string {
 		"use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
 }
 
-// Change describes a changed attribute for [Existing], or returns nothing if the two values
-// are equal.
-func Change(attribute string, from, to any) []string {
-	if from == to {
+// Change describes for [Existing] how an adoption changes an attribute, or returns nothing if the
+// two values mean the same.
+func Change(ctx context.Context, attribute string, from, to attr.Value) []string {
+	same := from.Equal(to)
+	if v, ok := from.(basetypes.StringValuableWithSemanticEquals); ok && !to.IsUnknown() && !to.IsNull() && !from.IsNull() {
+		same, _ = v.StringSemanticEquals(ctx, to.(basetypes.StringValuable))
+	}
+	if same {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s from %v to %v", attribute, from, to)}
+	return []string{attribute + " from " + shown(ctx, from) + " to " + shown(ctx, to)}
+}
+
+func shown(ctx context.Context, v attr.Value) string {
+	text, isText := v.(basetypes.StringValuable)
+	switch {
+	case v.IsUnknown():
+		return "a value that is known after the apply"
+	case v.IsNull():
+		return "null"
+	case isText:
+		s, _ := text.ToStringValue(ctx)
+		return s.ValueString()
+	}
+	return v.String()
 }
 
 // Once returns what fn returned for the first caller with a key in this walk. Others wait for it.

@@ -69,7 +69,7 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	}
 	e := service.Existing{Label: plan.String(), Type: typeName, ID: strconv.FormatInt(found.ID, 10), ImportKey: plan.importID()}
 	if !plan.TTL.IsUnknown() {
-		e.Changes = service.Change("ttl", found.TTL, plan.TTL.ValueInt64())
+		e.Changes = service.Change(ctx, "ttl", types.Int64Value(found.TTL), plan.TTL)
 	}
 	r.PlanExisting(diags, plan.OnExisting, e)
 }

@@ -2,8 +2,10 @@ package domain
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -122,41 +124,19 @@ func addFailed(diags *diag.Diagnostics, plan model, kept bool) {
 const changedSince = "If any of that has changed when the plan is applied, the apply stops before it buys or changes anything, with an \"inconsistent final plan\": plan again."
 
 // existing describes a domain that the account owns.
-func (m model) existing(owned api.Domain) service.Existing {
+func (m model) existing(ctx context.Context, owned api.Domain) service.Existing {
 	e := service.Existing{Label: m.String(), Type: typeName, ID: owned.ID, Keys: []string{m.canonicalName()}, ImportKey: owned.Name, IsValuable: true}
 	if !m.ContactInfo.IsNull() {
 		e.Note = "contact_info is not sent; the registrant stays the same."
 	}
 	var now model
 	now.flatten(&owned)
-	e.Changes = changedSettings(m, owned, m.changes(now))
+	if !m.WorkspaceID.IsUnknown() { // it stays in its own
+		e.Changes = service.Change(ctx, "workspace_id", now.WorkspaceID, m.WorkspaceID)
+	}
+	e.Changes = slices.Concat(e.Changes, service.Change(ctx, "auto_renew", now.AutoRenew, m.AutoRenew),
+		service.Change(ctx, "redirect_url", now.RedirectURL, m.RedirectURL))
 	return e
-}
-
-func changedSettings(plan model, before api.Domain, body api.UpdateDomainBody) (changed []string) {
-	add := func(attribute string, unknown bool, from, to any) {
-		if unknown {
-			to = "a value that is known after the apply"
-		}
-		changed = append(changed, fmt.Sprintf("%s from %v to %v", attribute, from, to))
-	}
-	if body.WorkspaceID != nil {
-		add("workspace_id", false, before.WorkspaceID, *body.WorkspaceID)
-	}
-	if body.AutoRenew != nil {
-		add("auto_renew", plan.AutoRenew.IsUnknown(), before.AutoRenew, *body.AutoRenew)
-	}
-	if body.RedirectURL.Sent {
-		add("redirect_url", plan.RedirectURL.IsUnknown(), orNull(before.RedirectURL), orNull(plan.RedirectURL.ValueStringPointer()))
-	}
-	return changed
-}
-
-func orNull(p *string) string {
-	if p = nonEmpty(p); p == nil {
-		return "null"
-	}
-	return *p
 }
 
 // warnPurchase warns in the plan that a domain will be bought, with its price. offer is
@@ -183,7 +163,11 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 }
 
 func priceOf(offer *api.DomainAvailability) string {
-	return *offer.Price + " " + orNull(offer.Currency)
+	price := *offer.Price
+	if currency := nonEmpty(offer.Currency); currency != nil {
+		price += " " + *currency
+	}
+	return price
 }
 
 // addNoPrice adds the error of a plan that can't find out now what it has to show of a

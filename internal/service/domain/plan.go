@@ -115,9 +115,9 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
 	case isReplacement && service.Adopts(plan.OnExisting):
-		service.WarnAdoption(diags, plan.existing(*owned))
+		service.WarnAdoption(diags, plan.existing(ctx, *owned))
 	default:
-		r.PlanExisting(diags, plan.OnExisting, plan.existing(*owned))
+		r.PlanExisting(diags, plan.OnExisting, plan.existing(ctx, *owned))
 	}
 	return adopted
 }

@@ -183,7 +183,7 @@ func (a *acquisition) workspace(ctx context.Context) string {
 // adopt adopts a domain that the account owns, if on_existing says so.
 func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
 	if !service.Adopts(a.plan.OnExisting) {
-		service.AddExisting(diags, a.plan.existing(*owned))
+		service.AddExisting(diags, a.plan.existing(ctx, *owned))
 		return
 	}
 	before := *owned
@@ -198,7 +198,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 	}
 	a.await(ctx, diags)
 	if a.domain != nil && a.plan.Acquisition.IsUnknown() { // otherwise the plan has shown the warning
-		service.WarnAdopted(diags, a.plan.existing(before))
+		service.WarnAdopted(diags, a.plan.existing(ctx, before))
 	}
 }
 

@@ -52,7 +52,7 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	}
 	e := service.Existing{Label: plan.String(), Type: "mailhost_forwarding", ID: found.ID, ImportKey: plan.ImportKey(target)}
 	if !plan.Active.IsUnknown() && confirmed(found.VerificationState) {
-		e.Changes = service.Change("active", found.Active, plan.Active.ValueBool())
+		e.Changes = service.Change(ctx, "active", types.BoolValue(found.Active), plan.Active)
 	}
 	r.PlanExisting(diags, plan.OnExisting, e)
 }

@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -47,23 +48,18 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 		func(m *api.Mailbox) string { return localPart(m.LocalPart) }, localPart(plan.LocalPart.ValueString()),
 		func(m *api.Mailbox) bool { return customtype.RefersTo(domain, m.DomainID, m.DomainName) }) // an API may ignore the filter
 	if found != nil {
-		r.PlanExisting(diags, plan.OnExisting, plan.existing(found))
+		r.PlanExisting(diags, plan.OnExisting, plan.existing(ctx, found))
 	}
 }
 
 // existing describes the mailbox that has the planned address.
-func (m model) existing(found *api.Mailbox) service.Existing {
+func (m model) existing(ctx context.Context, found *api.Mailbox) service.Existing {
+	var now model
+	service.Flatten(&now, found)
 	return service.Existing{
 		Label: "mailbox " + found.PrimaryEmail, Type: "mailhost_mailbox", ID: found.ID, ImportKey: found.PrimaryEmail, IsValuable: true,
-		Changes: append(change("first_name", found.FirstName, m.FirstName), change("last_name", found.LastName, m.LastName)...),
+		Changes: slices.Concat(service.Change(ctx, "first_name", now.FirstName, m.FirstName), service.Change(ctx, "last_name", now.LastName, m.LastName)),
 	}
-}
-
-func change(attribute, from string, to types.String) []string {
-	if to.IsUnknown() {
-		return []string{attribute + " to a value that is known after the apply"}
-	}
-	return service.Change(attribute, from, to.ValueString())
 }
 
 // known returns the address of a new mailbox.

@@ -121,7 +121,7 @@ func TestExistingAddress(t *testing.T) {
 		"by id":              {values{"domain": d.ID, "local_part": "JANE"}, []string{"ERROR", "mailbox jane@example.com", id}},
 		"adopted":            {values{"on_existing": "adopt"}, []string{"WARNING", "jane@example.com"}},
 		"adopted, renamed":   {values{"on_existing": "adopt", "first_name": "Joan", "last_name": "Roe"}, []string{"WARNING", "first_name from Jane to Joan", "last_name from Doe to Roe"}},
-		"an unknown name":    {values{"on_existing": "adopt", "first_name": acctest.Unknown}, []string{"WARNING", "first_name to a value that is known after the apply"}},
+		"an unknown name":    {values{"on_existing": "adopt", "first_name": acctest.Unknown}, []string{"WARNING", "first_name from Jane to a value that is known after the apply"}},
 		"another domain":     {values{"domain": "example.org"}, nil},
 		"another local part": {values{"local_part": "john"}, nil},
 		"unknown local part": {values{"local_part": acctest.Unknown}, nil},
