@@ -142,8 +142,7 @@ func (r *Resource[T, M]) Delete(ctx context.Context, req resource.DeleteRequest,
 	})
 }
 
-// DeleteObject is a Delete with remove. If the API can't delete the object, it warns, in short if
-// the plan has announced that.
+// DeleteObject is a Delete with remove. It warns if the API can't delete the object.
 func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(c *client.Client, state M) error) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -154,10 +153,8 @@ func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRe
 	switch err := remove(c, state); {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		if !WarnOrphansAnnounced(ctx, req.Private, state.String(), attribute(req.State.Raw, "id"), &resp.Diagnostics) {
-			r.warnOrphan(ctx, req.State.Raw, state, "The %s still exists",
-				"This API has no operation that deletes it, so it was only dropped from Terraform's state.", &resp.Diagnostics)
-		}
+		r.warnOrphan(ctx, req.State.Raw, state, "The %s still exists",
+			"This API has no operation that deletes it, so it was only dropped from Terraform's state.", &resp.Diagnostics)
 	default:
 		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+state.String(), nil)
 	}
@@ -339,10 +336,6 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
 }
 
-// orphanAnnouncedKey is set in the private state if the plan has announced that the object
-// remains, because the API has no operation that deletes it.
-const orphanAnnouncedKey = "remains_announced"
-
 // warnOrphan warns that the API can't delete an object, in the plan of its destroy or after it.
 func (r *Resource[T, M]) warnOrphan(ctx context.Context, raw tftypes.Value, state M, summary, why string, diags *diag.Diagnostics) {
 	next := "; to manage it again, import it."
@@ -368,24 +361,5 @@ func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPl
 	}
 	r.warnOrphan(ctx, req.State.Raw, state, "The %s will still exist",
 		"According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state.", &resp.Diagnostics)
-	resp.Diagnostics.Append(KeepOrphansAnnounced(ctx, resp.Private)...)
-	return true
-}
-
-// KeepOrphansAnnounced records that the plan has announced what remains.
-func KeepOrphansAnnounced(ctx context.Context, private PrivateState) diag.Diagnostics {
-	return private.SetKey(ctx, orphanAnnouncedKey, []byte("true"))
-}
-
-// WarnOrphansAnnounced warns after a destroy, in short, if the plan has announced what
-// remains, and reports whether it has.
-func WarnOrphansAnnounced(ctx context.Context, private PrivateState, label, id string, diags *diag.Diagnostics) bool {
-	announced, problems := private.GetKey(ctx, orphanAnnouncedKey)
-	diags.Append(problems...)
-	if len(announced) == 0 {
-		return false
-	}
-	diags.AddWarning(fmt.Sprintf("The %s still exists", label),
-		fmt.Sprintf("It was only dropped from Terraform's state, as the plan announced. Its id is %s.", id))
 	return true
 }

@@ -209,7 +209,6 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 	case resp.Diagnostics.HasError():
 	case len(deleted) > 0 && z.client != nil && !z.canList(ctx):
 		warnWillRemain(&resp.Diagnostics, z, deleted)
-		resp.Diagnostics.Append(service.KeepOrphansAnnounced(ctx, resp.Private)...)
 	default:
 		warnDestroy(&resp.Diagnostics, z.name, deleted, staying)
 	}

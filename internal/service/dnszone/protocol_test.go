@@ -431,7 +431,7 @@ func TestPublishedOperations(t *testing.T) {
 	_, diags = p.Walk().Read(typeName, imported)
 	acctest.Expect(t, diags, "ERROR", "no operation that lists DNS records")
 	_, diags = p.Destroy(t.Context(), typeName, o)
-	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", d.ID, "web A 192.0.2.4", "The zone of example.com still exists", d.ID)
+	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", d.ID, "web A 192.0.2.4", "2 DNS records of example.com still exist", d.ID)
 }
 
 // TestSystemManagedRecords checks that a zone neither lists nor changes them, and that it

@@ -153,9 +153,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
 		return
 	case has.isUnreadable:
-		if !service.WarnOrphansAnnounced(ctx, req.Private, "zone of "+z.name, z.id, &resp.Diagnostics) {
-			warnRemaining(&resp.Diagnostics, z, deleted)
-		}
+		warnRemaining(&resp.Diagnostics, z, deleted)
 		return
 	}
 	run := z.newRun(goal{}, has.ttls(state.ignored()))
