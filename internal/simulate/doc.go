@@ -2,18 +2,6 @@
 // sequence of configuration changes, Terraform runs, faults and crashes. It checks that
 // no history loses, duplicates or pays for an object unless a plan said so.
 //
-//	        one seed
-//	           │ generates configurations, events, order, faults, crashes
-//	           ▼
-//	┌──────── engine ────────┐   tfprotov6 calls   ┌──────────┐
-//	│ plan walk, apply walk, │────────────────────▶│ provider │ a new one for each walk
-//	│ state, moved, import   │                     └────┬─────┘
-//	└──────────┬─────────────┘           HTTP, in process, with faults
-//	           │ plans, states                          ▼
-//	           ▼                                   ┌─────────┐
-//	        oracle ◀────── audit log ──────────────│ service │ on SQLite, in memory
-//	                                               └─────────┘
-//
 // # How to read a finding and repeat it
 //
 // A failing test prints the finding and a command:
@@ -38,21 +26,18 @@
 // run make simulate SEED=1 RUNS=10000. SEED=4711/postgres runs a history on PostgreSQL, with
 // three replicas that take turns; of the histories of RUNS, a tenth runs there too.
 //
-// # Engine
+// # Engine and histories
 //
-// The engine does what Terraform's core does, so that no CLI is needed (plan_test.go,
-// apply_test.go, value_test.go), including create_before_destroy and deposed objects, and
-// checks each response of the provider ("Provider produced inconsistent result"). Where
-// Terraform works on independent objects concurrently, the engine chooses a random order.
-//
-// # Histories
+// The engine does what Terraform's core does, so that no CLI is needed (plan_test.go, apply_test.go,
+// value_test.go), and checks each response of the provider ("Provider produced inconsistent
+// result"). Where Terraform works concurrently, the engine chooses a random order.
 //
 // A history has one or two stacks, which are root modules with a state (history_test.go).
 // Each step makes some changes (generate_test.go, event_test.go), then it plans and applies.
 // Meanwhile requests fail, responses are lost (fault_test.go), and the provider or the service
-// is killed (network_test.go). Time, ids and secrets come from the seed, and nothing waits, so
-// a seed always produces the same history. Each step has its own random source, so that it does
-// the same if other steps are omitted; Shrink (case_test.go) relies on this.
+// is killed (network_test.go). Time, ids and secrets come from the seed, and nothing waits. Each
+// step has its own random source, so that it does the same if other steps are omitted; Shrink
+// (case_test.go) relies on this.
 //
 // # Chaos
 //

@@ -220,7 +220,7 @@ func (m *Inbox) Link(t *testing.T, to string) string {
 		slices.Reverse(mails)
 		if i := slices.IndexFunc(mails, isTo); i >= 0 {
 			// The link is alone on its line, which the encoding may have broken.
-			return linkInText.FindString(strings.ReplaceAll(mails[i].Data, "=\r\n", ""))
+			return linkInText.FindString(strings.ReplaceAll(mails[i].Data, "=\n", ""))
 		}
 	}
 }

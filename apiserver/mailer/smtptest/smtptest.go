@@ -6,10 +6,13 @@ package smtptest
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"maps"
 	"net"
 	"net/http/httptest"
+	"net/textproto"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -32,7 +35,7 @@ type Options struct {
 type Mail struct {
 	From string
 	To   []string
-	// Data is the message as received, with CRLF line ends.
+	// Data is the message as received, with LF line ends.
 	Data string
 	// Encrypted reports whether the message was sent over TLS. User is the login.
 	Encrypted bool
@@ -133,31 +136,100 @@ func (s *Server) accept() {
 				s.mu.Unlock()
 				_ = conn.Close()
 			}()
-			newSession(s, conn).run()
+			if s.options.ImplicitTLS {
+				s.serve(tls.Server(conn, s.tls), true)
+			} else {
+				s.serve(conn, false)
+			}
 		})
 	}
 }
 
-// override returns the next of Options.Replies for a command.
-func (s *Server) override(command string) (reply string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.replies[command]) == 0 {
-		return "", false
+// serve serves a connection until it ends.
+func (s *Server) serve(conn net.Conn, encrypted bool) {
+	text := textproto.NewConn(conn)
+	o, mail, user := s.options, Mail{}, ""
+	if s.reply(text, "CONNECT", "220 mail.test ESMTP") == "" {
+		return
 	}
-	reply, s.replies[command] = s.replies[command][0], s.replies[command][1:]
-	return reply, true
+	for {
+		line, err := text.ReadLine()
+		if err != nil {
+			return
+		}
+		verb, rest, _ := strings.Cut(line, " ")
+		address, _, _ := strings.Cut(rest[strings.IndexByte(rest, '<')+1:], ">")
+		if verb == "AUTH" {
+			line = "AUTH"
+		}
+		s.mu.Lock()
+		s.commands = append(s.commands, line)
+		s.mu.Unlock()
+		reply := "250 2.1.0 OK"
+		switch {
+		case verb == "EHLO":
+			reply = "250-8BITMIME\r\n250-SMTPUTF8\r\n250 ENHANCEDSTATUSCODES"
+			if o.STARTTLS && !encrypted {
+				reply = "250-STARTTLS\r\n" + reply
+			}
+			if o.User != "" {
+				reply = "250-AUTH PLAIN\r\n" + reply
+			}
+			reply = "250-mail.test\r\n" + reply
+		case verb == "STARTTLS" && o.STARTTLS && !encrypted:
+			reply = "220 2.0.0 Go ahead"
+		case verb == "AUTH" && rest == "PLAIN "+base64.StdEncoding.EncodeToString([]byte("\x00"+o.User+"\x00"+o.Password)):
+			reply, user = "235 2.7.0 Authentication successful", o.User
+		case verb == "AUTH":
+			reply = "535 5.7.8 Authentication credentials invalid"
+		case verb == "QUIT":
+			reply = "221 2.0.0 Bye"
+		case user != o.User:
+			reply = "530 5.7.0 Authentication required"
+		case verb == "MAIL":
+			mail = Mail{From: address, Encrypted: encrypted, User: user}
+		case verb == "RCPT" && mail.From != "":
+			mail.To = append(mail.To, address)
+		case verb == "DATA" && mail.To != nil:
+			reply = "354 End data with <CR><LF>.<CR><LF>"
+		default:
+			reply = "503 5.5.1 Bad sequence of commands"
+		}
+		switch reply = s.reply(text, verb, reply); {
+		case reply == "" || verb == "QUIT":
+			return
+		case verb == "STARTTLS" && reply[0] == '2':
+			conn, encrypted = tls.Server(conn, s.tls), true
+			text = textproto.NewConn(conn)
+		case verb == "DATA" && reply[0] == '3':
+			data, err := text.ReadDotBytes()
+			if err != nil {
+				return
+			}
+			mail.Data = string(data)
+			switch s.reply(text, ".", "250 2.0.0 Accepted") {
+			case "":
+				return
+			case "250 2.0.0 Accepted":
+				s.mu.Lock()
+				s.mails = append(s.mails, mail)
+				s.changed.Broadcast()
+				s.mu.Unlock()
+			}
+		}
+	}
 }
 
-func (s *Server) recordCommand(line string) {
+// reply sends the reply to a command, by default the standard one, and returns it: "" if the
+// connection ends.
+func (s *Server) reply(text *textproto.Conn, command, standard string) string {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.commands = append(s.commands, line)
-}
-
-func (s *Server) store(m Mail) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mails = append(s.mails, m)
-	s.changed.Broadcast()
+	if next := s.replies[command]; len(next) > 0 {
+		standard, s.replies[command] = next[0], next[1:]
+	}
+	s.mu.Unlock()
+	if standard == "" || text.PrintfLine("%s", standard) != nil {
+		return ""
+	}
+	return standard
 }
