@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -51,7 +50,7 @@ func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
 	l.at[a.ID] = minute
 	l.writing.Go(func() {
 		err := l.store.Update(context.Background(), func(tx store.Tx) error { return tx.TouchServiceAccount(a.ID, minute) })
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // it may have been deleted
+		if err != nil {
 			l.log.Warn("the last use of a service account is not recorded", "service_account", a.ID, "error", err)
 		}
 	})

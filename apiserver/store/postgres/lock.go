@@ -10,9 +10,12 @@ import (
 // updating is the sqlstore.Querier of an update.
 type updating struct {
 	transaction
-	// locked holds the accounts and names locked by this update.
+	// locked holds the accounts that are locked by this update, and accounts for their list.
 	locked map[string]bool
 }
+
+// accounts is the name of the lock of the list of accounts.
+const accounts = "accounts"
 
 var _ sqlstore.Locker = (*updating)(nil)
 
@@ -25,7 +28,7 @@ func (u *updating) LockAccount(ctx context.Context, id string) bool {
 	}
 	const lock = `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`
 	if n, err := u.run(ctx, lock, id); n == 0 && err == nil {
-		u.Lock(ctx, "accounts")
+		u.LockAccounts(ctx)
 		_, _ = u.run(ctx, lock, id) // an error is in failed
 	}
 	u.locked[key] = u.failed == nil
@@ -34,13 +37,13 @@ func (u *updating) LockAccount(ctx context.Context, id string) bool {
 
 func accountLock(id string) string { return "account " + id }
 
-// Lock implements sqlstore.Locker.
-func (u *updating) Lock(ctx context.Context, name string) {
-	if u.locked[name] {
+// LockAccounts implements sqlstore.Locker.
+func (u *updating) LockAccounts(ctx context.Context) {
+	if u.locked[accounts] {
 		return
 	}
-	_, _ = u.run(ctx, `SELECT pg_advisory_xact_lock($1)`, advisoryKey(name)) // an error is in failed
-	u.locked[name] = u.failed == nil
+	_, _ = u.run(ctx, `SELECT pg_advisory_xact_lock($1)`, advisoryKey(accounts)) // an error is in failed
+	u.locked[accounts] = u.failed == nil
 }
 
 // advisoryKey returns the number of a lock. Two names with the same number would only wait

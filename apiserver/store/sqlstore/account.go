@@ -8,7 +8,7 @@ var accounts = newTable(table[store.Account]{name: accountsTable})
 
 var workspaces = newTable(table[store.Workspace]{
 	name:    "workspaces",
-	derived: func(w *store.Workspace) []any { return []any{"folded_name", searchText(w.Name)} },
+	derived: "folded_name", derive: func(w *store.Workspace) string { return searchText(w.Name) },
 	unique: func(w *where, v *store.Workspace) *where {
 		return w.and(`t.account_id = ?`, v.AccountID).and(`t.folded_name = ?`, searchText(v.Name))
 	},
@@ -73,11 +73,9 @@ func (r *reader) lockAccount(id string) bool {
 	return r.locker != nil && id != "" && r.locker.LockAccount(r.ctx, id)
 }
 
-func (r *reader) lockAccounts() { r.lock("accounts") }
-
-func (r *reader) lock(name string) {
+func (r *reader) lockAccounts() {
 	if r.locker != nil {
-		r.locker.Lock(r.ctx, name)
+		r.locker.LockAccounts(r.ctx)
 	}
 }
 

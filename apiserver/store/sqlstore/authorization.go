@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -46,11 +44,7 @@ func (r *reader) GrantsOf(accountID string, subjects []store.Subject) ([]store.A
 
 // AuthorizationVersion reads the row that triggers of the schema change.
 func (r *reader) AuthorizationVersion() (int64, error) {
-	version, err := column[int64](r, `SELECT version FROM authorization_version`)
-	if err != nil || len(version) != 1 {
-		return 0, cmp.Or(err, errors.New("the table authorization_version must have one row"))
-	}
-	return version[0], nil
+	return only(column[int64](r, `SELECT version FROM authorization_version`))
 }
 
 func (t *tx) CreateAuthorization(a *store.Authorization) error { return create(t, authorizations, a) }

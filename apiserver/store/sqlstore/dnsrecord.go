@@ -7,7 +7,7 @@ import (
 
 var dnsRecords = newTable(table[store.DNSRecord]{
 	name:    "dns_records",
-	derived: func(r *store.DNSRecord) []any { return []any{"purpose", purposeOf(r)} },
+	derived: "purpose", derive: purposeOf,
 	unique:  sameDNSRecord,
 	visible: func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(`t.domain_id`) },
 })

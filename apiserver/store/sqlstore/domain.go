@@ -8,8 +8,8 @@ import (
 )
 
 var domains = newTable(table[store.Domain]{
-	name:     "domains",
-	derived:  func(d *store.Domain) []any { return []any{"search_text", namesText(d.Name)} },
+	name:    "domains",
+	derived: "search_text", derive: func(d *store.Domain) string { return namesText(d.Name) },
 	optional: "dedicated_ip_id",
 	unique:   func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
 	visible:  (*where).withoutUnpaid,

@@ -36,8 +36,8 @@ type Locker interface {
 	// LockAccount waits until no other update has the account. It returns true if this
 	// update did not have it before, so that what it has read of the account is outdated.
 	LockAccount(ctx context.Context, id string) bool
-	// Lock waits until no other update has locked what a name stands for.
-	Lock(ctx context.Context, name string)
+	// LockAccounts waits until no other update has the list of accounts.
+	LockAccounts(ctx context.Context)
 }
 
 // Dialect is what differs in an engine's SQL. In a pattern, %s is a placeholder or a name.

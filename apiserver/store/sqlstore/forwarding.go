@@ -11,7 +11,7 @@ import (
 
 var forwardingRules = newTable(table[store.Forwarding]{
 	name:    "forwarding_rules",
-	derived: func(f *store.Forwarding) []any { return []any{"search_text", namesText(f.TargetEmail)} },
+	derived: "search_text", derive: func(f *store.Forwarding) string { return namesText(f.TargetEmail) },
 	unique: func(w *where, f *store.Forwarding) *where {
 		return w.and(`t.account_id = ?`, f.AccountID).scope(f.Scope).and(`t.target_email = ?`, f.TargetEmail)
 	},

@@ -27,8 +27,7 @@ func (t *tx) DeleteExpiredIdempotencyRecords(before time.Time) error {
 }
 
 func (r *reader) TokenBucket(name string) (time.Time, error) {
-	fullAt, err := only(column[time.Time](r, `SELECT full_at FROM token_buckets WHERE name = $1`, name))
-	return fullAt, ignoreNotFound(err)
+	return only(column[time.Time](r, `SELECT COALESCE(MAX(full_at), 0) FROM token_buckets WHERE name = $1`, name))
 }
 
 func (t *tx) UpdateTokenBucket(name string, now time.Time, change func(time.Time) time.Time) error {

@@ -29,7 +29,7 @@ func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, 
 		return nil, err
 	}
 	for i := range claimed {
-		if err := t.postpone(&claimed[i], claimed[i].Attempts, until); err != nil {
+		if err := t.RetryMessage(claimed[i], until); err != nil {
 			return nil, err
 		}
 		claimed[i].DueAt = time.UnixMicro(until.UnixMicro()).UTC() // as it is stored
@@ -37,14 +37,10 @@ func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, 
 	return claimed, nil
 }
 
+// RetryMessage identifies a claim by the end of its lease.
 func (t *tx) RetryMessage(m store.QueuedMessage, at time.Time) error {
-	return t.postpone(&m, m.Attempts, at)
-}
-
-// postpone sets when a message is due next. The end of its lease identifies a claim.
-func (t *tx) postpone(m *store.QueuedMessage, attempts int, due time.Time) error {
 	return t.change(`UPDATE mail_queue SET attempts = $1, due_at = $2 WHERE forwarding_id = $3 AND due_at = $4`,
-		attempts, due, m.ForwardingID, m.DueAt)
+		m.Attempts, at, m.ForwardingID, m.DueAt)
 }
 
 func (t *tx) RemoveMessage(m store.QueuedMessage) error {

@@ -4,7 +4,7 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 var masterPasswords = newTable(table[store.MasterPassword]{
 	name:    "master_passwords",
-	derived: func(p *store.MasterPassword) []any { return []any{"folded_name", searchText(p.Name)} },
+	derived: "folded_name", derive: func(p *store.MasterPassword) string { return searchText(p.Name) },
 	unique: func(w *where, p *store.MasterPassword) *where {
 		return w.and(`t.account_id = ?`, p.AccountID).scope(p.Scope).and(`t.folded_name = ?`, searchText(p.Name))
 	},

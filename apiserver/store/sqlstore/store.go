@@ -22,23 +22,18 @@ func New(e Engine, d *Dialect) *Store { return &Store{engine: e, dialect: d} }
 // Wrap returns the store with an engine around its own, for tests that inject errors.
 func (s *Store) Wrap(around func(Engine) Engine) *Store { return New(around(s.engine), s.dialect) }
 
-func (s *Store) reader(ctx context.Context, q Querier) *reader {
-	return &reader{ctx: ctx, q: q, dialect: s.dialect}
-}
-
 // View implements store.Store.
 func (s *Store) View(ctx context.Context, fn func(store.Reader) error) error {
 	return s.engine.View(ctx, func(ctx context.Context, q Querier) error {
-		return fn(s.reader(ctx, q))
+		return fn(&reader{ctx: ctx, q: q, dialect: s.dialect})
 	})
 }
 
 // Update implements store.Store.
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.engine.Update(ctx, func(ctx context.Context, q Querier) error {
-		reader := *s.reader(ctx, q)
-		reader.locker, _ = q.(Locker)
-		return fn(&tx{reader: reader})
+		locker, _ := q.(Locker)
+		return fn(&tx{reader: reader{ctx: ctx, q: q, dialect: s.dialect, locker: locker}})
 	})
 }
 

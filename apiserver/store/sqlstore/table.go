@@ -23,8 +23,9 @@ type table[T any] struct {
 	skipped []string
 	// optional is a column that is NULL if its field is empty, for a foreign key.
 	optional string
-	// derived returns the names and values of columns that are computed and never read.
-	derived func(*T) []any
+	// derived is a column that derive computes, and that is never read.
+	derived string
+	derive  func(*T) string
 	// unique selects the row with the same unique values as an object; nil if only ids are
 	// unique.
 	unique func(*where, *T) *where
@@ -35,7 +36,7 @@ type table[T any] struct {
 
 	columns []tableColumn // first those of the table, then those that are joined
 	names   []string      // of the table's
-	stores  []string      // names, and those of the derived columns
+	stores  []string      // names, and the derived column
 	// The parts of the statements.
 	selection, insertion, updating string
 	// Indexes in columns, or -1.
@@ -52,25 +53,25 @@ func newTable[T any](t table[T]) *table[T] {
 	var read []string
 	for _, c := range own {
 		t.names = append(t.names, c.name)
-		read = append(read, "t."+c.name)
+		if c.name == t.optional {
+			read = append(read, "COALESCE(t."+c.name+", '')")
+		} else {
+			read = append(read, "t."+c.name)
+		}
 	}
 	for _, c := range joined {
 		read = append(read, c.name)
 	}
 	t.selection = `SELECT ` + strings.Join(read, ", ")
 
-	written := slices.Clip(t.names)
-	if t.derived != nil {
-		derived := t.derived(new(T))
-		for i := 0; i < len(derived); i += 2 {
-			written = append(written, derived[i].(string))
-		}
+	t.stores = slices.Clip(t.names)
+	if t.derived != "" {
+		t.stores = append(t.stores, t.derived)
 	}
-	t.stores = written
-	t.insertion = insertion(t.name, written) + ` ON CONFLICT DO NOTHING RETURNING created_at`
+	t.insertion = insertion(t.name, t.optional, t.stores) + ` ON CONFLICT DO NOTHING RETURNING created_at`
 	var set []string
-	for i, c := range written {
-		set = append(set, c+" = $"+strconv.Itoa(i+1))
+	for i, c := range t.stores {
+		set = append(set, c+" = "+placeholder(i, c == t.optional))
 	}
 	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
@@ -78,19 +79,28 @@ func newTable[T any](t table[T]) *table[T] {
 	return &t
 }
 
+// placeholder returns the placeholder of the argument with an index. An optional one is NULL if it
+// is empty.
+func placeholder(index int, isOptional bool) string {
+	if isOptional {
+		return "NULLIF($" + strconv.Itoa(index+1) + ", '')"
+	}
+	return "$" + strconv.Itoa(index+1)
+}
+
 // insertion returns a statement that inserts a row. created_at becomes the argument, or
 // just after the newest of the account; updated_at is no argument, and becomes the same.
-func insertion(table string, columns []string) string {
+func insertion(table, optional string, columns []string) string {
 	given := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == "updated_at" })
-	placeholder := func(column string) string { return "$" + strconv.Itoa(slices.Index(given, column)+1) }
+	argument := func(column string) string { return placeholder(slices.Index(given, column), column == optional) }
 	values := make([]string, len(columns))
 	for i, c := range columns {
-		if values[i] = placeholder(c); c == "created_at" || c == "updated_at" {
+		if values[i] = argument(c); c == "created_at" || c == "updated_at" {
 			in := ""
 			if slices.Contains(columns, "account_id") {
-				in = ` WHERE account_id = ` + placeholder("account_id")
+				in = ` WHERE account_id = ` + argument("account_id")
 			}
-			values[i] = `(SELECT MAX(c.at) FROM (SELECT CAST(` + placeholder("created_at") + ` AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM ` + table + in + `) c)`
+			values[i] = `(SELECT MAX(c.at) FROM (SELECT CAST(` + argument("created_at") + ` AS BIGINT) AS at UNION ALL SELECT MAX(created_at) + 1 FROM ` + table + in + `) c)`
 		}
 	}
 	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + strings.Join(values, ", ") + `)`
@@ -140,21 +150,15 @@ func (tbl *table[T]) fields(v *T) []any {
 	fields := make([]any, len(tbl.columns))
 	for i, c := range tbl.columns {
 		fields[i] = stored(object.FieldByIndex(c.index).Addr().Interface())
-		if c.name == tbl.optional {
-			fields[i] = optional{fields[i].(*string)}
-		}
 	}
 	return fields
 }
 
-// written returns the values of an object's own columns and derived columns.
+// written returns the values of an object's own columns and of the derived one.
 func (tbl *table[T]) written(v *T) []any {
 	values := tbl.fields(v)[:len(tbl.names)]
-	if tbl.derived != nil {
-		derived := tbl.derived(v)
-		for i := 1; i < len(derived); i += 2 {
-			values = append(values, derived[i])
-		}
+	if tbl.derived != "" {
+		values = append(values, tbl.derive(v))
 	}
 	return values
 }
@@ -460,19 +464,14 @@ func (t *tx) exec(query string, args ...any) error {
 
 // affected runs a statement and returns how many rows it changed.
 func (t *tx) affected(query string, args ...any) (int64, error) {
-	n, err := t.q.ExecContext(t.ctx, query, storedAll(args)...)
+	for i, arg := range args {
+		args[i] = stored(arg)
+	}
+	n, err := t.q.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		return 0, fmt.Errorf("write: %w", err)
 	}
 	return n, nil
-}
-
-func storedAll(args []any) []any {
-	values := make([]any, len(args))
-	for i, arg := range args {
-		values[i] = stored(arg)
-	}
-	return values
 }
 
 // change runs a statement that changes one row, or returns store.ErrNotFound.
@@ -480,14 +479,6 @@ func (t *tx) change(query string, args ...any) error {
 	n, err := t.affected(query, args...)
 	if n == 0 && err == nil {
 		err = store.ErrNotFound
-	}
-	return err
-}
-
-// ignoreNotFound returns nil for store.ErrNotFound, and any other error unchanged.
-func ignoreNotFound(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
 	}
 	return err
 }

@@ -49,23 +49,6 @@ func (m micros) Scan(src any) error {
 	return nil
 }
 
-// optional stores an empty string as NULL, so that a foreign key refers to nothing.
-type optional struct{ text *string }
-
-// Value implements driver.Valuer.
-func (o optional) Value() (driver.Value, error) {
-	if *o.text == "" {
-		return nil, nil
-	}
-	return *o.text, nil
-}
-
-// Scan implements sql.Scanner.
-func (o optional) Scan(src any) (err error) {
-	*o.text, err = textOf(src)
-	return err
-}
-
 // asJSON stores what a pointer leads to as JSON, and the zero value as an empty text.
 type asJSON struct{ pointer any }
 
@@ -81,22 +64,14 @@ func (j asJSON) Value() (driver.Value, error) {
 // Scan implements sql.Scanner.
 func (j asJSON) Scan(src any) error {
 	reflect.ValueOf(j.pointer).Elem().SetZero()
-	s, err := textOf(src)
-	if s == "" || err != nil {
-		return err
+	s, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("a JSON text is a %T", src)
+	}
+	if s == "" {
+		return nil
 	}
 	return json.Unmarshal([]byte(s), j.pointer)
-}
-
-// textOf returns a column's text, which is empty for NULL.
-func textOf(src any) (string, error) {
-	switch s := src.(type) {
-	case nil:
-		return "", nil
-	case string:
-		return s, nil
-	}
-	return "", fmt.Errorf("a text is a %T", src)
 }
 
 func jsonArray(values []string) string {

@@ -102,21 +102,16 @@ func (w *where) search(column, term string) *where {
 	switch {
 	case term == "":
 		return w
-	case !searchable(term):
+	case len(term) > maxSearch, strings.ContainsRune(term, 0): // no engine takes NUL in a pattern
 		return w.and(`1 = 0`)
 	}
-	return w.and(w.like(column, pattern(term)))
+	return w.and(w.like(column, "%"+likeEscaper.Replace(searchText(term))+"%"))
 }
-
-// searchable reports whether a text may contain the term: engines don't take NUL in a pattern.
-func searchable(term string) bool { return len(term) <= maxSearch && !strings.ContainsRune(term, 0) }
 
 // like returns the condition that a column matches a pattern, which is hidden as a limit is.
 func (w *where) like(column, pattern string) string {
 	return column + ` LIKE ` + w.r.dialect.hidden(w.bind(pattern)) + ` ESCAPE '\'`
 }
-
-func pattern(term string) string { return "%" + likeEscaper.Replace(searchText(term)) + "%" }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
