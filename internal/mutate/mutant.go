@@ -1,14 +1,16 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
 	"fmt"
 	"go/ast"
+	"go/format"
 	"go/token"
 	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -16,44 +18,41 @@ import (
 
 // mutant is a change at one place of the code.
 type mutant struct {
-	id, order              int
-	file                   string
+	id                     int
+	file                   *ast.File
+	pos                    token.Pos
 	position, change, code string
-	edits                  []edit
+	// apply puts the change into the syntax tree of the file.
+	apply func(m mutant)
 }
 
-// edit replaces the text between two offsets of a file. A %d in the text stands for the
-// mutant's number.
-type edit struct {
-	from, to int
-	text     string
-	rank     int // the order at one offset: ends of inner nodes, ends, beginnings, those of inner nodes
+// call returns a call of a function of switches with the mutant's number.
+func (m mutant) call(function string, args ...ast.Expr) ast.Expr {
+	id := &ast.BasicLit{Kind: token.INT, Value: strconv.Itoa(m.id)}
+	return &ast.CallExpr{Fun: ast.NewIdent(function), Args: append([]ast.Expr{id}, args...)}
 }
 
-// finder collects the mutants of a file.
+// on and off are conditions for a mutant that is on, or not.
+func (m mutant) on() ast.Expr  { return m.call("mutant") }
+func (m mutant) off() ast.Expr { return &ast.UnaryExpr{Op: token.NOT, X: m.on()} }
+
+// finder collects the mutants of a package.
 type finder struct {
 	pkg   *packages.Package
-	path  string
-	text  []byte
+	file  *ast.File
 	found []mutant
 }
 
 // findMutants returns all mutants of a package, in the order of its code.
-func findMutants(pkg *packages.Package) (found []mutant) {
-	for i, file := range pkg.Syntax {
-		path := pkg.CompiledGoFiles[i]
-		text, err := os.ReadFile(path)
-		if err != nil || ast.IsGenerated(file) {
-			continue
+func findMutants(pkg *packages.Package) []mutant {
+	f := &finder{pkg: pkg}
+	for _, f.file = range pkg.Syntax {
+		if !ast.IsGenerated(f.file) {
+			ast.Inspect(f.file, f.visit)
 		}
-		f := &finder{pkg: pkg, path: path, text: text}
-		ast.Inspect(file, f.visit)
-		found = append(found, f.found...)
 	}
-	for i := range found {
-		found[i].order = i
-	}
-	return found
+	slices.SortStableFunc(f.found, func(a, b mutant) int { return int(a.pos - b.pos) })
+	return f.found
 }
 
 func (f *finder) visit(node ast.Node) bool {
@@ -62,153 +61,148 @@ func (f *finder) visit(node ast.Node) bool {
 		return n.Tok == token.VAR
 	case *ast.FuncDecl:
 		if n.Body != nil {
-			f.returns(n.Type.Results, n.Body)
+			f.function(n.Type.Results, n.Body)
 		}
 	case *ast.FuncLit:
-		f.returns(n.Type.Results, n.Body)
+		f.function(n.Type.Results, n.Body)
 	case *ast.IfStmt:
-		f.condition(n.Cond, "always true", "(mutant(%d) || (")
-		f.condition(n.Cond, "always false", "(!mutant(%d) && (")
+		f.condition(&n.Cond, "always true", token.LOR)
+		f.condition(&n.Cond, "always false", token.LAND)
 	case *ast.ForStmt:
 		if n.Cond != nil {
-			f.condition(n.Cond, "always false", "(!mutant(%d) && (")
+			f.condition(&n.Cond, "always false", token.LAND)
 		}
 	case *ast.BinaryExpr:
 		f.binary(n)
-	case *ast.BlockStmt:
-		f.statements(n.List)
-	case *ast.CaseClause:
-		f.statements(n.Body)
-	case *ast.CommClause:
-		f.statements(n.Body)
 	}
 	return true
 }
 
-func (f *finder) offset(p token.Pos) int { return f.pkg.Fset.Position(p).Offset }
-
-// wrap is the edits that put a node between two texts.
-func (f *finder) wrap(n ast.Node, before, after string) []edit {
-	from, to := f.offset(n.Pos()), f.offset(n.End())
-	return []edit{{from: from, to: from, text: before}, {from: to, to: to, text: after, rank: -1}}
-}
-
-func (f *finder) add(n ast.Node, change string, edits ...edit) {
+func (f *finder) add(n ast.Node, change string, apply func(m mutant)) {
 	p := f.pkg.Fset.Position(n.Pos())
-	path := p.Filename
 	if dir, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(dir, path); err == nil {
-			path = rel
+		if rel, err := filepath.Rel(dir, p.Filename); err == nil {
+			p.Filename = rel
 		}
 	}
-	code, _, more := strings.Cut(string(f.text[f.offset(n.Pos()):f.offset(n.End())]), "\n")
+	var text bytes.Buffer
+	_ = format.Node(&text, f.pkg.Fset, n) // the code of a package that compiles
+	code, _, more := strings.Cut(text.String(), "\n")
 	if more {
 		code += " …"
 	}
-	for i := range edits { // an outer node is visited before an inner one
-		if edits[i].rank < 0 {
-			edits[i].rank = -1 - len(f.found)
-		} else {
-			edits[i].rank = 1 + len(f.found)
-		}
-	}
-	f.found = append(f.found, mutant{
-		file: f.path, position: fmt.Sprintf("%s:%d:%d", path, p.Line, p.Column), change: change, code: code, edits: edits,
-	})
+	f.found = append(f.found, mutant{file: f.file, pos: n.Pos(), position: p.String(), change: change, code: code, apply: apply})
 }
 
-// condition makes a Boolean expression constant. A named Boolean type could not be mixed
-// with the switch's.
-func (f *finder) condition(cond ast.Expr, change, before string) {
-	if basic, ok := f.pkg.TypesInfo.TypeOf(cond).(*types.Basic); ok && basic.Info()&types.IsBoolean != 0 {
-		f.add(cond, change, f.wrap(cond, before, "))")...)
+// condition makes a Boolean expression constant: true by an "or", false by an "and". A named
+// Boolean type could not be mixed with the switch's.
+func (f *finder) condition(cond *ast.Expr, change string, op token.Token) {
+	if basic, ok := f.pkg.TypesInfo.TypeOf(*cond).(*types.Basic); !ok || basic.Info()&types.IsBoolean == 0 {
+		return
 	}
+	f.add(*cond, change, func(m mutant) {
+		constant := m.on()
+		if op == token.LAND {
+			constant = m.off()
+		}
+		*cond = &ast.ParenExpr{X: &ast.BinaryExpr{X: constant, Op: op, Y: &ast.ParenExpr{X: *cond}}}
+	})
 }
 
 // binary changes an operation that is no constant.
 func (f *finder) binary(n *ast.BinaryExpr) {
-	info := f.pkg.TypesInfo
-	if info.Types[n].Value != nil {
+	if f.pkg.TypesInfo.Types[n].Value != nil {
 		return
 	}
-	// call turns the operation into a call of a function of switches.go.
-	call := func(change, function string) {
-		edits := f.wrap(n, function+"(%d, ", ")")
-		from := f.offset(n.OpPos)
-		f.add(n, change, append(edits, edit{from: from, to: from + len(n.Op.String()), text: ","})...)
+	// call replaces the operation, and result completes the expression.
+	call := func(change, function string, op token.Token, result ast.Expr) {
+		f.add(n, change, func(m mutant) { n.X, n.Op, n.Y = m.call(function, n.X, n.Y), op, result })
 	}
 	switch n.Op {
 	case token.LAND, token.LOR:
-		before := map[token.Token]string{token.LAND: "(mutant(%d) || (", token.LOR: "(!mutant(%d) && ("}[n.Op]
-		for _, operand := range []ast.Expr{n.X, n.Y} {
-			f.condition(operand, "operand of "+n.Op.String()+" dropped", before)
-		}
+		neutral := map[token.Token]token.Token{token.LAND: token.LOR, token.LOR: token.LAND}[n.Op]
+		f.condition(&n.X, "operand of "+n.Op.String()+" dropped", neutral)
+		f.condition(&n.Y, "operand of "+n.Op.String()+" dropped", neutral)
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
 		function := map[token.Token]string{token.LSS: "mutantLess", token.LEQ: "mutantAtMost", token.GTR: "mutantGreater", token.GEQ: "mutantAtLeast"}[n.Op]
-		call("boundary of "+n.Op.String(), function)
+		call("boundary of "+n.Op.String(), function, token.EQL, ast.NewIdent("true"))
 	case token.ADD, token.SUB:
-		literal, ok := n.Y.(*ast.BasicLit)
-		if ok && literal.Kind == token.INT {
-			call(n.Op.String()+" "+literal.Value+" dropped", map[token.Token]string{token.ADD: "mutantPlus", token.SUB: "mutantMinus"}[n.Op])
+		if literal, ok := n.Y.(*ast.BasicLit); ok && literal.Kind == token.INT {
+			function := map[token.Token]string{token.ADD: "mutantPlus", token.SUB: "mutantMinus"}[n.Op]
+			call(n.Op.String()+" "+literal.Value+" dropped", function, n.Op, &ast.BasicLit{Kind: token.INT, Value: "0"})
 		}
 	}
 }
 
-// statements leaves out the calls and assignments of a block.
-func (f *finder) statements(list []ast.Stmt) {
-	for _, s := range list {
-		change := "assignment dropped"
-		switch s := s.(type) {
-		case *ast.ExprStmt:
-			call, ok := s.X.(*ast.CallExpr)
-			if !ok {
-				continue
-			}
-			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "panic" {
-				continue // the function could lack a return without it
-			}
-			change = "call dropped"
-		case *ast.AssignStmt:
-			if s.Tok == token.DEFINE || s.Tok == token.ASSIGN && isBlank(s.Lhs) {
-				continue
-			}
-		case *ast.IncDecStmt:
-		default:
-			continue
-		}
-		f.add(s, change, f.wrap(s, "if !mutant(%d) { ", " }")...)
-	}
-}
-
-func isBlank(list []ast.Expr) bool {
-	return !slices.ContainsFunc(list, func(e ast.Expr) bool {
-		name, ok := e.(*ast.Ident)
-		return !ok || name.Name != "_"
-	})
-}
-
-// returns makes a function return zero values at each of its return statements.
-func (f *finder) returns(results *ast.FieldList, body *ast.BlockStmt) {
-	if results == nil {
-		return
-	}
-	var zeros []string
-	for _, field := range results.List {
-		zero := "*new(" + string(f.text[f.offset(field.Type.Pos()):f.offset(field.Type.End())]) + ")"
-		zeros = append(zeros, slices.Repeat([]string{zero}, max(1, len(field.Names)))...)
-	}
+// function changes the statements of a function, without those of functions in it.
+func (f *finder) function(results *ast.FieldList, body *ast.BlockStmt) {
 	ast.Inspect(body, func(node ast.Node) bool {
 		switch n := node.(type) {
 		case *ast.FuncLit:
 			return false
-		case *ast.ReturnStmt:
-			if !f.allZero(n.Results) && f.isZero(results, zeros, n.Pos()) {
-				at := f.offset(n.Pos())
-				f.add(n, "zero values returned", edit{from: at, to: at, text: "if mutant(%d) { return " + strings.Join(zeros, ", ") + " }; "})
-			}
+		case *ast.BlockStmt:
+			f.statements(n.List, results)
+		case *ast.CaseClause:
+			f.statements(n.Body, results)
+		case *ast.CommClause:
+			f.statements(n.Body, results)
 		}
 		return true
 	})
+}
+
+// statements leaves out the calls and assignments of a block, and makes it return zero values.
+func (f *finder) statements(list []ast.Stmt, results *ast.FieldList) {
+	for i := range list {
+		at := &list[i]
+		drop := func(change string) {
+			f.add(*at, change, func(m mutant) { *at = when(m.off(), *at) })
+		}
+		switch s := (*at).(type) {
+		case *ast.ExprStmt:
+			// The function could lack a return without a panic.
+			if call, ok := s.X.(*ast.CallExpr); ok && types.ExprString(call.Fun) != "panic" {
+				drop("call dropped")
+			}
+		case *ast.AssignStmt:
+			if s.Tok != token.DEFINE && (s.Tok != token.ASSIGN || !isBlank(s.Lhs)) {
+				drop("assignment dropped")
+			}
+		case *ast.IncDecStmt:
+			drop("assignment dropped")
+		case *ast.ReturnStmt:
+			if zeros := f.zeros(results, s.Pos()); zeros != nil && !f.allZero(s.Results) {
+				f.add(s, "zero values returned", func(m mutant) {
+					*at = &ast.BlockStmt{List: []ast.Stmt{when(m.on(), &ast.ReturnStmt{Results: zeros}), s}}
+				})
+			}
+		}
+	}
+}
+
+func when(cond ast.Expr, s ast.Stmt) ast.Stmt {
+	return &ast.IfStmt{Cond: cond, Body: &ast.BlockStmt{List: []ast.Stmt{s}}}
+}
+
+func isBlank(list []ast.Expr) bool {
+	return !slices.ContainsFunc(list, func(e ast.Expr) bool { return types.ExprString(e) != "_" })
+}
+
+// zeros returns zero values of the types of results, or nil if one can't be written where a return
+// statement is: a variable can have the name of a package.
+func (f *finder) zeros(results *ast.FieldList, at token.Pos) (zeros []ast.Expr) {
+	if results == nil {
+		return nil
+	}
+	for _, field := range results.List {
+		got, err := types.Eval(f.pkg.Fset, f.pkg.Types, at, "*new("+types.ExprString(field.Type)+")")
+		if err != nil || !types.Identical(got.Type, f.pkg.TypesInfo.TypeOf(field.Type)) {
+			return nil
+		}
+		zero := &ast.StarExpr{X: &ast.CallExpr{Fun: ast.NewIdent("new"), Args: []ast.Expr{field.Type}}}
+		zeros = append(zeros, slices.Repeat([]ast.Expr{zero}, max(1, len(field.Names)))...)
+	}
+	return zeros
 }
 
 // allZero reports whether expressions are written as zero values, or there are none.
@@ -223,57 +217,32 @@ func (f *finder) allZero(list []ast.Expr) bool {
 	})
 }
 
-// isZero reports whether expressions are zero values of the types of results where a return
-// statement is: a variable can have the name of a package.
-func (f *finder) isZero(results *ast.FieldList, zeros []string, at token.Pos) bool {
-	n := 0
-	for _, field := range results.List {
-		for range max(1, len(field.Names)) {
-			got, err := types.Eval(f.pkg.Fset, f.pkg.Types, at, zeros[n])
-			if err != nil || !types.Identical(got.Type, f.pkg.TypesInfo.TypeOf(field.Type)) {
-				return false
-			}
-			n++
-		}
-	}
-	return true
-}
-
 // writeOverlay writes the files of a package with its mutants, and the switches, and adds
 // them to the overlay.
 func writeOverlay(overlay map[string]string, scratch string, pkg *packages.Package, mutants []mutant) error {
-	edits := map[string][]edit{}
+	files := map[*ast.File]bool{}
 	for _, m := range mutants {
-		for _, e := range m.edits {
-			e.text = strings.ReplaceAll(e.text, "%d", fmt.Sprint(m.id))
-			edits[m.file] = append(edits[m.file], e)
-		}
+		m.apply(m)
+		files[m.file] = true
 	}
 	write := func(path string, text []byte) error {
 		overlay[path] = filepath.Join(scratch, fmt.Sprintf("%d.go", len(overlay)))
 		return os.WriteFile(overlay[path], text, 0o600)
 	}
-	for path, list := range edits {
-		text, err := os.ReadFile(path)
-		if err != nil {
+	for file := range files {
+		// Others could end up within a changed expression.
+		file.Comments = slices.DeleteFunc(file.Comments, func(g *ast.CommentGroup) bool {
+			return !slices.ContainsFunc(g.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:") })
+		})
+		var text bytes.Buffer
+		if err := format.Node(&text, pkg.Fset, file); err != nil {
 			return err
 		}
-		if err := write(path, apply(text, list)); err != nil {
+		if err := write(pkg.Fset.Position(file.Package).Filename, text.Bytes()); err != nil {
 			return err
 		}
 	}
 	return write(filepath.Join(pkg.Dir, "mutant_switches.go"), []byte("package "+pkg.Name+switches))
-}
-
-func apply(text []byte, edits []edit) []byte {
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rank, b.rank)) })
-	var out []byte
-	at := 0
-	for _, e := range edits {
-		out = append(append(out, text[at:e.from]...), e.text...)
-		at = e.to
-	}
-	return append(out, text[at:]...)
 }
 
 // switches is the source of the functions that mutants call.
