@@ -30,9 +30,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
-// version is the version under which all providers are installed.
-const version = "0.1.0"
-
 // options are the sizes of a run.
 type options struct {
 	rounds      int
@@ -127,8 +124,7 @@ func newBench(ctx context.Context, o options, root, cli string) (*bench, error) 
 	b.progress("building the provider and mailhostd")
 	return b, errors.Join(
 		os.MkdirAll(b.path("home"), 0o700),
-		localcli.Install(ctx, localcli.GoBuild(b.root, version, os.Stderr), b.path("mirror"), version),
-		os.WriteFile(b.path("cli.tfrc"), []byte(localcli.Config(b.path("mirror"))), 0o600),
+		localcli.Install(ctx, b.root, b.scratch),
 		goCommand(ctx, b.root, "build", "-trimpath", "-o", b.path("mailhostd"), "./apiserver/cmd/mailhostd"),
 	)
 }

@@ -174,7 +174,7 @@ func (w *workspace) run(ctx context.Context, failed *error, code int, args ...st
 		return 0
 	}
 	cmd := exec.CommandContext(ctx, w.b.cli, append(args, "-no-color")...)
-	cmd.Dir, cmd.Env = w.dir, localcli.Environment(os.Environ(), w.b.path("cli.tfrc"), w.b.path("home"))
+	cmd.Dir, cmd.Env = w.dir, localcli.Environment(os.Environ(), w.b.scratch, w.b.path("home"))
 	begun := time.Now()
 	out, err := cmd.CombinedOutput()
 	took := time.Since(begun).Seconds()

@@ -25,7 +25,7 @@ func TestEnvironment(t *testing.T) {
 	got := localcli.Environment([]string{
 		"PATH=/bin", "HOME=/home/jane", "XDG_CONFIG_HOME=/home/jane/.config", "TF_VAR_dns_ttl=1", "TF_CLI_ARGS=-no-color", "tf_workspace=other", "TF_DATA_DIR=/tmp", "TF_LOG=TRACE",
 		"TF_LOG_PATH=log", "MAILHOST_TOKEN=secret", "MAILHOST_DATA_DIR=/var", "TFOO=1", "HTTPS_PROXY=http://proxy",
-	}, "/demo/cli.tfrc", "/demo/home")
+	}, "/demo", "/demo/home")
 	want := []string{
 		"PATH=/bin", "TF_LOG=TRACE", "TF_LOG_PATH=log", "TFOO=1", "HTTPS_PROXY=http://proxy", "HOME=/demo/home",
 		"TF_CLI_CONFIG_FILE=/demo/cli.tfrc", "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1",

@@ -21,7 +21,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
-	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // TestAccPipelines runs the steps of the jobs in examples/ci, each job in a new checkout,
@@ -160,7 +159,7 @@ resource "mailhost_domain" "second" {
 func TestAccPolicy(t *testing.T) {
 	needsShell(t, "opa")
 	w := newWorkspace(t)
-	assert.NilError(t, localcli.CopyConfig(w.dir, filepath.Join(examples, "ci")))
+	assert.NilError(t, copyConfig(w.dir, filepath.Join(examples, "ci")))
 	const (
 		domain   = "\nresource \"mailhost_domain\" \"main\" {\n name = \"example.com\"\n " + contact + "}"
 		ip       = "\nresource \"mailhost_dedicated_ip\" \"out\" {\n option_id = data.mailhost_dedicated_ip_options.all.dedicated_ip_options[0].id\n}"

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // TestAccDayTwo runs each recipe of examples/day-2 from its folder start. Each line of a steps.sh
@@ -25,7 +23,7 @@ func TestAccDayTwo(t *testing.T) {
 			w.copy(t, "day-2")
 			start := filepath.Join(w.dir, "start")
 			w.dir = filepath.Join(w.dir, "here")
-			assert.NilError(t, localcli.CopyConfig(w.dir, start))
+			assert.NilError(t, copyConfig(w.dir, start))
 			w.useScripts(t)
 			w.set("recipe", "../"+name)
 			w.must(t, "init")

@@ -1,11 +1,11 @@
 package walkthrough_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,20 +62,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func mirror() string    { return filepath.Join(scratch, "mirror") }
 func mailhostd() string { return filepath.Join(scratch, "bin", "mailhostd") }
 
 // installed builds the provider and mailhostd, once.
 var installed = sync.OnceValue(func() error {
 	ctx := context.Background()
-	var stderr bytes.Buffer
-	if err := localcli.Install(ctx, localcli.GoBuild(root, "0.1.0", &stderr), mirror(), "0.1.0"); err != nil {
-		return fmt.Errorf("%w\n%s", err, &stderr)
+	if err := localcli.Install(ctx, root, scratch); err != nil {
+		return err
 	}
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", mailhostd(), root+"/apiserver/cmd/mailhostd").CombinedOutput(); err != nil {
 		return fmt.Errorf("mailhostd does not compile: %w\n%s", err, out)
 	}
-	return os.WriteFile(filepath.Join(scratch, "cli.tfrc"), []byte(localcli.Config(mirror())), 0o600)
+	return nil
 })
 
 // workspace runs the CLI in a copy of an example.
@@ -97,7 +95,7 @@ func newWorkspace(t *testing.T) *workspace {
 		t.Skipf("no CLI: %v", err)
 	}
 	assert.NilError(t, installed())
-	w := &workspace{dir: t.TempDir(), cli: cli, env: localcli.Environment(os.Environ(), filepath.Join(scratch, "cli.tfrc"), t.TempDir())}
+	w := &workspace{dir: t.TempDir(), cli: cli, env: localcli.Environment(os.Environ(), scratch, t.TempDir())}
 	w.set("TF_CLI", cli)
 	return w
 }
@@ -119,7 +117,39 @@ func (w *workspace) set(name, value string) { w.env = append(w.env, name+"="+val
 func (w *workspace) copy(t *testing.T, example string) {
 	t.Helper()
 	w.dir = filepath.Join(t.TempDir(), example)
-	assert.NilError(t, localcli.CopyConfig(w.dir, filepath.Join(examples, example)))
+	assert.NilError(t, copyConfig(w.dir, filepath.Join(examples, example)))
+}
+
+// copyConfig copies a configuration and the folders below it, without what a CLI
+// keeps beside them: hidden files, and states.
+func copyConfig(to, from string) error {
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		kept := rel != "." && (strings.HasPrefix(e.Name(), ".") || strings.Contains(e.Name(), ".tfstate"))
+		switch {
+		case e.IsDir() && kept:
+			return filepath.SkipDir
+		case e.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		case kept || !e.Type().IsRegular():
+			return nil
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), text, 0o600|info.Mode()&0o100) // a script stays one
+	})
 }
 
 var requiredVersion = regexp.MustCompile(`required_version = "(.*)"`)

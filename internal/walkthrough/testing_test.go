@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // TestAccTerraformTest runs the tests of examples/testing on embedded accounts. The
@@ -80,7 +78,7 @@ func passes(t *testing.T, out string, count int) {
 // terraform-exec. Their dependencies are those of this module, so nothing is downloaded.
 func TestAccGoTestsOutside(t *testing.T) {
 	w := newWorkspace(t)
-	assert.NilError(t, localcli.CopyConfig(w.dir, "testdata/outside"))
+	assert.NilError(t, copyConfig(w.dir, "testdata/outside"))
 	repository, err := filepath.Abs(root)
 	assert.NilError(t, err)
 	const module = "github.com/mailhost/terraform-provider-mailhost"

@@ -19,7 +19,6 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
-	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
 // releasesDir has a folder for each release: a configuration with every resource, and
@@ -40,7 +39,7 @@ func TestAccUpgrade(t *testing.T) {
 			w := newWorkspace(t)
 			w.copyFrom(t, release)
 			w.skipBelow(t)
-			w.write(t, "terraform.tfstate", read(t, filepath.Join(release, "terraform.tfstate"))) // CopyConfig leaves it out
+			w.write(t, "terraform.tfstate", read(t, filepath.Join(release, "terraform.tfstate"))) // copyConfig leaves it out
 			w.unpackDatabase(t)
 			w.must(t, "init", "-input=false")
 			w.planIsEmpty(t, "-refresh=false")
@@ -79,7 +78,7 @@ func recordRelease(t *testing.T, version string) {
 // copyFrom copies a folder into the workspace.
 func (w *workspace) copyFrom(t *testing.T, folder string) {
 	t.Helper()
-	assert.NilError(t, localcli.CopyConfig(w.dir, folder))
+	assert.NilError(t, copyConfig(w.dir, folder))
 }
 
 // unpackDatabase makes mailhost.db.gz the database of the embedded account.

@@ -103,10 +103,8 @@ func newCLI(t *testing.T) *cli {
 	path, err := exec.LookPath(cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform"))
 	assert.NilError(t, err)
 	home := t.TempDir()
-	mirror, config := filepath.Join(home, "mirror"), filepath.Join(home, "cli.tfrc")
-	assert.NilError(t, localcli.Install(t.Context(), localcli.GoBuild("../../..", "0.1.0", t.Output()), mirror, "0.1.0"))
-	assert.NilError(t, os.WriteFile(config, []byte(localcli.Config(mirror)), 0o600))
-	c := &cli{path: path, dir: t.TempDir(), env: localcli.Environment(os.Environ(), config, home)}
+	assert.NilError(t, localcli.Install(t.Context(), "../../..", home))
+	c := &cli{path: path, dir: t.TempDir(), env: localcli.Environment(os.Environ(), home, home)}
 	product, number, err := localcli.ParseVersion(c.run(t, "version"))
 	assert.NilError(t, err)
 	if version.Must(version.NewVersion(number)).Core().LessThan(version.Must(version.NewVersion("1.11.0"))) {
