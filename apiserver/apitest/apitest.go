@@ -12,7 +12,6 @@
 package apitest
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -46,19 +45,7 @@ const patience = time.Minute
 var Cheap = apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}
 
 // TB contains the methods that the kit needs of a *testing.T, a *testing.B or a *rapid.T.
-type TB interface {
-	Helper()
-	Context() context.Context
-	Cleanup(fn func())
-	Error(args ...any)
-	Errorf(format string, args ...any)
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-	Fail()
-	FailNow()
-	Log(args ...any)
-	Skipf(format string, args ...any)
-}
+type TB = postgrestest.TB
 
 // Object is a JSON object.
 type Object = map[string]any

@@ -152,7 +152,9 @@ func (s *statements) checkOnSQLite(t *testing.T) {
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
 			AND t.name NOT IN ('mailhost_migrations', 'authorization_version', 'server', 'mail_queue')`, 0, 2) { // not of the model
 		table, column := row[0].(string), row[1].(string)
-		used := func(statement string) bool { return strings.Contains(statement, table) && strings.Contains(statement, column) }
+		used := func(statement string) bool {
+			return strings.Contains(statement, table) && strings.Contains(statement, column)
+		}
 		assert.Check(t, slices.ContainsFunc(slices.Collect(maps.Keys(s.all)), used), "no statement uses the column %s of %s", column, table)
 	}
 	reported := map[string]bool{}

@@ -11,6 +11,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Fill creates an account with one object of each type in an empty store.
@@ -25,11 +26,12 @@ func (h *harness) full(domainName string) tenant {
 	t := h.withoutDomain(domainName)
 	t.domain = h.domain(t.account, t.workspace, domainName)
 	address := fmt.Sprintf("2001:db8::%x", h.ids) // unique per account
-	ip := h.newDedicatedIP(t.account, h.dedicatedIPOption(t.account, address), address)
+	option := store.DedicatedIPOption{ID: h.id(), AccountID: t.account, Name: "Other", Addresses: []string{address}, CreatedAt: epoch}
+	ip := store.DedicatedIP{ID: h.id(), AccountID: t.account, OptionID: option.ID, Addresses: []store.IPAddress{{IP: address}}, CreatedAt: epoch}
 	bought := h.newDomain(t.account, t.workspace, "bought."+domainName)
 	bought.DedicatedIPID, bought.Tags = ip.ID, []store.Tag{{ID: h.id(), Name: "tag"}}
 	mailbox, record := h.newMailbox(t, "ada"), h.newDNSRecord(t, "@", "TXT", "x")
-	h.create(&ip, &bought, &mailbox, &record)
+	h.create(&option, &ip, &bought, &mailbox, &record)
 	h.update(func(tx store.Tx) error {
 		return errors.Join(
 			tx.PutIdempotencyRecord(store.IdempotencyRecord{KeyHash: []byte(domainName), Fingerprint: []byte{1}, Response: []byte{2}, ExpiresAt: at(60)}),
@@ -110,12 +112,13 @@ func (h *harness) withoutDomain(name string) tenant {
 	h.Helper()
 	t := tenant{account: h.account()}
 	t.workspace = h.workspace(t.account, "Default")
-	_ = h.dedicatedIPOption(t.account)
+	scope := store.Scope{Type: vocab.ScopeWorkspace, ID: t.workspace}
 	service := h.newServiceAccount(t.account, "public-"+name)
-	password := h.newMasterPassword(t.account, "ops", workspaceScope(t.workspace))
-	rule := h.newForwarding(t.account, "a@c.example", workspaceScope(t.workspace))
+	rule := h.newForwarding(t.account, "a@c.example", scope)
 	rule.LinkHash = []byte(name)
-	h.create(&service, &password, &rule,
+	h.create(&service, &rule,
+		&store.MasterPassword{ID: h.id(), AccountID: t.account, Name: "ops", Scope: scope, SecretHash: "hash", CreatedAt: epoch},
+		&store.DedicatedIPOption{ID: h.id(), AccountID: t.account, Name: "Europe", CreatedAt: epoch},
 		&store.Authorization{ID: h.id(), AccountID: t.account, GrantKind: "super_admin", SubjectType: "user", SubjectID: "u", CreatedAt: epoch},
 		&store.Feedback{ID: h.id(), AccountID: t.account, Title: "t", CreatedAt: epoch})
 	h.update(func(tx store.Tx) error {

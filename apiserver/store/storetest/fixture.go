@@ -109,13 +109,6 @@ func (h *harness) newServiceAccount(account, publicID string) store.ServiceAccou
 	}
 }
 
-func (h *harness) newMasterPassword(account, name string, scope store.Scope) store.MasterPassword {
-	return store.MasterPassword{
-		ID: h.id(), AccountID: account, Name: name, Scope: scope,
-		SecretHash: "$argon2id$v=19$m=1,t=1,p=1$c2FsdA$aGFzaA", CreatedAt: epoch,
-	}
-}
-
 func (h *harness) newForwarding(account, target string, scope store.Scope) store.Forwarding {
 	return store.Forwarding{
 		ID: h.id(), AccountID: account, Scope: scope, TargetEmail: target, Enabled: true, CreatedAt: epoch,
@@ -134,31 +127,6 @@ func (h *harness) newDNSRecord(t tenant, name, kind, value string) store.DNSReco
 	return store.DNSRecord{
 		ID: int64(1)<<53 - int64(h.ids), AccountID: t.account, DomainID: t.domain, Name: name, Type: kind, Value: value, TTL: 3600, CreatedAt: epoch,
 	}
-}
-
-func (h *harness) dedicatedIPOption(account string, addresses ...string) string {
-	h.Helper()
-	o := store.DedicatedIPOption{
-		ID: h.id(), AccountID: account, Name: "Europe", Type: "dedicated", CountryCode: "DE",
-		ASN: 64500, Addresses: addresses, CreatedAt: epoch,
-	}
-	h.create(&o)
-	return o.ID
-}
-
-func (h *harness) newDedicatedIP(account, option string, addresses ...string) store.DedicatedIP {
-	d := store.DedicatedIP{
-		ID: h.id(), AccountID: account, OptionID: option, Name: "ip", Type: "dedicated",
-		State: store.Provisioning{Status: "active"}, CreatedAt: epoch,
-	}
-	for _, a := range addresses {
-		d.Addresses = append(d.Addresses, store.IPAddress{IP: a})
-	}
-	return d
-}
-
-func workspaceScope(id string) store.Scope {
-	return store.Scope{Type: vocab.ScopeWorkspace, ID: id}
 }
 
 func domainScope(id string) store.Scope {

@@ -44,7 +44,8 @@ func (f *API) handle(s api.Spec, params map[string]string, r *http.Request, body
 	case strings.HasPrefix(s.ID, "list-"):
 		return f.list(collection, r)
 	}
-	i := slices.IndexFunc(f.Stored[collection], func(o Object) bool { return isNamed(o, lastParam(s, params)) })
+	last := params[s.Path[strings.LastIndex(s.Path, "{")+1:strings.LastIndex(s.Path, "}")]]
+	i := slices.IndexFunc(f.Stored[collection], func(o Object) bool { return isNamed(o, last) })
 	if i < 0 {
 		return Problem(404, api.TypeNotFound, "no such object in this account")
 	}
@@ -56,11 +57,6 @@ func (f *API) handle(s api.Spec, params map[string]string, r *http.Request, body
 		maps.Copy(f.Stored[collection][i], in)
 	}
 	return Response{200, f.Stored[collection][i]}
-}
-
-func lastParam(s api.Spec, params map[string]string) string {
-	name := s.Path[strings.LastIndex(s.Path, "{")+1 : strings.LastIndex(s.Path, "}")]
-	return params[name]
 }
 
 func isNamed(o Object, name string) bool {

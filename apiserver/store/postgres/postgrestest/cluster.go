@@ -23,12 +23,13 @@ import (
 // variable is the environment variable that the package comment describes.
 const variable = "MAILHOSTD_TEST_POSTGRES"
 
-// TB contains the methods that the package needs of a *testing.T or a *rapid.T.
+// TB contains the methods that tests of a service need of a *testing.T or a *rapid.T.
 type TB interface {
 	Helper()
 	Context() context.Context
 	Cleanup(fn func())
 	Error(args ...any)
+	Errorf(format string, args ...any)
 	Fail()
 	FailNow()
 	Log(args ...any)
@@ -81,7 +82,8 @@ func New(settings ...string) (*Cluster, error) {
 	if err := errors.Join(own(dir), c.supervise()); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	if err := errors.Join(c.initialize(), c.StartServer()); err != nil {
+	initdb := []string{"--pgdata", filepath.Join(c.dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync", "--locale", "C"}
+	if err := errors.Join(c.run("initdb", initdb...), c.StartServer()); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -130,11 +132,6 @@ func (c *Cluster) supervise() error {
 		return err
 	}
 	return c.supervisor.Start()
-}
-
-// initialize makes the cluster.
-func (c *Cluster) initialize() error {
-	return c.run("initdb", "--pgdata", filepath.Join(c.dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync", "--locale", "C")
 }
 
 // StartServer starts the server again after Stop.
