@@ -80,8 +80,6 @@ func Render(diags []*tfprotov6.Diagnostic) string {
 	return b.String()
 }
 
-func hasError(diags []*tfprotov6.Diagnostic) bool { return Errors(diags) > 0 }
-
 // Errors counts the diagnostics that are errors.
 func Errors(diags []*tfprotov6.Diagnostic) (n int) {
 	for _, d := range diags {

@@ -24,7 +24,7 @@ func (p *Protocol) ReadData(typeName string, config map[string]any) (*Object, []
 	t := typeOf(p.schema.DataSourceSchemas, typeName)
 	configured := p.dynamic(NewValue(t, config))
 	valid := result(p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured}))
-	if hasError(valid.Diagnostics) {
+	if Errors(valid.Diagnostics) > 0 {
 		return nil, valid.Diagnostics
 	}
 	resp := result(p.server.ReadDataSource(p.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: configured}))
@@ -49,7 +49,7 @@ func (p *Protocol) Query(typeName string, config map[string]any, limit int64, ob
 	configured := p.dynamic(NewValue(typeOf(p.schema.ListResourceSchemas, typeName), config))
 	server := p.server.(tfprotov6.ListResourceServer)
 	valid := result(server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured}))
-	if hasError(valid.Diagnostics) {
+	if Errors(valid.Diagnostics) > 0 {
 		return nil, valid.Diagnostics
 	}
 	stream := result(server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: objects, Limit: limit}))

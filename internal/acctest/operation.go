@@ -17,7 +17,7 @@ func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfp
 	t := typeOf(p.schema.EphemeralResourceSchemas, typeName)
 	configured := p.dynamic(NewValue(t, config))
 	valid := result(p.server.ValidateEphemeralResourceConfig(p.t.Context(), &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured}))
-	if hasError(valid.Diagnostics) {
+	if Errors(valid.Diagnostics) > 0 {
 		return nil, valid.Diagnostics
 	}
 	resp := result(p.server.OpenEphemeralResource(p.t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: configured}))
@@ -48,11 +48,11 @@ func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any
 	early, final := p.dynamic(NewValue(t, planned)), p.dynamic(NewValue(t, config))
 	server := p.server.(tfprotov6.ActionServer)
 	valid := result(server.ValidateActionConfig(p.t.Context(), &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: early}))
-	if diags = valid.Diagnostics; hasError(diags) {
+	if diags = valid.Diagnostics; Errors(diags) > 0 {
 		return nil, diags
 	}
 	plan := result(server.PlanAction(p.t.Context(), &tfprotov6.PlanActionRequest{ActionType: typeName, Config: early}))
-	if diags = append(diags, plan.Diagnostics...); hasError(diags) {
+	if diags = append(diags, plan.Diagnostics...); Errors(diags) > 0 {
 		return nil, diags
 	}
 	stream := result(server.InvokeAction(p.t.Context(), &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: final}))

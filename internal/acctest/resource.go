@@ -64,12 +64,12 @@ func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (
 func (p *Protocol) PlanReplacement(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	first, diags := p.Plan(typeName, config, prior)
-	if hasError(diags) {
+	if Errors(diags) > 0 {
 		return first, diags
 	}
 	p.planned = false // one walk plans both
 	second, more := p.Plan(typeName, config, &Object{State: p.Null(typeName), Private: first.Private, Identity: first.Identity})
-	if hasError(more) {
+	if Errors(more) > 0 {
 		diags = append(diags, more...)
 	}
 	return second, diags
@@ -81,7 +81,7 @@ func (p *Protocol) Apply(ctx context.Context, typeName string, config map[string
 	p.t.Helper()
 	p.Walk()
 	plan, diags := p.Plan(typeName, config, prior)
-	if hasError(diags) {
+	if Errors(diags) > 0 {
 		return &Object{State: p.Null(typeName)}, diags
 	}
 	return p.ApplyPlan(ctx, typeName, config, prior, plan)

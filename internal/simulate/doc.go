@@ -13,18 +13,11 @@
 //
 // The words before the colon are the invariant that was violated. The seed is already
 // shrunk: of history 4711 only the steps 0 and 3 are needed, and no faults. The command
-// runs exactly this history again and prints its log, in which you find:
-//
-//	step 3                         the step, followed by its events
-//	edit: remove mailhost_mailbox.a
-//	plan one {…}                   the plan of the stack "one", its options and configuration
-//	  one: POST /mailboxes … -> 201  each request and its response or fault
-//	plan: 2 changes: …             what the plan will do
-//	apply: <nil>; state: …         the error of the apply, and the state after it
-//
-// Read the log from the end: the last apply violated the invariant. To search for more,
-// run make simulate SEED=1 RUNS=10000. SEED=4711/postgres runs a history on PostgreSQL, with
-// three replicas that take turns; of the histories of RUNS, a tenth runs there too.
+// runs exactly this history again and prints its log: each step with its events, the plan and
+// configuration of a stack, each request and its response or fault, and the state after the
+// apply. Read it from the end: the last apply violated the invariant. To search for more, run
+// make simulate SEED=1 RUNS=10000. SEED=4711/postgres runs a history on PostgreSQL, with three
+// replicas that take turns; of the histories of RUNS, a tenth runs there too.
 //
 // # Engine and histories
 //
@@ -45,11 +38,8 @@
 // and there are no other faults and no crashes. nokeys is a service that ignores the
 // Idempotency-Key header, and published one that ignores it and has the published operations
 // only; make chaos runs each fault with each of them.
-//
-// A service that honours keys executes a request once, however often it arrives. Without keys
-// the client has only the lists, and some copies nobody can know of: a claim or the create of a
-// service account that arrives twice, and a create that arrives after the client has given up
-// (but not a purchase: a domain has one owner). The faults leave these out.
+// The faults leave out copies that nobody can know of without keys: a claim or the create of a
+// service account that arrives twice, and a create that arrives after the client has given up.
 //
 // # Oracle
 //

@@ -35,7 +35,7 @@ func (h *harness) full(domainName string) tenant {
 	h.update(func(tx store.Tx) error {
 		return errors.Join(
 			tx.PutIdempotencyRecord(store.IdempotencyRecord{KeyHash: []byte(domainName), Fingerprint: []byte{1}, Response: []byte{2}, ExpiresAt: at(60)}),
-			setBucket("account "+t.account, epoch, at(1))(tx),
+			tx.UpdateTokenBucket("account "+t.account, epoch, func(time.Time) time.Time { return at(1) }),
 			tx.AddAuditEntry(&store.AuditEntry{AccountID: t.account, CreatedAt: epoch, Operation: "create"}),
 		)
 	})

@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -93,15 +92,6 @@ func (h *harness) newMailbox(t tenant, localPart string) store.Mailbox {
 	}
 }
 
-// withAliases returns a new mailbox with aliases.
-func (h *harness) withAliases(t tenant, localPart string, aliases ...string) store.Mailbox {
-	m := h.newMailbox(t, localPart)
-	for _, a := range aliases {
-		m.Aliases = append(m.Aliases, store.MailboxAlias{Alias: a})
-	}
-	return m
-}
-
 func (h *harness) newServiceAccount(account, publicID string) store.ServiceAccount {
 	return store.ServiceAccount{
 		ID: h.id(), AccountID: account, Name: "ci", PublicID: publicID,
@@ -131,17 +121,4 @@ func (h *harness) newDNSRecord(t tenant, name, kind, value string) store.DNSReco
 
 func domainScope(id string) store.Scope {
 	return store.Scope{Type: vocab.ScopeDomain, ID: id}
-}
-
-// bucket returns when a token bucket is full again.
-func (h *harness) bucket(name string) time.Time {
-	h.Helper()
-	return read(h, func(r store.Reader) (time.Time, error) { return r.TokenBucket(name) })
-}
-
-// setBucket sets at a time when a token bucket is full again.
-func setBucket(name string, now, fullAt time.Time) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		return tx.UpdateTokenBucket(name, now, func(time.Time) time.Time { return fullAt })
-	}
 }

@@ -45,17 +45,6 @@ func (h *harness) missing(fn func(store.Tx) error) {
 	assert.Check(h, is.ErrorIs(h.refused(fn), store.ErrNotFound), "error")
 }
 
-// observed runs fn in an update and returns the changes that it reports.
-func (h *harness) observed(fn func(store.Tx) error) (changes []store.Change) {
-	h.Helper()
-	h.update(func(tx store.Tx) error {
-		changes = nil
-		tx.Observe(func(c store.Change) { changes = append(changes, c) })
-		return fn(tx)
-	})
-	return changes
-}
-
 // read returns what fn reads in a view.
 func read[T any](h *harness, fn func(store.Reader) (T, error)) T {
 	h.Helper()

@@ -17,7 +17,6 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		run  func(*harness)
 	}{
 		{"AuthorizationVersion", testAuthorizationVersion},
-		{"AddressesOfADeletedDomain", testAddressesOfADeletedDomain},
 		{"MailQueueClaims", testMailQueueClaims},
 		{"MailQueueConcurrentClaims", testMailQueueConcurrentClaims},
 		{"TokenBucketsConcurrently", testTokenBucketsConcurrently},

@@ -31,18 +31,6 @@ func testAtomicity(h *harness) {
 		return r.Account(t.account)
 	}).Status, "active")
 
-	// An ExistsError does not roll back the other writes of an update.
-	ada := h.mailbox(t, "ada")
-	eve := h.newMailbox(t, "eve")
-	h.update(func(tx store.Tx) error {
-		again := h.newMailbox(t, "ada")
-		if err := tx.CreateMailbox(&again); err == nil {
-			return errors.New("created twice")
-		}
-		return tx.CreateMailbox(&eve)
-	})
-	equal(h, "mailboxes", h.mailboxes(t.account), []string{ada, eve.ID})
-
 	view := h.store.View(h.Context(), func(store.Reader) error { return failure })
 	assert.Check(h, view == failure, "View = %v, want fn's error unchanged", view)
 }
@@ -230,30 +218,4 @@ func testAuthorizationVersion(h *harness) {
 	equal(h, "version after other changes", now(), committed)
 	h.update(store.Tx.Clear)
 	changed("clearing", now())
-}
-
-// testAddressesOfADeletedDomain checks that deleting a domain deletes exactly the aliases
-// in it.
-func testAddressesOfADeletedDomain(h *harness) {
-	t := h.tenant("a.example")
-	gone := tenant{t.account, t.workspace, h.domain(t.account, t.workspace, "gone.example")}
-	ada := h.withAliases(t, "ada", "info@a.example", "ada@gone.example", "info@gone.example")
-	bob := h.withAliases(t, "bob", "bob@gone.example")
-	h.create(&ada, &bob)
-	eve := h.mailbox(t, "eve")
-
-	before := []store.Mailbox{ada, bob}
-	domain := read(h, func(r store.Reader) (store.Domain, error) { return r.Domain(t.account, gone.domain) })
-	changes := h.observed(func(tx store.Tx) error { return tx.DeleteDomain(t.account, gone.domain, at(5)) })
-	ada.Aliases, ada.UpdatedAt = ada.Aliases[:1], at(5)
-	bob.Aliases, bob.UpdatedAt = nil, at(5)
-	equal(h, "changes", changes, []store.Change{
-		{Before: &domain},
-		{Before: &before[0], After: &ada, Fields: []string{"aliases"}},
-		{Before: &before[1], After: &bob, Fields: []string{"aliases"}},
-	})
-	for _, want := range []store.Mailbox{ada, bob} {
-		equal(h, "mailbox", read(h, func(r store.Reader) (store.Mailbox, error) { return r.Mailbox(t.account, want.ID) }), want)
-	}
-	equal(h, "mailboxes", h.mailboxes(t.account), []string{ada.ID, bob.ID, eve})
 }

@@ -26,7 +26,7 @@ func TestAccLikeTheCLI(t *testing.T) {
 	server := provider.NewServer(provider.New("test")())
 	p, err := schemajson.Of(t.Context(), server)
 	assert.NilError(t, err)
-	text, err := json.Marshal(schemajson.Document(schemajson.Address, p))
+	text, err := json.Marshal(schemajson.Document("registry.terraform.io/mailhost/mailhost", p))
 	assert.NilError(t, err)
 	ours, theirs := sections(t, text), sections(t, fromCLI(t))
 	for name, want := range theirs {

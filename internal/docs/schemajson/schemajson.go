@@ -22,14 +22,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Address is the provider's name in a CLI's own document.
-const Address = "registry.terraform.io/mailhost/mailhost"
-
 // formatVersion is the version of the document since Terraform 1.1.
 const formatVersion = "1.0"
 
-// Document returns the document with one provider. name is Address, or the short name
-// that another tool expects.
+// Document returns the document with one provider of a name.
 func Document(name string, p *tfjson.ProviderSchema) *tfjson.ProviderSchemas {
 	return &tfjson.ProviderSchemas{FormatVersion: formatVersion, Schemas: map[string]*tfjson.ProviderSchema{name: p}}
 }
