@@ -39,7 +39,7 @@ func (r endlessReader) EachMailbox(_ string, f store.MailboxFilter, fn func(stor
 			return err
 		}
 	}
-	if r.err == errPanic { //nolint:errorlint // no error wraps it
+	if r.err == errPanic {
 		panic(r.err)
 	}
 	return r.err
