@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"gotest.tools/v3/assert"
 )
 
 // Config returns a resource's configuration. Missing attributes are null.
@@ -100,7 +101,9 @@ func (p *Protocol) ApplyPlan(ctx context.Context, typeName string, config map[st
 		req.Config = p.dynamic(p.Config(typeName, config))
 	}
 	resp := result(p.server.ApplyResourceChange(ctx, req))
-	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
+	o := &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}
+	assert.Check(p.t, Errors(resp.Diagnostics) > 0 || o.State.IsFullyKnown(), "the apply leaves unknown values: %s", o.State)
+	return o, resp.Diagnostics
 }
 
 // Read refreshes an object.

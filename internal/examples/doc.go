@@ -6,6 +6,4 @@
 // CLI, plan again and destroy, as far as the CLI supports them, import with the ids of
 // the import examples, and follow the getting-started guide. They check that the
 // capabilities of the permissions guide are sufficient.
-//
-// The package has only tests.
 package examples

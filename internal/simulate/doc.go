@@ -56,6 +56,4 @@
 //     finally converges or fails for an acceptable reason (converge_test.go). The service
 //     then has exactly what the sets and zones of the configuration say.
 //   - No diagnostic blames the provider's developers or contains a secret.
-//
-// The package has only tests.
 package simulate

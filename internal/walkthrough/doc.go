@@ -8,6 +8,4 @@
 // It builds the provider and mailhostd, installs them for itself (package localcli), and
 // works on copies. With TF_ACC it needs a Terraform or OpenTofu CLI. make demo applies
 // examples/quickstart, and internal/examples tests the examples of single types.
-//
-// The package has only tests.
 package walkthrough
