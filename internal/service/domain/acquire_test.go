@@ -243,6 +243,14 @@ func TestSettingsRefused(t *testing.T) {
 	updated, diags := p.Apply(t.Context(), domainType, config, refreshed)
 	p.NoErrors(diags)
 	assert.Check(t, updated.Text("redirect_mode") == "301" && updated.Text("updated_at") == get(t, s, "example.com").UpdatedAt, "state %v", updated.State)
+	other := maps.Clone(config)
+	other["auto_renew"] = updated.Text("auto_renew") != "true"
+	kept, diags := p.Plan(domainType, other, updated)
+	p.NoErrors(diags)
+	delete(other, "redirect_url")
+	removed, diags := p.Plan(domainType, other, updated)
+	p.NoErrors(diags)
+	assert.Check(t, kept.Text("redirect_mode") == "301" && removed.Null("redirect_mode"), "planned %v and %v", kept.State, removed.State)
 }
 
 // TestEmptyTexts checks that "" of an API means the same as null.
@@ -304,4 +312,11 @@ func TestAdopted(t *testing.T) {
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was created", "auto_renew from false to true")
 	assert.Check(t, o.Text("acquisition") == "adopt", "state %s", o.State)
+
+	// Without on_existing, only the apply can know it too.
+	plan, diags = p.Walk().Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown}), nil)
+	p.NoErrors(diags)
+	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, attributes("example.com", nil), nil, p.With(domainType, plan, "name", "example.com"))
+	acctest.Expect(t, diags, "ERROR", "The domain example.com exists already", "Nothing was bought", "import {", "example.com")
+	assert.Check(t, o.Gone() && purchases.Load() == 0, "state %s", o.State)
 }
