@@ -64,7 +64,6 @@ func (m *model) forget() {
 }
 
 func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diagnostics) {
-	plan.forget()
 	if plan.Mailboxes.IsUnknown() {
 		return
 	}
