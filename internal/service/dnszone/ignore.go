@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -29,12 +30,7 @@ type patterns []pattern
 func (all patterns) match(k recordKey) bool { return all.index(k) >= 0 }
 
 func (all patterns) index(k recordKey) int {
-	for i, p := range all {
-		if p.matches(k) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(all, func(p pattern) bool { return p.matches(k) })
 }
 
 const patternForm = `a name relative to the domain, in which * stands for any characters of one label, ** for any characters and ? for one, and optionally types: "_acme-challenge**", "dev TXT" or "*.dyn A,AAAA"`
