@@ -6,9 +6,9 @@ import (
 	"io/fs"
 )
 
-// Querier runs statements in one transaction. The caller closes rows before the next
-// statement. An argument is nil, an int, an int64, a bool, a
-// string or a []byte, a pointer to one, or a driver.Valuer.
+// Querier runs statements in one transaction. The caller closes rows before the next statement.
+// An argument is nil, an int, an int64, a bool, a string or a []byte, a pointer to one, or a
+// driver.Valuer.
 type Querier interface {
 	// ExecContext returns how many rows an INSERT, UPDATE or DELETE has changed.
 	ExecContext(ctx context.Context, query string, args ...any) (int64, error)
