@@ -122,6 +122,7 @@ func TestExportOfNamedMailboxes(t *testing.T) {
 		h.Clock.Advance(time.Second)
 	}
 	a := h.Post("/mailboxes/export", obj{"mailboxes": []string{ids[2], "zoe@example.com", ids[1], ids[0], ids[2]}}).Want(200)
+	assert.Check(t, a.Header.Get("Content-Disposition") == `attachment; filename="mailboxes-2026-03-14.csv"`, "a browser keeps it as %q", a.Header.Get("Content-Disposition"))
 	rows := strings.Split(strings.TrimSpace(string(a.Raw)), "\n")[1:]
 	for i, row := range rows {
 		assert.Assert(t, len(rows) == len(ids) && strings.HasPrefix(row, ids[i]), "%s, want %q", a.Raw, ids)
