@@ -25,6 +25,15 @@ func TestUpdateSendsOnlyWhatChanged(t *testing.T) {
 	assert.Check(t, is.Equal(f.Requests[0].Body, `{"first_name":"Joan"}`), "sent")
 }
 
+// TestLostCreateOfAnAddress checks that a lookup takes no mailbox of another domain, also if the API
+// ignores the filter.
+func TestLostCreateOfAnAddress(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
+	f.Add("mailboxes", fakeapi.Mailbox("jane", "example.org"))
+	m, err := newClient(t, f).CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
+	assert.Check(t, err == nil && m.PrimaryEmail == "jane@example.com" && f.Count("create-mailbox") == 1, "%+v, %v", m, err)
+}
+
 // TestUpdateWithoutContent checks that the object is read if the response to a change has
 // no body, or another object.
 func TestUpdateWithoutContent(t *testing.T) {
