@@ -1,10 +1,9 @@
 // Package function provides the provider's functions, which build and check mail
 // DNS records, addresses and domain names, and read lists of users and zone files. They need
-// no account and no network. The rules are in maildns, zonefile and the syntax packages of
-// apiserver; this package only maps arguments to them, and their problems back to arguments.
+// no account and no network. The rules are in zonefile and in packages of apiserver; this package only maps arguments to them, and their problems back to arguments.
 //
-// It may import the plugin framework, maildns, zonefile, and of apiserver dnsdata,
-// domainname, emailaddr, mailcheck and userlist.
+// It may import the plugin framework, zonefile, and of apiserver dnsdata, domainname, emailaddr,
+// maildns, mailcheck and userlist.
 package function
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
 // All returns every function of the provider.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
-	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
 type checkResult struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
 // optionsName is the name of the last, optional parameter.

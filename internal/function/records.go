@@ -8,7 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
-	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
 var spfRecord = providerFunction{

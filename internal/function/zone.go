@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
-	"github.com/mailhost/terraform-provider-mailhost/internal/maildns"
 	"github.com/mailhost/terraform-provider-mailhost/internal/zonefile"
 )
 

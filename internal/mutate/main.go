@@ -54,7 +54,7 @@ type program struct {
 
 func run(ctx context.Context, out io.Writer, patterns, tests []string, seed uint64, n int, slow time.Duration) error {
 	if len(patterns) == 0 {
-		return errors.New("name the packages to mutate, such as ./internal/maildns")
+		return errors.New("name the packages to mutate, such as ./apiserver/maildns")
 	}
 	pkgs, err := packages.Load(&packages.Config{Context: ctx, Mode: packages.LoadSyntax}, patterns...)
 	if err != nil {

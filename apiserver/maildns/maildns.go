@@ -1,15 +1,18 @@
 // Package maildns builds what a mail domain publishes in the DNS and on the web: SPF,
-// DMARC, DKIM, MTA-STS and TLS-RPT records, and the MTA-STS policy.
+// DMARC, DKIM, MTA-STS and TLS-RPT records, and the MTA-STS policy. Package mailcheck checks
+// what is published by the same rules.
 //
 // Each kind of record is a struct with a method Record that checks all fields against
 // the kind's RFC and returns the text of the record. The package also refuses what an
 // RFC only advises against if nobody can want it, for instance ptr in SPF.
 //
-// It has no I/O, no state and nothing of Terraform. It may import the standard library
+// It has no I/O and no state. It may import the standard library
 // and the syntax packages of apiserver: domainname, emailaddr and dnsdata.
 //
 // An error is [Problems], with every problem of a record. Messages quote at most a short,
 // escaped part of the input, and nothing at all of a key.
+//
+// Stability: none. The package is exported for other packages of this repository only.
 package maildns
 
 import (
