@@ -116,8 +116,8 @@ func TestChecks(t *testing.T) {
 		{"spf", "example.com TXT", []string{"v=spf1 include:example.com -all"}, failed, "leads back"},
 		{"spf", "example.com TXT", []string{"v=spf1 a:x1.example a:x2.example mx:x3.example -all"}, failed, "3 of its names do not exist, and receivers permit 2: a:x1.example"},
 		{"spf", "example.com TXT", []string{"v=spf1 ptr ip4:192.0.2.1 -all"}, warning, "ptr must not"},
-		{"spf", "example.com TXT", []string{"v=spf1 ip4:2001:db8::1 ip6:192.0.2.1/99 -all"}, failed, "ip4:2001:db8::1 is no address; ip6:192.0.2.1/99"},
-		{"spf", "example.com TXT", []string{"v=spf1 inlcude:x.example -all"}, failed, `"inlcude:x.example" is none of SPF`},
+		{"spf", "example.com TXT", []string{"v=spf1 ip4:2001:db8::1 ip6:192.0.2.1/99 -all"}, failed, `ip4: "2001:db8::1" is an IPv6 address, which belongs in ip6; ip6: "192.0.2.1"`},
+		{"spf", "example.com TXT", []string{"v=spf1 inlcude:x.example -all"}, failed, `"inlcude:x.example" is not an SPF term`},
 		{"spf", "example.com TXT", []string{"v=spf1 a/24 mx//64 exp=e.example ?all"}, warning, "says nothing about"},
 		{"spf", "example.com TXT", []string{"v=spf1 " + strings.Repeat("ip4:192.0.2.100 ", 30) + "-all"}, warning, "octets"},
 
@@ -177,7 +177,7 @@ func TestRules(t *testing.T) {
 				"v=spf1 -all exp=%{D2r.}.x.example", "v=spf1 a:h0.example/24 a:h1.example//64 a:h2.example/24//64 mx/24 -all", "v=spf1 a:%{d}%%%_%-/24 -all", "v=spf1 unknown=x -all",
 			},
 			warning: {
-				"v=spf1 -all MS=1", "v=spf1 -all ip4:192.0.2.1", "v=spf1 ptr -all", "v=spf1 ptr:%{d} -all", "v=spf1 mx:nothing.example -all", "v=spf1 a:nothing.example -all", "v=spf1 ?all",
+				"v=spf1 -all MS=1", "v=spf1 -all ip4:192.0.2.1", "v=spf1 ptr -all", "v=spf1 ptr:%{d} -all", "v=spf1 exists:%{p}.x.example -all", "v=spf1 mx:nothing.example -all", "v=spf1 a:nothing.example -all", "v=spf1 ?all",
 				"v=spf1 " + strings.Repeat("ip4:192.0.2.10 ", 36) + "-all",
 			},
 			failed: {
@@ -187,7 +187,7 @@ func TestRules(t *testing.T) {
 				"v=spf1 a:%{?} -all", "v=spf1 mx:%{z} -all", "v=spf1 ptr:%{d -all", "v=spf1 include:%d.x.example -all", "v=spf1 exists:%{?}.x.example -all", "v=spf1 redirect=%{?}.x.example",
 				"v=spf1 -all exp=%{?}", "v=spf1 exists -all", "v=spf1 exists: -all", "v=spf1 a/33 -all", "v=spf1 mx//129 -all", "v=spf1 -all:x", "v=spf1 all/24", "v=spf1 -all;",
 				"v=spf1 redirect=_spf.example.net redirect=_spf.example.net", "v=spf1 -all exp=a.example exp=b.example", "v=spf1 mx:many.example -all",
-				"v=spf1 a:n1.example mx:n2.example a:n3.example -all",
+				"v=spf1 a:n1.example mx:n2.example a:n3.example -all", "v=spf1 ip4:0.0.0.0/0 -all", "v=spf1 ip4=192.0.2.1 -all", "v=spf1 -all ip4:x", "v=spf1 exp:h0.example -all",
 			},
 		},
 		"dmarc": {

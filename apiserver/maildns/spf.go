@@ -6,13 +6,12 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// maxLookups is how many terms with DNS lookups receivers allow before they return
+// MaxLookups is how many terms with DNS lookups receivers allow before they return
 // permerror (RFC 7208, section 4.6.4).
-const maxLookups = 10
+const MaxLookups = 10
 
 // SPF is the policy that lists the hosts that may send mail for a domain (RFC 7208).
 type SPF struct {
@@ -41,7 +40,7 @@ func (s SPF) Record() (string, error) {
 	var mechanisms, modifiers, lookups []string
 	seen := map[string]int{}
 	for i, term := range s.Terms {
-		t, err := parseSPFTerm(term)
+		t, err := parseConfigured(term)
 		if err == nil {
 			err = t.checkPlace()
 		}
@@ -54,10 +53,10 @@ func (s SPF) Record() (string, error) {
 			continue
 		}
 		seen[t.key()] = i
-		if t.needsLookup() {
+		if t.NeedsLookup() {
 			lookups = append(lookups, t.String())
 		}
-		if t.isModifier() {
+		if t.IsModifier() {
 			modifiers = append(modifiers, t.String())
 		} else {
 			mechanisms = append(mechanisms, t.String())
@@ -65,15 +64,15 @@ func (s SPF) Record() (string, error) {
 	}
 	fallback, err := parseSPFDefault(s.Default)
 	ps.addErr(spfDefault, whole, err)
-	if err == nil && fallback.needsLookup() {
+	if err == nil && fallback.NeedsLookup() {
 		lookups = append(lookups, fallback.String())
 	}
-	if len(lookups) > maxLookups {
+	if len(lookups) > MaxLookups {
 		ps.add(spfTerms, whole, "%d terms need a DNS lookup, and receivers give up after %d (RFC 7208, section 4.6.4): %s; list addresses with ip4 and ip6 instead, which need none",
-			len(lookups), maxLookups, strings.Join(lookups, ", "))
+			len(lookups), MaxLookups, strings.Join(lookups, ", "))
 	}
 	all := slices.Concat([]string{"v=spf1"}, mechanisms)
-	if fallback.isModifier() {
+	if fallback.IsModifier() {
 		all = append(append(all, modifiers...), fallback.String())
 	} else {
 		all = append(append(all, fallback.String()), modifiers...)
@@ -81,40 +80,46 @@ func (s SPF) Record() (string, error) {
 	return ps.finish(spfTerms, strings.Join(all, " "))
 }
 
-type spfTerm struct {
-	qualifier string // "" for +, the default
-	name      string
+// SPFTerm is one term of a policy, in canonical form.
+type SPFTerm struct {
+	// Qualifier is -, ~ or ?, or "" for +, the default.
+	Qualifier string
+	// Name is that of the mechanism or modifier, in lower case.
+	Name string
+	// Value is the domain, network or text after it, or "".
+	Value string
+
 	separator string // between name and value: ":", "=" or nothing
-	value     string // canonical
-	cidr      string // canonical, with its slashes
+	cidr      string // prefix lengths of a and mx, with their slashes
 }
 
-func (t spfTerm) String() string { return t.qualifier + t.name + t.separator + t.value + t.cidr }
+func (t SPFTerm) String() string { return t.Qualifier + t.Name + t.separator + t.Value + t.cidr }
 
 // key is equal for two terms if the second has no effect: mechanisms that differ at
 // most in their qualifier, and modifiers with the same name.
-func (t spfTerm) key() string {
-	if t.isModifier() {
-		return t.name
+func (t SPFTerm) key() string {
+	if t.IsModifier() {
+		return t.Name
 	}
-	t.qualifier = ""
+	t.Qualifier = ""
 	return t.String()
 }
 
-func (t spfTerm) isModifier() bool { return t.separator == "=" }
+// IsModifier reports whether a term is a modifier, such as redirect.
+func (t SPFTerm) IsModifier() bool { return t.separator == "=" }
 
-// needsLookup reports whether a term counts towards maxLookups.
-func (t spfTerm) needsLookup() bool {
-	switch t.name {
-	case "include", "a", "mx", "exists", "redirect":
+// NeedsLookup reports whether a term counts towards MaxLookups.
+func (t SPFTerm) NeedsLookup() bool {
+	switch t.Name {
+	case "include", "a", "mx", "exists", "ptr", "redirect":
 		return true
 	}
-	return false // all, ip4, ip6, exp; ptr counts, but is refused
+	return false // all, ip4, ip6, exp
 }
 
 // checkPlace refuses a term that belongs in [SPF.Default].
-func (t spfTerm) checkPlace() error {
-	switch t.name {
+func (t SPFTerm) checkPlace() error {
+	switch t.Name {
 	case "all":
 		return fmt.Errorf("%s belongs in default: receivers ignore all terms after it (RFC 7208, section 5.1)", t)
 	case "redirect":
@@ -124,152 +129,143 @@ func (t spfTerm) checkPlace() error {
 }
 
 // repeated describes the problem of a term with the same key as element i.
-func (t spfTerm) repeated(i int) string {
-	if t.isModifier() {
-		return fmt.Sprintf("%s must not occur twice (RFC 7208, section 6); element %d is the first", t.name, i)
+func (t SPFTerm) repeated(i int) string {
+	if t.IsModifier() {
+		return fmt.Sprintf("%s must not occur twice (RFC 7208, section 6); element %d is the first", t.Name, i)
 	}
 	return fmt.Sprintf("%s never matches, because element %d is the same mechanism", t, i)
 }
 
 // parseSPFDefault parses the term for all other hosts.
-func parseSPFDefault(s string) (spfTerm, error) {
+func parseSPFDefault(s string) (SPFTerm, error) {
 	const expected = "expected -all, ~all or ?all, or redirect=<domain>"
 	if s == "" {
-		return spfTerm{}, errors.New("a policy must have a result for all other hosts; " + expected)
+		return SPFTerm{}, errors.New("a policy must have a result for all other hosts; " + expected)
 	}
-	t, err := parseSPFTerm(s)
+	t, err := parseConfigured(s)
 	switch {
 	case errors.Is(err, errNotSPF):
-		return spfTerm{}, fmt.Errorf("%s %w; %s", shorten(s), errNotSPF, expected)
+		return SPFTerm{}, fmt.Errorf("%s %w; %s", shorten(s), errNotSPF, expected)
 	case err != nil:
-		return spfTerm{}, err
-	case t.name == "redirect":
+		return SPFTerm{}, err
+	case t.Name == "redirect":
 		return t, nil
-	case t.name != "all":
-		return spfTerm{}, fmt.Errorf("%s does not cover all other hosts; %s", t, expected)
-	case t.qualifier == "":
-		return spfTerm{}, errors.New("all without a qualifier means +all, which lets every host of the internet send for the domain; " + expected)
+	case t.Name != "all":
+		return SPFTerm{}, fmt.Errorf("%s does not cover all other hosts; %s", t, expected)
+	case t.Qualifier == "":
+		return SPFTerm{}, errors.New("all without a qualifier means +all, which lets every host of the internet send for the domain; " + expected)
 	}
 	return t, nil
 }
 
-// parseSPFTerm parses one term (RFC 7208, section 4.6.1).
-func parseSPFTerm(s string) (spfTerm, error) {
+// parseConfigured parses a term that a policy is built from, and refuses what nobody should
+// publish.
+func parseConfigured(s string) (SPFTerm, error) {
 	switch {
 	case s == "":
-		return spfTerm{}, errors.New("a term must not be empty; expected one such as include:_spf.example.com")
+		return SPFTerm{}, errors.New("a term must not be empty; expected one such as include:_spf.example.com")
 	case strings.HasPrefix(strings.ToLower(s), "v=spf1"):
-		return spfTerm{}, errors.New("the record gets v=spf1 automatically; write only the terms after it")
+		return SPFTerm{}, errors.New("the record gets v=spf1 automatically; write only the terms after it")
 	case strings.ContainsAny(s, " \t\r\n"):
-		return spfTerm{}, fmt.Errorf("%s has white space; write each term as its own element", shorten(s))
+		return SPFTerm{}, fmt.Errorf("%s has white space; write each term as its own element", shorten(s))
 	}
-	var t spfTerm
-	rest := s
-	qualified := strings.ContainsRune("+-~?", rune(s[0]))
-	if qualified {
-		t.qualifier, rest = strings.TrimPrefix(s[:1], "+"), s[1:]
-	}
-	t.name = rest
-	if i := strings.IndexAny(rest, ":=/"); i >= 0 {
-		t.name, rest = rest[:i], rest[i:]
-	} else {
-		rest = ""
-	}
-	t.name = strings.ToLower(t.name)
-	value, isModifier := strings.CutPrefix(rest, "=")
+	t, err := ParseSPFTerm(s)
 	switch {
-	case isModifier && qualified:
-		return spfTerm{}, fmt.Errorf("%s is a modifier, which has no qualifier; write it without %s", shorten(s), s[:1])
-	case isModifier:
-		return t.parseModifier(s, value)
+	case err != nil:
+		return SPFTerm{}, err
+	case t.IsModifier() && spfExamples[t.Name] == "":
+		return SPFTerm{}, errUnknownTerm(s, t.Name)
 	}
-	return t.parseMechanism(s, rest)
+	return t, t.Deprecated()
 }
 
-func (t spfTerm) parseModifier(s, value string) (spfTerm, error) {
-	t.separator = "="
+// Deprecated returns an error for a term that receivers know, and that must not be published.
+func (t SPFTerm) Deprecated() error {
+	const why = "must not be used: it is slow and unreliable, and many receivers skip it (RFC 7208, section 5.5)"
+	switch {
+	case t.Name == "ptr":
+		return errors.New("ptr " + why + "; list the hosts with a, mx, ip4 or ip6")
+	case strings.Contains(strings.ToLower(t.Value), "%{p"):
+		return fmt.Errorf("%s: the macro p %s", t.Name, why)
+	}
+	return nil
+}
+
+var spfTerm = regexp.MustCompile(`^([-+~?]?)([A-Za-z][A-Za-z0-9_.-]*)(?:([:=])(.*)|(/.*))?$`)
+
+// ParseSPFTerm parses one term (RFC 7208, section 4.6.1). Receivers ignore a modifier of another
+// name than redirect and exp.
+func ParseSPFTerm(s string) (SPFTerm, error) {
+	m := spfTerm.FindStringSubmatch(s)
+	if m == nil {
+		return SPFTerm{}, errUnknownTerm(s, "")
+	}
+	t := SPFTerm{Qualifier: strings.TrimPrefix(m[1], "+"), Name: strings.ToLower(m[2]), separator: m[3]}
+	value, example := m[4]+m[5], spfExamples[t.Name]
+	isModifier := t.Name == "redirect" || t.Name == "exp"
+	switch {
+	case t.IsModifier() && m[1] != "":
+		return SPFTerm{}, fmt.Errorf("%s is a modifier, which has no qualifier; write it without %s", shorten(s), m[1])
+	case isModifier && !t.IsModifier():
+		return SPFTerm{}, fmt.Errorf("%s needs an equals sign, as in %[1]s=%s", t.Name, example)
+	case !isModifier && t.IsModifier() && example != "":
+		return SPFTerm{}, fmt.Errorf("%s needs a colon, as in %[1]s:%s; with an equals sign receivers ignore it", t.Name, example)
+	}
 	var err error
-	switch t.name {
-	case "redirect", "exp":
-		if t.value, err = domainSpec(value); err != nil {
-			return spfTerm{}, fmt.Errorf("%s: %w", t.name, err)
+	switch t.Name {
+	case "include", "exists", "redirect", "exp":
+		t.Value, err = domainSpec(value)
+	case "a", "mx":
+		err = t.parseHosts(t.separator + value)
+	case "ip4", "ip6":
+		t.Value, err = parseNetwork(t.Name, value, t.Qualifier == "")
+	case "ptr":
+		if t.separator+value != "" {
+			t.Value, err = domainSpec(value)
 		}
-		return t, nil
-	case "include", "a", "mx", "ip4", "ip6", "exists":
-		return spfTerm{}, fmt.Errorf("%s needs a colon, as in %s:%s; with an equals sign receivers ignore it", t.name, t.name, spfExamples[t.name])
-	}
-	return spfTerm{}, errUnknownTerm(s, t.name)
-}
-
-// parseMechanism parses rest, the text after the name of a mechanism.
-func (t spfTerm) parseMechanism(s, rest string) (spfTerm, error) {
-	var err error
-	switch t.name {
 	case "all":
-		if rest != "" {
+		if t.separator+value != "" {
 			err = errors.New("nothing may follow its name")
 		}
-	case "include", "exists":
-		t.separator = ":"
-		value, ok := strings.CutPrefix(rest, ":")
-		if !ok {
-			err = fmt.Errorf("it needs a domain name, as in %s:%s", t.name, spfExamples[t.name])
-			break
-		}
-		t.value, err = domainSpec(value)
-	case "a", "mx":
-		err = t.parseHosts(rest)
-	case "ip4", "ip6":
-		t.separator = ":"
-		value, ok := strings.CutPrefix(rest, ":")
-		if !ok {
-			err = fmt.Errorf("it needs an address or network, as in %s:%s", t.name, spfExamples[t.name])
-			break
-		}
-		t.value, err = parseNetwork(t.name, value, t.qualifier == "")
-	case "ptr":
-		return spfTerm{}, errors.New("ptr must not be used: it is slow and unreliable, and many receivers skip it (RFC 7208, section 5.5); list the hosts with a, mx, ip4 or ip6")
-	case "redirect", "exp":
-		return spfTerm{}, fmt.Errorf("%s needs an equals sign, as in %s=%s", t.name, t.name, spfExamples[t.name])
 	default:
-		return spfTerm{}, errUnknownTerm(s, t.name)
+		if !t.IsModifier() {
+			return SPFTerm{}, errUnknownTerm(s, t.Name)
+		}
+		t.Value = value
 	}
 	if err != nil {
-		return spfTerm{}, fmt.Errorf("%s: %w", t.name, err)
+		return SPFTerm{}, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	return t, nil
 }
 
 // hosts matches what follows a and mx: a domain, which may have macros with slashes, and
 // prefix lengths, one for IPv4 after one slash and one for IPv6 after two (RFC 7208, section 5.3).
-var hosts = regexp.MustCompile(`^(?::(.*?))?(?:/([0-9]*))?(?://([0-9]*))?$`)
+var hosts = regexp.MustCompile(`^(:.*?)?(/[0-9]*)?(//[0-9]*)?$`)
 
 // parseHosts parses the optional domain and prefix lengths of a and mx. Full lengths are left
 // out.
-func (t *spfTerm) parseHosts(rest string) error {
-	m := hosts.FindStringSubmatchIndex(rest)
+func (t *SPFTerm) parseHosts(rest string) (err error) {
+	m := hosts.FindStringSubmatch(rest)
 	if m == nil {
 		return fmt.Errorf("%s is not of the form :mail.example.com, /24, //64 or /24//64", shorten(rest))
 	}
 	for i, bits := range []int{32, 128} {
-		from, to := m[4+2*i], m[5+2*i]
-		if from < 0 {
+		length := m[2+i]
+		if length == "" {
 			continue
 		}
-		n, err := prefixLength(rest[from:to], bits, t.qualifier == "")
+		n, err := prefixLength(strings.TrimLeft(length, "/"), bits, t.Qualifier == "")
 		if err != nil {
 			return err
 		}
 		if n < bits {
-			t.cidr += strings.Repeat("/", i+1) + strconv.Itoa(n)
+			t.cidr += length
 		}
 	}
-	if m[2] < 0 {
-		return nil
+	if domain, ok := strings.CutPrefix(m[1], ":"); ok {
+		t.Value, err = domainSpec(domain)
 	}
-	t.separator = ":"
-	var err error
-	t.value, err = domainSpec(rest[m[2]:m[3]])
 	return err
 }
 

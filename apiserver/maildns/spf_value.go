@@ -15,7 +15,7 @@ import (
 // host name, optionally with macros.
 func domainSpec(s string) (string, error) {
 	if s == "" {
-		return "", errors.New("the domain name is missing")
+		return "", errors.New("the domain name is missing; expected one such as _spf.example.com")
 	}
 	if strings.Contains(s, "%") {
 		return macroSpec(s)
@@ -30,55 +30,36 @@ func domainSpec(s string) (string, error) {
 }
 
 // macro matches a macro of a domain (RFC 7208, section 7.1), without those that are only for
-// explanations (c, r and t) or must not be used (p). macroDomain matches a name with macros.
-// The RFC allows any printable character between macros; only those of names make sense.
+// explanations (c, r and t). macroDomain matches a name with macros. The RFC allows any printable
+// character between macros; only those of names make sense.
 var (
-	macro       = regexp.MustCompile(`%[%_-]|%\{[slodihvSLODIHV](?:[1-9][0-9]*)?[rR]?[-.+,/_=]*\}`)
+	macro       = regexp.MustCompile(`%[%_-]|%\{[slodiphvSLODIPHV](?:[1-9][0-9]*)?[rR]?[-.+,/_=]*\}`)
 	macroDomain = regexp.MustCompile(`^(?:[A-Za-z0-9_.-]|` + macro.String() + `)+$`)
 )
 
-// aMacro replaces each macro in the shape of a name, which is otherwise lower case.
-const aMacro = "M"
-
-// macroSpec returns a domain name with macros in canonical form.
+// macroSpec returns a domain name with macros in canonical form. What is around the macros is
+// that of any name, except that it may end in a macro in place of a top-level domain.
 func macroSpec(s string) (string, error) {
 	if !macroDomain.MatchString(s) {
 		return "", fmt.Errorf("%s is no domain name with macros; expected letters, digits, hyphens, underscores, dots, and macros such as %%{i} and %%{d2} of the letters s, l, o, d, i, h and v (RFC 7208, section 7)", shorten(s))
 	}
-	s = strings.TrimSuffix(s, ".")
-	macros := macro.FindAllString(s, -1)
-	shape := strings.ReplaceAll(strings.ToLower(macro.ReplaceAllLiteralString(s, "\x00")), "\x00", aMacro)
-	if err := checkMacroShape(shape); err != nil {
-		return "", fmt.Errorf("%s %w", shorten(s), err)
+	const placeholder = "\x00"
+	shape := strings.ToLower(macro.ReplaceAllLiteralString(strings.TrimSuffix(s, "."), placeholder))
+	last := shape[strings.LastIndexByte(shape, '.')+1:]
+	name := shape
+	switch {
+	case strings.HasSuffix(last, placeholder):
+		name += ".example"
+	case strings.Contains(last, placeholder):
+		return "", fmt.Errorf("%s must end in a macro, or in a dot and a top-level domain such as .com", shorten(s))
 	}
-	for _, m := range macros {
-		shape = strings.Replace(shape, aMacro, m, 1)
+	if _, err := domainname.NormalizeHost(strings.ReplaceAll(name, placeholder, "m")); err != nil {
+		return "", fmt.Errorf("%s: %w", shorten(s), err)
+	}
+	for _, m := range macro.FindAllString(s, -1) {
+		shape = strings.Replace(shape, placeholder, m, 1)
 	}
 	return shape, nil
-}
-
-// checkMacroShape checks the text around the macros of a name.
-func checkMacroShape(shape string) error {
-	labels := strings.Split(shape, ".")
-	for _, label := range labels {
-		if label == "" {
-			return errors.New("must not have an empty label (two dots in a row, or a leading dot)")
-		}
-		if len(label) > 63 {
-			return errors.New("must not have a label of more than 63 characters")
-		}
-	}
-	last := labels[len(labels)-1]
-	if !strings.HasSuffix(last, aMacro) && (strings.Contains(last, aMacro) || !isTopLabel(last)) {
-		return errors.New("must end in a macro, or in a dot and a top-level domain such as .com")
-	}
-	return nil
-}
-
-// isTopLabel reports whether a label may be the last one of a name (RFC 7208, section
-// 7.1, toplabel).
-func isTopLabel(label string) bool {
-	return strings.Trim(label, "0123456789") != "" && !strings.Contains(label, "_") && label[0] != '-' && label[len(label)-1] != '-'
 }
 
 func isLabelByte(c byte) bool {

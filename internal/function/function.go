@@ -1,6 +1,7 @@
 // Package function provides the provider's functions, which build and check mail
 // DNS records, addresses and domain names, and read lists of users and zone files. They need
-// no account and no network. The rules are in zonefile and in packages of apiserver; this package only maps arguments to them, and their problems back to arguments.
+// no account and no network. The rules are in zonefile and in packages of apiserver; this
+// package only maps arguments to them, and their problems back to arguments.
 //
 // It may import the plugin framework, zonefile, and of apiserver dnsdata, domainname, emailaddr,
 // maildns, mailcheck and userlist.
