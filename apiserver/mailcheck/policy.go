@@ -1,8 +1,7 @@
 package mailcheck
 
 import (
-	"crypto/rsa"
-	"crypto/x509"
+	"cmp"
 	"encoding/base64"
 	"maps"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 )
 
 // This file checks the records that are lists of tags: DKIM, DMARC, MTA-STS and TLS-RPT.
@@ -43,11 +43,8 @@ func tagsOf(record string) map[string]string {
 	return tags
 }
 
-// The sizes of RSA keys (RFC 8301, section 3.2).
-const (
-	minKeyBits    = 1024
-	wantedKeyBits = 2048
-)
+// wantedKeyBits is the size that RSA keys should have at least (RFC 8301, section 3.2).
+const wantedKeyBits = 2048
 
 // dkim checks the keys of signatures.
 func (c *checker) dkim(selectors []string) Result {
@@ -98,46 +95,24 @@ func (c *checker) key(f *finding, selector, record string) bool {
 		f.fail("%s: the key is not in base64", selector)
 		return false
 	}
-	switch kind := strings.ToLower(tags["k"]); kind {
-	case "", "rsa":
-		bits := rsaBits(data)
-		switch {
-		case bits == 0:
-			f.fail("%s: the key is no RSA key", selector)
-			return false
-		case bits < minKeyBits:
-			f.fail("%s: the key has %d bits, and verifiers ignore keys below %d", selector, bits, minKeyBits)
-			return false
-		case bits < wantedKeyBits:
-			f.warn("%s: the key has %d bits; use %d", selector, bits, wantedKeyBits)
-		}
-	case "ed25519":
-		if len(data) != 32 {
-			f.fail("%s: the Ed25519 key has %d octets, not 32", selector, len(data))
-			return false
-		}
-	default:
-		f.fail("%s: the type %.20q of the key is unknown", selector, kind)
+	key, err := maildns.ParseDKIMKey(data)
+	switch kind := cmp.Or(strings.ToLower(tags["k"]), "rsa"); {
+	case err != nil:
+		f.fail("%s: %s", selector, err)
 		return false
+	case kind != key.Type:
+		f.fail("%s: k is %.20q, but the key is of type %s", selector, kind, key.Type)
+		return false
+	case key.Type == "ed25519" && len(data) != len(key.Data):
+		f.fail("%s: an Ed25519 key is published as its %d octets alone (RFC 8463, section 4.2)", selector, len(key.Data))
+		return false
+	case key.Type == "rsa" && key.Bits < wantedKeyBits:
+		f.warn("%s: the key has %d bits; use %d", selector, key.Bits, wantedKeyBits)
 	}
 	if slices.Contains(strings.Split(strings.ReplaceAll(tags["t"], " ", ""), ":"), "y") {
 		f.warn("%s: t=y says that DKIM is only tested", selector)
 	}
 	return true
-}
-
-// rsaBits returns the size of an RSA key in either of its encodings, or 0.
-func rsaBits(der []byte) int {
-	if parsed, err := x509.ParsePKIXPublicKey(der); err == nil {
-		if key, ok := parsed.(*rsa.PublicKey); ok {
-			return key.N.BitLen()
-		}
-		return 0
-	}
-	if key, err := x509.ParsePKCS1PublicKey(der); err == nil {
-		return key.N.BitLen()
-	}
-	return 0
 }
 
 // dmarcValues are the tags of RFC 9989 whose values are a choice, with them.

@@ -44,12 +44,12 @@ func (d DKIM) Record() (string, error) {
 	case d.PublicKey == "" && !d.Revoked:
 		ps.add("public_key", whole, "must not be empty, because that would revoke the selector; to revoke it, set revoked = true (RFC 6376, section 3.6.1)")
 	case !d.Revoked:
-		var err error
-		keyType, p, err = parseDKIMKey(d.PublicKey)
+		key, err := parseDKIMKey(d.PublicKey)
 		ps.addErr("public_key", whole, err)
-		if err == nil && d.K != "" && d.K != keyType {
-			ps.add("k", whole, "is %s, but the key is of type %s; omit k", shorten(d.K), keyType)
+		if err == nil && d.K != "" && d.K != key.Type {
+			ps.add("k", whole, "is %s, but the key is of type %s; omit k", shorten(d.K), key.Type)
 		}
+		keyType, p = key.Type, base64.StdEncoding.EncodeToString(key.Data)
 	}
 	for i, h := range d.H {
 		if strings.EqualFold(h, "sha1") {
@@ -102,49 +102,55 @@ var (
 	errNoKey      = errors.New("this is not a public key; expected a PEM block that begins with -----BEGIN PUBLIC KEY-----, or the whole base64 text of one")
 )
 
-// parseDKIMKey parses a public key and returns its type and the value of p: for RSA
-// the SubjectPublicKeyInfo, for Ed25519 the bare key (RFC 8463, section 4.2). No error
-// contains any part of the text, which may be secret.
-func parseDKIMKey(s string) (keyType, p string, err error) {
+// parseDKIMKey parses a public key in any text form. No error contains any part of the text,
+// which may be secret.
+func parseDKIMKey(s string) (DKIMKey, error) {
 	der, err := keyBytes(strings.TrimSpace(s))
 	if err != nil {
-		return "", "", err
+		return DKIMKey{}, err
 	}
+	return ParseDKIMKey(der)
+}
+
+// DKIMKey is a public key as verifiers accept it.
+type DKIMKey struct {
+	// Type is rsa or ed25519.
+	Type string
+	// Bits is the size of an RSA key.
+	Bits int
+	// Data are the octets that p has in base64: for RSA the SubjectPublicKeyInfo, for Ed25519 the
+	// bare key (RFC 8463, section 4.2).
+	Data []byte
+}
+
+// ParseDKIMKey parses a SubjectPublicKeyInfo, an RSAPublicKey of PKCS #1 or a bare Ed25519 key.
+func ParseDKIMKey(der []byte) (DKIMKey, error) {
 	if isPrivateKey(der) {
-		return "", "", errPrivateKey
+		return DKIMKey{}, errPrivateKey
 	}
 	if len(der) == ed25519.PublicKeySize { // an RSA key is longer
-		return keyEd25519, base64.StdEncoding.EncodeToString(der), nil
+		return DKIMKey{Type: keyEd25519, Data: der}, nil
 	}
 	key, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
-		// The content of a PEM block RSA PUBLIC KEY.
 		if key, err = x509.ParsePKCS1PublicKey(der); err != nil {
-			return "", "", errNoKey
+			return DKIMKey{}, errors.New("this is not a public key of RSA or Ed25519, or not the whole of one")
 		}
 	}
 	switch key := key.(type) {
 	case *rsa.PublicKey:
-		p, err = rsaValue(key)
-		return keyRSA, p, err
+		switch bits := key.N.BitLen(); {
+		case bits < minRSABits:
+			return DKIMKey{}, fmt.Errorf("the RSA key has %d bits, and verifiers refuse less than %d; create one of 2048 (RFC 8301, section 3.2)", bits, minRSABits)
+		case bits > maxRSABits:
+			return DKIMKey{}, fmt.Errorf("the RSA key has %d bits, and verifiers need not support more than %d; create one of 2048 (RFC 8301, section 3.2)", bits, maxRSABits)
+		}
+		data, err := x509.MarshalPKIXPublicKey(key)
+		return DKIMKey{keyRSA, key.N.BitLen(), data}, err
 	case ed25519.PublicKey:
-		return keyEd25519, base64.StdEncoding.EncodeToString(key), nil
+		return DKIMKey{Type: keyEd25519, Data: key}, nil
 	}
-	return "", "", errors.New("DKIM does not support this type of key; expected RSA or Ed25519")
-}
-
-func rsaValue(key *rsa.PublicKey) (string, error) {
-	switch bits := key.N.BitLen(); {
-	case bits < minRSABits:
-		return "", fmt.Errorf("the RSA key has %d bits, and verifiers refuse less than %d; create one of 2048 (RFC 8301, section 3.2)", bits, minRSABits)
-	case bits > maxRSABits:
-		return "", fmt.Errorf("the RSA key has %d bits, and verifiers need not support more than %d; create one of 2048 (RFC 8301, section 3.2)", bits, maxRSABits)
-	}
-	der, err := x509.MarshalPKIXPublicKey(key)
-	if err != nil {
-		return "", errNoKey
-	}
-	return base64.StdEncoding.EncodeToString(der), nil
+	return DKIMKey{}, errors.New("DKIM does not support this type of key; expected RSA or Ed25519")
 }
 
 func keyBytes(s string) ([]byte, error) {
