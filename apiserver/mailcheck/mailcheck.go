@@ -84,23 +84,22 @@ func (f *finding) warn(format string, args ...any) {
 
 // end returns the result. fine is the message if nothing is wrong.
 func (f *finding) end(fine string) Result {
-	r := f.Result
 	switch all := append(f.failed, f.warnings...); {
+	case f.Status == Skipped:
 	case len(f.failed) > 0:
-		r.Status, r.Message = Failed, strings.Join(all, "; ")
+		f.Status, f.Message = Failed, strings.Join(all, "; ")
 	case len(all) > 0:
-		r.Status, r.Message = Warning, strings.Join(all, "; ")
+		f.Status, f.Message = Warning, strings.Join(all, "; ")
 	default:
-		r.Status, r.Message = OK, fine
+		f.Status, f.Message = OK, fine
 	}
-	return r
+	return f.Result
 }
 
 // unseen returns the result of a check whose lookup failed.
 func (f *finding) unseen(name string, err error) Result {
-	r := f.Result
-	r.Status, r.Message = Skipped, fmt.Sprintf("%s: %s", name, err)
-	return r
+	f.Status, f.Message = Skipped, fmt.Sprintf("%s: %s", name, err)
+	return f.Result
 }
 
 // mx checks the hosts that receive mail. acceptsMail is false for a null MX.

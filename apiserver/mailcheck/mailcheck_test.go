@@ -132,6 +132,7 @@ func TestChecks(t *testing.T) {
 		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; k=x; p=" + good}, failed, `k is "x"`},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; k=ed25519; p=" + edKey()}, ok, "s1"},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; p=" + edKey()}, failed, "of type ed25519"},
+		{"dkim", "s1._domainkey.example.com TXT", []string{"v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEA" + edKey()}, failed, "32 octets alone"},
 		{"dkim", "s1._domainkey.example.com TXT", []string{"p=" + good, "p=" + good}, failed, "2 records"},
 
 		{"dmarc", "_dmarc.example.com TXT", nil, failed, "there is no DMARC record"},

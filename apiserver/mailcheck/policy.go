@@ -5,9 +5,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -16,28 +14,18 @@ import (
 
 // This file checks the records that are lists of tags: DKIM, DMARC, MTA-STS and TLS-RPT.
 
-// exactTags returns the tags of a record whose names are case-sensitive, and whose equals signs
-// have no white space beside them (RFC 8460 and 8461, section 3). The first of two wins.
-func exactTags(record string) map[string]string {
+// tagsOf returns the tags of a record, without those that are malformed. The first of two wins.
+// If exact, names are case-sensitive, and white space beside an equals sign belongs to the tag
+// (RFC 8460 and 8461, section 3). Otherwise names become lower case.
+func tagsOf(record string, exact bool) map[string]string {
 	tags := map[string]string{}
 	for tag := range strings.SplitSeq(record, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(tag), "=")
-		if _, twice := tags[name]; !twice {
-			tags[name] = value
+		name, value, ok := strings.Cut(strings.TrimSpace(tag), "=")
+		if !exact {
+			name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
 		}
-	}
-	return tags
-}
-
-// tagsOf returns the tags of a record, by name in lower case. It lacks those that are malformed.
-func tagsOf(record string) map[string]string {
-	tags := map[string]string{}
-	for tag := range strings.SplitSeq(record, ";") {
-		if name, value, ok := strings.Cut(tag, "="); ok {
-			name = strings.ToLower(strings.TrimSpace(name))
-			if _, twice := tags[name]; !twice {
-				tags[name] = strings.TrimSpace(value)
-			}
+		if _, twice := tags[name]; ok && !twice {
+			tags[name] = value
 		}
 	}
 	return tags
@@ -78,7 +66,7 @@ func (c *checker) dkim(selectors []string) Result {
 
 // key checks a key record, and reports whether a signature can be verified with it.
 func (c *checker) key(f *finding, selector, record string) bool {
-	tags := tagsOf(record)
+	tags := tagsOf(record, false)
 	if v, ok := tags["v"]; ok && v != "DKIM1" {
 		f.fail("%s: its version is %.20q, not DKIM1", selector, v)
 		return false
@@ -115,29 +103,15 @@ func (c *checker) key(f *finding, selector, record string) bool {
 	return true
 }
 
-// dmarcValues are the tags of RFC 9989 whose values are a choice, with them.
-var dmarcValues = map[string][]string{
-	"p": dmarcPolicies, "sp": dmarcPolicies, "np": dmarcPolicies, "psd": {"y", "n", "u"}, "t": {"y", "n"}, "adkim": {"r", "s"}, "aspf": {"r", "s"},
-}
-
-var dmarcPolicies = []string{"none", "quarantine", "reject"}
-
 // dmarc checks the policy for forged mail.
 func (c *checker) dmarc() Result {
 	f := begin("dmarc", "RFC 9989")
 	name := "_dmarc." + c.domain
-	policies, err := c.policies(name, dmarcVersion)
-	switch {
-	case err != nil:
-		return f.unseen(name, err)
-	case len(policies) == 0:
-		f.fail("there is no DMARC record at %s, so that forged mail is delivered", name)
-		return f.end("")
-	case len(policies) > 1:
-		f.fail("there are %d DMARC records, so that receivers use none", len(policies))
+	record, ok := c.policy(f, name, dmarcVersion, f.fail, "there is no DMARC record at "+name+", so that forged mail is delivered")
+	if !ok {
 		return f.end("")
 	}
-	tags := tagsOf(policies[0])
+	tags := tagsOf(record, false)
 	policy := strings.ToLower(tags["p"])
 	switch {
 	case tags["v"] != "DMARC1":
@@ -156,7 +130,7 @@ func (c *checker) dmarc() Result {
 		f.warn("with t=y the policy is only tested")
 	}
 	for _, tag := range slices.Sorted(maps.Keys(tags)) {
-		choice := dmarcValues[tag]
+		choice := maildns.DMARCChoices[tag]
 		switch {
 		case choice != nil && !slices.Contains(choice, strings.ToLower(tags[tag])):
 			f.fail("%s is %.20q, and must be one of %s", tag, tags[tag], strings.Join(choice, ", "))
@@ -206,25 +180,19 @@ func (c *checker) reportsTo(f *finding, tags map[string]string) {
 	}
 }
 
-var stsID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
-
 // mtaSTS checks the record that announces a policy for TLS. The policy itself is on the web.
 func (c *checker) mtaSTS(acceptsMail bool) Result {
 	f := begin("mta_sts", "RFC 8461")
-	name, host := "_mta-sts."+c.domain, "mta-sts."+c.domain
-	policies, err := c.policies(name, stsVersion)
-	switch {
-	case err != nil:
-		return f.unseen(name, err)
-	case !acceptsMail:
+	if !acceptsMail {
 		return f.end("the domain accepts no mail")
-	case len(policies) == 0:
-		f.warn("there is no MTA-STS record at %s: who controls the network can remove TLS from mail to the domain", name)
+	}
+	name, host := "_mta-sts."+c.domain, "mta-sts."+c.domain
+	record, ok := c.policy(f, name, stsVersion, f.warn, "there is no MTA-STS record at "+name+": who controls the network can remove TLS from mail to the domain")
+	if !ok {
 		return f.end("")
-	case len(policies) > 1:
-		f.fail("there are %d MTA-STS records, so that senders use none", len(policies))
-	case !stsID.MatchString(exactTags(policies[0])["id"]):
-		f.fail("the id must be 1 to 32 letters and digits")
+	}
+	if _, err := (maildns.MTASTS{ID: tagsOf(record, true)["id"]}).Record(); err != nil {
+		f.fail("%s", err)
 	}
 	if !c.hasAddress(host) {
 		f.fail("%s, the host of the policy, has no address", host)
@@ -235,23 +203,20 @@ func (c *checker) mtaSTS(acceptsMail bool) Result {
 // tlsRPT checks the record that asks for reports on TLS.
 func (c *checker) tlsRPT(acceptsMail bool) Result {
 	f := begin("tls_rpt", "RFC 8460")
-	name := "_smtp._tls." + c.domain
-	policies, err := c.policies(name, tlsVersion)
-	switch {
-	case err != nil:
-		return f.unseen(name, err)
-	case !acceptsMail:
+	if !acceptsMail {
 		return f.end("the domain accepts no mail")
-	case len(policies) == 0:
-		f.warn("there is no TLS-RPT record at %s: nobody learns of mail that could not be sent with TLS", name)
-		return f.end("")
-	case len(policies) > 1:
-		f.fail("there are %s TLS-RPT records, so that senders use none", strconv.Itoa(len(policies)))
 	}
-	for uri := range strings.SplitSeq(exactTags(policies[0])["rua"], ",") {
-		if lower := strings.ToLower(strings.TrimSpace(uri)); !strings.HasPrefix(lower, "mailto:") && !strings.HasPrefix(lower, "https://") {
-			f.fail("rua: %.80q is neither a mailto: address nor an https URL", strings.TrimSpace(uri))
+	name := "_smtp._tls." + c.domain
+	record, ok := c.policy(f, name, tlsVersion, f.warn, "there is no TLS-RPT record at "+name+": nobody learns of mail that could not be sent with TLS")
+	if !ok {
+		return f.end("")
+	}
+	rua := tagsOf(record, true)["rua"]
+	for uri := range strings.SplitSeq(rua, ",") {
+		uri = strings.TrimSpace(uri)
+		if lower := strings.ToLower(uri); !strings.HasPrefix(lower, "mailto:") && !strings.HasPrefix(lower, "https://") {
+			f.fail("rua: %.80q is neither a mailto: address nor an https URL", uri)
 		}
 	}
-	return f.end("senders report to " + exactTags(policies[0])["rua"])
+	return f.end("senders report to " + rua)
 }

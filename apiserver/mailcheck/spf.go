@@ -32,19 +32,12 @@ type spfCount struct {
 // spf checks the policy of who may send for the domain.
 func (c *checker) spf() Result {
 	f := begin("spf", "RFC 7208")
-	policies, err := c.policies(c.domain, spfVersion)
-	switch {
-	case err != nil:
-		return f.unseen(c.domain, err)
-	case len(policies) == 0:
-		f.fail("there is no SPF record, so that anybody may send in the domain's name")
-		return f.end("")
-	case len(policies) > 1:
-		f.fail("there are %d SPF records, so that receivers use none of them (section 4.5); merge them into one", len(policies))
+	policy, ok := c.policy(f, c.domain, spfVersion, f.fail, "there is no SPF record, so that anybody may send in the domain's name")
+	if !ok {
 		return f.end("")
 	}
 	count := &spfCount{checker: c, f: f, seen: map[string]bool{}}
-	switch all := count.evaluate(c.domain, policies[0]); all {
+	switch all := count.evaluate(c.domain, policy); all {
 	case "+all":
 		f.fail("+all lets every server send for the domain")
 	case "?all", "":
@@ -63,7 +56,7 @@ func (c *checker) spf() Result {
 	case void != "":
 		f.warn("it names what does not exist: %s", void)
 	}
-	if n := len(policies[0]); n > maxSPFOctets {
+	if n := len(policy); n > maxSPFOctets {
 		f.warn("its %d octets may not fit into one packet; keep it below %d", n, maxSPFOctets)
 	}
 	return f.end(fmt.Sprintf("%d of at most %d lookups%s", count.lookups, maildns.MaxLookups, atLeast))
@@ -87,6 +80,24 @@ func (c *checker) policies(name string, version *regexp.Regexp) (found []string,
 		}
 	}
 	return found, err
+}
+
+// policy returns the one record of a name that begins with a version. If there is none, report
+// gets the message absent.
+func (c *checker) policy(f *finding, name string, version *regexp.Regexp, report func(string, ...any), absent string) (string, bool) {
+	found, err := c.policies(name, version)
+	switch {
+	case err != nil:
+		f.unseen(name, err)
+	case len(found) == 0:
+		report("%s", absent)
+	case len(found) > 1:
+		kind := strings.ReplaceAll(strings.ToUpper(f.Check), "_", "-")
+		f.fail("there are %d %s records, so that nobody uses any of them; merge them into one", len(found), kind)
+	default:
+		return found[0], true
+	}
+	return "", false
 }
 
 // afterAll are the modifiers that have an effect after all (RFC 7208, section 6.2; RFC 6652).

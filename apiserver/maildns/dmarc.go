@@ -31,28 +31,31 @@ type DMARC struct {
 	Pct *int64
 }
 
+// DMARCChoices are the tags whose values are a choice, with the choices.
+var DMARCChoices = map[string][]string{
+	"p": dmarcPolicies, "sp": dmarcPolicies, "np": dmarcPolicies, "psd": {"y", "n", "u"}, "t": {"y", "n"}, "adkim": {"r", "s"}, "aspf": {"r", "s"},
+}
+
+var dmarcPolicies = []string{"none", "quarantine", "reject"}
+
 // Record returns the record, with v and p first, because receivers of RFC 7489 rely on it.
 func (d DMARC) Record() (string, error) {
 	var ps Problems
-	policies := []string{"none", "quarantine", "reject"}
-	ps.oneOf("policy", whole, d.P, policies...)
-	ps.optional("sp", d.SP, policies...)
-	ps.optional("np", d.NP, policies...)
-	ps.optional("adkim", d.ADKIM, "r", "s")
-	ps.optional("aspf", d.ASPF, "r", "s")
-	ps.optional("t", d.T, "y", "n")
-	ps.optional("psd", d.PSD, "y", "n", "u")
-	ps.inRange("ri", d.RI, 0, math.MaxUint32)
-	ps.inRange("pct", d.Pct, 0, 100)
-
-	tags := tagList{"v=DMARC1"}
+	ps.oneOf("policy", whole, d.P, dmarcPolicies...)
+	tags := tagList{"v=DMARC1", "p=" + d.P}
 	for _, tag := range [][2]string{
-		{"p", d.P}, {"sp", d.SP}, {"np", d.NP},
+		{"sp", d.SP}, {"np", d.NP},
 		{"rua", ps.uris("rua", d.RUA, sizedMailtoURI)}, {"ruf", ps.uris("ruf", d.RUF, sizedMailtoURI)},
 		{"adkim", d.ADKIM}, {"aspf", d.ASPF}, {"t", d.T}, {"psd", d.PSD}, {"ri", decimal(d.RI)},
 		{"fo", ps.words("fo", d.FO, "0", "1", "d", "s")}, {"rf", ps.words("rf", d.RF, "afrf")}, {"pct", decimal(d.Pct)},
 	} {
-		tags.add(tag[0], tag[1])
+		name, value := tag[0], tag[1]
+		if choice := DMARCChoices[name]; choice != nil {
+			ps.optional(name, value, choice...)
+		}
+		tags.add(name, value)
 	}
+	ps.inRange("ri", d.RI, 0, math.MaxUint32)
+	ps.inRange("pct", d.Pct, 0, 100)
 	return ps.finish("rua", tags.String())
 }

@@ -16,11 +16,9 @@ func TestMTASTSRecord(t *testing.T) {
 		got, err := (MTASTS{ID: id}).Record()
 		assert.Check(t, err == nil && got == want, "got %q, %v; want %q", got, err, want)
 	}
-	for id, want := range map[string]string{
-		"": "must not be empty", strings.Repeat("a", 33): "longer than 32", "2016-08-31": "only ASCII letters and digits", "a_b": "only ASCII letters and digits", "a;b": "only ASCII letters and digits", "é": "only ASCII letters and digits", "ő": "only ASCII letters and digits",
-	} {
+	for _, id := range []string{"", strings.Repeat("a", 33), "2016-08-31", "a_b", "a;b", "é", "ő"} {
 		got, err := MTASTS{ID: id}.Record()
-		wantProblem(t, got, err, "id: ", want)
+		wantProblem(t, got, err, "id: must be 1 to 32 ASCII letters and digits")
 	}
 }
 

@@ -62,10 +62,6 @@ func macroSpec(s string) (string, error) {
 	return shape, nil
 }
 
-func isLabelByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
-}
-
 var errWholeInternet = errors.New("a prefix length of 0 lets every host of the internet send for the domain; expected the network of your own hosts")
 
 // parseNetwork returns the network of ip4 or ip6 in canonical form (RFC 7208, section

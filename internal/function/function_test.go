@@ -173,7 +173,7 @@ func TestErrors(t *testing.T) {
 		"DKIM revoked":           {"dkim_record", list{edKey, object{"revoked": true}}, 1, "revoked: a revoked key"},
 		"DKIM no bool":           {"dkim_record", list{edKey, object{"revoked": "yes"}}, 1, "revoked: must be true or false"},
 		"DKIM unknown tag":       {"dkim_record", list{edKey, object{"testing": true}}, 1, "options: unknown option testing; expected t, s, h, n, k, revoked"},
-		"MTA-STS id":             {"mta_sts_record", list{"2026-01-31"}, 0, "id: must contain only ASCII letters and digits"},
+		"MTA-STS id":             {"mta_sts_record", list{"2026-01-31"}, 0, "id: must be 1 to 32 ASCII letters and digits"},
 		"MTA-STS mode":           {"mta_sts_policy", list{"report", list{"a.example.com"}, 1}, 0, "mode: must be enforce, testing or none"},
 		"MTA-STS host":           {"mta_sts_policy", list{"enforce", list{"a.*.com"}, 1}, 1, "mx[0]: "},
 		"MTA-STS null host":      {"mta_sts_policy", list{"none", list{nil}, 1}, 1, "mx[0]: must not be null"},
