@@ -67,7 +67,7 @@ func (d DKIM) Record() (string, error) {
 	tags.add("t", ps.words("t", d.T, "y", "s"))
 	tags.add("n", quotePrintable(d.N))
 	tags = append(tags, "p="+p) // an empty p means revoked
-	return ps.finish("n", tags.String())
+	return ps.finish("n", strings.Join(tags, "; "))
 }
 
 // quotePrintable encodes a note as qp-section (RFC 6376, section 2.10), without line
@@ -153,6 +153,10 @@ func ParseDKIMKey(der []byte) (DKIMKey, error) {
 	return DKIMKey{}, errors.New("DKIM does not support this type of key; expected RSA or Ed25519")
 }
 
+// pemBoundary matches the boundaries of a PEM block. The decoder requires them on lines of their
+// own, from which an indented heredoc or an environment variable without line breaks moves them.
+var pemBoundary = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]+-----`)
+
 func keyBytes(s string) ([]byte, error) {
 	switch {
 	case strings.Contains(s, "PRIVATE KEY"):
@@ -162,9 +166,13 @@ func keyBytes(s string) ([]byte, error) {
 	case strings.HasPrefix(s, "ssh-"):
 		return nil, errors.New("this is a key in OpenSSH format; use PEM, which openssl pkey -pubout prints")
 	case !strings.HasPrefix(s, "-----BEGIN"):
-		return base64Bytes(s)
+		der, err := base64.StdEncoding.Strict().DecodeString(strings.Join(strings.Fields(s), ""))
+		if err != nil || len(der) == 0 {
+			return nil, errNoKey
+		}
+		return der, nil
 	}
-	block, rest := pem.Decode([]byte(pemLines(s)))
+	block, rest := pem.Decode([]byte(pemBoundary.ReplaceAllString(s, "\n$0\n")))
 	switch {
 	case block == nil:
 		return nil, errNoKey
@@ -176,23 +184,6 @@ func keyBytes(s string) ([]byte, error) {
 		return nil, errNoKey
 	}
 	return block.Bytes, nil
-}
-
-var pemBoundary = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]+-----`)
-
-// pemLines puts the boundaries of a PEM block on lines of their own, which the decoder
-// requires. An indented heredoc or an environment variable without line breaks moves
-// them.
-func pemLines(s string) string {
-	return pemBoundary.ReplaceAllString(s, "\n$0\n")
-}
-
-func base64Bytes(s string) ([]byte, error) {
-	der, err := base64.StdEncoding.Strict().DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil || len(der) == 0 {
-		return nil, errNoKey
-	}
-	return der, nil
 }
 
 // isPrivateKey reports whether der is a private key in any encoding.

@@ -2,6 +2,7 @@ package maildns
 
 import (
 	"math"
+	"strings"
 )
 
 // DMARC is a DMARC policy (RFC 9989). Empty and nil fields are omitted from the record;
@@ -57,5 +58,5 @@ func (d DMARC) Record() (string, error) {
 	}
 	ps.inRange("ri", d.RI, 0, math.MaxUint32)
 	ps.inRange("pct", d.Pct, 0, 100)
-	return ps.finish("rua", tags.String())
+	return ps.finish("rua", strings.Join(tags, "; "))
 }

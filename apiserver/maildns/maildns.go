@@ -158,7 +158,3 @@ func (l *tagList) add(name, value string) {
 		*l = append(*l, name+"="+value)
 	}
 }
-
-// String returns the text of the record (RFC 6376, section 3.2; RFC 7489, section
-// 6.4).
-func (l *tagList) String() string { return strings.Join(*l, "; ") }

@@ -65,7 +65,11 @@ type MTASTSPolicy struct {
 // Text returns the policy to serve. Its lines end in CRLF (RFC 8461, section 3.2).
 func (p MTASTSPolicy) Text() (string, error) {
 	var ps Problems
-	p.check(&ps)
+	ps.oneOf("mode", whole, p.Mode, "enforce", "testing", modeNone)
+	if len(p.MX) == 0 && p.Mode != modeNone {
+		ps.add("mx", whole, "must contain at least one mail host unless the mode is none; expected names such as mail.example.com or *.example.net")
+	}
+	ps.inRange("max_age", &p.MaxAge, 0, maxMTASTSAge)
 	hosts := make([]string, len(p.MX))
 	for i, s := range p.MX {
 		var err error
@@ -85,14 +89,6 @@ func (p MTASTSPolicy) Text() (string, error) {
 	}
 	line("max_age", strconv.FormatInt(p.MaxAge, 10))
 	return b.String(), nil
-}
-
-func (p MTASTSPolicy) check(ps *Problems) {
-	ps.oneOf("mode", whole, p.Mode, "enforce", "testing", modeNone)
-	if len(p.MX) == 0 && p.Mode != modeNone {
-		ps.add("mx", whole, "must contain at least one mail host unless the mode is none; expected names such as mail.example.com or *.example.net")
-	}
-	ps.inRange("max_age", &p.MaxAge, 0, maxMTASTSAge)
 }
 
 // mxPattern normalizes the name of a mail host, whose first label may be a wildcard.

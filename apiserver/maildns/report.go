@@ -32,7 +32,7 @@ func (t TLSRPT) Record() (string, error) {
 		}
 		return mailtoURI(s)
 	}))
-	return ps.finish("rua", tags.String())
+	return ps.finish("rua", strings.Join(tags, "; "))
 }
 
 const mailto = "mailto:"
