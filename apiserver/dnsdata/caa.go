@@ -38,32 +38,20 @@ func normalizeCAA(value string) (string, error) {
 
 // parseCAAValue reads a single character-string, quoted or not.
 func parseCAAValue(s string) (string, error) {
-	if s[0] == '"' {
-		parts, err := parseStrings(s)
-		if err != nil {
-			return "", err
-		}
-		if len(parts) != 1 {
-			return "", errors.New("expected one quoted string")
-		}
-		return parts[0], nil
-	}
 	switch {
+	case s[0] == '"':
 	case strings.ContainsAny(s, space):
 		return "", errors.New("a value with spaces must be quoted")
 	case strings.Contains(s, `"`):
 		return "", errors.New("unbalanced quotes: the value contains a double quote but does not begin with one")
+	default:
+		s = `"` + s + `"`
 	}
-	var b strings.Builder
-	for s != "" {
-		c, rest, err := unescape(s)
-		if err != nil {
-			return "", err
-		}
-		b.WriteByte(c)
-		s = rest
+	parts, err := parseStrings(s)
+	if err == nil && len(parts) != 1 {
+		err = errors.New("expected one quoted string")
 	}
-	return b.String(), nil
+	return strings.Join(parts, ""), err
 }
 
 // cutField returns the first field of s and the rest after white space.

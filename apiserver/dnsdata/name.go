@@ -76,19 +76,7 @@ func EqualNames(a, b, zone string) bool {
 
 // EqualsTarget reports whether a record name in a zone is the host name in a record's value.
 func EqualsTarget(name, zone, target string) bool {
-	relative, err := NormalizeName(name, zone)
-	if err != nil {
-		return false
-	}
-	full, err := domainname.NormalizeHost(zone)
-	if err != nil {
-		return false
-	}
-	if relative != apex {
-		full = relative + "." + full
-	}
-	host, err := domainname.NormalizeHost(target)
-	return err == nil && host == full
+	return EqualNames(name, strings.TrimSuffix(target, ".")+".", zone)
 }
 
 // parseName returns the canonical labels of a name other than @, and whether it ended in a dot.

@@ -100,7 +100,7 @@ func TestNormalizeValueErrors(t *testing.T) {
 		"CAA, no closing quote":       {"CAA", `0 issue "ca.example.net`, "unbalanced quotes"},
 		"CAA, control":                {"CAA", `0 issue "a\000"`, "control character U+0000"},
 		"CAA, property too long":      {"CAA", "0 issue " + strings.Repeat("a", 256), "255 octets"},
-		"CAA, lone backslash":         {"CAA", `0 issue a\`, "nothing to escape"},
+		"CAA, lone backslash":         {"CAA", `0 issue a\`, "no closing quote"},
 		"long input is not echoed":    {"CNAME", strings.Repeat("a", 9000), "253 characters"},
 		"control is not echoed raw":   {"CNAME", "a\x1b[31m.example.com", `"a\x1b[31m"`},
 		"TXT, empty":                  {"TXT", "", "must not be empty"},
