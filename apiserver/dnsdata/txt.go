@@ -3,6 +3,7 @@ package dnsdata
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -104,12 +105,12 @@ func unescape(s string) (c byte, rest string, err error) {
 		return 0, "", errors.New("backslash with nothing to escape")
 	}
 	switch c := s[1]; {
-	case isDigit(c):
-		if len(s) < 4 || !isDigit(s[2]) || !isDigit(s[3]) {
+	case '0' <= c && c <= '9':
+		n, err := strconv.Atoi(s[1:min(4, len(s))])
+		switch {
+		case len(s) < 4 || err != nil:
 			return 0, "", errors.New(`incomplete \DDD escape; expected three digits`)
-		}
-		n := int(s[1]-'0')*100 + int(s[2]-'0')*10 + int(s[3]-'0')
-		if n > 255 {
+		case n > 255:
 			return 0, "", fmt.Errorf(`escape \%d is not an octet; expected \000 to \255`, n)
 		}
 		return byte(n), s[4:], nil
@@ -135,10 +136,6 @@ func checkText(s string) error {
 		return fmt.Errorf("text must not contain the control character %U", c)
 	}
 	return nil
-}
-
-func isDigit(c byte) bool {
-	return '0' <= c && c <= '9'
 }
 
 // maxString is the longest character-string (RFC 1035, section 3.3).

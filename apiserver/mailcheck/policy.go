@@ -3,6 +3,8 @@ package mailcheck
 import (
 	"cmp"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -53,9 +55,21 @@ func (c *checker) dkim(selectors []string) Result {
 		case len(values) > 1:
 			f.fail("%s: there are %d records, and a selector has one", selector, len(values))
 		default:
-			if c.key(f, selector, values[0]) {
-				usable = append(usable, selector)
+			tags := tagsOf(values[0], false)
+			key, err := publishedKey(tags)
+			switch {
+			case err != nil:
+				f.fail("%s: %s", selector, err)
+				continue
+			case key.Type == "": // revoked
+				continue
+			case key.Type == "rsa" && key.Bits < wantedKeyBits:
+				f.warn("%s: the key has %d bits; use %d", selector, key.Bits, wantedKeyBits)
 			}
+			if slices.Contains(strings.Split(strings.ReplaceAll(tags["t"], " ", ""), ":"), "y") {
+				f.warn("%s: t=y says that DKIM is only tested", selector)
+			}
+			usable = append(usable, selector)
 		}
 	}
 	if len(usable) == 0 && len(f.failed) == 0 {
@@ -64,43 +78,31 @@ func (c *checker) dkim(selectors []string) Result {
 	return f.end("there are keys for " + strings.Join(usable, ", "))
 }
 
-// key checks a key record, and reports whether a signature can be verified with it.
-func (c *checker) key(f *finding, selector, record string) bool {
-	tags := tagsOf(record, false)
+// publishedKey returns the key of a record, or none for one that is revoked.
+func publishedKey(tags map[string]string) (maildns.DKIMKey, error) {
+	var key maildns.DKIMKey
 	if v, ok := tags["v"]; ok && v != "DKIM1" {
-		f.fail("%s: its version is %.20q, not DKIM1", selector, v)
-		return false
+		return key, fmt.Errorf("its version is %.20q, not DKIM1", v)
 	}
-	text := strings.Join(strings.Fields(tags["p"]), "")
-	if text == "" {
-		if _, ok := tags["p"]; !ok {
-			f.fail("%s: the record has no key (p)", selector)
-		}
-		return false // revoked
+	p, ok := tags["p"]
+	if !ok {
+		return key, errors.New("the record has no key (p)")
 	}
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		f.fail("%s: the key is not in base64", selector)
-		return false
-	}
-	key, err := maildns.ParseDKIMKey(data)
-	switch kind := cmp.Or(strings.ToLower(tags["k"]), "rsa"); {
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(p), ""))
+	switch {
 	case err != nil:
-		f.fail("%s: %s", selector, err)
-		return false
-	case kind != key.Type:
-		f.fail("%s: k is %.20q, but the key is of type %s", selector, kind, key.Type)
-		return false
-	case key.Type == "ed25519" && len(data) != len(key.Data):
-		f.fail("%s: an Ed25519 key is published as its %d octets alone (RFC 8463, section 4.2)", selector, len(key.Data))
-		return false
-	case key.Type == "rsa" && key.Bits < wantedKeyBits:
-		f.warn("%s: the key has %d bits; use %d", selector, key.Bits, wantedKeyBits)
+		return key, errors.New("the key is not in base64")
+	case len(data) == 0:
+		return key, nil
 	}
-	if slices.Contains(strings.Split(strings.ReplaceAll(tags["t"], " ", ""), ":"), "y") {
-		f.warn("%s: t=y says that DKIM is only tested", selector)
+	key, err = maildns.ParseDKIMKey(data)
+	switch k := cmp.Or(strings.ToLower(tags["k"]), "rsa"); {
+	case err == nil && k != key.Type:
+		err = fmt.Errorf("k is %.20q, but the key is of type %s", k, key.Type)
+	case err == nil && k == "ed25519" && len(data) != len(key.Data):
+		err = fmt.Errorf("an Ed25519 key is published as its %d octets alone (RFC 8463, section 4.2)", len(key.Data))
 	}
-	return true
+	return key, err
 }
 
 // dmarc checks the policy for forged mail.

@@ -38,6 +38,16 @@ const (
 func (s SPF) Record() (string, error) {
 	var ps Problems
 	var mechanisms, modifiers, lookups []string
+	add := func(t SPFTerm) {
+		if t.NeedsLookup() {
+			lookups = append(lookups, t.String())
+		}
+		if t.IsModifier() {
+			modifiers = append(modifiers, t.String())
+		} else {
+			mechanisms = append(mechanisms, t.String())
+		}
+	}
 	seen := map[string]int{}
 	for i, term := range s.Terms {
 		t, err := parseConfigured(term)
@@ -53,31 +63,16 @@ func (s SPF) Record() (string, error) {
 			continue
 		}
 		seen[t.key()] = i
-		if t.NeedsLookup() {
-			lookups = append(lookups, t.String())
-		}
-		if t.IsModifier() {
-			modifiers = append(modifiers, t.String())
-		} else {
-			mechanisms = append(mechanisms, t.String())
-		}
+		add(t)
 	}
 	fallback, err := parseSPFDefault(s.Default)
 	ps.addErr(spfDefault, whole, err)
-	if err == nil && fallback.NeedsLookup() {
-		lookups = append(lookups, fallback.String())
-	}
+	add(fallback)
 	if len(lookups) > MaxLookups {
 		ps.add(spfTerms, whole, "%d terms need a DNS lookup, and receivers give up after %d (RFC 7208, section 4.6.4): %s; list addresses with ip4 and ip6 instead, which need none",
 			len(lookups), MaxLookups, strings.Join(lookups, ", "))
 	}
-	all := slices.Concat([]string{"v=spf1"}, mechanisms)
-	if fallback.IsModifier() {
-		all = append(append(all, modifiers...), fallback.String())
-	} else {
-		all = append(append(all, fallback.String()), modifiers...)
-	}
-	return ps.finish(spfTerms, strings.Join(all, " "))
+	return ps.finish(spfTerms, strings.Join(slices.Concat([]string{"v=spf1"}, mechanisms, modifiers), " "))
 }
 
 // SPFTerm is one term of a policy, in canonical form.

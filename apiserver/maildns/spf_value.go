@@ -90,11 +90,7 @@ func parseNetwork(name, s string, pass bool) (string, error) {
 	if bits == addr.BitLen() {
 		return addr.String(), nil
 	}
-	prefix, err := addr.Prefix(bits)
-	if err != nil {
-		return "", fmt.Errorf("%s is not a network: %w", shorten(s), err)
-	}
-	return prefix.String(), nil
+	return netip.PrefixFrom(addr, bits).Masked().String(), nil
 }
 
 // prefixLength parses the text after a slash.
