@@ -43,7 +43,7 @@ type createSpec[T any] struct {
 	// createdAt returns when an object was created, so that a lookup ignores objects
 	// that are older than the request. Nil: it ignores none; a secret needs it.
 	createdAt func(*T) string
-	// invalidate is called if something may have been created that is not known.
+	// invalidate is called if something has been created, or may have been.
 	invalidate func()
 	// effect is what may have happened if the outcome stays unknown, check where to
 	// see it.
@@ -58,6 +58,9 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 		return nil, nil, err
 	}
 	call.Object = spec.object
+	if spec.invalidate != nil {
+		defer spec.invalidate()
+	}
 	for {
 		v, cause := transport.Send[T](ctx, call)
 		switch {
@@ -68,7 +71,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			return v, call, nil
 		// What a broken embedded account has done shows once it is repaired.
 		case cause != nil && (!call.MayBeProcessed() || errors.Is(cause, ErrEmbedded)):
-			return nil, call, spec.withExisting(ctx, cause)
+			return nil, call, cause
 		}
 		// After a success without the object, only a replay does no harm. That the lookup finds
 		// no object is no reason to repeat what the API calls done.
@@ -79,9 +82,6 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			continue
 		case take:
 			return &found[0], call, nil
-		}
-		if spec.invalidate != nil {
-			spec.invalidate()
 		}
 		if spec.facts&secret != 0 && len(found) > 0 {
 			lost := &SecretLostError{Operation: op.ID, Object: call.Object, IDs: idsOf(found, spec.id), Cause: cause}
@@ -98,21 +98,17 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			return nil, call, &UnknownOutcomeError{
 				Operation: op.ID, Object: call.Object,
 				Effect: cmp.Or(spec.effect, "it may have been created"), Check: spec.check,
-				Attempts: call.Attempts, RequestID: call.RequestID, Cause: cause, Lookup: lookupErr,
+				RequestID: call.RequestID, Cause: cause, Lookup: lookupErr,
 			}
 		}
-		return nil, call, spec.withExisting(ctx, cause)
+		return nil, call, cause
 	}
 }
 
 func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
 	spec.id, spec.invalidate = k.ID, k.Invalidate
 	v, _, err := create(ctx, k.client, op, req, spec)
-	if err != nil {
-		return nil, err
-	}
-	k.Put(*v)
-	return v, nil
+	return v, err
 }
 
 // decision is what follows an attempt that may have created the object, and has not
@@ -240,16 +236,4 @@ func (spec *createSpec[T]) isComplete(v *T) bool {
 	}
 	id := spec.id(v)
 	return id != "" && id != "0"
-}
-
-// withExisting adds the id of the existing object to a conflict, if a search finds it.
-func (spec *createSpec[T]) withExisting(ctx context.Context, err error) error {
-	e, ok := err.(*Error)
-	if !ok || !spec.isUnique || !IsConflict(err) {
-		return err
-	}
-	if found, err := spec.find(ctx); err == nil && len(found) > 0 {
-		e.ExistingID = spec.id(&found[0])
-	}
-	return err
 }

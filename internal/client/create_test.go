@@ -320,28 +320,6 @@ func TestLostRefusalIsRetriedUnderOneKey(t *testing.T) {
 	}
 }
 
-// TestConflictNamesTheObject checks that the error of a conflict has the id of the object with
-// the same natural key, whatever else it has, and no other object's.
-func TestConflictNamesTheObject(t *testing.T) {
-	for name, existing := range map[string]fakeapi.Object{
-		"mailbox":         withNames(fakeapi.Mailbox("jane", "example.com"), "Janet", "Roe"),
-		"forwarding":      {"target_email": "a@b.example", "scope_type": "account", "scope_id": fakeapi.AccountID},
-		"master password": {"name": "ops", "scope_type": "account", "scope_id": fakeapi.AccountID},
-		"dns record":      {"type": "A", "name": "www", "value": "192.0.2.1", "ttl": 60},
-	} {
-		for _, exists := range []bool{true, false} {
-			f := fakeapi.New().Fail(fakeapi.Fault{Op: creators[name].op, Status: 409, Text: `{"detail":"no"}`})
-			want := ""
-			if exists {
-				want = f.Add(creators[name].stored, existing)[0]
-			}
-			_, err := creators[name].do(t.Context(), newClient(t, f))
-			e, ok := errors.AsType[*Error](err)
-			assert.Check(t, ok && IsConflict(err) && e.ExistingID == want, "%s, exists %t: %+v, want %q", name, exists, err, want)
-		}
-	}
-}
-
 // lateRequest is a transport that delays the first POST for longer than the client waits.
 type lateRequest struct {
 	*fakeapi.API

@@ -13,7 +13,7 @@
 //   - The API has not processed the request (429, no connection): package transport
 //     resends it.
 //   - The API has refused the request (such as 422), and no earlier attempt may have
-//     been processed: the error is returned. That of a conflict has the existing object's id.
+//     been processed: the error is returned.
 //   - All else is looked up: no response, a damaged one or a proxy's page, 408, 5xx, a
 //     success without the object, and a refusal after an attempt of these. A 409, for
 //     instance, may come from the object that the first attempt has created.

@@ -140,7 +140,6 @@ func adopted(d *api.Domain) *PurchasedDomain {
 // UpdateDomain changes the settings of a domain that body has.
 func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) error {
 	_, _, err := write(ctx, c.domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
-	c.domains.Invalidate() // the response has neither the redirect's mode nor the time of the change
 	return err
 }
 

@@ -116,7 +116,6 @@ func (e undecided) Incident() *Incident { return IncidentOf(e.error) }
 type UnknownOutcomeError struct {
 	Operation, Object string
 	Effect, Check     string // what may have happened, and where to see it
-	Attempts          int    // how often the request was sent
 	RequestID         string
 	Cause             error // why there was no response; nil after an empty one
 	Lookup            error // why the lookup failed; nil if it found nothing

@@ -231,10 +231,8 @@ func update[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T
 		return nil, err
 	}
 	if requireID(op.Spec, key, k.ID(v)) != nil || !k.isNamed(v, key) { // the response has no content, or another object
-		k.Invalidate()
 		return k.get(ctx, key)
 	}
-	k.Put(*v)
 	return v, nil
 }
 
@@ -242,8 +240,7 @@ func update[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T
 // success that the next one finds no object.
 func remove[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, api.NoContent], req *Req, key string) error {
 	_, maybe, err := write(ctx, k, op, req, key, ErrDeleteUnsupported)
-	if err == nil || maybe && IsNotFound(err) {
-		k.Delete(key)
+	if maybe && IsNotFound(err) {
 		return nil
 	}
 	return err
@@ -257,12 +254,13 @@ func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[R
 		return nil, false, unsupported(missing, op.Spec, key)
 	}
 	resp, call, err := send(ctx, k.client, op, req, key)
+	if call != nil && (err == nil || call.MayBeProcessed()) {
+		k.Invalidate()
+	}
 	if err == nil || call == nil {
 		return resp, false, err
 	}
-	if maybe = call.MayBeProcessed(); maybe {
-		k.Invalidate()
-	}
+	maybe = call.MayBeProcessed()
 	if !op.Lifecycle() {
 		return nil, maybe, err
 	}

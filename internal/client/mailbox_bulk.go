@@ -119,9 +119,6 @@ func (b *bulkCreate) send(ctx context.Context) error {
 		if m := b.found[i]; m != nil && o.Mailbox == nil {
 			*o = MailboxOutcome{Mailbox: m}
 		}
-		if o.Mailbox != nil {
-			b.mailboxes.Put(*o.Mailbox)
-		}
 	}
 	return err
 }

@@ -61,9 +61,6 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 		invalidate: c.masterPasswords.Invalidate,
 		check:      "Check the account's master passwords before trying again.",
 	})
-	if p != nil {
-		c.masterPasswords.Put(p.MasterPassword)
-	}
 	return p, err
 }
 

@@ -275,23 +275,6 @@ func TestAbsentChanges(t *testing.T) {
 	}
 }
 
-// TestCreateUpdatesTheCache checks that a create updates the cache, so that the list is
-// not read again.
-func TestCreateUpdatesTheCache(t *testing.T) {
-	f := fakeapi.New().PublishedOnly(405)
-	f.Add("mailboxes", fakeapi.Mailbox("old", "example.com"))
-	c := newClient(t, f)
-	_, err := c.GetMailbox(t.Context(), "old@example.com")
-	assert.NilError(t, err)
-	for i := range 20 {
-		m, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: fmt.Sprintf("m%d", i)})
-		assert.NilError(t, err)
-		got, err := c.GetMailbox(t.Context(), m.ID)
-		assert.Check(t, err == nil && got.PrimaryEmail == m.PrimaryEmail, "%+v, %v", got, err)
-	}
-	assert.Check(t, is.Equal(f.Count("list-mailboxes"), 1), "lists")
-}
-
 func TestNoID(t *testing.T) {
 	f := fakeapi.New()
 	c := newClient(t, f)

@@ -25,27 +25,19 @@ type Keys[T any] struct {
 // use. Errors are not cached.
 //
 // One caller at a time reads the list. The others wait for it, and share its result and
-// its error, unless it has only given up. A write with a known result is applied to the
-// copy, and to the result of a read that has not ended. Returned values share their slices
-// with the cache, so callers must not change them.
+// its error, unless it has only given up. Returned values are the cache's own: callers must not
+// change them.
 type Cache[T any] struct {
 	Keys[T]
 	list    func(context.Context) iter.Seq2[T, error]
 	reading chan struct{} // holds an element while a caller reads the list
 
-	// mu guards all fields below and the copy. It is not held during a read.
+	// mu guards all fields below. It is not held during a read.
 	mu       sync.Mutex
-	current  *snapshot[T]         // nil: nothing is cached
-	isStale  bool                 // Invalidate was called during the read
-	writes   []func(*snapshot[T]) // during the read
-	failures int                  // of reads
+	current  map[string]*T // by normalized id and natural key; nil: nothing is cached
+	isStale  bool          // Invalidate was called during the read
+	failures int           // of reads
 	failure  error
-}
-
-// snapshot is the result of one read and of the writes since.
-type snapshot[T any] struct {
-	byID map[string]T
-	ids  map[string]string // by natural key
 }
 
 // New returns a cache of what list returns.
@@ -82,16 +74,16 @@ func (c *Cache[T]) cached(key string) (v *T, ok bool, failures int, failure erro
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current != nil {
-		return c.current.get(key), true, 0, nil
+		return c.current[key], true, 0, nil
 	}
 	return nil, false, c.failures, c.failure
 }
 
 // read reads the list and returns the object with a key.
 func (c *Cache[T]) read(ctx context.Context, key string) (*T, error) {
-	s := &snapshot[T]{byID: map[string]T{}, ids: map[string]string{}}
+	objects := map[string]*T{}
 	c.mu.Lock()
-	c.isStale, c.writes = false, nil
+	c.isStale = false
 	c.mu.Unlock()
 	for v, err := range c.list(ctx) {
 		if err != nil {
@@ -103,42 +95,17 @@ func (c *Cache[T]) read(ctx context.Context, key string) (*T, error) {
 			}
 			return nil, err
 		}
-		s.put(&c.Keys, v)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, write := range c.writes {
-		write(s)
-	}
-	if !c.isStale {
-		c.current = s
-	}
-	return s.get(key), nil
-}
-
-// write applies a write with a known result to every copy.
-func (c *Cache[T]) write(change func(*snapshot[T])) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.reading) > 0 {
-		c.writes = append(c.writes, change)
-	}
-	if c.current != nil {
-		change(c.current)
-	}
-}
-
-// Put stores an object that a create or an update has returned.
-func (c *Cache[T]) Put(v T) { c.write(func(s *snapshot[T]) { s.put(&c.Keys, v) }) }
-
-// Delete removes an object, by id or natural key, that was deleted.
-func (c *Cache[T]) Delete(key string) {
-	key = c.Normalize(key)
-	c.write(func(s *snapshot[T]) {
-		if v := s.get(key); v != nil {
-			s.drop(&c.Keys, c.Normalize(c.ID(v)))
+		objects[c.Normalize(c.ID(&v))] = &v
+		if c.Name != nil {
+			objects[c.Normalize(c.Name(&v))] = &v
 		}
-	})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.isStale {
+		c.current = objects
+	}
+	return objects[key], nil
 }
 
 // Invalidate says that any object may have changed: a Get after it reads the list again.
@@ -146,35 +113,4 @@ func (c *Cache[T]) Invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current, c.isStale = nil, true
-}
-
-// get returns a copy of an object, by normalized id or natural key.
-func (s *snapshot[T]) get(key string) *T {
-	if id, ok := s.ids[key]; ok {
-		key = id
-	}
-	if v, ok := s.byID[key]; ok {
-		return &v
-	}
-	return nil
-}
-
-func (s *snapshot[T]) put(k *Keys[T], v T) {
-	id := k.Normalize(k.ID(&v))
-	s.drop(k, id)
-	s.byID[id] = v
-	if k.Name != nil {
-		s.ids[k.Normalize(k.Name(&v))] = id
-	}
-}
-
-// drop removes an object and its natural key.
-func (s *snapshot[T]) drop(k *Keys[T], id string) {
-	old := s.byID[id]
-	delete(s.byID, id)
-	if k.Name != nil {
-		if name := k.Normalize(k.Name(&old)); s.ids[name] == id {
-			delete(s.ids, name)
-		}
-	}
 }

@@ -143,43 +143,6 @@ func TestCacheKeepsNoErrors(t *testing.T) {
 	})
 }
 
-func TestCacheTakesWrites(t *testing.T) {
-	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
-		expect(t, c, "id-1", "old")
-		c.Put(box(1, "new"))
-		c.Put(box(3, "new"))
-		c.Delete("M2@example.com")
-		renamed := box(3, "new")
-		renamed.PrimaryEmail = "other@example.com"
-		c.Put(renamed)
-		expect(t, c, "m1@example.com", "new")
-		expect(t, c, "id-2", "")
-		expect(t, c, "m2@example.com", "")
-		expect(t, c, "m3@example.com", "")
-		expect(t, c, "other@example.com", "new")
-		assert.Check(t, len(c.writes) == 0, "writes are kept although nobody reads")
-		n := l.reads.Load()
-		assert.Check(t, n == 1, "%d reads", n)
-	})
-}
-
-// TestCacheTakesWritesDuringARead checks that writes that end during a read override its
-// result.
-func TestCacheTakesWritesDuringARead(t *testing.T) {
-	bubble(t, func(t *testing.T, l *slowList, c *Cache[api.Mailbox]) {
-		var wg sync.WaitGroup
-		wg.Go(func() { expect(t, c, "id-1", "new") })
-		synctest.Wait()
-		c.Put(box(1, "new"))
-		c.Delete("id-2")
-		wg.Wait()
-		expect(t, c, "id-1", "new")
-		expect(t, c, "id-2", "")
-		n := l.reads.Load()
-		assert.Check(t, n == 1, "%d reads", n)
-	})
-}
-
 // TestCacheForgets checks that a Get after an invalidation shares no read that began before
 // it, and that several share the next one.
 func TestCacheForgets(t *testing.T) {
@@ -206,12 +169,7 @@ func TestCacheUnderLoad(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 100 {
 			wg.Go(func() {
-				switch i % 5 {
-				case 0:
-					c.Put(box(i, "x"))
-				case 1:
-					c.Delete(fmt.Sprintf("id-%d", i))
-				case 2:
+				if i%3 == 0 {
 					c.Invalidate()
 				}
 				_, _ = c.Get(t.Context(), "id-1")

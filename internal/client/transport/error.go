@@ -19,9 +19,6 @@ type Error struct {
 	Problems          []Problem // what the API says is wrong
 	Raw               string    // the beginning of a response that is not the API's own, such as a proxy's page
 	Err               error     // the cause if there was no response, or an unreadable one
-	// ExistingID is the object that a create conflicts with, if a search by its natural key
-	// has found it.
-	ExistingID string
 
 	noObject bool // the path names none, or a proxy has sent the response: a 404 is not about it
 	notSent  bool // the request certainly did not reach the API
