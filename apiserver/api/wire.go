@@ -90,6 +90,14 @@ func CanonicalID(s string) string {
 	return s
 }
 
+// Value returns the value of an optional field, or the zero value for null.
+func Value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 // Nullable is a field of a PATCH body that is absent (unchanged), null (cleared) or a value. Use
 // it with omitzero.
 type Nullable[T any] struct {

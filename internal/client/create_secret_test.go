@@ -35,7 +35,7 @@ var secretCreators = map[string]secretCreator{
 			if p == nil {
 				return "", "", err
 			}
-			return p.ID, value(p.GeneratedSecret), err
+			return p.ID, api.Value(p.GeneratedSecret), err
 		}},
 }
 

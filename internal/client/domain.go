@@ -75,7 +75,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 			if len(p.Results) == 0 {
 				return ""
 			}
-			return cmp.Or(value(p.PurchaseBatchID), p.Results[0].DomainName)
+			return cmp.Or(api.Value(p.PurchaseBatchID), p.Results[0].DomainName)
 		},
 		find:       func(ctx context.Context) ([]api.Purchase, error) { return c.findPurchase(ctx, name) },
 		invalidate: c.domains.Invalidate,
@@ -87,12 +87,12 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 		return nil, err
 	}
 	r := bought.Results[0]
-	d := &PurchasedDomain{ID: value(r.ID), Name: cmp.Or(r.DomainName, name), Status: r.Status, PaymentURL: value(bought.PaymentURL)}
+	d := &PurchasedDomain{ID: api.Value(r.ID), Name: cmp.Or(r.DomainName, name), Status: r.Status, PaymentURL: api.Value(bought.PaymentURL)}
 	c.domains.Invalidate()
 	if r.Status != api.PurchaseFailed {
 		return d, nil
 	}
-	if value(r.ErrorCode) == api.PurchaseAlreadyOwned {
+	if api.Value(r.ErrorCode) == api.PurchaseAlreadyOwned {
 		if owned, err := c.domains.Get(ctx, name); err == nil && owned != nil {
 			if call.AnyUnknown { // an attempt without a response has bought it
 				return &PurchasedDomain{ID: owned.ID, Name: owned.Name, Status: api.PurchasePurchased}, nil
@@ -119,7 +119,7 @@ func (c *Client) findPurchase(ctx context.Context, name string) ([]api.Purchase,
 }
 
 func purchaseFailed(name string, r api.PurchaseResult, requestID string) *Error {
-	code := value(r.ErrorCode)
+	code := api.Value(r.ErrorCode)
 	return &Error{
 		Status:    api.PurchaseDomains.Status,
 		RequestID: requestID,
@@ -127,7 +127,7 @@ func purchaseFailed(name string, r api.PurchaseResult, requestID string) *Error 
 		Object:    name,
 		Problems: []Problem{{
 			Loc:  []string{"body", "domains", "0"},
-			Msg:  transport.Clean(cmp.Or(value(r.Error), code, "the purchase failed without a reason")),
+			Msg:  transport.Clean(cmp.Or(api.Value(r.Error), code, "the purchase failed without a reason")),
 			Type: code,
 		}},
 	}

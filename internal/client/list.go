@@ -82,11 +82,3 @@ func idsOf[T any](objects []T, id func(*T) string) []string {
 	}
 	return ids
 }
-
-// value returns *p, or the zero value if p is nil.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}

@@ -45,7 +45,7 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 	}
 	p, _, err := create(ctx, c, api.CreateMasterPassword, &api.CreateMasterPasswordRequest{Body: body}, createSpec[api.CreatedMasterPassword]{
 		object:    body.Name + " of " + scope.String(),
-		redact:    []string{value(body.Value)},
+		redact:    []string{api.Value(body.Value)},
 		id:        func(p *api.CreatedMasterPassword) string { return p.ID },
 		createdAt: func(p *api.CreatedMasterPassword) string { return p.CreatedAt },
 		facts:     has,

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -13,7 +14,7 @@ type Scope struct {
 }
 
 func newScope(domain, workspaceID *string) Scope {
-	return Scope{Domain: value(domain), WorkspaceID: value(workspaceID)}
+	return Scope{Domain: api.Value(domain), WorkspaceID: api.Value(workspaceID)}
 }
 
 // String names the scope in messages.

@@ -58,7 +58,7 @@ var _ = change(api.ChangePlan, func(c *Call, tx store.Tx, in *api.ChangePlanRequ
 	}
 	var out *api.BillingResult
 	_, err = tx.UpdateAccount(c.Caller.AccountID, func(a *store.Account) error {
-		current, target := a.PlanAt(c.Arrival), value(in.Body.PlanID)
+		current, target := a.PlanAt(c.Arrival), api.Value(in.Body.PlanID)
 		if target == "" {
 			plans := vocab.Plans()
 			target = plans[(slices.Index(plans, current)+1)%len(plans)]

@@ -35,7 +35,7 @@ var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantA
 	}
 	g := store.Authorization{
 		ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, GrantKind: b.GrantKind, SubjectType: b.SubjectType, SubjectID: b.SubjectID,
-		CapabilityKey: value(b.CapabilityKey), ResourceType: value(b.ResourceType), ResourceID: value(b.ResourceID), CreatedAt: c.Arrival,
+		CapabilityKey: api.Value(b.CapabilityKey), ResourceType: api.Value(b.ResourceType), ResourceID: api.Value(b.ResourceID), CreatedAt: c.Arrival,
 	}
 	if err := c.requireGrant("grant", g); err != nil {
 		return nil, err

@@ -211,14 +211,6 @@ func optional[T comparable](v T) *T {
 	return &v
 }
 
-// value returns the zero value for null.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 // timeInBody returns a time of the request's body. untimely reports that it is too early.
 func timeInBody(s *string, byDefault time.Time, untimely *api.Problem) (time.Time, error) {
 	switch {

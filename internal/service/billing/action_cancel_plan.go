@@ -64,7 +64,7 @@ func (c cancellation) order() order {
 			return cl.CancelPlan(ctx, c.expand())
 		},
 		rejection: func(r *api.BillingResult) string {
-			if refused(r) && c.done(&api.Account{Status: value(r.AccountStatus)}) == "" {
+			if refused(r) && c.done(&api.Account{Status: api.Value(r.AccountStatus)}) == "" {
 				return "The plan was not cancelled."
 			}
 			return ""

@@ -98,7 +98,7 @@ func (c change) done(a *api.Account) string {
 // rejection describes a response without the requested change. A response is a success if
 // the account was on the plan before. One with another plan has changed to that plan.
 func (c change) rejection(r *api.BillingResult) string {
-	wanted, before, then := c.PlanID.ValueString(), value(r.PreviousPlanID), value(r.TargetPlanID)
+	wanted, before, then := c.PlanID.ValueString(), api.Value(r.PreviousPlanID), api.Value(r.TargetPlanID)
 	switch {
 	case refused(r) && before != wanted:
 		return "The plan was not changed."

@@ -151,7 +151,7 @@ func summarize(r *api.BillingResult) string {
 		}
 	}
 	add("%s", &r.Status)
-	if refused(r) && r.PreviousPlanID != nil && value(r.PreviousPlanID) == value(r.TargetPlanID) {
+	if refused(r) && r.PreviousPlanID != nil && api.Value(r.PreviousPlanID) == api.Value(r.TargetPlanID) {
 		parts = append(parts, "that is the plan already, so that nothing was changed")
 	} else if refused(r) {
 		parts = append(parts, "the account was not eligible, so that nothing was changed")
@@ -164,13 +164,6 @@ func summarize(r *api.BillingResult) string {
 		return "done, without any detail"
 	}
 	return strings.Join(parts, ", ")
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 const confirmation = "confirm_account_id"

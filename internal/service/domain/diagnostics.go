@@ -202,10 +202,10 @@ Remove the cause and plan again.`
 }
 
 func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailability) {
-	code := value(offer.ErrorCode)
+	code := api.Value(offer.ErrorCode)
 	diags.AddAttributeError(path.Root("name"), "Can't buy the "+plan.String(),
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but the API would refuse the purchase: %s.\n\n%s",
-			plan.display(), cmp.Or(value(offer.Error), code, "it returns no reason"), purchaseAdvice(code)))
+			plan.display(), cmp.Or(api.Value(offer.Error), code, "it returns no reason"), purchaseAdvice(code)))
 }
 
 // addOwnedMeanwhile adds the error of a planned purchase of a domain that the account
@@ -223,11 +223,4 @@ func addOwnedMeanwhile(diags *diag.Diagnostics, plan model, id string) {
 func addNoLongerOwned(diags *diag.Diagnostics, plan model) {
 	diags.AddAttributeError(path.Root("name"), "The account does not own the "+plan.String()+" any more",
 		"The plan was to adopt it, but the account no longer has it. Nothing was bought. Plan again: if the domain is still in the configuration, the new plan buys it and shows the price.")
-}
-
-func value(p *string) string {
-	if p == nil {
-		return ""
-	}
-	return *p
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
@@ -61,11 +63,9 @@ func planExport(_ context.Context, config exportConfig, diags *diag.Diagnostics)
 		addFileError(diags, err)
 		return
 	}
-	switch missing, err := checkDirectory(config.Path.ValueString()); {
-	case err != nil:
-		addFileError(diags, err)
-	case missing != "":
-		diags.AddAttributeWarning(path.Root("path"), "The directory "+missing+" of the export does not exist",
+	dir := filepath.Dir(config.Path.ValueString())
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		diags.AddAttributeWarning(path.Root("path"), "The directory "+dir+" of the export does not exist",
 			"The export does not create it: the action will fail unless the apply creates the directory before. Create the directory, or choose another path.")
 	}
 }
@@ -140,8 +140,6 @@ func addFileError(diags *diag.Diagnostics, err error) {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		next = "Remove it, choose another path, or set overwrite to true."
-	case errors.Is(err, errNotDirectory):
-		next = "Choose another path."
 	case errors.Is(err, errIsDirectory):
 		next = "Choose a file in it."
 	}

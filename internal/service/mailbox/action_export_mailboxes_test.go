@@ -63,7 +63,7 @@ func TestExportActionFails(t *testing.T) {
 		"refused":       {refused, map[string]any{"path": path}, []string{"ERROR: Can't export the mailboxes", "lacks mailbox.export", "request id refused-by-test"}},
 		"there already": {noRequest, map[string]any{"path": path, "overwrite": false}, []string{`ERROR at AttributeName("path"): Can't write the file`, path + " can't be written: file already exists. Remove it"}},
 		"a directory":   {noRequest, map[string]any{"path": filepath.Dir(path)}, []string{`ERROR at AttributeName("path")`, "it is a directory. Choose a file in it."}},
-		"below a file":  {noRequest, map[string]any{"path": filepath.Join(path, "deep", "a.csv")}, []string{`ERROR at AttributeName("path")`, "a part of the path is a file and no directory. Choose another path."}},
+		"below a file":  {noRequest, map[string]any{"path": filepath.Join(path, "deep", "a.csv")}, []string{`WARNING at AttributeName("path"): The directory `, `ERROR at AttributeName("path")`, "not a directory. Check that its directory exists"}},
 		"no directory":  {noRequest, map[string]any{"path": missing}, []string{`WARNING at AttributeName("path"): The directory `, filepath.Dir(missing) + " of the export does not exist", `ERROR at AttributeName("path")`, missing + " can't be written: no such file or directory. Check that its directory exists"}},
 		"no name":       {noRequest, map[string]any{"path": ""}, []string{`ERROR at AttributeName("path")`, "at least 1"}},
 	} {

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -117,30 +116,6 @@ func checkTarget(path string, overwrite bool) error {
 		return &fileError{path, fs.ErrExist}
 	}
 	return nil
-}
-
-var errNotDirectory = errors.New("a part of the path is a file and no directory")
-
-// checkDirectory checks that the directory of a file exists. missing is the first
-// directory that does not, which the same apply may still create.
-func checkDirectory(path string) (missing string, err error) {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		info, statErr := os.Stat(dir)
-		switch {
-		case statErr == nil && !info.IsDir():
-			return "", &fileError{path, errNotDirectory}
-		case statErr == nil:
-			return missing, nil
-		case errors.Is(statErr, fs.ErrNotExist):
-			missing = dir
-		case errors.Is(statErr, syscall.ENOTDIR): // reported for a parent
-		default:
-			return "", nil // newFile reports it
-		}
-		if dir == filepath.Dir(dir) {
-			return missing, nil
-		}
-	}
 }
 
 // newFile creates a file that only the user can read.
