@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"golang.org/x/net/publicsuffix"
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/secure/precis"
 )
 
 var (
@@ -96,13 +96,8 @@ func checkRegistered(label []rune, latin bool) error {
 	if isASCII(string(label)) {
 		return nil // Normalize has checked letters, digits and hyphens
 	}
-	if !norm.NFC.IsNormalString(string(label)) {
-		return fmt.Errorf("label %s must be in Unicode's normal form C", shown)
-	}
-	for i, r := range label {
-		if !permitted(r) && !inContext(label, i) {
-			return fmt.Errorf("label %s must not contain %U; a domain name has letters, digits and hyphens (IDNA 2008)", shown, r)
-		}
+	if valid, err := identifiers.String(string(label)); err != nil || valid != string(label) {
+		return fmt.Errorf("label %s has a character that a domain name must not contain there; expected letters, digits and hyphens (IDNA 2008)", shown)
 	}
 	if mixesScripts(label) {
 		return fmt.Errorf("label %s must not mix scripts", shown)
@@ -113,83 +108,15 @@ func checkRegistered(label []rune, latin bool) error {
 	return nil
 }
 
-// exceptions are the characters whose property does not follow from Unicode's data (RFC
-// 5892, section 2.6); true is PVALID. inContext has the characters that depend on the context.
-var exceptions = map[rune]bool{
-	0x00df: true, 0x03c2: true, 0x06fd: true, 0x06fe: true, 0x0f0b: true, 0x3007: true,
-	0x0640: false, 0x07fa: false, 0x302e: false, 0x302f: false, 0x3031: false, 0x3032: false, 0x3033: false, 0x3034: false, 0x3035: false, 0x303b: false,
-}
+// identifiers permits the characters of IDNA 2008 in their contexts: RFC 8264 has the letters, digits
+// and contextual rules of RFC 5892. It also has other ASCII characters, which Normalize refuses.
+var identifiers = precis.NewIdentifier(precis.Disallow(runes.In(ignorableBlocks)))
 
 // ignorableBlocks are the combining marks for symbols and of musical notation (RFC
-// 5892, section 2.4).
+// 5892, section 2.4), which RFC 8264 permits.
 var ignorableBlocks = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x20d0, Hi: 0x20ff, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0x1d100, Hi: 0x1d24f, Stride: 1}},
-}
-
-// permitted reports whether a character has the property PVALID (RFC 5892, section
-// 3).
-func permitted(r rune) bool {
-	if valid, ok := exceptions[r]; ok {
-		return valid
-	}
-	switch {
-	case r == '-':
-		return true
-	case contextual(r),
-		unicode.Is(oldHangulJamo, r), unicode.In(r, ignorableBlocks, unicode.Noncharacter_Code_Point, unicode.White_Space,
-			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector),
-		// Characters that folding or compatibility mapping changes are unstable.
-		norm.NFKC.String(cases.Fold().String(norm.NFKC.String(string(r)))) != string(r):
-		return false
-	}
-	return unicode.In(r, unicode.Ll, unicode.Lu, unicode.Lo, unicode.Nd, unicode.Lm, unicode.Mn, unicode.Mc)
-}
-
-// oldHangulJamo are the conjoining letters of Hangul (RFC 5892, section 2.9).
-var oldHangulJamo = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x1100, Hi: 0x11ff, Stride: 1}, {Lo: 0xa960, Hi: 0xa97c, Stride: 1}, {Lo: 0xd7b0, Hi: 0xd7fb, Stride: 1},
-}}
-
-// contextual reports whether a character has the property CONTEXTJ or CONTEXTO.
-func contextual(r rune) bool {
-	switch r {
-	case 0x200c, 0x200d, 0x00b7, 0x0375, 0x05f3, 0x05f4, 0x30fb:
-		return true
-	}
-	return isArabicDigit(r) || isExtendedArabicDigit(r)
-}
-
-func isArabicDigit(r rune) bool         { return 0x0660 <= r && r <= 0x0669 }
-func isExtendedArabicDigit(r rune) bool { return 0x06f0 <= r && r <= 0x06f9 }
-
-// inContext reports whether the character at i depends on its context and the context
-// is valid (RFC 5892, appendix A). Normalize checks the contexts of joiners.
-func inContext(label []rune, i int) bool {
-	at := func(j int) rune {
-		if j < 0 || j >= len(label) {
-			return 0
-		}
-		return label[j]
-	}
-	has := func(match func(rune) bool) bool { return slices.ContainsFunc(label, match) }
-	switch r := label[i]; {
-	case r == 0x200c, r == 0x200d:
-		return true
-	case r == 0x00b7: // middle dot, as in Catalan
-		return at(i-1) == 'l' && at(i+1) == 'l'
-	case r == 0x0375: // Greek keraia
-		return unicode.Is(unicode.Greek, at(i+1))
-	case r == 0x05f3, r == 0x05f4: // Hebrew geresh and gershayim
-		return unicode.Is(unicode.Hebrew, at(i-1))
-	case r == 0x30fb: // Katakana middle dot
-		return has(func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) })
-	case isArabicDigit(r):
-		return !has(isExtendedArabicDigit)
-	case isExtendedArabicDigit(r):
-		return !has(isArabicDigit)
-	}
-	return false
 }
 
 // lookalikes are the Cyrillic letters that are drawn like Latin ones (UTS #39, section 4.1,
