@@ -30,13 +30,6 @@ type GetAccountRequest struct {
 	InAccount
 }
 
-// CreateWorkspaceRequest is the request for a new workspace.
-type CreateWorkspaceRequest struct {
-	InAccount
-	Keyed
-	Body CreateWorkspaceBody
-}
-
 // CreateWorkspaceBody is the body of CreateWorkspaceRequest.
 type CreateWorkspaceBody struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Unique within the account"`

@@ -44,13 +44,6 @@ type ListAuthorizationsRequest struct {
 	IncludeRevoked bool   `query:"include_revoked" default:"false"`
 }
 
-// GrantAuthorizationRequest is the request for a new grant.
-type GrantAuthorizationRequest struct {
-	InAccount
-	Keyed
-	Body GrantAuthorizationBody
-}
-
 // GrantAuthorizationBody is the body of GrantAuthorizationRequest.
 type GrantAuthorizationBody struct {
 	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin"`

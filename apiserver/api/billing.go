@@ -12,24 +12,10 @@ type BillingResult struct {
 	TargetPlanID   *string `json:"target_plan_id" enum:"smtp_per_mailbox,smtp_per_proxy"`
 }
 
-// CancelPlanRequest is the request to cancel the account's plan.
-type CancelPlanRequest struct {
-	InAccount
-	Keyed
-	Body CancelPlanBody
-}
-
 // CancelPlanBody is the body of CancelPlanRequest.
 type CancelPlanBody struct {
 	CancelAtPeriodEnd *bool `json:"cancel_at_period_end,omitempty" nullable:"true" doc:"Default true, unless cancel_immediately is true"`
 	CancelImmediately *bool `json:"cancel_immediately,omitempty" nullable:"true" doc:"Default false"`
-}
-
-// ChangePlanRequest asks for another plan.
-type ChangePlanRequest struct {
-	InAccount
-	Keyed
-	Body ChangePlanBody
 }
 
 // ChangePlanBody is the body of ChangePlanRequest.

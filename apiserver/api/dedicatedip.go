@@ -36,13 +36,6 @@ type DedicatedIPOption struct {
 	Available   int    `json:"available" doc:"Addresses left"`
 }
 
-// ClaimDedicatedIPRequest is the request for an address out of an option.
-type ClaimDedicatedIPRequest struct {
-	InAccount
-	Keyed
-	Body ClaimDedicatedIPBody
-}
-
 // ClaimDedicatedIPBody is the body of ClaimDedicatedIPRequest.
 type ClaimDedicatedIPBody struct {
 	OptionID string `json:"option_id" format:"uuid"`

@@ -17,13 +17,6 @@ type DNSRecord struct {
 	IsSystemManaged bool   `json:"is_system_managed" default:"false"`
 }
 
-// CreateDNSRecordRequest is the request for a new record.
-type CreateDNSRecordRequest struct {
-	InAccount
-	Keyed
-	Body CreateDNSRecordBody
-}
-
 // CreateDNSRecordBody is the body of CreateDNSRecordRequest.
 type CreateDNSRecordBody struct {
 	Domain string `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`

@@ -44,13 +44,6 @@ type Tag struct {
 	Name string `json:"name"`
 }
 
-// PurchaseDomainsRequest is the request to buy domains.
-type PurchaseDomainsRequest struct {
-	InAccount
-	Keyed
-	Body PurchaseDomainsBody
-}
-
 // PurchaseDomainsBody is the body of PurchaseDomainsRequest.
 type PurchaseDomainsBody struct {
 	Domains     []string    `json:"domains" nullable:"false" minItems:"1" maxItems:"100"`

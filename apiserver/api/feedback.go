@@ -27,13 +27,6 @@ type Feedback struct {
 	UpdatedAt          string   `json:"updated_at" format:"date-time"`
 }
 
-// SubmitFeedbackRequest submits feedback.
-type SubmitFeedbackRequest struct {
-	InAccount
-	Keyed
-	Body SubmitFeedbackBody
-}
-
 // SubmitFeedbackBody is the body of SubmitFeedbackRequest.
 type SubmitFeedbackBody struct {
 	Title              string   `json:"title" minLength:"1" maxLength:"255" format:"name"`
@@ -47,9 +40,9 @@ type SubmitFeedbackBody struct {
 const MaxAttributesBytes = 16 << 10
 
 // Validate applies the bound of the attributes.
-func (r *SubmitFeedbackRequest) Validate() []*Problem {
+func (b *SubmitFeedbackBody) Validate() []*Problem {
 	var f findings
-	if len(r.Body.Attributes) > MaxAttributesBytes {
+	if len(b.Attributes) > MaxAttributesBytes {
 		f.add(Invalid("must have at most %d bytes as JSON", MaxAttributesBytes), "attributes")
 	}
 	return f

@@ -22,13 +22,6 @@ type Forwarding struct {
 	UpdatedAt              string  `json:"updated_at" format:"date-time"`
 }
 
-// CreateForwardingRequest is the request for a new rule.
-type CreateForwardingRequest struct {
-	InAccount
-	Keyed
-	Body CreateForwardingBody
-}
-
 // CreateForwardingBody is the body of CreateForwardingRequest.
 type CreateForwardingBody struct {
 	TargetEmail string  `json:"target_email" minLength:"1" maxLength:"254"`

@@ -36,26 +36,12 @@ type MailboxAlias struct {
 	IsCatchAll bool   `json:"is_catch_all" default:"false"`
 }
 
-// CreateMailboxRequest is the request for a new mailbox.
-type CreateMailboxRequest struct {
-	InAccount
-	Keyed
-	Body CreateMailboxBody
-}
-
 // CreateMailboxBody is the body of CreateMailboxRequest.
 type CreateMailboxBody struct {
 	Domain    string `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
 	FirstName string `json:"first_name" minLength:"1" maxLength:"100" format:"name"`
 	LastName  string `json:"last_name" minLength:"1" maxLength:"100" format:"name"`
 	LocalPart string `json:"local_part" minLength:"1" maxLength:"64" doc:"Dot-atom of RFC 5321, stored in lower case, unique in its domain"`
-}
-
-// CreateMailboxesRequest is the request for many mailboxes of one domain.
-type CreateMailboxesRequest struct {
-	InAccount
-	Keyed
-	Body CreateMailboxesBody
 }
 
 // MaxBulkItems is the largest number of items in a bulk request.

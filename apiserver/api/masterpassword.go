@@ -22,13 +22,6 @@ type CreatedMasterPassword struct {
 	GeneratedSecret *string `json:"generated_secret,omitempty" doc:"The generated secret, shown only in the response to a request with generate"`
 }
 
-// CreateMasterPasswordRequest is the request for a new master password.
-type CreateMasterPasswordRequest struct {
-	InAccount
-	Keyed
-	Body CreateMasterPasswordBody
-}
-
 // CreateMasterPasswordBody is the body of CreateMasterPasswordRequest.
 type CreateMasterPasswordBody struct {
 	Name        string  `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Display name, unique within its scope"`

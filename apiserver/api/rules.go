@@ -15,7 +15,7 @@ import (
 )
 
 // This file has the rules that a struct tag can't express and that don't depend on the account.
-// Clients can check with them before they send; the requests' Validate methods apply them. A
+// Clients can check with them before they send; the bodies' Validate methods apply them. A
 // function returns the canonical form, or an error for the person who wrote the value.
 
 // e164 is the pattern of ITU-T E.164: a plus sign, then up to 15 digits, the
@@ -116,16 +116,16 @@ func (f *findings) oneScope(domain, workspaceID *string) {
 }
 
 // Validate applies the rules of a mailbox's address.
-func (r *CreateMailboxRequest) Validate() []*Problem {
+func (b *CreateMailboxBody) Validate() []*Problem {
 	var f findings
-	f.check(&r.Body.LocalPart, emailaddr.ParseLocalPart, "local_part")
+	f.check(&b.LocalPart, emailaddr.ParseLocalPart, "local_part")
 	return f
 }
 
 // Validate applies the rules of a registrant.
-func (r *PurchaseDomainsRequest) Validate() []*Problem {
+func (b *PurchaseDomainsBody) Validate() []*Problem {
 	var f findings
-	c := &r.Body.ContactInfo
+	c := &b.ContactInfo
 	if len(c.Country) == 2 { // another length is reported by the tag
 		f.check(&c.Country, CheckCountry, "contact_info", "country")
 	}
@@ -135,9 +135,9 @@ func (r *PurchaseDomainsRequest) Validate() []*Problem {
 }
 
 // Validate applies the rules of a domain's settings.
-func (r *UpdateDomainRequest) Validate() []*Problem {
+func (b *UpdateDomainBody) Validate() []*Problem {
 	var f findings
-	if redirect := &r.Body.RedirectURL; redirect.Sent && !redirect.Null {
+	if redirect := &b.RedirectURL; redirect.Sent && !redirect.Null {
 		if _, err := CheckRedirectURL(redirect.Value); err != nil {
 			f.add(Invalid("%s", err), "redirect_url")
 		}
@@ -146,12 +146,12 @@ func (r *UpdateDomainRequest) Validate() []*Problem {
 }
 
 // Validate applies the rules of a record's type.
-func (r *CreateDNSRecordRequest) Validate() []*Problem {
+func (b *CreateDNSRecordBody) Validate() []*Problem {
 	var f findings
-	if recordType, err := dnsdata.NormalizeType(r.Body.Type); err == nil {
-		f.check(&r.Body.Name, validName, "name")
-		f.check(&r.Body.Value, func(v string) (string, error) { return dnsdata.NormalizeValue(recordType, v) }, "value")
-		f.add(CheckPriority(recordType, r.Body.Prio != nil), "prio")
+	if recordType, err := dnsdata.NormalizeType(b.Type); err == nil {
+		f.check(&b.Name, validName, "name")
+		f.check(&b.Value, func(v string) (string, error) { return dnsdata.NormalizeValue(recordType, v) }, "value")
+		f.add(CheckPriority(recordType, b.Prio != nil), "prio")
 	}
 	return f
 }
@@ -159,37 +159,36 @@ func (r *CreateDNSRecordRequest) Validate() []*Problem {
 func validName(s string) (string, error) { return s, dnsdata.ValidateName(s) }
 
 // Validate applies the rules of a rule's target and scope.
-func (r *CreateForwardingRequest) Validate() []*Problem {
+func (b *CreateForwardingBody) Validate() []*Problem {
 	var f findings
-	f.check(&r.Body.TargetEmail, emailaddr.Normalize, "target_email")
-	f.oneScope(r.Body.Domain, r.Body.WorkspaceID)
+	f.check(&b.TargetEmail, emailaddr.Normalize, "target_email")
+	f.oneScope(b.Domain, b.WorkspaceID)
 	return f
 }
 
 // Validate applies the rules of a rule's target.
-func (r *UpdateForwardingRequest) Validate() []*Problem {
+func (b *UpdateForwardingBody) Validate() []*Problem {
 	var f findings
-	f.check(&r.Body.TargetEmail, emailaddr.Normalize, "target_email")
+	f.check(&b.TargetEmail, emailaddr.Normalize, "target_email")
 	return f
 }
 
 // Validate applies the rules of a master password's secret and scope.
-func (r *CreateMasterPasswordRequest) Validate() []*Problem {
+func (b *CreateMasterPasswordBody) Validate() []*Problem {
 	var f findings
 	switch {
-	case r.Body.Generate && r.Body.Value != nil:
+	case b.Generate && b.Value != nil:
 		f.add(Invalid("give either value or generate, not both"), "value")
-	case !r.Body.Generate && r.Body.Value == nil:
+	case !b.Generate && b.Value == nil:
 		f.add(Invalid("give a value, or set generate to true"), "value")
 	}
-	f.oneScope(r.Body.Domain, r.Body.WorkspaceID)
+	f.oneScope(b.Domain, b.WorkspaceID)
 	return f
 }
 
 // Validate applies the rules of a grant's narrowing.
-func (r *GrantAuthorizationRequest) Validate() []*Problem {
+func (b *GrantAuthorizationBody) Validate() []*Problem {
 	var f findings
-	b := r.Body
 	capability := b.GrantKind == vocab.GrantCapability
 	whole := b.GrantKind == vocab.GrantAccountOwner || b.GrantKind == vocab.GrantSuperAdmin // neither: reported by the tag
 	switch {
@@ -213,9 +212,9 @@ func (r *GrantAuthorizationRequest) Validate() []*Problem {
 }
 
 // Validate applies the rule of a cancellation.
-func (r *CancelPlanRequest) Validate() []*Problem {
+func (b *CancelPlanBody) Validate() []*Problem {
 	var f findings
-	f.add(r.Body.CheckFlags(), "cancel_at_period_end")
+	f.add(b.CheckFlags(), "cancel_at_period_end")
 	return f
 }
 
@@ -248,13 +247,13 @@ func ParseTime(s string) (time.Time, error) {
 
 // Timely returns the problem of a service account that would expire before it is created. Under
 // an Idempotency-Key it applies only if the request is not replayed.
-func (r *CreateServiceAccountRequest) Timely(arrival time.Time) *Problem {
-	return timely(r.Body.ExpiresAt, arrival, true, "expires_at")
+func (b CreateServiceAccountBody) Timely(arrival time.Time) *Problem {
+	return timely(b.ExpiresAt, arrival, true, "expires_at")
 }
 
 // Timely returns the problem of a plan change in the past.
-func (r *ChangePlanRequest) Timely(arrival time.Time) *Problem {
-	return timely(r.Body.EffectiveDate, arrival, false, "effective_date")
+func (b ChangePlanBody) Timely(arrival time.Time) *Problem {
+	return timely(b.EffectiveDate, arrival, false, "effective_date")
 }
 
 // timely checks a time that must not be before a request's arrival, or must be after it.

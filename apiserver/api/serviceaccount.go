@@ -30,13 +30,6 @@ type CreatedServiceAccount struct {
 	Token string `json:"token" doc:"Plaintext bearer token, shown only in this response"`
 }
 
-// CreateServiceAccountRequest is the request for a new service account.
-type CreateServiceAccountRequest struct {
-	InAccount
-	Keyed
-	Body CreateServiceAccountBody
-}
-
 // CreateServiceAccountBody is the body of CreateServiceAccountRequest.
 type CreateServiceAccountBody struct {
 	Name      string  `json:"name" minLength:"1" maxLength:"120" format:"name"`

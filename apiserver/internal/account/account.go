@@ -52,7 +52,7 @@ var _ = change(api.CancelPlan, func(c *Call, tx store.Tx, in *api.CancelPlanRequ
 })
 
 var _ = change(api.ChangePlan, func(c *Call, tx store.Tx, in *api.ChangePlanRequest) (*api.BillingResult, error) {
-	effective, err := timeInBody(in.Body.EffectiveDate, c.Arrival, in.Timely(c.Arrival))
+	effective, err := timeInBody(in.Body.EffectiveDate, c.Arrival, in.Body.Timely(c.Arrival))
 	if err != nil {
 		return nil, err
 	}

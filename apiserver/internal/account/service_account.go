@@ -15,7 +15,7 @@ var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.Crea
 	a, token := auth.NewServiceAccount(c.Rules.Random, c.Caller.AccountID, in.Body.Name, c.Arrival)
 	a.CreatedByUserID = c.Caller.UserID
 	var err error
-	if a.ExpiresAt, err = timeInBody(in.Body.ExpiresAt, time.Time{}, in.Timely(c.Arrival)); err != nil {
+	if a.ExpiresAt, err = timeInBody(in.Body.ExpiresAt, time.Time{}, in.Body.Timely(c.Arrival)); err != nil {
 		return nil, err
 	}
 	if err := c.limitExpiry(&a); err != nil {

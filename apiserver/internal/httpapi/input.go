@@ -147,13 +147,18 @@ func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Pr
 
 // brokenRules returns the problems of a request that its schema can't describe.
 func brokenRules(request any, arrival time.Time) (found []*api.Problem) {
-	if v, ok := request.(interface{ Validate() []*api.Problem }); ok {
-		found = v.Validate()
+	field := reflect.ValueOf(request).Elem().FieldByName("Body")
+	if !field.IsValid() {
+		return nil
 	}
-	if t, ok := request.(interface {
+	body := field.Addr().Interface()
+	if b, ok := body.(interface{ Validate() []*api.Problem }); ok {
+		found = b.Validate()
+	}
+	if b, ok := body.(interface {
 		Timely(time.Time) *api.Problem
 	}); ok && keyOf(request) == "" {
-		if p := t.Timely(arrival); p != nil {
+		if p := b.Timely(arrival); p != nil {
 			found = append(found, p)
 		}
 	}

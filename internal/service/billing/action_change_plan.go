@@ -46,7 +46,7 @@ func NewChangePlan() action.Action {
 }
 
 func (c change) checkDate(diags *diag.Diagnostics) {
-	if (&api.ChangePlanRequest{Body: c.expand()}).Timely(time.Now()) != nil {
+	if c.expand().Timely(time.Now()) != nil {
 		diags.AddAttributeError(path.Root("effective_date"), "Invalid effective_date",
 			fmt.Sprintf("effective_date must not be in the past, got %s. Remove it to change the plan now, or set a later one.", c.EffectiveDate.ValueString()))
 	}
