@@ -50,16 +50,12 @@ type UpdateDNSRecordRequest struct {
 	Body        UpdateDNSRecordBody
 }
 
-// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest, with the limits
-// of CreateDNSRecordBody.
+// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest.
 type UpdateDNSRecordBody struct {
-	Value *string `json:"value,omitempty" nullable:"true"`
-	TTL   *int64  `json:"ttl,omitempty" nullable:"true"`
-	Prio  *int64  `json:"prio,omitempty" nullable:"true"`
+	Value *string `json:"value,omitempty" minLength:"1" nullable:"true"`
+	TTL   *int64  `json:"ttl,omitempty" minimum:"60" maximum:"86400" nullable:"true"`
+	Prio  *int64  `json:"prio,omitempty" minimum:"0" maximum:"65535" nullable:"true"`
 }
-
-// LimitsFrom returns the body whose limits hold for the fields of the same name.
-func (UpdateDNSRecordBody) LimitsFrom() any { return CreateDNSRecordBody{} }
 
 // Operations on DNS records.
 var (

@@ -47,14 +47,10 @@ type UpdateForwardingRequest struct {
 	Body         UpdateForwardingBody
 }
 
-// UpdateForwardingBody is the body of UpdateForwardingRequest, with the
-// limits of CreateForwardingBody.
+// UpdateForwardingBody is the body of UpdateForwardingRequest.
 type UpdateForwardingBody struct {
-	TargetEmail string `json:"target_email"`
+	TargetEmail string `json:"target_email" minLength:"1" maxLength:"254"`
 }
-
-// LimitsFrom returns the body whose limits hold for the fields of the same name.
-func (UpdateForwardingBody) LimitsFrom() any { return CreateForwardingBody{} }
 
 // SetForwardingActiveRequest switches a rule on or off.
 type SetForwardingActiveRequest struct {

@@ -35,6 +35,21 @@ func TestConstantsMatchTags(t *testing.T) {
 	}
 }
 
+// TestUpdateLimits checks that an update has the limits of the create for the fields that both have.
+func TestUpdateLimits(t *testing.T) {
+	for update, create := range map[reflect.Type]reflect.Type{
+		reflect.TypeFor[RenameMasterPasswordBody](): reflect.TypeFor[CreateMasterPasswordBody](),
+		reflect.TypeFor[UpdateDNSRecordBody]():      reflect.TypeFor[CreateDNSRecordBody](),
+		reflect.TypeFor[UpdateForwardingBody]():     reflect.TypeFor[CreateForwardingBody](),
+		reflect.TypeFor[UpdateMailboxBody]():        reflect.TypeFor[CreateMailboxBody](),
+	} {
+		for _, f := range reflect.VisibleFields(update) {
+			as, ok := create.FieldByName(f.Name)
+			assert.Check(t, ok && reflect.DeepEqual(LimitsOfTag(f.Tag), LimitsOfTag(as.Tag)), "%s.%s", update, f.Name)
+		}
+	}
+}
+
 // TestNamePattern checks that the document's pattern accepts each name that CheckName does, and
 // refuses control characters.
 func TestNamePattern(t *testing.T) {

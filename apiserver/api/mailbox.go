@@ -106,15 +106,11 @@ type UpdateMailboxRequest struct {
 	Body    UpdateMailboxBody
 }
 
-// UpdateMailboxBody is the body of UpdateMailboxRequest, with the limits of
-// CreateMailboxBody.
+// UpdateMailboxBody is the body of UpdateMailboxRequest.
 type UpdateMailboxBody struct {
-	FirstName *string `json:"first_name,omitempty" nullable:"true"`
-	LastName  *string `json:"last_name,omitempty" nullable:"true"`
+	FirstName *string `json:"first_name,omitempty" minLength:"1" maxLength:"100" format:"name" nullable:"true"`
+	LastName  *string `json:"last_name,omitempty" minLength:"1" maxLength:"100" format:"name" nullable:"true"`
 }
-
-// LimitsFrom returns the body whose limits hold for the fields of the same name.
-func (UpdateMailboxBody) LimitsFrom() any { return CreateMailboxBody{} }
 
 // ExportMailboxesRequest is the request for mailboxes as CSV.
 type ExportMailboxesRequest struct {

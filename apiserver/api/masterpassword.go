@@ -48,14 +48,10 @@ type RenameMasterPasswordRequest struct {
 	Body         RenameMasterPasswordBody
 }
 
-// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest, with the
-// limits of CreateMasterPasswordBody.
+// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest.
 type RenameMasterPasswordBody struct {
-	Name string `json:"name"`
+	Name string `json:"name" minLength:"1" maxLength:"100" format:"name"`
 }
-
-// LimitsFrom returns the body whose limits hold for the fields of the same name.
-func (RenameMasterPasswordBody) LimitsFrom() any { return CreateMasterPasswordBody{} }
 
 // MasterPasswordRequest names one master password.
 type MasterPasswordRequest struct {

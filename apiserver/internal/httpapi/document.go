@@ -46,7 +46,6 @@ func newSchemas() huma.Registry {
 func newInput(s api.Spec) input {
 	schemas := newSchemas()
 	in := inputOf(s.Request, schemas)
-	setUpdateLimits(schemas, s.Request)
 	for _, schema := range schemas.Map() {
 		complete(schema)
 	}
@@ -82,7 +81,6 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 	}
 	for _, spec := range specs {
 		doc.AddOperation(describe(spec, inputOf(spec.Request, schemas)))
-		setUpdateLimits(schemas, spec.Request)
 	}
 	addLinks(doc, specs)
 	for _, schema := range schemas.Map() {
@@ -202,28 +200,6 @@ type freeForm struct{}
 // Schema implements huma.SchemaProvider.
 func (freeForm) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-}
-
-// setUpdateLimits gives the fields of a PATCH body the limits of the object's creation.
-func setUpdateLimits(schemas huma.Registry, request reflect.Type) {
-	body, ok := request.FieldByName("Body")
-	if !ok {
-		return
-	}
-	update, ok := reflect.TypeAssert[interface{ LimitsFrom() any }](reflect.Zero(body.Type))
-	if !ok {
-		return
-	}
-	created := schemas.Schema(reflect.TypeOf(update.LimitsFrom()), false, "")
-	for name, field := range schemas.Map()[body.Type.Name()].Properties {
-		if as := created.Properties[name]; as != nil {
-			field.MinLength, field.MaxLength, field.Minimum, field.Maximum = as.MinLength, as.MaxLength, as.Minimum, as.Maximum
-			field.Pattern = as.Pattern
-			if as.Format == api.FormatName {
-				field.Format = as.Format
-			}
-		}
-	}
 }
 
 // complete sets what tags can't say: additional members are ignored, a name has a pattern and an
