@@ -24,65 +24,27 @@ var errNotJSON = errors.New("not JSON in Unicode within the bounds")
 // decodeJSON reads a request body, with numbers as json.Number. It refuses what encoding/json
 // would replace by U+FFFD (RFC 8259, sections 8.1 and 8.2): two different secrets would become
 // the same.
-func decodeJSON(data []byte) (any, error) {
-	d := jsonDecoder{Decoder: jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))}
-	value, err := d.value()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) { // more than one value
-		return nil, errNotJSON
-	}
-	return value, nil
-}
-
-// jsonDecoder decodes values within the bounds.
-type jsonDecoder struct {
-	*jsontext.Decoder
-	values int
-}
-
-func (d *jsonDecoder) value() (any, error) {
-	token, err := d.ReadToken()
-	if d.values++; d.values > maxValues || d.StackDepth() > maxDepth {
-		return nil, errNotJSON
-	}
-	if err != nil {
-		return nil, err
-	}
-	switch token.Kind() {
-	case jsontext.KindNull:
-		return nil, nil
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return token.Bool(), nil
-	case jsontext.KindNumber:
-		return json.Number(token.String()), nil
-	case jsontext.KindString:
-		return token.String(), nil
-	case jsontext.KindBeginObject:
-		object := map[string]any{}
-		for d.PeekKind() == jsontext.KindString {
-			name, err := d.value()
-			if err == nil {
-				object[name.(string)], err = d.value()
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		_, err = d.ReadToken()
-		return object, err
-	}
-	list := []any{}
-	for kind := d.PeekKind(); kind != jsontext.KindEndArray && kind != jsontext.KindInvalid; kind = d.PeekKind() {
-		item, err := d.value()
+func decodeJSON(data []byte) (value any, err error) {
+	tokens := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
+	for values := 0; values == 0 || tokens.StackDepth() > 0; {
+		token, err := tokens.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, item)
+		if kind := token.Kind(); kind != jsontext.KindEndObject && kind != jsontext.KindEndArray {
+			values++
+		}
+		if values > maxValues || tokens.StackDepth() > maxDepth {
+			return nil, errNotJSON
+		}
 	}
-	_, err = d.ReadToken()
-	return list, err
+	if _, err := tokens.ReadToken(); !errors.Is(err, io.EOF) { // more than one value
+		return nil, errNotJSON
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err
 }
 
 // assign sets v, a part of a request, to a value of decodeJSON, and reports whether it fits. It
