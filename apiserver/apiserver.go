@@ -70,6 +70,10 @@ type (
 	Duration = registrar.Duration
 	// Request describes a request before it is handled.
 	Request = httpapi.Request
+	// RateLimit is a token bucket. The zero value is no limit.
+	RateLimit = ratelimit.Limit
+	// PasswordCost is the cost of argon2id (RFC 9106). The zero value is OWASP's recommendation.
+	PasswordCost = password.Cost
 	// Session is a browser's permission to act with a token in one account.
 	Session = identity.Session
 	// UserAccess is where the user of an access token may sign in.
@@ -79,18 +83,6 @@ type (
 	// AccountInUseError reports that InitAccount found a service account that works.
 	AccountInUseError = bootstrap.AccountInUseError
 )
-
-// RateLimit is a token bucket: up to Requests at once, and as many again in each Per. The zero
-// value is no limit.
-type RateLimit struct {
-	Requests int
-	Per      time.Duration
-}
-
-// PasswordCost is the cost of argon2id (RFC 9106). The zero value is OWASP's recommendation.
-type PasswordCost struct {
-	MemoryKiB, Passes uint32
-}
 
 var (
 	// ErrUndeliverable is in a Sender's error if another attempt would fail too.
@@ -204,12 +196,12 @@ func New(o Options) (*Service, error) {
 	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
 	s.idempotency = idempotency.New()
 	if o.RateLimit != (RateLimit{}) {
-		s.limiter = ratelimit.New(ratelimit.Limit(o.RateLimit))
+		s.limiter = ratelimit.New(o.RateLimit)
 	}
 	s.rules = account.New(account.Dependencies{
 		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses,
 		Settings: account.NewSettings(account.Limits{Registrar: o.Registrar, MaxMailboxes: o.MaxMailboxes}),
-		Sender:   o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: password.Cost(o.PasswordCost),
+		Sender:   o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
 		MaxDedicatedIPs: cmp.Or(o.MaxDedicatedIPs, 4),
 	})
 	s.http = httpapi.New(httpapi.Options{

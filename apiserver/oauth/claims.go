@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -46,35 +45,21 @@ func hasCritical(token string) bool {
 	return has
 }
 
-// timeClaims validates the claims that are points in time (RFC 7519, section 2). The
-// libraries would convert a number that overflows an int64 to an arbitrary time, so
-// such numbers are rejected first.
-type timeClaims struct {
-	Expiry    numericDate `json:"exp"`
-	NotBefore numericDate `json:"nbf"`
-	IssuedAt  numericDate `json:"iat"`
-}
-
 // lastSecond is the last second of the year 9999 in Unix time.
 const lastSecond = 253402300799
-
-// numericDate validates a NumericDate without storing it.
-type numericDate struct{}
-
-func (numericDate) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		return nil
-	}
-	seconds, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || math.Abs(seconds) >= lastSecond+1 {
-		return errClaims
-	}
-	return nil
-}
 
 // claims are a token's claims. Unlike encoding/json, go-jose's decoder compares names
 // exactly and rejects duplicates.
 type claims map[string]any
+
+// hasDistantTime reports whether a point in time (RFC 7519, section 2) is beyond the year 9999. The
+// libraries would convert a number that overflows an int64 to an arbitrary time.
+func (c claims) hasDistantTime() bool {
+	return slices.ContainsFunc([]string{"exp", "nbf", "iat"}, func(name string) bool {
+		seconds, _ := c[name].(float64)
+		return math.Abs(seconds) >= lastSecond+1
+	})
+}
 
 // isAccessToken reports whether the claims can belong to an access token. Usually the
 // audience decides it, but an issuer may use the same audience for the API and for the

@@ -52,13 +52,8 @@ func (s secrets) redact(body []byte) (redacted json.RawMessage, ok bool) {
 	default:
 		return nil, false
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s.redactValue(v)); err != nil {
-		return nil, false
-	}
-	return bytes.TrimSpace(out.Bytes()), true
+	redacted, err := api.EncodeJSON(s.redactValue(v))
+	return bytes.TrimSpace(redacted), err == nil
 }
 
 func (s secrets) redactValue(v any) any {
