@@ -10,27 +10,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// The garbage collector lets the heap grow to four times what is in use, because that is
-// a few megabytes, and works harder from 48 MiB on. The program itself and SQLite need as
-// much again.
-const (
-	gcPercent   = 300
-	memoryLimit = 48 << 20
-)
-
-// tuneGC sets the garbage collector, except for what GOGC and GOMEMLIMIT set.
-func tuneGC() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
-}
-
 // Execute runs the command line of this process, and returns its exit code.
 func Execute(releaseVersion string) int {
-	tuneGC()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(300) // a few megabytes more, and a fifth more pages of lists in the same time
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 1)
