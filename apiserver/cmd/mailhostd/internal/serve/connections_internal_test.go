@@ -8,28 +8,38 @@ import (
 	"gotest.tools/v3/assert"
 )
 
+// pipes is a listener whose connections send nothing.
+type pipes struct{ net.Listener }
+
+func (pipes) Accept() (net.Conn, error) {
+	near, far := net.Pipe()
+	go func() { _, _ = far.Read(make([]byte, 1)); far.Close() }()
+	return near, nil
+}
+
 // TestLongestIdle checks which connection is closed for another one.
 func TestLongestIdle(t *testing.T) {
 	server := &http.Server{} //nolint:gosec // it serves nothing
-	c := limitConnections(server, nil, 3)
-	conns := map[string]net.Conn{}
-	for _, name := range []string{"a", "b", "c"} {
-		near, far := net.Pipe()
-		go func() { _, _ = far.Read(make([]byte, 1)); far.Close() }()
-		conns[name] = near
-		server.ConnState(near, http.StateIdle)
+	c := limitConnections(server, pipes{}, 3)
+	accept := func(state http.ConnState) net.Conn {
+		conn, err := c.Accept()
+		assert.NilError(t, err)
+		server.ConnState(conn, http.StateNew)
+		server.ConnState(conn, state)
+		return conn
 	}
-	server.ConnState(conns["a"], http.StateActive)
-	server.ConnState(conns["a"], http.StateIdle)
-	for _, want := range []string{"b", "c", "a"} {
+	conns := []net.Conn{accept(http.StateIdle), accept(http.StateIdle), accept(http.StateIdle)}
+	server.ConnState(conns[0], http.StateActive)
+	server.ConnState(conns[0], http.StateIdle)
+	busy := net.Conn(nil)
+	for _, want := range []int{1, 2, 0} {
 		before := len(c.idle)
-		c.await()
+		busy = accept(http.StateActive)
 		_, err := conns[want].Write([]byte("x"))
-		assert.Check(t, err != nil && len(c.idle) == before-1, "%s is not closed: %d idle connections, %v", want, len(c.idle), err)
+		assert.Check(t, err != nil && len(c.idle) == before-1, "%d is not closed: %d idle connections, %v", want, len(c.idle), err)
 	}
-	near, _ := net.Pipe()
-	c.await() // none is idle
-	server.ConnState(near, http.StateIdle)
-	_, err := near.Write([]byte("x"))
+	go server.ConnState(busy, http.StateIdle)
+	accept(http.StateActive) // waits for an idle one
+	_, err := busy.Write([]byte("x"))
 	assert.Check(t, err != nil, "a connection that becomes idle is not closed for the one that waits")
 }

@@ -75,18 +75,18 @@ func isLoopback(l net.Listener) bool {
 // connections without a use for them locks nobody out. Without an idle one, the next waits.
 type connections struct {
 	net.Listener
-	slots  chan struct{} // has an element for each open connection
-	closed chan struct{}
-	close  func()
+	limit int
 
-	mu        sync.Mutex
-	isAwaited bool
-	idle      []net.Conn // the one that has been idle for the longest time comes first
+	mu      sync.Mutex
+	changed sync.Cond // of the fields below
+	closed  bool
+	open    map[net.Conn]bool
+	idle    []net.Conn // the one that has been idle for the longest time comes first
 }
 
 func limitConnections(server *http.Server, l net.Listener, limit int) *connections {
-	c := &connections{Listener: l, slots: make(chan struct{}, limit), closed: make(chan struct{})}
-	c.close = sync.OnceFunc(func() { close(c.closed) })
+	c := &connections{Listener: l, limit: limit, open: map[net.Conn]bool{}}
+	c.changed.L = &c.mu
 	next := server.ConnState
 	server.ConnState = func(conn net.Conn, state http.ConnState) {
 		c.note(conn, state)
@@ -102,67 +102,43 @@ func (c *connections) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case c.slots <- struct{}{}:
-	default:
-		c.await()
-		select {
-		case c.slots <- struct{}{}:
-		case <-c.closed:
-			return nil, net.ErrClosed
-		}
-		c.mu.Lock()
-		c.isAwaited = false
-		c.mu.Unlock()
-	}
-	return &limited{conn, sync.OnceFunc(func() { <-c.slots })}, nil
-}
-
-// await closes the connection that has been idle for the longest time, or the next that becomes idle.
-func (c *connections) await() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.isAwaited = len(c.idle) == 0; !c.isAwaited {
+	for len(c.open) >= c.limit && !c.closed {
+		if len(c.idle) == 0 {
+			c.changed.Wait()
+			continue
+		}
 		_ = c.idle[0].Close()
+		delete(c.open, c.idle[0])
 		c.idle = c.idle[1:]
 	}
+	if c.closed {
+		return nil, errors.Join(net.ErrClosed, conn.Close())
+	}
+	return conn, nil
 }
 
 // note records the state of a connection.
 func (c *connections) note(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case state != http.StateIdle:
-		c.idle = slices.DeleteFunc(c.idle, func(idle net.Conn) bool { return idle == conn })
-	case c.isAwaited:
-		c.isAwaited = false
-		_ = conn.Close()
-	default:
+	c.idle = slices.DeleteFunc(c.idle, func(idle net.Conn) bool { return idle == conn })
+	switch state {
+	case http.StateNew:
+		c.open[conn] = true
+	case http.StateIdle:
 		c.idle = append(c.idle, conn)
+	case http.StateClosed, http.StateHijacked:
+		delete(c.open, conn)
 	}
+	c.changed.Signal()
 }
 
 func (c *connections) Close() error {
-	c.close()
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.changed.Signal()
 	return c.Listener.Close()
-}
-
-// limited is a connection that gives its slot back when it is closed.
-type limited struct {
-	net.Conn
-	release func()
-}
-
-// SetLinger is that of a *net.TCPConn, for faults.
-func (l *limited) SetLinger(seconds int) error {
-	if tcp, ok := l.Conn.(*net.TCPConn); ok {
-		return tcp.SetLinger(seconds)
-	}
-	return nil
-}
-
-func (l *limited) Close() error {
-	defer l.release()
-	return l.Conn.Close()
 }
