@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"io"
 	"slices"
@@ -64,17 +65,18 @@ var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMa
 
 // writeExport writes the rows as they are read.
 func (c *Call) writeExport(out io.Writer, filter store.MailboxFilter) error {
-	w := csvfile.NewWriter(out)
-	_ = w.Write("id", "primary_email", "first_name", "last_name", "domain_name", "status",
-		"quota_allowed", "quota_used", "workspace_name", "created_at") // Flush returns the error
+	w := csv.NewWriter(out)
+	w.UseCRLF = true // RFC 4180
+	_ = w.Write([]string{
+		"id", "primary_email", "first_name", "last_name", "domain_name", "status",
+		"quota_allowed", "quota_used", "workspace_name", "created_at",
+	}) // Flush keeps the error
 	err := c.eachExported(filter, func(m store.Mailbox) error {
-		return w.Write(m.ID, m.Address(), m.FirstName, m.LastName, m.DomainName, m.State.At(c.Arrival),
-			strconv.FormatInt(m.QuotaAllowed, 10), strconv.FormatInt(m.QuotaUsed, 10), m.WorkspaceName, timestamp(m.CreatedAt))
+		return w.Write(csvfile.Neutral(m.ID, m.Address(), m.FirstName, m.LastName, m.DomainName, m.State.At(c.Arrival),
+			strconv.FormatInt(m.QuotaAllowed, 10), strconv.FormatInt(m.QuotaUsed, 10), m.WorkspaceName, timestamp(m.CreatedAt)))
 	})
-	if flushErr := w.Flush(); err == nil {
-		err = flushErr
-	}
-	return err
+	w.Flush()
+	return cmp.Or(err, w.Error())
 }
 
 // exportChunk is how many mailboxes an export holds in memory.

@@ -1,46 +1,18 @@
-// Package csvfile writes CSV files that are safe to open in a spreadsheet.
+// Package csvfile makes the cells of CSV files safe to open in a spreadsheet.
 package csvfile
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/csv"
-	"io"
 	"strings"
 	"unicode"
 )
 
-// Writer writes rows that end in CRLF (RFC 4180). encoding/csv changes line breaks within a
-// cell.
-type Writer struct {
-	out *bufio.Writer
-	row bytes.Buffer
-	csv *csv.Writer
-}
-
-// NewWriter returns a Writer to out.
-func NewWriter(out io.Writer) *Writer {
-	w := &Writer{out: bufio.NewWriter(out)}
-	w.csv = csv.NewWriter(&w.row)
-	return w
-}
-
-// Write writes a row. It changes the cells so that a spreadsheet runs none as a formula.
-func (w *Writer) Write(cells ...string) error {
+// Neutral changes the cells of a row so that a spreadsheet runs none as a formula.
+func Neutral(cells ...string) []string {
 	for i, cell := range cells {
 		cells[i] = neutral(cell)
 	}
-	w.row.Reset()
-	_ = w.csv.Write(cells) // into memory
-	w.csv.Flush()
-	w.row.Truncate(w.row.Len() - len("\n"))
-	w.row.WriteString("\r\n")
-	_, err := w.row.WriteTo(w.out)
-	return err
+	return cells
 }
-
-// Flush writes the rows that are buffered.
-func (w *Writer) Flush() error { return w.out.Flush() }
 
 // formulaSigns begin a formula in a spreadsheet; some take the full-width signs
 // for the plain ones.
