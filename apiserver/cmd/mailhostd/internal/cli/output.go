@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
@@ -121,13 +123,17 @@ func Minute(timestamp *string) string {
 
 // Counted returns a number with its noun, such as "1 token", "3 tokens" or "2 mailboxes".
 func Counted(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"):
-		return strconv.Itoa(n) + " " + noun + "es"
+	return strconv.Itoa(n) + " " + english.PluralWord(n, noun, "")
+}
+
+// WriteNew writes a file that must not exist.
+func WriteNew(path string, content []byte, mode os.FileMode) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
 }
 
 // ShowProgress returns a function that shows how much is done, and one that ends it. Only a

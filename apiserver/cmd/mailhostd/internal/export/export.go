@@ -74,7 +74,10 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	}
 	r := result{Folder: c.HCL, Files: slices.Sorted(maps.Keys(files)), Domains: len(a.domains), LeftOut: append([]string{}, a.leftOut...)}
 	for _, name := range r.Files {
-		if err := writeNew(filepath.Join(c.HCL, name), files[name]); err != nil {
+		path := filepath.Join(c.HCL, name)
+		if err := cli.WriteNew(path, files[name], 0o644); errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s was not written by an export; move it away, and run the command again", path)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -109,17 +112,6 @@ func (c Command) present() (own []string, err error) {
 		}
 	}
 	return own, nil
-}
-
-func writeNew(path string, content []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s was not written by an export; move it away, and run the command again", path)
-	} else if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	return errors.Join(err, file.Close())
 }
 
 func (r result) writeText(w io.Writer) error {

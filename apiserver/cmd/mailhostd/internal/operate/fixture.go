@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -109,15 +108,12 @@ func (c fixtureDumpCommand) Run(ctx context.Context, p cli.Program, service *api
 		_, err = p.Stdout.Write(text)
 		return err
 	}
-	file, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	if err := cli.WriteNew(c.Output, text, 0o600); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("--output: %s exists already; name another file", c.Output)
-	}
-	if err != nil {
+	} else if err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Close())
+	return nil
 }
 
 type fixtureValidateCommand struct {

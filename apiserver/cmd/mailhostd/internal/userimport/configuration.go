@@ -7,8 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/hcltext"
@@ -62,7 +65,7 @@ func (c Command) writeConfigurations(list *userlist.List, result *importResult) 
 				return err
 			}
 		}
-		if _, err := writeNew(path, string(files[d.Name])); err != nil {
+		if err := cli.WriteNew(path, files[d.Name], 0o644); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		result.Files = append(result.Files, path)
@@ -71,11 +74,11 @@ func (c Command) writeConfigurations(list *userlist.List, result *importResult) 
 			return err
 		}
 		path = filepath.Join(c.HCL, d.Name+".tf")
-		switch written, err := writeNew(path, configuration(d.Name, reference)); {
-		case err != nil:
-			return err
-		case written:
+		err = cli.WriteNew(path, []byte(configuration(d.Name, reference)), 0o644)
+		if err == nil {
 			result.Files = append(result.Files, path)
+		} else if !errors.Is(err, fs.ErrExist) { // a file that exists may have been edited
+			return err
 		}
 	}
 	return nil
@@ -84,18 +87,6 @@ func (c Command) writeConfigurations(list *userlist.List, result *importResult) 
 // isFormula reports whether a spreadsheet would run a name. A hyphen alone, which often stands
 // for an unknown name, is none.
 func isFormula(name string) bool { return name != "-" && csvfile.IsFormula(name) }
-
-// writeNew writes a file unless it exists: it may have been edited.
-func writeNew(path, content string) (written bool, err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	_, err = file.WriteString(content)
-	return true, errors.Join(err, file.Close())
-}
 
 // configuration returns the mailbox set of a domain, which reads its mailboxes from the
 // file beside it. reference is the domain's name in the configuration, or "".
@@ -121,12 +112,6 @@ resource "mailhost_mailbox_set" %[2]q {
 `, domain, hcltext.Label(domain), comment, value)
 }
 
-var (
-	domainBlock  = regexp.MustCompile(`(?ms)^resource\s+"mailhost_domain"\s+"([\w-]+)"\s*\{([^\n]*\}[ \t]*$|.*?^\})`)
-	literalName  = regexp.MustCompile(`(?m)^\s*name\s*=\s*"([^"]+)"`)
-	hasInstances = regexp.MustCompile(`(?m)^\s*(count|for_each)\s*=`)
-)
-
 // domainReference returns the reference to a domain's name in the configuration of a folder.
 // It is "" unless exactly one resource has the name as a literal; what this search can't see,
 // such as a name in a variable, is left to the reader of the file.
@@ -141,14 +126,16 @@ func domainReference(dir, domain string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		for _, block := range domainBlock.FindAllStringSubmatch(string(content), -1) {
-			label, body := block[1], block[2]
-			name := literalName.FindStringSubmatch(body)
-			if name == nil || hasInstances.MatchString(body) {
+		file, _ := hclsyntax.ParseConfig(content, path, hcl.InitialPos) // with what can be read, if it has an error
+		for _, block := range file.Body.(*hclsyntax.Body).Blocks {
+			has := block.Body.Attributes
+			if block.Type != "resource" || len(block.Labels) != 2 || block.Labels[0] != "mailhost_domain" || has["name"] == nil || has["count"] != nil || has["for_each"] != nil {
 				continue
 			}
-			if normalized, err := domainname.Normalize(name[1]); err == nil && normalized == domain {
-				references = append(references, "mailhost_domain."+label+".name")
+			var name string
+			diags := gohcl.DecodeExpression(has["name"].Expr, nil, &name) // a literal needs no context
+			if normalized, err := domainname.Normalize(name); !diags.HasErrors() && err == nil && normalized == domain {
+				references = append(references, "mailhost_domain."+block.Labels[1]+".name")
 			}
 		}
 	}
