@@ -32,6 +32,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
@@ -166,6 +167,7 @@ type Service struct {
 	limiter     *ratelimit.Limiter // nil: no limit
 	outbox      *mail.Outbox
 	fixtures    *fixture.Loader
+	close       func() error
 }
 
 // New returns a Service on an open store.
@@ -209,6 +211,12 @@ func New(o Options) (*Service, error) {
 		ExposeFaults: o.ExposeFaults, PublishedOnly: o.PublishedOnly, Strict: o.Strict, Middleware: o.Middleware,
 	})
 	s.fixtures = &fixture.Loader{Dependencies: s.rules.Dependencies}
+	s.close = sync.OnceValue(func() error {
+		s.Drain()
+		s.rules.Close()
+		s.lastUses.Close()
+		return s.store.Close()
+	})
 	return s, nil
 }
 
@@ -293,13 +301,8 @@ func (s *Service) Drain() { s.http.Drain() }
 func (s *Service) Draining() <-chan struct{} { return s.http.Draining() }
 
 // Close sends the messages that are due, for at most some seconds, and closes the store.
-// Requests in flight must have ended.
-func (s *Service) Close() error {
-	s.Drain()
-	s.rules.Close()
-	s.lastUses.Close()
-	return s.store.Close()
-}
+// Requests in flight must have ended. A second call returns the error of the first.
+func (s *Service) Close() error { return s.close() }
 
 // Outbox returns the newest messages that this process wrote, one for each attempt to send one,
 // the oldest first.

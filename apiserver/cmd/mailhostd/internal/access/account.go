@@ -173,7 +173,7 @@ type newAccount struct {
 }
 
 func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAccount, err error) {
-	service, err := cli.ProvideService(ctx, p, c.Database)
+	service, err := cli.OpenService(ctx, p, c.Database, cli.OpenOptions{})
 	if err != nil {
 		return a, err
 	}

@@ -33,8 +33,8 @@ type Program struct {
 	Opened *[]io.Closer
 }
 
-// closeLater has something closed when the command has ended.
-func (p Program) closeLater(c io.Closer) { *p.Opened = append(*p.Opened, c) }
+// CloseLater has something closed when the command has ended.
+func (p Program) CloseLater(c io.Closer) { *p.Opened = append(*p.Opened, c) }
 
 func (p Program) Version() string {
 	if p.ReleaseVersion != "" {

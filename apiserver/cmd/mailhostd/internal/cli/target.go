@@ -44,7 +44,7 @@ func (f DatabaseFlags) Path() string {
 }
 
 // ProvideService opens the database as a service in this process, for a command whose Run takes
-// one. It is closed when the command has ended.
+// one.
 func (f DatabaseFlags) ProvideService(ctx context.Context, p Program) (*apiserver.Service, error) {
 	path := f.Path()
 	if err := RequireFile(path); err != nil {
@@ -53,16 +53,7 @@ func (f DatabaseFlags) ProvideService(ctx context.Context, p Program) (*apiserve
 	if err := RequireExisting(path); err != nil {
 		return nil, err
 	}
-	return ProvideService(ctx, p, path)
-}
-
-// ProvideService is OpenService, and has the service closed when the command has ended.
-func ProvideService(ctx context.Context, p Program, database string) (*apiserver.Service, error) {
-	service, err := OpenService(ctx, p, database)
-	if err == nil {
-		p.closeLater(service)
-	}
-	return service, err
+	return OpenService(ctx, p, path, OpenOptions{})
 }
 
 // RequireExisting returns an error for a file that does not exist.
@@ -73,9 +64,10 @@ func RequireExisting(database string) error {
 	return nil
 }
 
-// OpenService opens a database, which is created if it does not exist.
-func OpenService(ctx context.Context, p Program, database string) (*apiserver.Service, error) {
-	db, err := OpenDatabase(ctx, database, OpenOptions{})
+// OpenService opens a database, which is created if it does not exist. It is closed when the
+// command has ended.
+func OpenService(ctx context.Context, p Program, database string, o OpenOptions) (*apiserver.Service, error) {
+	db, err := OpenDatabase(ctx, database, o)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +77,7 @@ func OpenService(ctx context.Context, p Program, database string) (*apiserver.Se
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	p.CloseLater(service)
 	return service, nil
 }
 

@@ -48,7 +48,7 @@ func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	service, err := cli.ProvideService(ctx, p, c.Database)
+	service, err := cli.OpenService(ctx, p, c.Database, cli.OpenOptions{})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -89,13 +88,10 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	}
 	report := restoreReport{Database: c.Database, Backup: c.Backup, Accounts: []accountComparison{}}
 
-	current, err := c.openCurrent(ctx, path, &report)
+	current, err := c.openCurrent(ctx, p, path, &report)
 	if err != nil {
 		return err
 	}
-	closeCurrent := closeOnce(current)
-	defer func() { err = errors.Join(err, closeCurrent()) }()
-
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".restore-*") // on the file system of the database
 	if err != nil {
 		return fmt.Errorf("the folder of %s can't be written: %w", c.Database, err)
@@ -105,12 +101,11 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err := sqlite.BackupFile(ctx, c.Backup, copied); err != nil {
 		return fmt.Errorf("the backup can't be read: %w", err)
 	}
-	restored, err := cli.OpenService(ctx, p, copied)
+	restored, err := cli.OpenService(ctx, p, copied, cli.OpenOptions{})
 	if err != nil {
 		return fmt.Errorf("the backup: %w", err)
 	}
-	closeRestored := closeOnce(restored)
-	defer func() { err = errors.Join(err, closeRestored()) }()
+	defer restored.Close() // before its folder is removed
 	if current != nil {
 		if report.Accounts, err = compareServices(ctx, current, restored); err != nil {
 			return err
@@ -129,24 +124,21 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	if err == nil {
 		err = restored.LogRestore(ctx, cli.SystemUser())
 	}
-	if err = errors.Join(err, closeRestored()); err == nil {
+	if err = errors.Join(err, restored.Close()); err == nil {
 		err = errors.Join(sqlite.CheckPages(ctx, copied), ctx.Err())
 	}
 	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
-	// Release the lock only after the rename, so that a waiting server opens the restored file.
+	// The lock is released after the rename, so that a waiting server opens the restored file.
 	// Windows cannot rename an open file, so there the lock is released first.
-	if runtime.GOOS == "windows" {
-		if err := closeCurrent(); err != nil {
+	if runtime.GOOS == "windows" && current != nil {
+		if err := current.Close(); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
 	}
 	if report.Previous, err = replaceDatabase(path, copied, report.Missing); err != nil {
 		return err
-	}
-	if err := closeCurrent(); err != nil {
-		return fmt.Errorf("%s was restored, but the database before could not be closed: %w", c.Database, err)
 	}
 	report.Restored = true
 	if !c.AsJSON(p) && !c.Yes { // they were shown with the question
@@ -156,9 +148,9 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 }
 
 // openCurrent opens the database that is to be replaced, and keeps servers and commands out until
-// it is closed. With --force it returns nil if the database is missing or unreadable.
-func (c RestoreCommand) openCurrent(ctx context.Context, path string, report *restoreReport) (*apiserver.Service, error) {
-	db, err := cli.OpenDatabase(ctx, path, cli.OpenOptions{Exclusive: true})
+// this command has ended. With --force it returns nil if the database is missing or unreadable.
+func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
+	service, err := cli.OpenService(ctx, p, path, cli.OpenOptions{Exclusive: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Force:
 		report.Missing = true
@@ -174,17 +166,7 @@ func (c RestoreCommand) openCurrent(ctx context.Context, path string, report *re
 	case err != nil:
 		return nil, fmt.Errorf("%w; add --force to restore the backup without a comparison. Nothing can then be revoked again: check the tokens with mailhostd token list before you start the server", err)
 	}
-	return apiserver.New(apiserver.Options{Store: db})
-}
-
-// closeOnce returns a function that closes a service, if there is one, when it is first called.
-func closeOnce(s *apiserver.Service) func() error {
-	return sync.OnceValue(func() error {
-		if s == nil {
-			return nil
-		}
-		return s.Close()
-	})
+	return service, nil
 }
 
 // confirm asks before the database is replaced. The end of the input is an error, and so is a

@@ -40,34 +40,34 @@ type testFlags struct {
 	Replay  string `placeholder:"FILE" help:"Respond to requests as a file of --record has it, instead of serving an account."`
 }
 
-// newPlane returns a control plane as the flags have it, and a function that closes its files.
-func (f testFlags) newPlane() (*control.Plane, func() error, error) {
+// newPlane returns a control plane as the flags have it.
+func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
 	plane := &control.Plane{Hostile: f.Hostile}
 	plane.Faults.Seed = f.Seed
-	none := func() error { return nil }
 	var err error
 	if plane.Fixture, err = f.readFixture(); err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	if f.Replay != "" {
 		file, err := os.Open(f.Replay)
 		if err != nil {
-			return nil, none, fmt.Errorf("--replay: %w", err)
+			return nil, fmt.Errorf("--replay: %w", err)
 		}
 		defer file.Close()
 		if plane.Replay, err = journal.ReadRecording(file); err != nil {
-			return nil, none, fmt.Errorf("--replay %s: %w", f.Replay, err)
+			return nil, fmt.Errorf("--replay %s: %w", f.Replay, err)
 		}
 	}
 	if f.Record == "" {
-		return plane, none, nil
+		return plane, nil
 	}
 	file, err := os.OpenFile(f.Record, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, none, fmt.Errorf("--record: %w", err)
+		return nil, fmt.Errorf("--record: %w", err)
 	}
+	p.CloseLater(file)
 	plane.Journal.Record = file
-	return plane, file.Close, nil
+	return plane, nil
 }
 
 // random returns the source of an account's ids and secrets, or nil for a random one.
@@ -136,16 +136,8 @@ type oauthFlags struct {
 	ConsoleSecret    string            `name:"oauth-console-client-secret" placeholder:"SECRET" help:"Secret of that client. Set it in the variable rather than on the command line. Default: none, for a public client."`
 }
 
-// tokenVerifier returns nil without --oauth-issuer and --trust. It makes no request.
-func (f oauthFlags) tokenVerifier(clock func() time.Time, log *slog.Logger) (apiserver.TokenVerifier, error) {
-	all, err := f.verifiers(clock, log)
-	if err != nil || all == nil {
-		return nil, err
-	}
-	return all, nil
-}
-
-// verifiers returns a verifier for the issuer of people and for each one of workloads.
+// verifiers returns a verifier for the issuer of people and for each one of workloads. It makes no
+// request.
 func (f oauthFlags) verifiers(clock func() time.Time, log *slog.Logger) (all oauth.Verifiers, err error) {
 	if f.OAuthIssuer != "" {
 		v, err := oauth.New(oauth.Options{Issuer: f.OAuthIssuer, Audience: f.OAuthAudience, GroupsClaim: f.OAuthGroupsClaim, Clock: clock, Logger: log})

@@ -92,7 +92,7 @@ func (c settings) Validate() error {
 	if err := signin.CheckParameters(c.OAuthParameters); err != nil {
 		return fmt.Errorf("--oauth-parameters: %w", err)
 	}
-	if _, err := c.tokenVerifier(nil, nil); err != nil {
+	if _, err := c.verifiers(nil, nil); err != nil {
 		return err
 	}
 	if _, err := c.mailer(); err != nil {
@@ -132,12 +132,11 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if len(unknown) > 0 {
 		log.Warn("no setting has these variables; mailhostd serve --help lists those that exist", "variables", strings.Join(unknown, ", "))
 	}
-	plane, closeFiles, err := c.newPlane()
+	plane, err := c.newPlane(p)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeFiles()) }()
-	tokens, err := c.tokenVerifier(plane.Clock.Now, log)
+	tokens, err := c.verifiers(plane.Clock.Now, log)
 	if err != nil {
 		return err
 	}
@@ -179,8 +178,10 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		}
 	}
 	options := c.options(db, plane, s, log, publicURL)
-	options.Tokens = tokens
-	if sender != nil { // a nil *mailer.Mailer would be a non-nil interface
+	if tokens != nil { // a nil value would be a non-nil interface
+		options.Tokens = tokens
+	}
+	if sender != nil {
 		options.Sender = sender
 	}
 	if c.OAuthIssuer != "" {
