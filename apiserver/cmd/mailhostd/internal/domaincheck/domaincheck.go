@@ -62,60 +62,42 @@ const (
 	resolvConf   = "/etc/resolv.conf"
 )
 
-// resolver asks a recursive resolver. It remembers the answers, since checks share names.
-type resolver struct {
-	server string
-	known  map[string]answer
-}
-
-type answer struct {
-	values []string
-	err    error
-}
+// resolver is the address of a recursive resolver.
+type resolver string
 
 // newResolver returns the resolver at an address, or that of the system.
-func newResolver(address string) (*resolver, error) {
+func newResolver(address string) (resolver, error) {
 	if address == "" {
 		config, err := dns.ClientConfigFromFile(resolvConf)
 		if err != nil || len(config.Servers) == 0 {
-			return nil, fmt.Errorf("%s names no resolver; set one", resolvConf)
+			return "", fmt.Errorf("%s names no resolver; set one", resolvConf)
 		}
 		address = net.JoinHostPort(config.Servers[0], config.Port)
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		address = net.JoinHostPort(strings.Trim(address, "[]"), "53")
 	}
-	return &resolver{address, map[string]answer{}}, nil
+	return resolver(address), nil
 }
 
-func (r *resolver) Lookup(ctx context.Context, name, recordType string) ([]string, error) {
-	key := strings.ToLower(name) + " " + recordType
-	found, ok := r.known[key]
-	if !ok {
-		found.values, found.err = r.ask(ctx, name, recordType)
-		r.known[key] = found
-	}
-	return found.values, found.err
-}
-
-// ask asks by UDP, and by TCP if the answer does not fit.
-func (r *resolver) ask(ctx context.Context, name, recordType string) ([]string, error) {
+// Lookup asks by UDP, and by TCP if the answer does not fit.
+func (r resolver) Lookup(ctx context.Context, name, recordType string) ([]string, error) {
 	question := new(dns.Msg)
 	question.SetQuestion(dns.Fqdn(name), dns.StringToType[recordType])
 	question.SetEdns0(dns.DefaultMsgSize, false)
 	client := dns.Client{Timeout: queryTimeout}
-	reply, _, err := client.ExchangeContext(ctx, question, r.server)
+	reply, _, err := client.ExchangeContext(ctx, question, string(r))
 	if err == nil && reply.Truncated {
 		client.Net = "tcp"
-		reply, _, err = client.ExchangeContext(ctx, question, r.server)
+		reply, _, err = client.ExchangeContext(ctx, question, string(r))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the resolver %s does not answer: %w", r.server, cmp.Or(ctx.Err(), err))
+		return nil, fmt.Errorf("the resolver %s does not answer: %w", r, cmp.Or(ctx.Err(), err))
 	}
 	switch reply.Rcode {
 	case dns.RcodeSuccess, dns.RcodeNameError:
 	default:
-		return nil, fmt.Errorf("the resolver %s answers %s", r.server, dns.RcodeToString[reply.Rcode])
+		return nil, fmt.Errorf("the resolver %s answers %s", r, dns.RcodeToString[reply.Rcode])
 	}
 	var values []string
 	for _, rr := range reply.Answer {
