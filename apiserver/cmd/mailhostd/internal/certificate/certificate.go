@@ -62,13 +62,7 @@ func (r *Reloader) NotAfter() time.Time { return r.Leaf().NotAfter }
 func (r *Reloader) Reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.source
 	r.source = ""
-	if _, source, err := r.read(); err == nil && source == before {
-		r.source = before
-		r.log.Info("the TLS certificate has not changed", "not_after", r.NotAfter())
-		return
-	}
 	r.reload()
 }
 
