@@ -90,23 +90,8 @@ func (d docs) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// home is a middleware that leads browsers from the server's root to its console, or to
-// the API reference if there is none. publicURL is the URL below which proxies pass
-// requests on.
-func home(publicURL string, withConsole bool) func(http.Handler) http.Handler {
-	to := docsPath
-	if withConsole {
-		to = console.Path
-	}
+// home leads from the server's root to a page. Proxies pass requests below publicURL on.
+func home(publicURL, page string) http.Handler {
 	u, _ := url.Parse(publicURL) // it was checked
-	to = strings.TrimSuffix(u.EscapedPath(), "/") + to
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-				http.Redirect(w, r, to, http.StatusSeeOther)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
+	return http.RedirectHandler(strings.TrimSuffix(u.EscapedPath(), "/")+page, http.StatusSeeOther)
 }

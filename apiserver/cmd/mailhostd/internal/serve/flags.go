@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -214,14 +213,6 @@ type metricsFlags struct {
 	MetricsListen string `placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
 }
 
-// listenMetrics returns nil without --metrics-listen.
-func (f metricsFlags) listenMetrics(ctx context.Context) (net.Listener, error) {
-	if f.MetricsListen == "" {
-		return nil, nil
-	}
-	return listen(ctx, "--metrics-listen", loopbackByDefault(f.MetricsListen))
-}
-
 type tracingFlags struct {
 	OTLPEndpoint string `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector for traces, over OTLP/HTTP. Default: $$OTEL_EXPORTER_OTLP_ENDPOINT, or off."`
 	Traceparent  string `name:"traceparent" enum:"continue,link" default:"continue" placeholder:"MODE" help:"How to use the trace context of a request: ${enum}. link starts a new trace for each request, for a public server. Default: ${default}."`
@@ -232,7 +223,7 @@ func (f tracingFlags) startTracing(ctx context.Context, p cli.Program, log *slog
 	o := tracing.Options{LinkParents: f.Traceparent == "link", Version: p.Version(), Log: log}
 	if f.OTLPEndpoint != "" {
 		o.Endpoint, _ = tracing.Endpoint(f.OTLPEndpoint) // Validate has checked it
-	} else if !tracing.IsConfigured(p.Environ) {
+	} else if !tracing.IsConfigured(cli.Variables(p.Environ)) {
 		return nil, nil
 	}
 	t, err := tracing.Start(ctx, o)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -154,11 +155,6 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err := s.configure(ctx, &c, p); err != nil {
 		return err
 	}
-	if c.ControlListen != "" {
-		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(c.ControlListen)); err != nil {
-			return err
-		}
-	}
 	db, err := c.openDatabase(ctx, log)
 	if err != nil {
 		return err
@@ -172,7 +168,9 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 			return errors.Join(err, db.Close())
 		}
 	}
+	s.docs["/"] = home(publicURL, docsPath)
 	if !c.NoConsole {
+		s.docs["/"] = home(publicURL, console.Path)
 		if s.console, err = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()}); err != nil {
 			return errors.Join(fmt.Errorf("--public-url: %w", err), db.Close())
 		}
@@ -233,14 +231,14 @@ func (c settings) openDatabase(ctx context.Context, log *slog.Logger) (store.Sto
 }
 
 func (c settings) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger, publicURL string) apiserver.Options {
-	middleware := append(s.middleware(), home(publicURL, s.console != nil))
+	middleware := s.middleware
 	if s.control != nil {
-		middleware = append(middleware, plane.Middleware)
+		middleware = func(h http.Handler) http.Handler { return s.middleware(plane.Middleware(h)) }
 	}
 	return apiserver.Options{
 		Store: db, Logger: log, PublishedOnly: c.PublishedOnly, Strict: c.Strict, Random: c.random(""),
 		PublicURL: publicURL, Clock: plane.Clock.Now,
-		Middleware: chain(middleware...),
+		Middleware: middleware,
 		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes, MaxDedicatedIPs: c.MaxDedicatedIPs,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -63,31 +62,19 @@ func (s *server) url() string {
 	return "https" + strings.TrimPrefix(urlOf(s.public), "http")
 }
 
-func (s *server) middleware() []func(http.Handler) http.Handler {
-	var all []func(http.Handler) http.Handler
-	if s.tracing != nil {
-		all = append(all, s.tracing.Middleware)
-	}
-	if s.metrics != nil {
-		all = append(all, s.metrics.Middleware)
-	}
-	if s.docs != nil {
-		all = append(all, s.docs.middleware)
-	}
+// middleware is around the API and the control plane's middleware.
+func (s *server) middleware(h http.Handler) http.Handler {
 	if s.console != nil {
-		all = append(all, s.console.Middleware)
+		h = s.console.Middleware(h)
 	}
-	return all
-}
-
-// chain returns a middleware with the first one outermost.
-func chain(all ...func(http.Handler) http.Handler) func(http.Handler) http.Handler {
-	return func(h http.Handler) http.Handler {
-		for _, middleware := range slices.Backward(all) {
-			h = middleware(h)
-		}
-		return h
+	h = s.docs.middleware(h)
+	if s.metrics != nil {
+		h = s.metrics.Middleware(h)
 	}
+	if s.tracing != nil {
+		h = s.tracing.Middleware(h)
+	}
+	return h
 }
 
 func (s *server) configure(ctx context.Context, c *settings, p cli.Program) (err error) {
@@ -97,10 +84,15 @@ func (s *server) configure(ctx context.Context, c *settings, p cli.Program) (err
 	if s.certificate, err = c.openCertificate(s.log); err != nil {
 		return err
 	}
-	if s.metricsListen, err = c.listenMetrics(ctx); err != nil {
-		return err
+	if c.ControlListen != "" {
+		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(c.ControlListen)); err != nil {
+			return err
+		}
 	}
-	if s.metricsListen != nil {
+	if c.MetricsListen != "" {
+		if s.metricsListen, err = listen(ctx, "--metrics-listen", loopbackByDefault(c.MetricsListen)); err != nil {
+			return err
+		}
 		s.metrics = metrics.New(p.Version())
 		if s.certificate != nil {
 			s.metrics.WatchCertificate(s.certificate.NotAfter)

@@ -194,14 +194,9 @@ func excerpt(err error) string { return fmt.Sprintf("%.300s", err) }
 
 // IsConfigured reports whether OpenTelemetry's variables name a collector. Its own packages read
 // them, and others such as OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME and OTEL_EXPORTER_OTLP_HEADERS.
-func IsConfigured(environ []string) bool {
-	values := map[string]string{}
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		values[name] = strings.TrimSpace(value)
-	}
-	return values["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]+values["OTEL_EXPORTER_OTLP_ENDPOINT"] != "" &&
-		!strings.EqualFold(values["OTEL_SDK_DISABLED"], "true") && values["OTEL_TRACES_EXPORTER"] != "none"
+func IsConfigured(variables map[string]string) bool {
+	return strings.TrimSpace(variables["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]+variables["OTEL_EXPORTER_OTLP_ENDPOINT"]) != "" &&
+		!strings.EqualFold(strings.TrimSpace(variables["OTEL_SDK_DISABLED"]), "true") && strings.TrimSpace(variables["OTEL_TRACES_EXPORTER"]) != "none"
 }
 
 // Endpoint returns the URL for spans of a collector, whose URL has no path.

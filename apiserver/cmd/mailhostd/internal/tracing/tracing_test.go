@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing/tracingtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -133,6 +134,6 @@ func TestIsConfigured(t *testing.T) {
 	for variables, want := range map[string]bool{
 		"": false, all: true, own: true, all + " OTEL_SDK_DISABLED=TRUE": false, all + " OTEL_TRACES_EXPORTER=none": false, all + " OTEL_TRACES_EXPORTER=otlp": true, "OTEL_EXPORTER_OTLP_ENDPOINT=": false,
 	} {
-		assert.Check(t, tracing.IsConfigured(strings.Fields(variables)) == want, variables)
+		assert.Check(t, tracing.IsConfigured(cli.Variables(strings.Fields(variables))) == want, variables)
 	}
 }
