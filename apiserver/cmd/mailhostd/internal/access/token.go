@@ -205,12 +205,8 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target)
 			listed.Grants = append([]api.Authorization{}, grants[a.ID]...)
 			rights = describeRights(listed.Grants)
 		}
-		expires := "never"
-		if a.ExpiresAt != nil {
-			expires = cli.Minute(a.ExpiresAt)
-		}
 		tokens = append(tokens, listed)
-		rows = append(rows, []string{a.Name, a.ID, listed.State, rights, expires, cli.Minute(a.LastUsedAt), a.TokenLast4, creator})
+		rows = append(rows, []string{a.Name, a.ID, listed.State, rights, cmp.Or(cli.Minute(a.ExpiresAt), "never"), cli.Minute(a.LastUsedAt), a.TokenLast4, creator})
 	}
 	return c.PrintTable(p, tokens, "No token works. Create one with mailhostd token create.", rows)
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,10 +39,7 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) er
 		who.SubjectType, who.SubjectID = "operator", ""
 	}
 	return c.Print(p, identity{t.Name, t.AccountID, *who}, func(w io.Writer) error {
-		name := who.SubjectID
-		if who.Name != nil {
-			name = *who.Name
-		}
+		name := cmp.Or(api.Value(who.Name), who.SubjectID)
 		if who.Email != nil {
 			name += " <" + *who.Email + ">"
 		}

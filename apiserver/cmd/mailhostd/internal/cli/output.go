@@ -111,12 +111,9 @@ func PrintableLines(s string) string {
 
 // Minute returns a time of the API to the minute, in UTC, and "" for null.
 func Minute(timestamp *string) string {
-	if timestamp == nil {
-		return ""
-	}
-	t, err := time.Parse(api.TimestampLayout, *timestamp)
+	t, err := time.Parse(api.TimestampLayout, api.Value(timestamp))
 	if err != nil {
-		return *timestamp
+		return api.Value(timestamp)
 	}
 	return t.UTC().Format("2006-01-02 15:04")
 }

@@ -74,13 +74,13 @@ func groupChanges(changes []api.AuditChange) (groups []changeGroup) {
 
 // subjectName returns the name of who made a change.
 func subjectName(s api.AuditSubject) string {
-	return cmp.Or(value(s.Name), value(s.ID), words(s.Type))
+	return cmp.Or(api.Value(s.Name), api.Value(s.ID), words(s.Type))
 }
 
 // subjectKind returns what a named subject is, unless it is the usual: a service account
 // or a person.
 func subjectKind(s api.AuditSubject) string {
-	if s.Type == vocab.SubjectServiceAccount || s.Type == vocab.SubjectUser || value(s.Name) == "" && value(s.ID) == "" {
+	if s.Type == vocab.SubjectServiceAccount || s.Type == vocab.SubjectUser || api.Value(s.Name) == "" && api.Value(s.ID) == "" {
 		return ""
 	}
 	return strings.ReplaceAll(s.Type, "_", " ")

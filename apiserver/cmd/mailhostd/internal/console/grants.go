@@ -22,8 +22,8 @@ type grantRow struct {
 
 func (v *visit) grantRow(g apiclient.GrantRow) grantRow {
 	row := grantRow{
-		GrantRow: g, Right: cmp.Or(value(g.CapabilityKey), g.GrantKind),
-		Subject: v.names.Subject(g.SubjectType, g.SubjectID), Scope: v.names.Scope(value(g.ResourceType), value(g.ResourceID)),
+		GrantRow: g, Right: cmp.Or(api.Value(g.CapabilityKey), g.GrantKind),
+		Subject: v.names.Subject(g.SubjectType, g.SubjectID), Scope: v.names.Scope(api.Value(g.ResourceType), api.Value(g.ResourceID)),
 	}
 	if g.Folded > 0 {
 		row.Right = "Plan only"

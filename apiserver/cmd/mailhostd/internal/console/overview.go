@@ -81,11 +81,11 @@ func rightsIn(names names, grants []api.Authorization) (lines []string) {
 	var scopes []string
 	rights := map[string][]string{}
 	for _, g := range grants {
-		scope := names.Scope(value(g.ResourceType), value(g.ResourceID))
+		scope := names.Scope(api.Value(g.ResourceType), api.Value(g.ResourceID))
 		if rights[scope] == nil {
 			scopes = append(scopes, scope)
 		}
-		rights[scope] = append(rights[scope], cmp.Or(value(g.CapabilityKey), words(g.GrantKind)))
+		rights[scope] = append(rights[scope], cmp.Or(api.Value(g.CapabilityKey), words(g.GrantKind)))
 	}
 	for _, scope := range scopes {
 		lines = append(lines, scope+": "+strings.Join(rights[scope], ", "))

@@ -140,7 +140,7 @@ var functions = template.FuncMap{
 		return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format("2006-01-02 15:04") + `</time>`) //nolint:gosec // digits alone
 	},
 	"second":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"value":   value,
+	"value":   api.Value[string],
 	"number":  number,
 	"bytes":   func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
 	"words":   words,
@@ -172,18 +172,10 @@ func timeOf(v any) (time.Time, bool) {
 	case string:
 		text = v
 	case *string:
-		text = value(v)
+		text = api.Value(v)
 	}
 	t, err := time.Parse(api.TimestampLayout, text)
 	return t, err == nil
-}
-
-// value returns the text that p points to, or "".
-func value(p *string) string {
-	if p == nil {
-		return ""
-	}
-	return *p
 }
 
 // number separates thousands by commas.

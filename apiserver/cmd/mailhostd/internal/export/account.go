@@ -174,17 +174,10 @@ func (r *reader) readServices(ctx context.Context) error {
 	}
 	for _, all := range r.account.grants {
 		slices.SortFunc(all, func(a, b api.Authorization) int {
-			return cmp.Or(strings.Compare(value(a.CapabilityKey), value(b.CapabilityKey)), strings.Compare(value(a.ResourceID), value(b.ResourceID)))
+			return cmp.Or(strings.Compare(api.Value(a.CapabilityKey), api.Value(b.CapabilityKey)), strings.Compare(api.Value(a.ResourceID), api.Value(b.ResourceID)))
 		})
 	}
 	return nil
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 func (r *reader) readIPs(ctx context.Context) error {
@@ -203,7 +196,7 @@ func (r *reader) readIPs(ctx context.Context) error {
 func (r *reader) readRecords(ctx context.Context, progress func(done, total int64)) error {
 	for i, d := range r.account.domains {
 		records, err := list(ctx, r, "DNS records", api.ListDNSRecords, &api.ListDNSRecordsRequest{Domain: d.ID}, func(d api.DNSRecord) string {
-			return fmt.Sprintf("%s %s %06d %s", d.Name, d.Type, priority(d), d.Value)
+			return fmt.Sprintf("%s %s %06d %s", d.Name, d.Type, api.Value(d.Priority), d.Value)
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
@@ -215,11 +208,4 @@ func (r *reader) readRecords(ctx context.Context, progress func(done, total int6
 		progress(int64(i+1), int64(len(r.account.domains)))
 	}
 	return nil
-}
-
-func priority(r api.DNSRecord) int64 {
-	if r.Priority == nil {
-		return 0
-	}
-	return *r.Priority
 }

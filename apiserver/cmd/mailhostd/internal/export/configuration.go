@@ -257,7 +257,7 @@ func (c *configuration) service(s *api.ServiceAccount) {
 		for _, g := range grants {
 			restricted := ""
 			if g.ResourceType != nil {
-				restricted = fmt.Sprintf(", resource_type = %s, resource_id = %s", hcltext.Quote(*g.ResourceType), hcltext.Quote(value(g.ResourceID)))
+				restricted = fmt.Sprintf(", resource_type = %s, resource_id = %s", hcltext.Quote(*g.ResourceType), hcltext.Quote(api.Value(g.ResourceID)))
 			}
 			c.write(accountFile, "#   { capability_key = %s%s },", hcltext.Quote(*g.CapabilityKey), restricted)
 		}

@@ -183,19 +183,13 @@ func storedEntry(e api.AuditEntry, accountID string) (store.AuditEntry, error) {
 	if err != nil {
 		return store.AuditEntry{}, fmt.Errorf("entry %d of the audit log: created_at: %w", e.ID, err)
 	}
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
 	stored := store.AuditEntry{
 		ID: e.ID, CreatedAt: at, AccountID: accountID, Operation: e.Operation,
-		Subject:   store.AuditSubject{Type: e.Subject.Type, ID: text(e.Subject.ID), Name: text(e.Subject.Name)},
-		RequestID: text(e.RequestID), RemoteAddress: text(e.RemoteAddress),
+		Subject:   store.AuditSubject{Type: e.Subject.Type, ID: api.Value(e.Subject.ID), Name: api.Value(e.Subject.Name)},
+		RequestID: api.Value(e.RequestID), RemoteAddress: api.Value(e.RemoteAddress),
 	}
 	for _, c := range e.Changes {
-		stored.Changes = append(stored.Changes, store.AuditChange{Action: c.Action, Type: c.Type, ID: c.ID, Name: text(c.Name), Fields: c.Fields})
+		stored.Changes = append(stored.Changes, store.AuditChange{Action: c.Action, Type: c.Type, ID: c.ID, Name: api.Value(c.Name), Fields: c.Fields})
 	}
 	return stored, nil
 }
