@@ -43,15 +43,6 @@ type Client struct {
 
 	token  string // Options.Token, if it is used
 	claims mutex  // see ClaimDedicatedIP
-
-	// recordDomains maps a DNS record to its domain, see DomainOfDNSRecord.
-	recordDomains struct {
-		mutex
-
-		started  bool
-		unread   []api.Domain // whose records were not listed yet
-		byRecord map[int64]*api.Domain
-	}
 }
 
 // How the objects of each kind are identified.
@@ -121,8 +112,6 @@ func New(o Options) (*Client, error) {
 	if o.TokenSource == nil {
 		c.token = o.Token
 	}
-	c.recordDomains.mutex = newMutex()
-	c.recordDomains.byRecord = map[int64]*api.Domain{}
 	return c, nil
 }
 

@@ -38,23 +38,6 @@ func TestClockOffset(t *testing.T) {
 	}
 }
 
-// TestDomainOfDNSRecord checks that the records of no domain are listed twice. The fake API
-// lists all records for every domain.
-func TestDomainOfDNSRecord(t *testing.T) {
-	f := fakeapi.New()
-	domains := f.Add("domains", fakeapi.Object{"name": "example.com"}, fakeapi.Object{"name": "example.net"})
-	f.Add("dns-records", fakeapi.Object{"id": 7, "type": "A"}, fakeapi.Object{"id": 8, "type": "A"})
-	c := newClient(t, f)
-	for _, id := range []int64{7, 8} {
-		d, err := c.DomainOfDNSRecord(t.Context(), id)
-		assert.Check(t, err == nil && d.ID == domains[0] && f.Count("list-dns-records") == 1, "record %d: %+v, %v after %v", id, d, err, f.Sent())
-	}
-	for range 2 {
-		_, err := c.DomainOfDNSRecord(t.Context(), 9)
-		assert.Check(t, IsNotFound(err) && f.Count("list-dns-records") == 2, "%v after %v", err, f.Sent())
-	}
-}
-
 // TestDecide goes through every situation: nothing is resent against the retry policy, after
 // a look that failed only what is free and to an API that honours keys, and after a slow attempt
 // nothing that costs money or has a secret.

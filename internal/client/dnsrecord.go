@@ -72,36 +72,3 @@ func dnsRecordKey(id int64) string {
 	}
 	return strconv.FormatInt(id, 10)
 }
-
-// DomainOfDNSRecord returns the domain that a record is in; API responses do not have
-// it. It lists the records of one domain after the other, each once: an import of all
-// records of N domains costs N lists. A record that is created later is ErrNotFound.
-func (c *Client) DomainOfDNSRecord(ctx context.Context, id int64) (*api.Domain, error) {
-	in := &c.recordDomains
-	unlock, err := in.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if !in.started {
-		domains, err := filter(c.ListDomains(ctx, api.ListDomainsRequest{}), func(*api.Domain) bool { return true })
-		if err != nil {
-			return nil, err
-		}
-		in.started, in.unread = true, domains
-	}
-	for in.byRecord[id] == nil && len(in.unread) > 0 {
-		d := in.unread[0]
-		for r, err := range c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: d.ID}) {
-			if err != nil {
-				return nil, err
-			}
-			in.byRecord[r.ID] = &d
-		}
-		in.unread = in.unread[1:]
-	}
-	if d := in.byRecord[id]; d != nil {
-		return d, nil
-	}
-	return nil, notFound("domain of the DNS record " + strconv.FormatInt(id, 10))
-}

@@ -109,14 +109,6 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[zone,
 
 // searchZone returns the domain of a record. It searches all domains of the account.
 func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (zone, error) {
-	d, err := c.DomainOfDNSRecord(ctx, record.ID)
-	switch {
-	case err == nil:
-		return zone{id: d.ID, name: ZoneName(d.Name)}, nil
-	case !client.IsNotFound(err):
-		return zone{}, fmt.Errorf("can't find its domain: %w", err)
-	}
-	// The record may be newer than the cached lists.
 	for other, err := range listRecords(ctx, c, service.FilterValues{"type": record.Type, "name": record.Name}) {
 		switch {
 		case err != nil:
@@ -241,7 +233,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		return
 	}
 	id := service.ImportedID(resp)
-	m, err := imported(ctx, c, id, in)
+	m, err := r.imported(ctx, c, id, in)
 	if err != nil {
 		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't import the DNS record "+id, nil, importAdvice(err))
 		return
@@ -259,8 +251,9 @@ func importAdvice(err error) string {
 	return "Import by " + keyForms + "."
 }
 
-// imported returns the record with an id. It searches for an unknown domain.
-func imported(ctx context.Context, c *client.Client, id string, in zone) (*model, error) {
+// imported returns the record with an id. It searches for an unknown domain: all imports of a run
+// share one list of every domain's records.
+func (r *Resource) imported(ctx context.Context, c *client.Client, id string, in zone) (*model, error) {
 	record, err := readByID(ctx, c, id)
 	switch {
 	case errors.Is(err, client.ErrReadUnsupported):
@@ -271,7 +264,10 @@ func imported(ctx context.Context, c *client.Client, id string, in zone) (*model
 		return nil, errSystemManaged
 	}
 	if in.name == "" {
-		if in, err = searchZone(ctx, c, record); err != nil {
+		byID := func(l *located) string { return strconv.FormatInt(l.ID, 10) }
+		if found := service.FindListed(r.Notes(), "", listRecords(ctx, c, nil), byID, id, func(*located) bool { return true }); found != nil {
+			in = found.zone
+		} else if in, err = searchZone(ctx, c, record); err != nil {
 			return nil, err
 		}
 	}
