@@ -25,17 +25,14 @@ type Workspace struct {
 	UpdatedAt string `json:"updated_at" format:"date-time"`
 }
 
-// GetAccountRequest names the account.
 type GetAccountRequest struct {
 	InAccount
 }
 
-// CreateWorkspaceBody is the body of CreateWorkspaceRequest.
 type CreateWorkspaceBody struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Unique within the account"`
 }
 
-// WorkspaceRequest names one workspace.
 type WorkspaceRequest struct {
 	InAccount
 	WorkspaceID string `path:"workspace_id" format:"uuid"`

@@ -29,12 +29,10 @@ type Caller struct {
 	Grants      []Authorization `json:"grants" nullable:"false" doc:"Grants to the caller or to a group of the caller"`
 }
 
-// GetCallerRequest is the request for the caller.
 type GetCallerRequest struct {
 	InAccount
 }
 
-// ListAuthorizationsRequest is the request for the account's grants.
 type ListAuthorizationsRequest struct {
 	InAccount
 	SubjectType    string `query:"subject_type" enum:"user,group,service_account"`
@@ -44,7 +42,6 @@ type ListAuthorizationsRequest struct {
 	IncludeRevoked bool   `query:"include_revoked" default:"false"`
 }
 
-// GrantAuthorizationBody is the body of GrantAuthorizationRequest.
 type GrantAuthorizationBody struct {
 	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin"`
 	SubjectType   string  `json:"subject_type" enum:"user,group,service_account"`
@@ -54,7 +51,6 @@ type GrantAuthorizationBody struct {
 	ResourceID    *string `json:"resource_id,omitempty" format:"uuid" nullable:"true" doc:"Workspace or domain that the grant is restricted to"`
 }
 
-// AuthorizationRequest names one grant.
 type AuthorizationRequest struct {
 	InAccount
 	AuthorizationID string `path:"authorization_id" format:"uuid"`

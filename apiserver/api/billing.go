@@ -12,13 +12,11 @@ type BillingResult struct {
 	TargetPlanID   *string `json:"target_plan_id" enum:"smtp_per_mailbox,smtp_per_proxy"`
 }
 
-// CancelPlanBody is the body of CancelPlanRequest.
 type CancelPlanBody struct {
 	CancelAtPeriodEnd *bool `json:"cancel_at_period_end,omitempty" nullable:"true" doc:"Default true, unless cancel_immediately is true"`
 	CancelImmediately *bool `json:"cancel_immediately,omitempty" nullable:"true" doc:"Default false"`
 }
 
-// ChangePlanBody is the body of ChangePlanRequest.
 type ChangePlanBody struct {
 	EffectiveDate *string `json:"effective_date,omitempty" format:"date-time" nullable:"true" doc:"Absent: now; not in the past"`
 	PlanID        *string `json:"plan_id,omitempty" enum:"smtp_per_mailbox,smtp_per_proxy" nullable:"true" doc:"Absent: the plan after the current one"`

@@ -36,12 +36,10 @@ type DedicatedIPOption struct {
 	Available   int    `json:"available" doc:"Addresses left"`
 }
 
-// ClaimDedicatedIPBody is the body of ClaimDedicatedIPRequest.
 type ClaimDedicatedIPBody struct {
 	OptionID string `json:"option_id" format:"uuid"`
 }
 
-// ListDedicatedIPsRequest is the request for a page of dedicated IPs.
 type ListDedicatedIPsRequest struct {
 	InAccount
 	Paged
@@ -49,7 +47,6 @@ type ListDedicatedIPsRequest struct {
 	CountryCode string `query:"country_code" minLength:"2" maxLength:"2"`
 }
 
-// DedicatedIPRequest names one dedicated IP.
 type DedicatedIPRequest struct {
 	InAccount
 	DedicatedIPID string `path:"dedicated_ip_id" format:"uuid"`

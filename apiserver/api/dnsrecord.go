@@ -17,7 +17,6 @@ type DNSRecord struct {
 	IsSystemManaged bool   `json:"is_system_managed" default:"false"`
 }
 
-// CreateDNSRecordBody is the body of CreateDNSRecordRequest.
 type CreateDNSRecordBody struct {
 	Domain string `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
 	Name   string `json:"name" minLength:"1" maxLength:"255" doc:"Relative, absolute or @"`
@@ -27,7 +26,6 @@ type CreateDNSRecordBody struct {
 	TTL    *int64 `json:"ttl,omitempty" minimum:"60" maximum:"86400" default:"3600" nullable:"true" doc:"Seconds"`
 }
 
-// ListDNSRecordsRequest is the request for a page of records.
 type ListDNSRecordsRequest struct {
 	InAccount
 	Paged
@@ -36,7 +34,6 @@ type ListDNSRecordsRequest struct {
 	Name   string `query:"name" doc:"Relative, absolute or @"`
 }
 
-// DNSRecordRequest names one record.
 type DNSRecordRequest struct {
 	InAccount
 	DNSRecordID int64 `path:"dns_record_id"`
@@ -50,7 +47,6 @@ type UpdateDNSRecordRequest struct {
 	Body        UpdateDNSRecordBody
 }
 
-// UpdateDNSRecordBody is the body of UpdateDNSRecordRequest.
 type UpdateDNSRecordBody struct {
 	Value *string `json:"value,omitempty" minLength:"1" nullable:"true"`
 	TTL   *int64  `json:"ttl,omitempty" minimum:"60" maximum:"86400" nullable:"true"`

@@ -44,7 +44,6 @@ type Tag struct {
 	Name string `json:"name"`
 }
 
-// PurchaseDomainsBody is the body of PurchaseDomainsRequest.
 type PurchaseDomainsBody struct {
 	Domains     []string    `json:"domains" nullable:"false" minItems:"1" maxItems:"100"`
 	WorkspaceID string      `json:"workspace_id" format:"uuid"`
@@ -85,7 +84,6 @@ type PurchaseResult struct {
 	ID         *string `json:"id" doc:"The domain's id, where it was bought or is owned already"`
 }
 
-// ListDomainsRequest is the request for a page of domains.
 type ListDomainsRequest struct {
 	InAccount
 	Paged
@@ -118,7 +116,6 @@ type DomainSettings struct {
 	RedirectURL *string `json:"redirect_url"`
 }
 
-// DomainRequest names one domain.
 type DomainRequest struct {
 	InAccount
 	Domain string `path:"domain" doc:"Domain UUID or name"`

@@ -58,7 +58,6 @@ type Problem struct {
 	Type string   `json:"type"`
 }
 
-// Error implements error.
 func (p *Problem) Error() string {
 	return strings.Join(p.Loc, ".") + ": " + p.Msg
 }
@@ -66,7 +65,6 @@ func (p *Problem) Error() string {
 // valuePrefix begins the message of every value_error on the wire, as in Pydantic v2.
 const valuePrefix = "Value error, "
 
-// MarshalJSON implements json.Marshaler.
 func (p Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	if p.Type == TypeValue {
@@ -135,7 +133,6 @@ func (e *Error) RetryAfter(seconds int) *Error {
 	return e.With("Retry-After", strconv.Itoa(seconds))
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	msgs := make([]string, len(e.Detail))
 	for i, p := range e.Detail {

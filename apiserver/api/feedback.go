@@ -27,7 +27,6 @@ type Feedback struct {
 	UpdatedAt          string   `json:"updated_at" format:"date-time"`
 }
 
-// SubmitFeedbackBody is the body of SubmitFeedbackRequest.
 type SubmitFeedbackBody struct {
 	Title              string   `json:"title" minLength:"1" maxLength:"255" format:"name"`
 	Description        string   `json:"description" minLength:"1" maxLength:"10000" pattern:"^[^\\x00]*$"`

@@ -22,14 +22,12 @@ type Forwarding struct {
 	UpdatedAt              string  `json:"updated_at" format:"date-time"`
 }
 
-// CreateForwardingBody is the body of CreateForwardingRequest.
 type CreateForwardingBody struct {
 	TargetEmail string  `json:"target_email" minLength:"1" maxLength:"254"`
 	Domain      *string `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or domain name: the scope is that domain"`
 	WorkspaceID *string `json:"workspace_id,omitempty" format:"uuid" nullable:"true" doc:"The scope is that workspace"`
 }
 
-// ListForwardingRequest is the request for a page of rules.
 type ListForwardingRequest struct {
 	InAccount
 	Paged
@@ -47,7 +45,6 @@ type UpdateForwardingRequest struct {
 	Body         UpdateForwardingBody
 }
 
-// UpdateForwardingBody is the body of UpdateForwardingRequest.
 type UpdateForwardingBody struct {
 	TargetEmail string `json:"target_email" minLength:"1" maxLength:"254"`
 }
@@ -59,12 +56,10 @@ type SetForwardingActiveRequest struct {
 	Body         SetForwardingActiveBody
 }
 
-// SetForwardingActiveBody is the body of SetForwardingActiveRequest.
 type SetForwardingActiveBody struct {
 	Active bool `json:"active"`
 }
 
-// ForwardingRequest names one rule.
 type ForwardingRequest struct {
 	InAccount
 	ForwardingID string `path:"forwarding_id" format:"uuid"`

@@ -36,7 +36,6 @@ type MailboxAlias struct {
 	IsCatchAll bool   `json:"is_catch_all" default:"false"`
 }
 
-// CreateMailboxBody is the body of CreateMailboxRequest.
 type CreateMailboxBody struct {
 	Domain    string `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
 	FirstName string `json:"first_name" minLength:"1" maxLength:"100" format:"name"`
@@ -47,7 +46,6 @@ type CreateMailboxBody struct {
 // MaxBulkItems is the largest number of items in a bulk request.
 const MaxBulkItems = 1000
 
-// CreateMailboxesBody is the body of CreateMailboxesRequest.
 type CreateMailboxesBody struct {
 	Domain string           `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
 	Items  []NewMailboxItem `json:"items" nullable:"false" minItems:"1" maxItems:"1000"`
@@ -89,7 +87,6 @@ const (
 	BulkQuotaExceeded      = "quota_exceeded"
 )
 
-// ListMailboxesRequest is the request for a page of mailboxes.
 type ListMailboxesRequest struct {
 	InAccount
 	Paged
@@ -106,25 +103,21 @@ type UpdateMailboxRequest struct {
 	Body    UpdateMailboxBody
 }
 
-// UpdateMailboxBody is the body of UpdateMailboxRequest.
 type UpdateMailboxBody struct {
 	FirstName *string `json:"first_name,omitempty" minLength:"1" maxLength:"100" format:"name" nullable:"true"`
 	LastName  *string `json:"last_name,omitempty" minLength:"1" maxLength:"100" format:"name" nullable:"true"`
 }
 
-// ExportMailboxesRequest is the request for mailboxes as CSV.
 type ExportMailboxesRequest struct {
 	InAccount
 	Body ExportMailboxesBody
 }
 
-// ExportMailboxesBody is the body of ExportMailboxesRequest.
 type ExportMailboxesBody struct {
 	Domain    *string  `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or name: its mailboxes only"`
 	Mailboxes []string `json:"mailboxes,omitzero" nullable:"true" doc:"Mailbox UUIDs or addresses: those only, none of an empty list"`
 }
 
-// MailboxRequest names one mailbox.
 type MailboxRequest struct {
 	InAccount
 	Mailbox string `path:"mailbox" doc:"Mailbox UUID or primary address"`

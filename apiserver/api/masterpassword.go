@@ -22,7 +22,6 @@ type CreatedMasterPassword struct {
 	GeneratedSecret *string `json:"generated_secret,omitempty" doc:"The generated secret, shown only in the response to a request with generate"`
 }
 
-// CreateMasterPasswordBody is the body of CreateMasterPasswordRequest.
 type CreateMasterPasswordBody struct {
 	Name        string  `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Display name, unique within its scope"`
 	Domain      *string `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or domain name: the scope is that domain"`
@@ -31,7 +30,6 @@ type CreateMasterPasswordBody struct {
 	Value       *string `json:"value,omitempty" minLength:"4" maxLength:"256" nullable:"true" doc:"The secret when it is not generated"`
 }
 
-// ListMasterPasswordsRequest is the request for a page of master passwords.
 type ListMasterPasswordsRequest struct {
 	InAccount
 	Paged
@@ -41,19 +39,16 @@ type ListMasterPasswordsRequest struct {
 	Search      string `query:"search" doc:"Case-insensitive part of the name"`
 }
 
-// RenameMasterPasswordRequest is the request for a new name.
 type RenameMasterPasswordRequest struct {
 	InAccount
 	CredentialID string `path:"credential_id" format:"uuid"`
 	Body         RenameMasterPasswordBody
 }
 
-// RenameMasterPasswordBody is the body of RenameMasterPasswordRequest.
 type RenameMasterPasswordBody struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" format:"name"`
 }
 
-// MasterPasswordRequest names one master password.
 type MasterPasswordRequest struct {
 	InAccount
 	CredentialID string `path:"credential_id" format:"uuid"`

@@ -30,13 +30,11 @@ type CreatedServiceAccount struct {
 	Token string `json:"token" doc:"Plaintext bearer token, shown only in this response"`
 }
 
-// CreateServiceAccountBody is the body of CreateServiceAccountRequest.
 type CreateServiceAccountBody struct {
 	Name      string  `json:"name" minLength:"1" maxLength:"120" format:"name"`
 	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future, and no later than that of the service account that creates it, which is the default; without either: never"`
 }
 
-// ServiceAccountRequest names one service account.
 type ServiceAccountRequest struct {
 	InAccount
 	ServiceAccountID string `path:"service_account_id" format:"uuid"`

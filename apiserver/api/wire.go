@@ -138,7 +138,6 @@ func NullableFrom[T any](v *T) Nullable[T] {
 	return Nullable[T]{Sent: true, Value: *v}
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (n *Nullable[T]) UnmarshalJSON(b []byte) error {
 	n.Sent = true
 	if n.Null = bytes.Equal(b, []byte("null")); n.Null {
@@ -147,7 +146,6 @@ func (n *Nullable[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &n.Value)
 }
 
-// MarshalJSON implements json.Marshaler.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	if n.Null || !n.Sent {
 		return []byte("null"), nil

@@ -34,7 +34,6 @@ func NewLog() *Log {
 // Logger returns a logger that writes to the log.
 func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewJSONHandler(l, nil)) }
 
-// Write implements io.Writer.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

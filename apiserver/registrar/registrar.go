@@ -125,7 +125,6 @@ func (b *Bill) Total() string { return b.total.FloatString(2) }
 // Duration is a time.Duration that JSON writes as "90s".
 type Duration time.Duration
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Duration) UnmarshalText(b []byte) error {
 	parsed, err := time.ParseDuration(string(b))
 	*d = Duration(parsed)
@@ -135,7 +134,6 @@ func (d *Duration) UnmarshalText(b []byte) error {
 // JSONForm implements strictjson.Described.
 func (Duration) JSONForm() string { return `a duration such as "250ms"` }
 
-// MarshalText implements encoding.TextMarshaler.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
 // PurchasedDomain is a domain of a purchase.

@@ -159,7 +159,6 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("%s: the database file %s %s", ErrUnavailable, e.Path, e.Reason)
 }
 
-// Unwrap returns ErrUnavailable.
 func (e *LostError) Unwrap() error { return ErrUnavailable }
 
 // ErrNewerSchema is returned if a newer version of the program migrated the database.

@@ -73,7 +73,6 @@ type patient struct{ http.ResponseWriter }
 // writeTimeout is the time that a client has for each part of a response that is streamed.
 const writeTimeout = time.Minute
 
-// Write implements io.Writer.
 func (w patient) Write(b []byte) (int, error) {
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTimeout)) // not supported in process
 	return w.ResponseWriter.Write(b)

@@ -90,7 +90,6 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// Flush implements http.Flusher.
 func (w *response) Flush() { w.WriteHeader(http.StatusOK) }
 
 // failingReader follows what an aborted response has.

@@ -100,7 +100,6 @@ type OutputError struct {
 
 func (e *OutputError) Error() string { return fmt.Sprintf("back up to %s: %s", e.Path, e.Err) }
 
-// Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
 // writeNew creates a file that only its owner can read, and whose content is durable. If the

@@ -28,7 +28,6 @@ func stored(v any) any {
 // micros stores a time as microseconds since 1970, and the zero time as 0.
 type micros struct{ at *time.Time }
 
-// Value implements driver.Valuer.
 func (m micros) Value() (driver.Value, error) {
 	if m.at.IsZero() {
 		return int64(0), nil
@@ -36,7 +35,6 @@ func (m micros) Value() (driver.Value, error) {
 	return m.at.UnixMicro(), nil
 }
 
-// Scan implements sql.Scanner.
 func (m micros) Scan(src any) error {
 	v, ok := src.(int64)
 	if !ok {
@@ -52,7 +50,6 @@ func (m micros) Scan(src any) error {
 // asJSON stores what a pointer leads to as JSON, and the zero value as an empty text.
 type asJSON struct{ pointer any }
 
-// Value implements driver.Valuer.
 func (j asJSON) Value() (driver.Value, error) {
 	if reflect.ValueOf(j.pointer).Elem().IsZero() {
 		return "", nil
@@ -61,7 +58,6 @@ func (j asJSON) Value() (driver.Value, error) {
 	return string(encoded), err
 }
 
-// Scan implements sql.Scanner.
 func (j asJSON) Scan(src any) error {
 	reflect.ValueOf(j.pointer).Elem().SetZero()
 	s, ok := src.(string)
