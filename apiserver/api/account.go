@@ -25,10 +25,6 @@ type Workspace struct {
 	UpdatedAt string `json:"updated_at" format:"date-time"`
 }
 
-type GetAccountRequest struct {
-	InAccount
-}
-
 type CreateWorkspaceBody struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Unique within the account"`
 }
@@ -40,7 +36,7 @@ type WorkspaceRequest struct {
 
 // Operations on the account and its workspaces.
 var (
-	GetAccount = define[GetAccountRequest, Account]("GET ", "Read the account", Spec{
+	GetAccount = define[InAccount, Account]("GET ", "Read the account", Spec{
 		ID: "get-account", Tag: "Account", Capability: vocab.CapAccountView,
 	})
 	ListWorkspaces = define[ListRequest, Page[Workspace]]("GET /workspaces", "List workspaces", Spec{

@@ -29,10 +29,6 @@ type Caller struct {
 	Grants      []Authorization `json:"grants" nullable:"false" doc:"Grants to the caller or to a group of the caller"`
 }
 
-type GetCallerRequest struct {
-	InAccount
-}
-
 type ListAuthorizationsRequest struct {
 	InAccount
 	SubjectType    string `query:"subject_type" enum:"user,group,service_account"`
@@ -61,7 +57,7 @@ var (
 	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", "List the account's authorizations", Spec{
 		Number: 2, ID: "list-authorizations", Tag: "Authorizations", Capability: vocab.CapAuthorizationView,
 	})
-	GetCaller = define[GetCallerRequest, Caller]("GET /auth/caller", "Read who the caller is, and the caller's grants", Spec{
+	GetCaller = define[InAccount, Caller]("GET /auth/caller", "Read who the caller is, and the caller's grants", Spec{
 		ID: "get-caller", Tag: "Authorizations",
 	})
 	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", "Grant an authorization, never more than the caller has", Spec{

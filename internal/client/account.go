@@ -13,7 +13,7 @@ const checkPlan = "Check the account's plan before trying again."
 
 // GetAccount reads the account. Without that operation it is ErrReadUnsupported.
 func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
-	a, err := call(ctx, c, api.GetAccount, &api.GetAccountRequest{}, c.AccountID())
+	a, err := call(ctx, c, api.GetAccount, &api.InAccount{}, c.AccountID())
 	if err == nil {
 		err = requireID(api.GetAccount.Spec, c.AccountID(), a.ID)
 	}
@@ -28,7 +28,7 @@ func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 // account has the right for it. An API without that operation is asked for its domains, and the
 // caller is nil; a 403 is no error then, because it may only be a missing capability.
 func (c *Client) Caller(ctx context.Context) (*api.Caller, error) {
-	caller, err := call(ctx, c, api.GetCaller, &api.GetCallerRequest{}, "the caller")
+	caller, err := call(ctx, c, api.GetCaller, &api.InAccount{}, "the caller")
 	if !IsUnsupported(err) {
 		return caller, err
 	}

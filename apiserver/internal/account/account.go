@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var _ = read(api.GetAccount, func(c *Call, r store.Reader, _ *api.GetAccountRequest) (*api.Account, error) {
+var _ = read(api.GetAccount, func(c *Call, r store.Reader, _ *api.InAccount) (*api.Account, error) {
 	a, err := r.Account(c.Caller.AccountID)
 	return &api.Account{
 		ID: a.ID, Status: a.StatusAt(c.Arrival), PlanID: a.PlanAt(c.Arrival), DefaultWorkspaceID: api.DefaultWorkspaceID(c.Caller.AccountID),

@@ -19,7 +19,7 @@ var _ = read(api.ListAuthorizations, func(c *Call, r store.Reader, in *api.ListA
 	return new(objects(grants, authorization)), err
 })
 
-var _ = read(api.GetCaller, func(c *Call, _ store.Reader, _ *api.GetCallerRequest) (*api.Caller, error) {
+var _ = read(api.GetCaller, func(c *Call, _ store.Reader, _ *api.InAccount) (*api.Caller, error) {
 	who := c.Caller
 	return &api.Caller{
 		SubjectType: who.Subjects[0].Type, SubjectID: who.Subjects[0].ID, Name: optional(who.Name), Email: optional(who.Email),

@@ -39,7 +39,7 @@ type accountSummary struct {
 }
 
 func summarize(ctx context.Context, c *apiclient.Client) (s accountSummary, err error) {
-	account, err := apiclient.Call(ctx, c, api.GetAccount, &api.GetAccountRequest{})
+	account, err := apiclient.Call(ctx, c, api.GetAccount, &api.InAccount{})
 	if err != nil {
 		return s, err
 	}

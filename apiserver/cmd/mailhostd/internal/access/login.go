@@ -209,7 +209,7 @@ func (c LoginCommand) warn(ctx context.Context, p cli.Program, token *oauth2.Tok
 		return
 	}
 	account := &apiclient.Client{AccountID: c.AccountID, Token: token.AccessToken, URL: c.BaseURL, HTTP: apiclient.NewHTTP()}
-	if _, err := apiclient.Call(ctx, account, api.GetCaller, &api.GetCallerRequest{}); apiclient.Denied(err) && !apiclient.Missing(err) {
+	if _, err := apiclient.Call(ctx, account, api.GetCaller, &api.InAccount{}); apiclient.Denied(err) && !apiclient.Missing(err) {
 		fmt.Fprintf(p.Stderr, "You have no rights in account %s yet. Its owner grants them, for instance with:\n\n  mailhostd grant add --user %s --plan-only\n\n", c.AccountID, cli.Printable(claimsOf(token.AccessToken).Subject))
 	}
 }

@@ -28,7 +28,7 @@ type identity struct {
 }
 
 func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) error {
-	who, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.GetCallerRequest{})
+	who, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.InAccount{})
 	if apiclient.Missing(err) {
 		return fmt.Errorf("%s does not say who a caller is: it offers only the published operations", t.Name)
 	}

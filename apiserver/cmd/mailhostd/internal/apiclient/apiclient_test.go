@@ -19,7 +19,7 @@ func TestProxyError(t *testing.T) {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", status) }))
 		defer proxy.Close()
 		c := &apiclient.Client{AccountID: "a", Token: "t", URL: proxy.URL, HTTP: proxy.Client()}
-		_, err := apiclient.Call(t.Context(), c, api.GetAccount, &api.GetAccountRequest{})
+		_, err := apiclient.Call(t.Context(), c, api.GetAccount, &api.InAccount{})
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "%d: %v; want %s", status, err, want)
 	}
 }

@@ -35,8 +35,8 @@ func overview(v *visit) (view, error) {
 	one := api.Paged{Page: 1, PageSize: 1}
 	tokens, tokensErr := call(v, api.ListServiceAccounts, &api.ListRequest{Paged: api.Paged{Page: 1, PageSize: api.MaxPageSize}})
 	p := overviewPage{
-		Account: partOf(call(v, api.GetAccount, &api.GetAccountRequest{})),
-		Caller:  partOf(call(v, api.GetCaller, &api.GetCallerRequest{})),
+		Account: partOf(call(v, api.GetAccount, &api.InAccount{})),
+		Caller:  partOf(call(v, api.GetCaller, &api.InAccount{})),
 		Recent:  partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6, MaxChanges: changesRead})),
 	}
 	for _, s := range sections() {

@@ -89,7 +89,7 @@ func readAccount(ctx context.Context, t *cli.Target, now time.Time, progress fun
 }
 
 func (r *reader) readWorkspaces(ctx context.Context) error {
-	current, err := apiclient.Call(ctx, r.Client, api.GetAccount, &api.GetAccountRequest{})
+	current, err := apiclient.Call(ctx, r.Client, api.GetAccount, &api.InAccount{})
 	if err != nil && !apiclient.Denied(err) {
 		return err
 	} else if err == nil {
