@@ -31,11 +31,8 @@ type Reloader struct {
 	source string
 }
 
-// Open loads a certificate chain and its key, in PEM. A nil clock is the system's.
+// Open loads a certificate chain and its key, in PEM.
 func Open(certFile, keyFile string, clock func() time.Time, log *slog.Logger) (*Reloader, error) {
-	if clock == nil {
-		clock = time.Now
-	}
 	r := &Reloader{certFile: certFile, keyFile: keyFile, clock: clock, log: log, checked: clock()}
 	if err := r.load(); err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func TestOpenErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := certificate.Open(tt.Cert, tt.Key, nil, slog.New(slog.DiscardHandler))
+			_, err := certificate.Open(tt.Cert, tt.Key, time.Now, slog.New(slog.DiscardHandler))
 			assert.Assert(t, err != nil, "the invalid pair was accepted")
 			for _, want := range tt.want {
 				assert.Check(t, strings.Contains(err.Error(), want), "%q lacks %q", err, want)

@@ -40,7 +40,6 @@ type domain struct {
 type reader struct {
 	*apiclient.Client
 	account *account
-	now     time.Time
 }
 
 // leave notes what the configuration leaves out.
@@ -66,8 +65,8 @@ func list[Req, Item any](ctx context.Context, r *reader, what string, op api.Ope
 	return nil, nil
 }
 
-func readAccount(ctx context.Context, t *cli.Target, now time.Time, progress func(done, total int64)) (*account, error) {
-	r := &reader{t.Client, &account{id: t.AccountID, workspaces: map[string]string{}}, now}
+func readAccount(ctx context.Context, t *cli.Target, progress func(done, total int64)) (*account, error) {
+	r := &reader{t.Client, &account{id: t.AccountID, workspaces: map[string]string{}}}
 	a := r.account
 	domains, err := apiclient.Collect(apiclient.All(ctx, r.Client, api.ListDomains, &api.ListDomainsRequest{}))
 	if err != nil {
@@ -149,7 +148,7 @@ func (r *reader) readServices(ctx context.Context) error {
 		return err
 	}
 	for _, s := range all {
-		switch state := apiclient.TokenState(s, r.now); {
+		switch state := apiclient.TokenState(s, time.Now()); {
 		case r.Token != "" && strings.Contains(r.Token, s.TokenPublicID):
 			r.account.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
 		case state == "active":

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
@@ -58,7 +57,7 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 		return err
 	}
 	progress, done := cli.ShowProgress(p.Stderr, "reading domains")
-	a, err := readAccount(ctx, t, time.Now(), progress)
+	a, err := readAccount(ctx, t, progress)
 	done()
 	if err != nil {
 		return err

@@ -100,7 +100,7 @@ func (f tlsFlags) openCertificate(log *slog.Logger) (*certificate.Reloader, erro
 	if f.TLSCert == "" {
 		return nil, nil
 	}
-	return certificate.Open(f.TLSCert, f.TLSKey, nil, log)
+	return certificate.Open(f.TLSCert, f.TLSKey, time.Now, log)
 }
 
 type limitFlags struct {

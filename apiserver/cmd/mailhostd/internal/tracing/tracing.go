@@ -7,6 +7,7 @@
 package tracing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,31 +124,21 @@ func (t *Tracing) Middleware(next http.Handler) http.Handler {
 }
 
 func describe(span trace.Span, request apiserver.Request, r *http.Request) {
-	switch {
-	case request.Operation.ID != "":
-		span.SetName(request.Operation.ID)
-	case request.Route != "":
-		span.SetName(request.Route)
+	if name := cmp.Or(request.Operation.ID, request.Route); name != "" {
+		span.SetName(name)
 	}
-	if _, route, ok := strings.Cut(request.Route, " "); ok {
+	_, route, _ := strings.Cut(request.Route, " ")
+	if route != "" {
 		span.SetAttributes(semconv.HTTPRoute(route))
 	}
 	if agent := r.UserAgent(); strings.Contains(agent, api.TokenPrefix+"_") || strings.Contains(agent, "eyJ") { // a token in the wrong header
 		span.SetAttributes(semconv.UserAgentOriginal("REDACTED"))
 	}
-	span.SetAttributes(semconv.URLPath(safePath(request, r)), semconv.HTTPResponseHeader("x-request-id", request.ID))
-}
-
-// safePath returns the path of an operation, and the route of any other request. An
-// unknown path is redacted: it may be a verification link with extra characters.
-func safePath(request apiserver.Request, r *http.Request) string {
+	path := cmp.Or(route, "REDACTED") // an unknown path may be a verification link with extra characters
 	if request.Operation.ID != "" {
-		return r.URL.Path
+		path = r.URL.Path
 	}
-	if _, route, ok := strings.Cut(request.Route, " "); ok {
-		return route
-	}
-	return "REDACTED"
+	span.SetAttributes(semconv.URLPath(path), semconv.HTTPResponseHeader("x-request-id", request.ID))
 }
 
 // Stop exports the remaining spans. It waits until ctx ends.
