@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/textfile"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
@@ -109,13 +108,9 @@ func (c Command) read() (*userlist.List, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("the file can't be read: %w", err)
 	}
-	text, encoding, err := textfile.Decode(data, c.Encoding)
-	if errors.Is(err, textfile.ErrWorkbook) {
-		return nil, "", fmt.Errorf("%s %w; open it in the spreadsheet and save it as \"CSV UTF-8\"", c.File, err)
-	} else if errors.Is(err, textfile.ErrNotUTF8) {
-		return nil, "", fmt.Errorf("%s, %w; save the file as \"CSV UTF-8\", or name its encoding, for instance --encoding windows-1252", c.File, err)
-	} else if err != nil {
-		return nil, "", &cli.UsageError{Err: fmt.Errorf("--encoding: %w", err)}
+	text, encoding, err := c.decode(data)
+	if err != nil {
+		return nil, "", err
 	}
 	columns := map[userlist.Field]string{}
 	for field, header := range c.Column {

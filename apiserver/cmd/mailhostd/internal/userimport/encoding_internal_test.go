@@ -1,12 +1,9 @@
-package textfile_test
+package userimport
 
 import (
-	"errors"
 	"testing"
 
 	"gotest.tools/v3/assert"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/textfile"
 )
 
 func TestDecode(t *testing.T) {
@@ -22,11 +19,11 @@ func TestDecode(t *testing.T) {
 		"DOS":                        {"Zo\x89\n", "ibm850", "IBM Code Page 850"},
 		"UTF-16 with a named coding": {"\xff\xfeZ\x00o\x00\xeb\x00\n\x00", "windows-1252", "UTF-16"},
 	} {
-		text, encoding, err := textfile.Decode([]byte(tc.data), tc.named)
+		text, encoding, err := Command{Encoding: tc.named}.decode([]byte(tc.data))
 		assert.Check(t, err == nil && text == want && encoding == tc.encoding, "%s: %q in %s, %v; want %q in %s", name, text, encoding, err, want, tc.encoding)
 	}
-	_, _, err := textfile.Decode([]byte("a\nb\nZo\xeb\n"), "")
-	assert.Check(t, errors.Is(err, textfile.ErrNotUTF8) && err.Error() == "line 3: the text is not in UTF-8", "a code page without its name: %v", err)
-	_, _, err = textfile.Decode([]byte("a"), "utf-7")
+	_, _, err := Command{File: "a.csv"}.decode([]byte("a\nb\nZo\xeb\n"))
+	assert.ErrorContains(t, err, "a.csv, line 3: the text is not in UTF-8; save the file")
+	_, _, err = Command{Encoding: "utf-7"}.decode([]byte("a"))
 	assert.Check(t, err != nil, "an unknown encoding is no error")
 }

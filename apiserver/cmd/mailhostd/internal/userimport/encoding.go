@@ -1,43 +1,37 @@
-// Package textfile decodes text files that other programs have written: UTF-8, UTF-16 as
-// spreadsheets write it, and the code pages of older ones.
-package textfile
+package userimport
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-// ErrWorkbook reports a file in a spreadsheet's own format.
-var ErrWorkbook = errors.New("is a workbook, not a CSV file")
-
-// ErrNotUTF8 is wrapped by the error of a file whose encoding can't be recognized.
-var ErrNotUTF8 = errors.New("the text is not in UTF-8")
-
-// Decode returns the text of a file, and the name of its encoding. The named encoding is
-// for a file without a byte order mark that is not in UTF-8: a code page with one byte for
-// each character, such as windows-1252. Empty: such a file is an error.
-func Decode(data []byte, named string) (text, encoding string, err error) {
+// decode returns the text of the file, and the name of its encoding: UTF-8, UTF-16 as spreadsheets
+// write it, or the named one. That is a code page with one byte for each character, such as
+// windows-1252, for a file without a byte order mark.
+func (c Command) decode(data []byte) (text, encoding string, err error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")), bytes.HasPrefix(data, []byte{0xd0, 0xcf, 0x11, 0xe0}): // .xlsx and .ods, .xls
-		return "", "", ErrWorkbook
+		return "", "", fmt.Errorf(`%s is a workbook, not a CSV file; open it in the spreadsheet and save it as "CSV UTF-8"`, c.File)
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
 		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data)
 		return string(decoded), "UTF-16", err
-	case named != "":
-		page, err := codePage(named)
+	case c.Encoding != "":
+		page, err := codePage(c.Encoding)
 		if err != nil {
-			return "", "", err
+			return "", "", &cli.UsageError{Err: fmt.Errorf("--encoding: %w", err)}
 		}
 		decoded, err := page.NewDecoder().Bytes(data)
 		return string(decoded), page.String(), err
 	case !utf8.Valid(data):
-		return "", "", fmt.Errorf("line %d: %w", 1+bytes.Count(data[:bytes.IndexRune(data, utf8.RuneError)], []byte("\n")), ErrNotUTF8)
+		line := 1 + bytes.Count(data[:bytes.IndexRune(data, utf8.RuneError)], []byte("\n"))
+		return "", "", fmt.Errorf(`%s, line %d: the text is not in UTF-8; save the file as "CSV UTF-8", or name its encoding, for instance --encoding windows-1252`, c.File, line)
 	}
 	return string(data), "UTF-8", nil
 }
