@@ -23,14 +23,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-const (
-	namespace = "mailhostd"
-	subsystem = "http"
-)
-
 // Metrics are the metrics of one server. It is safe for concurrent use.
 type Metrics struct {
 	registry    *prometheus.Registry
+	auto        promauto.Factory // with the prefix of all names
 	requests    *prometheus.CounterVec
 	durations   *prometheus.HistogramVec
 	sizes       *prometheus.HistogramVec
@@ -42,40 +38,31 @@ type Metrics struct {
 func New(version string) *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	auto := promauto.With(registry)
-	auto.NewGauge(prometheus.GaugeOpts{
-		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels have the versions.",
+	m := &Metrics{registry: registry, auto: promauto.With(prometheus.WrapRegistererWithPrefix("mailhostd_", registry))}
+	m.auto.NewGauge(prometheus.GaugeOpts{
+		Name: "build_info", Help: "Always 1; the labels have the versions.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	}).Set(1)
-	return &Metrics{
-		registry: registry,
-		requests: auto.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "requests_total",
-			Help: "Requests by operation, method and status code; code 0 is a connection that was closed without a response.",
-		}, []string{"operation", "method", "code"}),
-		durations: auto.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "request_duration_seconds",
-			Help:    "Duration of requests, to the last byte of the response.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
-		}, []string{"operation", "method", "code"}),
-		sizes: auto.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "response_size_bytes",
-			Help:    "Size of response bodies.",
-			Buckets: prometheus.ExponentialBuckets(256, 8, 8), // to 512 MiB
-		}, []string{"operation"}),
-		aborted: auto.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "requests_aborted_total",
-			Help: "Requests whose connection was closed before the end of the response.",
-		}, []string{"operation"}),
-		inFlight: auto.NewGauge(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "requests_in_flight",
-			Help: "Requests in flight.",
-		}),
-		connections: auto.NewGauge(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "connections",
-			Help: "Open connections of the public listener.",
-		}),
-	}
+	m.requests = m.auto.NewCounterVec(prometheus.CounterOpts{
+		Name: "http_requests_total",
+		Help: "Requests by operation, method and status code; code 0 is a connection that was closed without a response.",
+	}, []string{"operation", "method", "code"})
+	m.durations = m.auto.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "http_request_duration_seconds",
+		Help:    "Duration of requests, to the last byte of the response.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
+	}, []string{"operation", "method", "code"})
+	m.sizes = m.auto.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "http_response_size_bytes",
+		Help:    "Size of response bodies.",
+		Buckets: prometheus.ExponentialBuckets(256, 8, 8), // to 512 MiB
+	}, []string{"operation"})
+	m.aborted = m.auto.NewCounterVec(prometheus.CounterOpts{
+		Name: "http_requests_aborted_total", Help: "Requests whose connection was closed before the end of the response.",
+	}, []string{"operation"})
+	m.inFlight = m.auto.NewGauge(prometheus.GaugeOpts{Name: "http_requests_in_flight", Help: "Requests in flight."})
+	m.connections = m.auto.NewGauge(prometheus.GaugeOpts{Name: "http_connections", Help: "Open connections of the public listener."})
+	return m
 }
 
 // WatchReadiness adds a gauge that calls ready on every scrape. Call it at most once.
@@ -88,8 +75,8 @@ func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
 // WatchMessages adds the metrics of verification messages. Call it at most once.
 func (m *Metrics) WatchMessages(queued func(context.Context) (int, error), givenUp func() int64) {
 	m.gauge("messages_queued", "Verification messages that wait to be sent, by any server on the database.", scraped(queued, func(n int) float64 { return float64(n) }))
-	promauto.With(m.registry).NewCounterFunc(prometheus.CounterOpts{
-		Namespace: namespace, Name: "messages_given_up_total", Help: "Verification messages that this server could not send and has given up.",
+	m.auto.NewCounterFunc(prometheus.CounterOpts{
+		Name: "messages_given_up_total", Help: "Verification messages that this server could not send and has given up.",
 	}, func() float64 { return float64(givenUp()) })
 }
 
@@ -123,7 +110,7 @@ func (m *Metrics) WatchCertificate(notAfter func() time.Time) {
 }
 
 func (m *Metrics) gauge(name, help string, value func() float64) {
-	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value)
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 }
 
 const scrapeTimeout = 10 * time.Second
