@@ -92,7 +92,6 @@ func (f rightsFlags) grants(ctx context.Context, c *apiclient.Client) ([]api.Gra
 
 // find returns the object of a list with an id or a name.
 func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]], in *Req, idOrName string, key func(Item) (id, name string)) (found Item, err error) {
-	var matches []Item
 	var ids []string
 	for item, err := range apiclient.All(ctx, c, op, in) {
 		if err != nil {
@@ -103,14 +102,14 @@ func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operat
 			return item, nil
 		}
 		if name == idOrName {
-			matches, ids = append(matches, item), append(ids, id)
+			found, ids = item, append(ids, id)
 		}
 	}
-	switch len(matches) {
+	switch len(ids) {
 	case 0:
 		return found, fmt.Errorf("there is no %.255q", idOrName)
 	case 1:
-		return matches[0], nil
+		return found, nil
 	}
 	return found, fmt.Errorf("there are several of the name %q; use an id: %s", idOrName, strings.Join(ids, ", "))
 }

@@ -47,15 +47,11 @@ func loopbackByDefault(address string) string {
 }
 
 func urlOf(l net.Listener) string {
-	address, err := netip.ParseAddrPort(l.Addr().String())
-	if err != nil {
-		return "http://" + l.Addr().String()
-	}
-	host := address.Addr().String()
-	if address.Addr().IsUnspecified() {
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if net.ParseIP(host).IsUnspecified() {
 		host = "localhost"
 	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(address.Port()))
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // isLocal reports whether an address to listen on is on the loopback interface.
@@ -63,11 +59,6 @@ func isLocal(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
 	ip, _ := netip.ParseAddr(host)
 	return host == "localhost" || ip.IsLoopback()
-}
-
-func isLoopback(l net.Listener) bool {
-	address, _ := netip.ParseAddrPort(l.Addr().String())
-	return address.Addr().IsLoopback()
 }
 
 // connections is a listener that limits the open connections of a server. If there are too many,

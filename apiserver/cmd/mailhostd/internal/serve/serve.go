@@ -268,14 +268,14 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 	case accounts == 0:
 		log.Warn("there is no account yet; create one with: mailhostd init --database "+cli.RedactDatabase(c.Database), "database", cli.RedactDatabase(c.Database))
 	}
-	if s.certificate == nil && !isLoopback(s.public) {
+	if s.certificate == nil && !isLocal(s.public.Addr().String()) {
 		log.Warn("tokens are sent over plain HTTP; make this address reachable only for a TLS proxy", "address", s.public.Addr().String())
 	}
 	if warning := c.missingPublicURL(c.PublicURL); warning != "" {
 		log.Warn(warning, "url", s.url())
 	}
 	if s.control != nil {
-		if !isLoopback(s.control) {
+		if !isLocal(s.control.Addr().String()) {
 			log.Warn("the control plane needs no credential, and other machines can reach it", "address", s.control.Addr().String())
 		}
 		log.Info("serving the control plane", "url", urlOf(s.control))
