@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,7 +29,7 @@ import (
 
 // Options say what to take from a file.
 type Options struct {
-	// Domains are the domains to take; rows of others are counted only. Empty: every
+	// Domains are the domains to take, in canonical form; rows of others are counted only. Empty: every
 	// domain. A file that has local parts, but no addresses or domains, needs one.
 	Domains []string
 	// Columns names the header of a column whose usual headers the file does not have.
@@ -111,30 +112,9 @@ func (l *List) ByDomain() map[string][]User {
 	return domains
 }
 
-// DomainError reports that one of Options.Domains is no domain name.
-type DomainError struct {
-	Name string
-	err  error
-}
-
-func (e *DomainError) Error() string {
-	return fmt.Sprintf("the domain %.255q is invalid: %s", e.Name, e.err)
-}
-
-// Unwrap returns what is wrong with the name.
-func (e *DomainError) Unwrap() error { return e.err }
-
 // Parse reads a file. Its error is about the file as a whole, such as a header without
 // addresses; what is wrong with single rows is in List.Problems.
 func Parse(text string, o Options) (*List, error) {
-	o.Domains = slices.Clone(o.Domains)
-	for i, name := range o.Domains {
-		normalized, err := domainname.Normalize(name)
-		if err != nil {
-			return nil, &DomainError{name, err}
-		}
-		o.Domains[i] = normalized
-	}
 	body, firstLine, separators := prepare(text)
 	header, err := findHeader(body, separators, o.Columns)
 	if err != nil {
@@ -361,12 +341,7 @@ func (r row) aliases(primary emailaddr.Address) int {
 
 // SortedDomains returns the names of counts, the domain with most rows first.
 func SortedDomains(counts map[string]int) []string {
-	names := make([]string, 0, len(counts))
-	for name := range counts {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	return names
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 }
 
 // WriteCSV writes users of one domain as Terraform's csvdecode reads them: in UTF-8,

@@ -39,7 +39,7 @@ func describe(l *userlist.List) []string {
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	example := userlist.Options{Domains: []string{"Example.com"}}
+	example := userlist.Options{Domains: []string{"example.com"}}
 	long := strings.Repeat("x", 101)
 	for name, tc := range map[string]struct {
 		text string

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 	"github.com/mailhost/terraform-provider-mailhost/internal/zonefile"
@@ -83,10 +84,12 @@ var parseUsers = providerFunction{
 }
 
 func usersOf(csv, domain string) (map[string]person, error) {
-	list, err := userlist.Parse(csv, userlist.Options{Domains: []string{domain}})
-	if invalid, ok := errors.AsType[*userlist.DomainError](err); ok {
-		return nil, maildns.Problems{{Field: "domain", Element: -1, Text: invalid.Unwrap().Error()}}
-	} else if err != nil {
+	normalized, err := domainname.Normalize(domain)
+	if err != nil {
+		return nil, maildns.Problems{{Field: "domain", Element: -1, Text: err.Error()}}
+	}
+	list, err := userlist.Parse(csv, userlist.Options{Domains: []string{normalized}})
+	if err != nil {
 		return nil, err
 	}
 	if len(list.Problems) > 0 {

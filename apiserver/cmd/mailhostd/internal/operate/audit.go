@@ -96,21 +96,13 @@ func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(s
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	f := store.AuditFilter{
-		AccountID: c.account(), Since: c.Since.Time, Until: c.Until.Time, Operation: c.Operation, RequestID: c.RequestID,
+		AccountID: api.CanonicalID(c.AccountID), Since: c.Since.Time, Until: c.Until.Time, Operation: c.Operation, RequestID: c.RequestID,
 		Subject: c.Subject, Object: c.Object, Limit: c.Limit,
 	}
 	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(f, fn) }); err != nil {
 		return fmt.Errorf("the audit log can't be read: %w", err)
 	}
 	return nil
-}
-
-// account returns the id of --account-id as it is stored, or "".
-func (c AuditCommand) account() string {
-	if c.AccountID == "" {
-		return ""
-	}
-	return api.CanonicalID(c.AccountID)
 }
 
 // auditPage is the number of entries that a request returns at most.
@@ -245,7 +237,7 @@ func (c AuditCommand) deleteArchived(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for n := archiveChunk; n == archiveChunk; {
 		if err := db.Update(ctx, func(tx store.Tx) (err error) {
-			n, err = tx.DeleteAuditEntries(c.account(), c.Until.Time, archiveChunk)
+			n, err = tx.DeleteAuditEntries(api.CanonicalID(c.AccountID), c.Until.Time, archiveChunk)
 			return err
 		}); err != nil {
 			return err

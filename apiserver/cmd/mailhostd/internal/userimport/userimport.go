@@ -116,7 +116,13 @@ func (c Command) read() (*userlist.List, string, error) {
 	for field, header := range c.Column {
 		columns[userlist.Field(field)] = header
 	}
-	list, err := userlist.Parse(text, userlist.Options{Domains: c.Domain, Columns: columns, ActiveOnly: c.ActiveOnly})
+	domains := make([]string, len(c.Domain))
+	for i, name := range c.Domain {
+		if domains[i], err = domainname.Normalize(name); err != nil {
+			return nil, "", fmt.Errorf("%s: the domain %.255q is invalid: %w", c.File, name, err)
+		}
+	}
+	list, err := userlist.Parse(text, userlist.Options{Domains: domains, Columns: columns, ActiveOnly: c.ActiveOnly})
 	if missing, ok := errors.AsType[*userlist.MissingColumnError](err); ok {
 		advice := make([]string, len(missing.Fields))
 		for i, field := range missing.Fields {
@@ -128,7 +134,7 @@ func (c Command) read() (*userlist.List, string, error) {
 	} else if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", c.File, err)
 	}
-	if err := c.requireRows(list); err != nil {
+	if err := c.requireRows(list, domains); err != nil {
 		return nil, "", err
 	}
 	if found := list.ByDomain(); len(c.Domain) == 0 && len(found) > 1 {
@@ -139,13 +145,8 @@ func (c Command) read() (*userlist.List, string, error) {
 
 // requireRows returns an error if the file has no row of a domain that the command names,
 // which is probably misspelled.
-func (c Command) requireRows(list *userlist.List) error {
-	var missing []string
-	for _, name := range c.Domain {
-		if normalized, err := domainname.Normalize(name); err == nil && list.ChosenDomains[normalized] == 0 {
-			missing = append(missing, normalized)
-		}
-	}
+func (c Command) requireRows(list *userlist.List, domains []string) error {
+	missing := slices.DeleteFunc(domains, func(name string) bool { return list.ChosenDomains[name] > 0 })
 	if len(missing) == 0 {
 		return nil
 	}
