@@ -23,7 +23,7 @@ const importBulk = 250
 
 // importInto creates the mailboxes that the account does not have. The published
 // operations are enough.
-func (c Command) importInto(ctx context.Context, p cli.Program, list *userlist.List, result *importResult) (err error) {
+func (c Command) importInto(ctx context.Context, p cli.Program, result *importResult) error {
 	t, err := c.ProvideTarget(ctx, p)
 	if err != nil {
 		return err
@@ -31,12 +31,11 @@ func (c Command) importInto(ctx context.Context, p cli.Program, list *userlist.L
 	if err := requireDomains(ctx, t, result); err != nil {
 		return err
 	}
-	users := list.ByDomain()
 	var imports []*domainImport
 	total := 0
 	for _, d := range result.Domains {
 		i := &domainImport{client: t.Client, domain: d, result: result, bulk: importBulk}
-		if err := i.compare(ctx, users[d.Name]); err != nil {
+		if err := i.compare(ctx); err != nil {
 			return err
 		}
 		imports = append(imports, i)
@@ -105,12 +104,12 @@ type domainImport struct {
 	bulk    int
 }
 
-func (i *domainImport) compare(ctx context.Context, users []userlist.User) error {
+func (i *domainImport) compare(ctx context.Context) error {
 	existing, err := i.existing(ctx)
 	if err != nil {
 		return err
 	}
-	for _, u := range users {
+	for _, u := range i.domain.users {
 		m, ok := existing[u.Address.Local]
 		switch {
 		case !ok:

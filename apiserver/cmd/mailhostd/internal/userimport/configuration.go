@@ -22,18 +22,17 @@ import (
 
 // writeConfigurations writes two files for each domain: its mailboxes as CSV, and the
 // mailbox set that reads them.
-func (c Command) writeConfigurations(list *userlist.List, result *importResult) error {
-	users := list.ByDomain()
+func (c Command) writeConfigurations(result *importResult) error {
 	var differ, formulas []string
 	files := map[string][]byte{}
 	for _, d := range result.Domains {
-		for _, user := range users[d.Name] {
+		for _, user := range d.users {
 			if isFormula(user.FirstName) || isFormula(user.LastName) {
 				formulas = append(formulas, cli.Printable(user.Address.String()))
 			}
 		}
 		var content bytes.Buffer
-		if err := userlist.WriteCSV(&content, users[d.Name]); err != nil {
+		if err := userlist.WriteCSV(&content, d.users); err != nil {
 			return err
 		}
 		path := filepath.Join(c.HCL, d.Name+".csv")

@@ -70,11 +70,11 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	result := newImportResult(c, list, encoding)
 	switch {
 	case c.HCL != "":
-		err = c.writeConfigurations(list, result)
+		err = c.writeConfigurations(result)
 	case c.DryRun && !c.hasAccount():
 		result.notCompared = true
 	default:
-		err = c.importInto(ctx, p, list, result)
+		err = c.importInto(ctx, p, result)
 	}
 	if printErr := c.Print(p, result, result.writeText); err == nil {
 		err = printErr
@@ -221,6 +221,7 @@ type importedDomain struct {
 	Created int `json:"created"`
 	Failed  int `json:"failed"`
 
+	users    []userlist.User
 	compared bool // with the account
 }
 
@@ -247,7 +248,7 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 	}
 	users := list.ByDomain()
 	for _, name := range slices.Sorted(maps.Keys(users)) {
-		r.Domains = append(r.Domains, &importedDomain{Name: name, Users: len(users[name])})
+		r.Domains = append(r.Domains, &importedDomain{Name: name, Users: len(users[name]), users: users[name]})
 	}
 	return r
 }
