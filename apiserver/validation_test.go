@@ -148,24 +148,12 @@ func inputsOf(spec api.Spec) []input {
 	return inputs
 }
 
-// limitedAs maps a body to another body that has the same limits.
-var limitedAs = map[reflect.Type]reflect.Type{
-	reflect.TypeFor[api.UpdateMailboxBody]():        reflect.TypeFor[api.CreateMailboxBody](),
-	reflect.TypeFor[api.UpdateForwardingBody]():     reflect.TypeFor[api.CreateForwardingBody](),
-	reflect.TypeFor[api.UpdateDNSRecordBody]():      reflect.TypeFor[api.CreateDNSRecordBody](),
-	reflect.TypeFor[api.RenameMasterPasswordBody](): reflect.TypeFor[api.CreateMasterPasswordBody](),
-}
-
 // bodyFields returns the fields of a body, with the fields and elements of objects and
 // lists in it.
 func bodyFields(t reflect.Type, loc []string) (found []input) {
 	for f := range fields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		in := input{loc: append(slices.Clone(loc), name), typ: f.Type, tag: f.Tag, required: options == "", nullable: f.Tag.Get("nullable") == "true"}
-		if created, ok := limitedAs[t]; ok {
-			as, _ := created.FieldByName(f.Name)
-			in.tag = as.Tag
-		}
 		if in.typ == reflect.TypeFor[api.Nullable[string]]() {
 			in.typ, in.nullable = reflect.TypeFor[string](), true
 		}
