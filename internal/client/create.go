@@ -36,8 +36,6 @@ type createSpec[T any] struct {
 	id func(*T) string
 	// find searches the lists for what was requested. Nil: there is no list.
 	find func(context.Context) ([]T, error)
-	// isUnique: find searches by a natural key, which only one object can have.
-	isUnique bool
 	// same reports whether an object that was found is as requested. Nil: each is.
 	same func(*T) bool
 	// createdAt returns when an object was created, so that a lookup ignores objects

@@ -42,9 +42,8 @@ func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBod
 // CreateDNSRecord creates a record.
 func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (*api.DNSRecord, error) {
 	return createIn(ctx, c.dnsRecords, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
-		object:   body.Type + " " + body.Name + " of " + body.Domain,
-		find:     func(ctx context.Context) ([]api.DNSRecord, error) { return c.findDNSRecords(ctx, body) },
-		isUnique: true,
+		object: body.Type + " " + body.Name + " of " + body.Domain,
+		find:   func(ctx context.Context) ([]api.DNSRecord, error) { return c.findDNSRecords(ctx, body) },
 		// A system-managed record that yields to the new one is not the new one.
 		same: func(r *api.DNSRecord) bool {
 			return !(r.IsSystemManaged && dnsdata.PurposeOf(r.Type, r.Value) != "") && (body.TTL == nil || r.TTL == *body.TTL)

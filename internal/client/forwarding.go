@@ -46,7 +46,6 @@ func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwarding
 		find: func(ctx context.Context) ([]api.Forwarding, error) {
 			return c.findForwarding(ctx, body.TargetEmail, scope)
 		},
-		isUnique: true,
 	})
 }
 

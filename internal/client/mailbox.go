@@ -42,8 +42,7 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) 
 				return inDomain(m, body.Domain) && strings.EqualFold(m.LocalPart, body.LocalPart)
 			})
 		},
-		isUnique: true,
-		same:     func(m *api.Mailbox) bool { return hasNames(m, body.FirstName, body.LastName) },
+		same: func(m *api.Mailbox) bool { return hasNames(m, body.FirstName, body.LastName) },
 	})
 }
 

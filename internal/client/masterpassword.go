@@ -57,7 +57,6 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 			}
 			return withoutSecret, err
 		},
-		isUnique:   true,
 		invalidate: c.masterPasswords.Invalidate,
 		check:      "Check the account's master passwords before trying again.",
 	})
