@@ -29,23 +29,30 @@ type CreateWorkspaceBody struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Unique within the account"`
 }
 
+type CreateWorkspaceRequest = KeyedRequest[CreateWorkspaceBody]
+
 type WorkspaceRequest struct {
 	InAccount
 	WorkspaceID string `path:"workspace_id" format:"uuid"`
 }
 
+var (
+	account    = Kind{Tag: "Account", Description: "The account itself"}
+	workspaces = Kind{Tag: "Workspaces", Noun: "workspace", Description: "Groups of domains, for access and filters"}
+)
+
 // Operations on the account and its workspaces.
 var (
 	GetAccount = define[InAccount, Account]("GET ", "Read the account", Spec{
-		ID: "get-account", Tag: "Account", Capability: vocab.CapAccountView,
+		ID: "get-account", Kind: account, Capability: vocab.CapAccountView,
 	})
 	ListWorkspaces = define[ListRequest, Page[Workspace]]("GET /workspaces", "List workspaces", Spec{
-		ID: "list-workspaces", Tag: "Workspaces", Capability: vocab.CapWorkspaceView, Narrowable: true,
+		ID: "list-workspaces", Kind: workspaces, Capability: vocab.CapWorkspaceView, Narrowable: true,
 	})
 	CreateWorkspace = define[CreateWorkspaceRequest, Workspace]("POST /workspaces", "Create a workspace", Spec{
-		ID: "create-workspace", Tag: "Workspaces", Capability: vocab.CapWorkspaceManage, Status: http.StatusCreated,
+		ID: "create-workspace", Kind: workspaces, Capability: vocab.CapWorkspaceManage, Status: http.StatusCreated,
 	})
 	GetWorkspace = define[WorkspaceRequest, Workspace]("GET /workspaces/{workspace_id}", "Read a workspace", Spec{
-		ID: "get-workspace", Tag: "Workspaces", Capability: vocab.CapWorkspaceView, Narrowable: true,
+		ID: "get-workspace", Kind: workspaces, Capability: vocab.CapWorkspaceView, Narrowable: true,
 	})
 )

@@ -45,7 +45,9 @@ type ListAuditLogRequest struct {
 	MaxChanges int `query:"max_changes" minimum:"1" doc:"Maximum number of changes of each entry; all without it"`
 }
 
+var auditLog = Kind{Tag: "Audit log", Description: "Who has changed what"}
+
 // ListAuditLog lists the account's changes.
 var ListAuditLog = define[ListAuditLogRequest, []AuditEntry]("GET /audit-log", "List the account's changes, the newest first", Spec{
-	ID: "list-audit-log", Tag: "Audit log", Capability: vocab.CapAuditLogView,
+	ID: "list-audit-log", Kind: auditLog, Capability: vocab.CapAuditLogView,
 })

@@ -47,23 +47,27 @@ type GrantAuthorizationBody struct {
 	ResourceID    *string `json:"resource_id,omitempty" format:"uuid" nullable:"true" doc:"Workspace or domain that the grant is restricted to"`
 }
 
+type GrantAuthorizationRequest = KeyedRequest[GrantAuthorizationBody]
+
 type AuthorizationRequest struct {
 	InAccount
 	AuthorizationID string `path:"authorization_id" format:"uuid"`
 }
 
+var authorizations = Kind{Tag: "Authorizations", Noun: "authorization", Description: "Grants, and who the caller is"}
+
 // Operations on authorizations.
 var (
 	ListAuthorizations = define[ListAuthorizationsRequest, []Authorization]("GET /auth/authorizations", "List the account's authorizations", Spec{
-		Number: 2, ID: "list-authorizations", Tag: "Authorizations", Capability: vocab.CapAuthorizationView,
+		Number: 2, ID: "list-authorizations", Kind: authorizations, Capability: vocab.CapAuthorizationView,
 	})
 	GetCaller = define[InAccount, Caller]("GET /auth/caller", "Read who the caller is, and the caller's grants", Spec{
-		ID: "get-caller", Tag: "Authorizations",
+		ID: "get-caller", Kind: authorizations,
 	})
 	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", "Grant an authorization, never more than the caller has", Spec{
-		ID: "grant-authorization", Tag: "Authorizations", Capability: vocab.CapAuthorizationManage, Status: http.StatusCreated,
+		ID: "grant-authorization", Kind: authorizations, Capability: vocab.CapAuthorizationManage, Status: http.StatusCreated,
 	})
 	RevokeAuthorization = defineEmpty[AuthorizationRequest]("DELETE /auth/authorizations/{authorization_id}", "Revoke an authorization, except for the last account_owner", Spec{
-		ID: "revoke-authorization", Tag: "Authorizations", Capability: vocab.CapAuthorizationManage, WhenCancelled: true,
+		ID: "revoke-authorization", Kind: authorizations, Capability: vocab.CapAuthorizationManage, WhenCancelled: true,
 	})
 )

@@ -17,17 +17,23 @@ type CancelPlanBody struct {
 	CancelImmediately *bool `json:"cancel_immediately,omitempty" nullable:"true" doc:"Default false"`
 }
 
+type CancelPlanRequest = KeyedRequest[CancelPlanBody]
+
 type ChangePlanBody struct {
 	EffectiveDate *string `json:"effective_date,omitempty" format:"date-time" nullable:"true" doc:"Absent: now; not in the past"`
 	PlanID        *string `json:"plan_id,omitempty" enum:"smtp_per_mailbox,smtp_per_proxy" nullable:"true" doc:"Absent: the plan after the current one"`
 }
 
+type ChangePlanRequest = KeyedRequest[ChangePlanBody]
+
+var billing = Kind{Tag: "Billing", Description: "The account's plan"}
+
 // Operations on the account's plan.
 var (
 	CancelPlan = define[CancelPlanRequest, BillingResult]("POST /billing/cancel-plan", "Cancel the account's plan", Spec{
-		Number: 20, ID: "cancel-plan", Tag: "Billing", Capability: vocab.CapBillingManage,
+		Number: 20, ID: "cancel-plan", Kind: billing, Capability: vocab.CapBillingManage,
 	})
 	ChangePlan = define[ChangePlanRequest, BillingResult]("POST /billing/change-plan", "Change the account's plan", Spec{
-		Number: 21, ID: "change-plan", Tag: "Billing", Capability: vocab.CapBillingManage,
+		Number: 21, ID: "change-plan", Kind: billing, Capability: vocab.CapBillingManage,
 	})
 )

@@ -40,6 +40,8 @@ type ClaimDedicatedIPBody struct {
 	OptionID string `json:"option_id" format:"uuid"`
 }
 
+type ClaimDedicatedIPRequest = KeyedRequest[ClaimDedicatedIPBody]
+
 type ListDedicatedIPsRequest struct {
 	InAccount
 	Paged
@@ -52,21 +54,23 @@ type DedicatedIPRequest struct {
 	DedicatedIPID string `path:"dedicated_ip_id" format:"uuid"`
 }
 
+var dedicatedIPs = Kind{Tag: "Dedicated IPs", Noun: "dedicated IP", Description: "Addresses from which only this account sends"}
+
 // Operations on dedicated IPs.
 var (
 	ClaimDedicatedIP = define[ClaimDedicatedIPRequest, DedicatedIP]("POST /dedicated-ips/claim", "Claim a dedicated IP", Spec{
-		Number: 18, ID: "claim-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPClaim, Status: http.StatusCreated,
+		Number: 18, ID: "claim-dedicated-ip", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPClaim, Status: http.StatusCreated,
 	})
 	ListDedicatedIPs = define[ListDedicatedIPsRequest, Page[DedicatedIP]]("GET /dedicated-ips", "List dedicated IPs", Spec{
-		Number: 19, ID: "list-dedicated-ips", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
+		Number: 19, ID: "list-dedicated-ips", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPView,
 	})
 	ListDedicatedIPOptions = define[ListRequest, Page[DedicatedIPOption]]("GET /dedicated-ips/options", "List what can be claimed", Spec{
-		ID: "list-dedicated-ip-options", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
+		ID: "list-dedicated-ip-options", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPView,
 	})
 	GetDedicatedIP = define[DedicatedIPRequest, DedicatedIP]("GET /dedicated-ips/{dedicated_ip_id}", "Read a dedicated IP", Spec{
-		ID: "get-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPView,
+		ID: "get-dedicated-ip", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPView,
 	})
 	ReleaseDedicatedIP = defineEmpty[DedicatedIPRequest]("DELETE /dedicated-ips/{dedicated_ip_id}", "Give a dedicated IP back", Spec{
-		ID: "release-dedicated-ip", Tag: "Dedicated IPs", Capability: vocab.CapDedicatedIPRelease,
+		ID: "release-dedicated-ip", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPRelease,
 	})
 )

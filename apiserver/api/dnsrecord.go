@@ -26,6 +26,8 @@ type CreateDNSRecordBody struct {
 	TTL    *int64 `json:"ttl,omitempty" minimum:"60" maximum:"86400" default:"3600" nullable:"true" doc:"Seconds"`
 }
 
+type CreateDNSRecordRequest = KeyedRequest[CreateDNSRecordBody]
+
 type ListDNSRecordsRequest struct {
 	InAccount
 	Paged
@@ -53,22 +55,24 @@ type UpdateDNSRecordBody struct {
 	Prio  *int64  `json:"prio,omitempty" minimum:"0" maximum:"65535" nullable:"true"`
 }
 
+var dnsRecords = Kind{Tag: "DNS records", Noun: "DNS record", Description: "Records in the zones of the account's domains"}
+
 // Operations on DNS records.
 var (
 	CreateDNSRecord = define[CreateDNSRecordRequest, DNSRecord]("POST /dns-records", "Create a DNS record", Spec{
-		Number: 17, ID: "create-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordCreate, Narrowable: true, Status: http.StatusCreated,
+		Number: 17, ID: "create-dns-record", Kind: dnsRecords, Capability: vocab.CapDNSRecordCreate, Narrowable: true, Status: http.StatusCreated,
 	})
 	ListDNSRecords = define[ListDNSRecordsRequest, Page[DNSRecord]]("GET /dns-records", "List DNS records", Spec{
-		ID: "list-dns-records", Tag: "DNS records", Capability: vocab.CapDNSRecordView, Narrowable: true,
+		ID: "list-dns-records", Kind: dnsRecords, Capability: vocab.CapDNSRecordView, Narrowable: true,
 	})
 	GetDNSRecord = define[DNSRecordRequest, DNSRecord]("GET /dns-records/{dns_record_id}", "Read a DNS record", Spec{
-		ID: "get-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordView, Narrowable: true,
+		ID: "get-dns-record", Kind: dnsRecords, Capability: vocab.CapDNSRecordView, Narrowable: true,
 	})
 	UpdateDNSRecord = define[UpdateDNSRecordRequest, DNSRecord]("PATCH /dns-records/{dns_record_id}", "Change a DNS record's value, TTL or priority", Spec{
-		ID: "update-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordUpdate, Narrowable: true,
+		ID: "update-dns-record", Kind: dnsRecords, Capability: vocab.CapDNSRecordUpdate, Narrowable: true,
 	})
 	DeleteDNSRecord = defineEmpty[DNSRecordRequest]("DELETE /dns-records/{dns_record_id}", "Delete a DNS record that is not system-managed", Spec{
-		ID: "delete-dns-record", Tag: "DNS records", Capability: vocab.CapDNSRecordDelete, Narrowable: true,
+		ID: "delete-dns-record", Kind: dnsRecords, Capability: vocab.CapDNSRecordDelete, Narrowable: true,
 	})
 )
 

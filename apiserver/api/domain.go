@@ -50,6 +50,8 @@ type PurchaseDomainsBody struct {
 	ContactInfo ContactInfo `json:"contact_info"`
 }
 
+type PurchaseDomainsRequest = KeyedRequest[PurchaseDomainsBody]
+
 // ContactInfo is the registrant of a purchased domain.
 type ContactInfo struct {
 	Address1     string `json:"address_1" minLength:"1" maxLength:"255" format:"name"`
@@ -138,24 +140,26 @@ type DomainAvailability struct {
 	Currency   *string `json:"currency"`
 }
 
+var domains = Kind{Tag: "Domains", Noun: "domain", Description: "Domains: availability, purchase and settings"}
+
 // Operations on domains.
 var (
 	PurchaseDomains = define[PurchaseDomainsRequest, Purchase]("POST /domains/purchase", "Buy domains, each reported on its own", Spec{
-		Number: 14, ID: "purchase-domains", Tag: "Domains", Capability: vocab.CapDomainPurchase, Narrowable: true,
+		Number: 14, ID: "purchase-domains", Kind: domains, Capability: vocab.CapDomainPurchase, Narrowable: true,
 	})
 	ListDomains = define[ListDomainsRequest, Page[Domain]]("GET /domains", "List domains", Spec{
-		Number: 15, ID: "list-domains", Tag: "Domains", Capability: vocab.CapDomainView, Narrowable: true,
+		Number: 15, ID: "list-domains", Kind: domains, Capability: vocab.CapDomainView, Narrowable: true,
 	})
 	UpdateDomain = define[UpdateDomainRequest, DomainSettings]("PATCH /domains/{domain}", "Change a domain's customer-facing settings", Spec{
-		Number: 16, ID: "update-domain", Tag: "Domains", Capability: vocab.CapDomainUpdate, Narrowable: true,
+		Number: 16, ID: "update-domain", Kind: domains, Capability: vocab.CapDomainUpdate, Narrowable: true,
 	})
 	GetDomain = define[DomainRequest, Domain]("GET /domains/{domain}", "Read a domain", Spec{
-		ID: "get-domain", Tag: "Domains", Capability: vocab.CapDomainView, Narrowable: true,
+		ID: "get-domain", Kind: domains, Capability: vocab.CapDomainView, Narrowable: true,
 	})
 	CheckDomainAvailability = define[DomainAvailabilityRequest, DomainAvailability]("GET /domains/availability", "Report whether a domain can be bought, and at what price", Spec{
-		ID: "check-domain-availability", Tag: "Domains", Capability: vocab.CapDomainView,
+		ID: "check-domain-availability", Kind: domains, Capability: vocab.CapDomainView,
 	})
 	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", "Delete a domain without mailboxes, with its DNS records", Spec{
-		ID: "delete-domain", Tag: "Domains", Capability: vocab.CapDomainDelete, Narrowable: true,
+		ID: "delete-domain", Kind: domains, Capability: vocab.CapDomainDelete, Narrowable: true,
 	})
 )

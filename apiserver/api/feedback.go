@@ -35,6 +35,8 @@ type SubmitFeedbackBody struct {
 	PaidProductFeature bool     `json:"paid_product_feature,omitempty" default:"false"`
 }
 
+type SubmitFeedbackRequest = KeyedRequest[SubmitFeedbackBody]
+
 // MaxAttributesBytes is the largest size of feedback's attributes, as compact JSON.
 const MaxAttributesBytes = 16 << 10
 
@@ -47,9 +49,11 @@ func (b *SubmitFeedbackBody) Validate() []*Problem {
 	return f
 }
 
+var feedback = Kind{Tag: "Feedback", Description: "Reports to the people who run the service"}
+
 // SubmitFeedback is the operation on feedback.
 var SubmitFeedback = define[SubmitFeedbackRequest, Feedback]("POST /feedback", "Submit product feedback", Spec{
-	Number: 22, ID: "submit-feedback", Tag: "Feedback", Status: http.StatusCreated,
+	Number: 22, ID: "submit-feedback", Kind: feedback, Status: http.StatusCreated,
 })
 
 // FreeForm is a JSON object that is stored unchanged, large numbers included.

@@ -28,6 +28,8 @@ type CreateForwardingBody struct {
 	WorkspaceID *string `json:"workspace_id,omitempty" format:"uuid" nullable:"true" doc:"The scope is that workspace"`
 }
 
+type CreateForwardingRequest = KeyedRequest[CreateForwardingBody]
+
 type ListForwardingRequest struct {
 	InAccount
 	Paged
@@ -65,24 +67,26 @@ type ForwardingRequest struct {
 	ForwardingID string `path:"forwarding_id" format:"uuid"`
 }
 
+var forwarding = Kind{Tag: "Forwarding", Noun: "forwarding rule", Description: "Rules that forward the mail of a scope, once the recipient has agreed"}
+
 // Operations on forwarding rules.
 var (
 	CreateForwarding = define[CreateForwardingRequest, Forwarding]("POST /forwarding", "Create a forwarding rule", Spec{
-		Number: 6, ID: "create-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true, Status: http.StatusCreated,
+		Number: 6, ID: "create-forwarding", Kind: forwarding, Capability: vocab.CapForwardingManage, Narrowable: true, Status: http.StatusCreated,
 	})
 	ListForwarding = define[ListForwardingRequest, Page[Forwarding]]("GET /forwarding", "List forwarding rules", Spec{
-		Number: 7, ID: "list-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingView, Narrowable: true,
+		Number: 7, ID: "list-forwarding", Kind: forwarding, Capability: vocab.CapForwardingView, Narrowable: true,
 	})
 	UpdateForwarding = define[UpdateForwardingRequest, Forwarding]("PATCH /forwarding/{forwarding_id}", "Change a forwarding rule's target, or send the verification again", Spec{
-		Number: 8, ID: "update-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
+		Number: 8, ID: "update-forwarding", Kind: forwarding, Capability: vocab.CapForwardingManage, Narrowable: true,
 	})
 	GetForwarding = define[ForwardingRequest, Forwarding]("GET /forwarding/{forwarding_id}", "Read a forwarding rule", Spec{
-		ID: "get-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingView, Narrowable: true,
+		ID: "get-forwarding", Kind: forwarding, Capability: vocab.CapForwardingView, Narrowable: true,
 	})
 	DeleteForwarding = defineEmpty[ForwardingRequest]("DELETE /forwarding/{forwarding_id}", "Delete a forwarding rule", Spec{
-		ID: "delete-forwarding", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
+		ID: "delete-forwarding", Kind: forwarding, Capability: vocab.CapForwardingManage, Narrowable: true,
 	})
 	SetForwardingActive = define[SetForwardingActiveRequest, Forwarding]("PATCH /forwarding/{forwarding_id}/active", "Switch a forwarding rule on or off", Spec{
-		ID: "set-forwarding-active", Tag: "Forwarding", Capability: vocab.CapForwardingManage, Narrowable: true,
+		ID: "set-forwarding-active", Kind: forwarding, Capability: vocab.CapForwardingManage, Narrowable: true,
 	})
 )

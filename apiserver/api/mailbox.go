@@ -43,6 +43,8 @@ type CreateMailboxBody struct {
 	LocalPart string `json:"local_part" minLength:"1" maxLength:"64" doc:"Dot-atom of RFC 5321, stored in lower case, unique in its domain"`
 }
 
+type CreateMailboxRequest = KeyedRequest[CreateMailboxBody]
+
 // MaxBulkItems is the largest number of items in a bulk request.
 const MaxBulkItems = 1000
 
@@ -50,6 +52,8 @@ type CreateMailboxesBody struct {
 	Domain string           `json:"domain" minLength:"1" doc:"Domain UUID or domain name"`
 	Items  []NewMailboxItem `json:"items" nullable:"false" minItems:"1" maxItems:"1000"`
 }
+
+type CreateMailboxesRequest = KeyedRequest[CreateMailboxesBody]
 
 // NewMailboxItem is one mailbox of a bulk request. A bad one does not stop the others.
 type NewMailboxItem struct {
@@ -123,27 +127,29 @@ type MailboxRequest struct {
 	Mailbox string `path:"mailbox" doc:"Mailbox UUID or primary address"`
 }
 
+var mailboxes = Kind{Tag: "Mailboxes", Noun: "mailbox", Description: "Mailboxes, one by one, in bulk and as CSV"}
+
 // Operations on mailboxes.
 var (
 	CreateMailbox = define[CreateMailboxRequest, Mailbox]("POST /mailboxes", "Create a mailbox", Spec{
-		Number: 9, ID: "create-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxCreate, Narrowable: true, Status: http.StatusCreated,
+		Number: 9, ID: "create-mailbox", Kind: mailboxes, Capability: vocab.CapMailboxCreate, Narrowable: true, Status: http.StatusCreated,
 	})
 	ListMailboxes = define[ListMailboxesRequest, Page[Mailbox]]("GET /mailboxes", "List mailboxes", Spec{
-		Number: 10, ID: "list-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxView, Narrowable: true,
+		Number: 10, ID: "list-mailboxes", Kind: mailboxes, Capability: vocab.CapMailboxView, Narrowable: true,
 	})
 	UpdateMailbox = define[UpdateMailboxRequest, Mailbox]("PATCH /mailboxes/{mailbox}", "Change a mailbox's names", Spec{
-		Number: 11, ID: "update-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxUpdate, Narrowable: true,
+		Number: 11, ID: "update-mailbox", Kind: mailboxes, Capability: vocab.CapMailboxUpdate, Narrowable: true,
 	})
 	CreateMailboxes = define[CreateMailboxesRequest, CreatedMailboxes]("POST /mailboxes/bulk", "Create many mailboxes, each reported on its own", Spec{
-		Number: 12, ID: "create-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxCreate, Narrowable: true,
+		Number: 12, ID: "create-mailboxes", Kind: mailboxes, Capability: vocab.CapMailboxCreate, Narrowable: true,
 	})
 	ExportMailboxes = define[ExportMailboxesRequest, CSV]("POST /mailboxes/export", "Export mailboxes as CSV (RFC 4180)", Spec{
-		Number: 13, ID: "export-mailboxes", Tag: "Mailboxes", Capability: vocab.CapMailboxExport, Narrowable: true,
+		Number: 13, ID: "export-mailboxes", Kind: mailboxes, Capability: vocab.CapMailboxExport, Narrowable: true,
 	})
 	GetMailbox = define[MailboxRequest, Mailbox]("GET /mailboxes/{mailbox}", "Read a mailbox", Spec{
-		ID: "get-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxView, Narrowable: true,
+		ID: "get-mailbox", Kind: mailboxes, Capability: vocab.CapMailboxView, Narrowable: true,
 	})
 	DeleteMailbox = defineEmpty[MailboxRequest]("DELETE /mailboxes/{mailbox}", "Delete a mailbox", Spec{
-		ID: "delete-mailbox", Tag: "Mailboxes", Capability: vocab.CapMailboxDelete, Narrowable: true,
+		ID: "delete-mailbox", Kind: mailboxes, Capability: vocab.CapMailboxDelete, Narrowable: true,
 	})
 )

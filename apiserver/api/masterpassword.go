@@ -30,6 +30,8 @@ type CreateMasterPasswordBody struct {
 	Value       *string `json:"value,omitempty" minLength:"4" maxLength:"256" nullable:"true" doc:"The secret when it is not generated"`
 }
 
+type CreateMasterPasswordRequest = KeyedRequest[CreateMasterPasswordBody]
+
 type ListMasterPasswordsRequest struct {
 	InAccount
 	Paged
@@ -54,21 +56,23 @@ type MasterPasswordRequest struct {
 	CredentialID string `path:"credential_id" format:"uuid"`
 }
 
+var masterPasswords = Kind{Tag: "Master passwords", Noun: "master password", Description: "Passwords that open every mailbox of a scope; the paths call them credentials"}
+
 // Operations on master passwords.
 var (
 	CreateMasterPassword = define[CreateMasterPasswordRequest, CreatedMasterPassword]("POST /credentials", "Create a master password", Spec{
-		Number: 3, ID: "create-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true, Status: http.StatusCreated,
+		Number: 3, ID: "create-master-password", Kind: masterPasswords, Capability: vocab.CapCredentialManage, Narrowable: true, Status: http.StatusCreated,
 	})
 	ListMasterPasswords = define[ListMasterPasswordsRequest, Page[MasterPassword]]("GET /credentials", "List master passwords", Spec{
-		Number: 4, ID: "list-master-passwords", Tag: "Master passwords", Capability: vocab.CapCredentialView, Narrowable: true,
+		Number: 4, ID: "list-master-passwords", Kind: masterPasswords, Capability: vocab.CapCredentialView, Narrowable: true,
 	})
 	RenameMasterPassword = define[RenameMasterPasswordRequest, MasterPassword]("PATCH /credentials/{credential_id}", "Rename a master password", Spec{
-		Number: 5, ID: "rename-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true,
+		Number: 5, ID: "rename-master-password", Kind: masterPasswords, Capability: vocab.CapCredentialManage, Narrowable: true,
 	})
 	GetMasterPassword = define[MasterPasswordRequest, MasterPassword]("GET /credentials/{credential_id}", "Read a master password", Spec{
-		ID: "get-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialView, Narrowable: true,
+		ID: "get-master-password", Kind: masterPasswords, Capability: vocab.CapCredentialView, Narrowable: true,
 	})
 	DeleteMasterPassword = defineEmpty[MasterPasswordRequest]("DELETE /credentials/{credential_id}", "Delete a master password", Spec{
-		ID: "delete-master-password", Tag: "Master passwords", Capability: vocab.CapCredentialManage, Narrowable: true,
+		ID: "delete-master-password", Kind: masterPasswords, Capability: vocab.CapCredentialManage, Narrowable: true,
 	})
 )

@@ -35,11 +35,18 @@ type Spec struct {
 	Narrowable bool
 	// WhenCancelled reports that the operation changes a cancelled account as well.
 	WhenCancelled bool
-	// Tag groups operations by resource in the OpenAPI document.
-	Tag     string
-	Summary string
+	Kind          Kind
+	Summary       string
 	// Request and Response are the types of the input and of the response body.
 	Request, Response reflect.Type
+}
+
+// Kind is the kind of object that an operation is about.
+type Kind struct {
+	// Tag groups the kind's operations in the OpenAPI document, with a description.
+	Tag, Description string
+	// Noun names an object in messages; empty if no operation names one in its path.
+	Noun string
 }
 
 // Keyed reports whether the operation takes an Idempotency-Key: it creates something or moves
@@ -88,7 +95,7 @@ func Specs() []Spec {
 // define adds an operation with a JSON response to Specs, for "METHOD /path/after/prefix".
 func define[Req, Resp any](route, summary string, s Spec) Operation[Req, Resp] {
 	method, path, ok := strings.Cut(route, " ")
-	if !ok || s.ID == "" || s.Tag == "" {
+	if !ok || s.ID == "" || s.Kind.Tag == "" {
 		panic(fmt.Sprintf("api: incomplete operation %q", route))
 	}
 	s.Method, s.Path, s.Summary, s.Status = method, Prefix+path, summary, cmp.Or(s.Status, http.StatusOK)

@@ -35,23 +35,27 @@ type CreateServiceAccountBody struct {
 	ExpiresAt *string `json:"expires_at,omitempty" format:"date-time" nullable:"true" doc:"When the token stops working; in the future, and no later than that of the service account that creates it, which is the default; without either: never"`
 }
 
+type CreateServiceAccountRequest = KeyedRequest[CreateServiceAccountBody]
+
 type ServiceAccountRequest struct {
 	InAccount
 	ServiceAccountID string `path:"service_account_id" format:"uuid"`
 }
 
+var serviceAccounts = Kind{Tag: "Service accounts", Noun: "service account", Description: "Credentials of machines"}
+
 // Operations on service accounts.
 var (
 	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", "Create a service account; its token is in this response only", Spec{
-		Number: 1, ID: "create-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountCreate, Status: http.StatusCreated,
+		Number: 1, ID: "create-service-account", Kind: serviceAccounts, Capability: vocab.CapServiceAccountCreate, Status: http.StatusCreated,
 	})
 	ListServiceAccounts = define[ListRequest, Page[ServiceAccount]]("GET /auth/service-accounts", "List service accounts", Spec{
-		ID: "list-service-accounts", Tag: "Service accounts", Capability: vocab.CapServiceAccountView,
+		ID: "list-service-accounts", Kind: serviceAccounts, Capability: vocab.CapServiceAccountView,
 	})
 	GetServiceAccount = define[ServiceAccountRequest, ServiceAccount]("GET /auth/service-accounts/{service_account_id}", "Read a service account", Spec{
-		ID: "get-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountView,
+		ID: "get-service-account", Kind: serviceAccounts, Capability: vocab.CapServiceAccountView,
 	})
 	RevokeServiceAccount = defineEmpty[ServiceAccountRequest]("DELETE /auth/service-accounts/{service_account_id}", "Revoke a service account that has no more grants than the caller: its token stops working", Spec{
-		ID: "revoke-service-account", Tag: "Service accounts", Capability: vocab.CapServiceAccountRevoke, WhenCancelled: true,
+		ID: "revoke-service-account", Kind: serviceAccounts, Capability: vocab.CapServiceAccountRevoke, WhenCancelled: true,
 	})
 )

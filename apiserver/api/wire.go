@@ -30,23 +30,6 @@ type KeyedRequest[B any] struct {
 	Body B
 }
 
-// The requests that consist of a body under an Idempotency-Key.
-type (
-	CreateDNSRecordRequest      = KeyedRequest[CreateDNSRecordBody]
-	CreateForwardingRequest     = KeyedRequest[CreateForwardingBody]
-	CreateMailboxRequest        = KeyedRequest[CreateMailboxBody]
-	CreateMailboxesRequest      = KeyedRequest[CreateMailboxesBody]
-	CreateMasterPasswordRequest = KeyedRequest[CreateMasterPasswordBody]
-	CreateServiceAccountRequest = KeyedRequest[CreateServiceAccountBody]
-	CreateWorkspaceRequest      = KeyedRequest[CreateWorkspaceBody]
-	CancelPlanRequest           = KeyedRequest[CancelPlanBody]
-	ChangePlanRequest           = KeyedRequest[ChangePlanBody]
-	ClaimDedicatedIPRequest     = KeyedRequest[ClaimDedicatedIPBody]
-	GrantAuthorizationRequest   = KeyedRequest[GrantAuthorizationBody]
-	PurchaseDomainsRequest      = KeyedRequest[PurchaseDomainsBody]
-	SubmitFeedbackRequest       = KeyedRequest[SubmitFeedbackBody]
-)
-
 // Paged is the query of a list operation whose response is a Page.
 type Paged struct {
 	Page     int `query:"page" default:"1" minimum:"1" doc:"One-based page number"`

@@ -95,19 +95,19 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{transport: t, readers: map[string]reader{}, claims: newMutex()}
 	c.bulkLimit.Store(api.MaxBulkItems)
-	c.dedicatedIPs = newKind(c, "dedicated IP", dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
+	c.dedicatedIPs = newKind(c, dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })
-	c.dnsRecords = newKind(c, "DNS record", dnsRecordKeys, api.ListDNSRecords, api.GetDNSRecord, api.DeleteDNSRecord,
+	c.dnsRecords = newKind(c, dnsRecordKeys, api.ListDNSRecords, api.GetDNSRecord, api.DeleteDNSRecord,
 		func(id string) *api.DNSRecordRequest { return &api.DNSRecordRequest{DNSRecordID: dnsRecordID(id)} })
-	c.domains = newKind(c, "domain", domainKeys, api.ListDomains, api.GetDomain, api.DeleteDomain,
+	c.domains = newKind(c, domainKeys, api.ListDomains, api.GetDomain, api.DeleteDomain,
 		func(idOrName string) *api.DomainRequest { return &api.DomainRequest{Domain: idOrName} })
-	c.forwarding = newKind(c, "forwarding rule", forwardingKeys, api.ListForwarding, api.GetForwarding, api.DeleteForwarding,
+	c.forwarding = newKind(c, forwardingKeys, api.ListForwarding, api.GetForwarding, api.DeleteForwarding,
 		func(id string) *api.ForwardingRequest { return &api.ForwardingRequest{ForwardingID: id} })
-	c.mailboxes = newKind(c, "mailbox", mailboxKeys, api.ListMailboxes, api.GetMailbox, api.DeleteMailbox,
+	c.mailboxes = newKind(c, mailboxKeys, api.ListMailboxes, api.GetMailbox, api.DeleteMailbox,
 		func(idOrAddress string) *api.MailboxRequest { return &api.MailboxRequest{Mailbox: idOrAddress} })
-	c.masterPasswords = newKind(c, "master password", masterPasswordKeys, api.ListMasterPasswords, api.GetMasterPassword, api.DeleteMasterPassword,
+	c.masterPasswords = newKind(c, masterPasswordKeys, api.ListMasterPasswords, api.GetMasterPassword, api.DeleteMasterPassword,
 		func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} })
-	c.serviceAccounts = newKind(c, "service account", serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
+	c.serviceAccounts = newKind(c, serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
 		func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} })
 	if o.TokenSource == nil {
 		c.token = o.Token

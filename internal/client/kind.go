@@ -33,10 +33,10 @@ type kind[T any] struct {
 
 // newKind returns a kind of object. request returns the request that names one object.
 func newKind[T, List any, P pagedRequest[List], Req any](
-	c *Client, noun string, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
+	c *Client, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
 ) *kind[T] {
-	k := &kind[T]{client: c, noun: noun}
+	k := &kind[T]{client: c, noun: getOp.Kind.Noun}
 	k.Cache = listcache.New(keys, func(ctx context.Context) iter.Seq2[T, error] {
 		var all List
 		return list[List, T, P](ctx, c, listOp, all, keys.ID)
@@ -54,7 +54,7 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 		return k.share(ctx, key, func(ctx context.Context) (*T, error) { return read(ctx, k, getOp, request(key), key) })
 	}
 	k.delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
-	c.readers[getOp.Tag] = reader{getOp.Spec, func(ctx context.Context, id string) error {
+	c.readers[getOp.Kind.Tag] = reader{getOp.Spec, func(ctx context.Context, id string) error {
 		_, err := k.get(ctx, id)
 		return err
 	}}

@@ -124,7 +124,7 @@ func isAPIRefusal(err error) bool {
 // lack that or the one that reads the same kind of object. If neither is known yet, Supports
 // reads the object with the id.
 func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
-	r := c.readers[op.Tag]
+	r := c.readers[op.Kind.Tag]
 	o, get := c.operation(op), c.operation(r.op)
 	if unlock, err := o.finding.lock(ctx); err == nil {
 		defer unlock()

@@ -1,11 +1,9 @@
 package account
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -161,16 +159,9 @@ func (c *Call) replay(r store.Reader) (bool, error) {
 // other error unchanged.
 func (c *Call) notFound(err error) error {
 	if params := c.Spec.PathParameters(); len(params) > 1 && errors.Is(err, store.ErrNotFound) {
-		param := params[1] // after the account
-		kind := strings.ReplaceAll(strings.TrimSuffix(param, "_id"), "_", " ")
-		return api.NotFound(param, cmp.Or(kindNames[kind], kind))
+		return api.NotFound(params[1], c.Spec.Kind.Noun) // params[0] is the account
 	}
 	return err
-}
-
-// kindNames are the kinds of object that messages call otherwise than path parameters do.
-var kindNames = map[string]string{
-	"credential": "master password", "dedicated ip": "dedicated IP", "dns record": "DNS record", "forwarding": "forwarding rule",
 }
 
 // page returns the page of a list that a request asks for.

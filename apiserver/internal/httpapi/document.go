@@ -139,7 +139,7 @@ func exampleOf(s *huma.Schema, value string) any {
 
 func describe(s api.Spec, in input) *huma.Operation {
 	op := &huma.Operation{
-		OperationID: s.ID, Method: s.Method, Path: s.Path, Summary: s.Summary, Tags: []string{s.Tag},
+		OperationID: s.ID, Method: s.Method, Path: s.Path, Summary: s.Summary, Tags: []string{s.Kind.Tag},
 		Description: "Needs a credential of the account, and no capability.",
 		Security:    []map[string][]string{{securityScheme: {}}}, Extensions: map[string]any{},
 		Responses: map[string]*huma.Response{

@@ -101,28 +101,11 @@ func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
 	return r
 }
 
-// tagDescriptions say what the operations of each tag are about.
-var tagDescriptions = map[string]string{
-	"Account":          "The account itself",
-	"Audit log":        "Who has changed what",
-	"Authorizations":   "Grants, and who the caller is",
-	"Billing":          "The account's plan",
-	"DNS records":      "Records in the zones of the account's domains",
-	"Dedicated IPs":    "Addresses from which only this account sends",
-	"Domains":          "Domains: availability, purchase and settings",
-	"Feedback":         "Reports to the people who run the service",
-	"Forwarding":       "Rules that forward the mail of a scope, once the recipient has agreed",
-	"Mailboxes":        "Mailboxes, one by one, in bulk and as CSV",
-	"Master passwords": "Passwords that open every mailbox of a scope; the paths call them credentials",
-	"Service accounts": "Credentials of machines",
-	"Workspaces":       "Groups of domains, for access and filters",
-}
-
 // tagsOf returns the tags of operations, in their order.
 func tagsOf(specs []api.Spec) (tags []*huma.Tag) {
 	for _, s := range specs {
-		if !slices.ContainsFunc(tags, func(t *huma.Tag) bool { return t.Name == s.Tag }) {
-			tags = append(tags, &huma.Tag{Name: s.Tag, Description: tagDescriptions[s.Tag]})
+		if !slices.ContainsFunc(tags, func(t *huma.Tag) bool { return t.Name == s.Kind.Tag }) {
+			tags = append(tags, &huma.Tag{Name: s.Kind.Tag, Description: s.Kind.Description})
 		}
 	}
 	return tags
@@ -183,7 +166,7 @@ var errorTypes = []struct {
 // description is the introduction of the document, in Markdown.
 func description() string {
 	var b strings.Builder
-	b.WriteString(`Manages an email-hosting account: domains, mailboxes, DNS records, forwarding, master passwords, service accounts, dedicated IPs and the plan. Operations marked x-lifecycle-extension are beyond the published ones and can be switched off as a whole.
+	b.WriteString(`Manages an email-hosting account and what it holds. Operations marked x-lifecycle-extension are beyond the published ones and can be switched off as a whole.
 
 The examples are calls of one account, recorded in their order.
 

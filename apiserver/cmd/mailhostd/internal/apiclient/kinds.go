@@ -19,10 +19,9 @@ type Kind struct {
 
 // Kinds are the kinds of objects that commands and pages count.
 var Kinds = []Kind{
-	kind("domain", api.ListDomains), kind("mailbox", api.ListMailboxes), kind("forwarding rule", api.ListForwarding), kind("DNS record", api.ListDNSRecords),
-	kind("dedicated IP", api.ListDedicatedIPs), kind("workspace", api.ListWorkspaces),
+	kind(api.ListDomains), kind(api.ListMailboxes), kind(api.ListForwarding), kind(api.ListDNSRecords), kind(api.ListDedicatedIPs), kind(api.ListWorkspaces),
 }
 
-func kind[Req, Item any](name string, op api.Operation[Req, api.Page[Item]]) Kind {
-	return Kind{name, path.Base(op.Path), func(ctx context.Context, c *Client) (int, error) { return Total(ctx, c, op) }}
+func kind[Req, Item any](op api.Operation[Req, api.Page[Item]]) Kind {
+	return Kind{op.Kind.Noun, path.Base(op.Path), func(ctx context.Context, c *Client) (int, error) { return Total(ctx, c, op) }}
 }
