@@ -1,6 +1,4 @@
-// The provider mailhost/mailhost manages an email-hosting account: domains,
-// mailboxes, DNS records, forwarding, master passwords, service accounts and
-// dedicated IPs.
+// The provider mailhost/mailhost manages an email-hosting account.
 package main
 
 import (

@@ -61,7 +61,7 @@ type AccountWriter interface {
 	CreateAccount(a *Account) error
 	UpdateAccount(id string, change func(*Account) error) (Account, error)
 	// DeleteAccount deletes an account with all that is in it; only the account is reported.
-	// Domains and dedicated IPs must be gone already.
+	// What was bought must be gone already.
 	DeleteAccount(id string) error
 	CreateWorkspace(w *Workspace) error
 }

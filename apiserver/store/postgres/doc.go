@@ -8,7 +8,7 @@
 // reads or writes anything of the account (SELECT … FOR NO KEY UPDATE), so that it is
 // alone there, and each of its statements sees what was committed before. Accounts don't
 // wait for each other. The list of accounts has a lock of its own (pg_advisory_xact_lock).
-// Domain names and addresses of dedicated IPs are unique in all accounts by constraints.
+// What is unique in all accounts, such as the name of a domain, is so by constraints.
 // In a process, an update that names its account (store.InAccount) waits for the others of
 // the account before it takes a connection, or joins their transaction: those that wait at the
 // same time have one commit. There are no savepoints: if one of them fails after it has written,

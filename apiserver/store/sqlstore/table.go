@@ -139,7 +139,7 @@ var wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
 
 func snakeCase(name string) string {
 	if owner, ok := strings.CutSuffix(name, "ID"); ok && owner != "" {
-		return snakeCase(owner) + "_id" // also of DedicatedIPID
+		return snakeCase(owner) + "_id" // an abbreviation before it is a word of its own
 	}
 	return strings.ToLower(wordStart.ReplaceAllString(name, "${1}${3}_${2}${4}"))
 }
