@@ -45,15 +45,15 @@ func summarize(ctx context.Context, c *apiclient.Client) (s accountSummary, err 
 	}
 	s.Account = *account
 	var domainsErr, mailboxesErr, tokensErr error
-	s.Domains, domainsErr = total(ctx, c, api.ListDomains)
-	s.Mailboxes, mailboxesErr = total(ctx, c, api.ListMailboxes)
-	s.ServiceAccounts, tokensErr = total(ctx, c, api.ListServiceAccounts)
+	s.Domains, domainsErr = total(ctx, c, api.ListDomains.Spec)
+	s.Mailboxes, mailboxesErr = total(ctx, c, api.ListMailboxes.Spec)
+	s.ServiceAccounts, tokensErr = total(ctx, c, api.ListServiceAccounts.Spec)
 	return s, errors.Join(domainsErr, mailboxesErr, tokensErr)
 }
 
 // total returns the length of a list, and nil if the caller may not see it.
-func total[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operation[Req, api.Page[Item]]) (*int, error) {
-	n, err := apiclient.Total(ctx, c, op)
+func total(ctx context.Context, c *apiclient.Client, list api.Spec) (*int, error) {
+	n, err := apiclient.Total(ctx, c, list)
 	if apiclient.Denied(err) {
 		return nil, nil
 	}

@@ -140,16 +140,6 @@ func All[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, ap
 	}
 }
 
-func Total[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, api.Page[Item]]) (int, error) {
-	in := new(Req)
-	any(in).(interface{ SetPaging(page, size int) }).SetPaging(1, 1)
-	page, err := Call(ctx, c, op, in)
-	if err != nil {
-		return 0, err
-	}
-	return page.Total, nil
-}
-
 func Collect[Item any](all iter.Seq2[Item, error]) ([]Item, error) {
 	items := []Item{}
 	for item, err := range all {

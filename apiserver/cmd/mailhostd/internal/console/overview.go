@@ -39,9 +39,10 @@ func overview(v *visit) (view, error) {
 		Caller:  partOf(call(v, api.GetCaller, &api.InAccount{})),
 		Recent:  partOf(call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 6, MaxChanges: changesRead})),
 	}
+	lists := apiclient.Lists()
 	for _, s := range sections() {
-		if i := slices.IndexFunc(apiclient.Kinds, func(k apiclient.Kind) bool { return s.Path == "/"+k.Path }); i >= 0 {
-			p.Counts = append(p.Counts, count{s.link, partOf(apiclient.Kinds[i].Total(v.Context(), v.api))})
+		if i := slices.IndexFunc(lists, func(l api.Spec) bool { return s.Path == strings.TrimPrefix(l.Path, api.Prefix) }); i >= 0 {
+			p.Counts = append(p.Counts, count{s.link, partOf(apiclient.Total(v.Context(), v.api, lists[i]))})
 		}
 	}
 	p.Counts = append(p.Counts, count{link{"/tokens", "Tokens"}, totalOf(tokens, tokensErr)})

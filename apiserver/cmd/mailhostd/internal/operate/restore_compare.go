@@ -82,12 +82,12 @@ func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Cl
 	}); err != nil {
 		return err
 	}
-	for _, kind := range apiclient.Kinds {
-		n := objectCount{Type: kind.Name}
-		if n.Database, err = kind.Total(ctx, now); err != nil {
+	for _, list := range apiclient.Lists() {
+		n := objectCount{Type: list.Kind.Noun}
+		if n.Database, err = apiclient.Total(ctx, now, list); err != nil {
 			return err
 		}
-		if n.Backup, err = kind.Total(ctx, then); err != nil {
+		if n.Backup, err = apiclient.Total(ctx, then, list); err != nil {
 			return err
 		}
 		a.Objects = append(a.Objects, n)
