@@ -54,6 +54,26 @@ func NormalizeValue(rrType, value string) (string, error) {
 	}
 }
 
+// ParseRDATA returns the canonical value of RDATA in presentation format, which begins with the
+// priority of MX and SRV; other types have the priority -1.
+func ParseRDATA(rrType, rdata string) (priority int64, value string, err error) {
+	if !TypeNeedsPriority(rrType) {
+		value, err = NormalizeValue(rrType, rdata)
+		return -1, value, err
+	}
+	first, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(rdata, "\t", " ")), " ")
+	n, err := strconv.ParseUint(first, 10, 16)
+	if err != nil || rest == "" {
+		return -1, "", fmt.Errorf("the value of %s must begin with a priority from 0 to 65535, such as %q", rrType, exampleOf[rrType])
+	}
+	if value, err = NormalizeValue(rrType, rest); err != nil {
+		err = fmt.Errorf("after the priority %d: %w", n, err)
+	}
+	return int64(n), value, err
+}
+
+var exampleOf = map[string]string{TypeMX: "10 mail.example.com.", TypeSRV: "0 5 443 sip.example.com."}
+
 // EqualValues reports whether two values are equal after NormalizeValue, or identical if one is
 // invalid.
 func EqualValues(rrType, a, b string) bool {

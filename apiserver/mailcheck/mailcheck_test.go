@@ -254,7 +254,7 @@ func TestZone(t *testing.T) {
 	}
 	values, err := z.Lookup(t.Context(), "loop.example.com", "A")
 	assert.Check(t, values == nil && err == nil, "a loop of aliases: %v, %v", values, err)
-	for _, r := range []mailcheck.Record{{Name: "a b", Type: "A", Value: "192.0.2.1"}, {Name: "@", Type: "X", Value: "1"}, {Name: "@", Type: "A", Value: "x"}} {
+	for _, r := range []mailcheck.Record{{Name: "a b", Type: "A", Value: "192.0.2.1"}, {Name: "@", Type: "X", Value: "1"}, {Name: "@", Type: "A", Value: "x"}, {Name: "@", Type: "MX", Value: "mx.example.com."}} {
 		_, err := mailcheck.NewZone("example.com", []mailcheck.Record{r})
 		assert.Check(t, err != nil, "%+v is accepted", r)
 	}

@@ -36,15 +36,12 @@ func NewZone(domain string, records []Record) (*Zone, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
 		}
-		priority, value := "", r.Value
-		if dnsdata.TypeNeedsPriority(recordType) {
-			if r.Priority != nil {
-				priority = fmt.Sprint(*r.Priority, " ")
-			} else if first, rest, ok := strings.Cut(strings.TrimSpace(value), " "); ok {
-				priority, value = first+" ", rest
-			}
+		rdata := r.Value
+		if r.Priority != nil && dnsdata.TypeNeedsPriority(recordType) {
+			rdata = fmt.Sprintf("%d %s", *r.Priority, rdata)
 		}
-		if value, err = dnsdata.NormalizeValue(recordType, value); err != nil {
+		priority, value, err := dnsdata.ParseRDATA(recordType, rdata)
+		if err != nil {
 			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
 		}
 		if recordType == dnsdata.TypeTXT {
@@ -52,9 +49,11 @@ func NewZone(domain string, records []Record) (*Zone, error) {
 				return nil, fmt.Errorf("%.100q: %w", r.Name, err)
 			}
 		}
-		key := zoneKey{name, recordType}
-		if !slices.Contains(z.records[key], priority+value) {
-			z.records[key] = append(z.records[key], priority+value)
+		if priority >= 0 {
+			value = fmt.Sprintf("%d %s", priority, value)
+		}
+		if key := (zoneKey{name, recordType}); !slices.Contains(z.records[key], value) {
+			z.records[key] = append(z.records[key], value)
 		}
 	}
 	return z, nil

@@ -117,16 +117,11 @@ func recordOf(rr dns.RR, origin string) (key, value string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	value = rdata(rr)
-	priority, rest := "", value
-	if dnsdata.TypeNeedsPriority(recordType) {
-		priority, rest, _ = strings.Cut(value, " ")
-		priority += " "
+	priority, value, err := dnsdata.ParseRDATA(recordType, rdata(rr))
+	if priority >= 0 {
+		value = fmt.Sprintf("%d %s", priority, value)
 	}
-	if rest, err = dnsdata.NormalizeValue(recordType, rest); err != nil {
-		return "", "", err
-	}
-	return name + " " + recordType, priority + rest, nil
+	return name + " " + recordType, value, err
 }
 
 // rdata returns the data of a record in presentation format.

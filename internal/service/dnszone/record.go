@@ -99,24 +99,9 @@ func parseKey(s, domain string) (recordKey, error) {
 
 // parseValue parses a value of a key: the RDATA as in a zone file.
 func parseValue(k recordKey, s string) (record, error) {
-	r := record{recordKey: k, priority: -1}
-	rdata := s
-	if dnsdata.TypeNeedsPriority(k.recordType) {
-		first, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(s, "\t", " ")), " ")
-		n, err := strconv.ParseUint(first, 10, 16)
-		if err != nil || rest == "" {
-			return r, fmt.Errorf("the value of %s must begin with a priority from 0 to 65535, such as %q", k.recordType, exampleOf[k.recordType])
-		}
-		r.priority, rdata = int64(n), rest
-	}
-	var err error
-	if r.rdata, err = dnsdata.NormalizeValue(k.recordType, rdata); err != nil && r.priority >= 0 {
-		err = fmt.Errorf("after the priority %d: %w", r.priority, err)
-	}
-	return r, err
+	priority, rdata, err := dnsdata.ParseRDATA(k.recordType, s)
+	return record{recordKey: k, priority: priority, rdata: rdata}, err
 }
-
-var exampleOf = map[string]string{dnsdata.TypeMX: "10 mail.example.com.", dnsdata.TypeSRV: "0 5 443 sip.example.com."}
 
 func sorted[V any](records map[record]V) []record {
 	all := make([]record, 0, len(records))
