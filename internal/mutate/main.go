@@ -76,7 +76,7 @@ func run(ctx context.Context, out io.Writer, patterns, tests []string, seed uint
 		sites := findMutants(pkg)
 		random.Shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
 		sites = sites[:min(n, len(sites))]
-		slices.SortStableFunc(sites, func(a, b mutant) int { return int(a.pos - b.pos) })
+		slices.SortFunc(sites, func(a, b mutant) int { return a.id - b.id })
 		fmt.Fprintf(out, "%s: %d mutants\n", pkg.PkgPath, len(sites))
 		for i := range sites {
 			sites[i].id = len(drawn) + i + 1

@@ -19,9 +19,9 @@ func TestRun(t *testing.T) {
 	const want = `github.com/mailhost/terraform-provider-mailhost/internal/mutate/testdata/sample: 22 mutants
 testdata/sample/sample.go:30:3: survived, call dropped: b.WriteString("unnoticed")
 testdata/sample/sample.go:32:2: survived, zero values returned: return b
-testdata/sample/sample.go:36:5: not reached, boundary of <=: errors <= 0
 testdata/sample/sample.go:36:5: not reached, always true: errors <= 0
 testdata/sample/sample.go:36:5: not reached, always false: errors <= 0
+testdata/sample/sample.go:36:5: not reached, boundary of <=: errors <= 0
 seed 1: 17 of 22 mutants killed (77 %), 3 not reached, 2 survived
 `
 	assert.Check(t, out.String() == want, "the report is\n%s", &out)

@@ -43,15 +43,20 @@ type finder struct {
 	found []mutant
 }
 
-// findMutants returns all mutants of a package, in the order of its code.
+// findMutants returns all mutants of a package, numbered in the order of its code.
 func findMutants(pkg *packages.Package) []mutant {
 	f := &finder{pkg: pkg}
 	for _, f.file = range pkg.Syntax {
 		if !ast.IsGenerated(f.file) {
+			first := len(f.found)
 			ast.Inspect(f.file, f.visit)
+			// Positions in different files depend on which was read first.
+			slices.SortStableFunc(f.found[first:], func(a, b mutant) int { return int(a.pos - b.pos) })
 		}
 	}
-	slices.SortStableFunc(f.found, func(a, b mutant) int { return int(a.pos - b.pos) })
+	for i := range f.found {
+		f.found[i].id = i
+	}
 	return f.found
 }
 
