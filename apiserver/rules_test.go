@@ -7,6 +7,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -15,8 +16,9 @@ import (
 // TestRules sends requests to one account one after another, also with each of their statements
 // failing. A step names its client, and after an arrow what later steps call its object.
 func TestRules(t *testing.T) {
-	h, fail := newFailing(t)
-	h.Client = fail(load(t, h, parseFixture(t, `{"max_mailboxes":2,"accounts":[{"id":"`+fixtureAccount+`","workspaces":[{"name":"W"},{"name":"Default"}],
+	f := &statements{t: t}
+	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.ExposeFaults = f.open(), true })
+	h.Client = f.of(load(t, h, parseFixture(t, `{"max_mailboxes":2,"accounts":[{"id":"`+fixtureAccount+`","workspaces":[{"name":"W"},{"name":"Default"}],
 		"dedicated_ip_options":[{"name":"one","country_code":"DE","addresses":["192.0.2.9"]}],"dedicated_ips":[{"name":"ip","option":"one"}],"domains":[
 		{"name":"a.com","workspace":"Default","dedicated_ip":"ip","tags":["vip"],"forwarding":[{"target_email":"x@c.com","verification_state":"pending"},{"target_email":"info@b.com"}],
 		"mailboxes":[{"local_part":"jane","first_name":"J","last_name":"D","aliases":[{"alias":"j@a.com"},{"alias":"info@b.com"}]}]},
@@ -34,7 +36,7 @@ func TestRules(t *testing.T) {
 			apitest.GrantOn(vocab.CapMailboxView, "workspace", workspace))}
 	for name, c := range clients {
 		if c.Account = fixtureAccount; name != "owner" {
-			fail(c)
+			f.of(c)
 		}
 	}
 	ids = append(ids, "$BRIEF", brief)

@@ -128,6 +128,8 @@ func TestCancelPlanReplay(t *testing.T) {
 	h.PostKeyed(otherKey, "/billing/cancel-plan", obj{"cancel_immediately": true}).Refused(403, "path.account_id account_cancelled")
 	h.PostKeyed("x", "/workspaces", obj{"name": "x"}).Want(422)
 	h.PostKeyed(otherKey, "/workspaces", obj{"name": "x"}).Refused(403, "path.account_id account_cancelled")
+	h.Post("/workspaces", obj{}).Refused(403, "path.account_id account_cancelled") // there is no response to replay
+	h.Do("PATCH", "/mailboxes/x", obj{"first_name": 1}, "Idempotency-Key", otherKey).Refused(403, "path.account_id account_cancelled")
 }
 
 func TestCancelPlanInDecember(t *testing.T) {
