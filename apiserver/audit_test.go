@@ -1,7 +1,6 @@
 package apiserver_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -271,26 +270,6 @@ func TestAuditedFrom(t *testing.T) {
 		e := a.entries(store.AuditFilter{Object: "from " + remote})
 		assert.Check(t, len(e) == 1 && e[0].RemoteAddress == want && e[0].RequestID == resp.Header.Get("X-Request-Id"), "from %q: %+v; want %q", remote, e, want)
 	}
-}
-
-// failingAuditTx fails to write audit entries.
-type failingAuditTx struct{ store.Tx }
-
-var errAuditFailed = errors.New("the log can't be written")
-
-func (failingAuditTx) AddAuditEntry(*store.AuditEntry) error { return errAuditFailed }
-
-// TestNoChangeWithoutItsEntry checks that a request changes nothing if its audit entry
-// can't be written.
-func TestNoChangeWithoutItsEntry(t *testing.T) {
-	s := newFaulty(t)
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	s.tx = func(tx store.Tx) store.Tx { return failingAuditTx{tx} }
-	h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(500)
-	s.tx = nil
-	h.Get("/workspaces").Is("total", 1)
-	a := h.PostKeyed(key, "/workspaces", obj{"name": "a"}).Want(201)
-	assert.Check(t, !a.Replayed(), "the failed request left an idempotency record")
 }
 
 // TestListAuditLog checks that the log is listed in pages, newest first, with each filter,

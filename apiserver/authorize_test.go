@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -99,23 +97,6 @@ func (s *faulty) loseBeforeRead(lose func()) {
 		return nil
 	})
 	s.view.Store(&before)
-}
-
-// grantlessReader fails to read grants.
-type grantlessReader struct{ store.Reader }
-
-func (grantlessReader) GrantsOf(string, []store.Subject) ([]store.Authorization, error) {
-	return nil, errors.New("the disk is broken")
-}
-
-// TestGrantsCantBeRead checks that a fault of the store is not taken for missing grants, which
-// would make a client believe that its objects are gone.
-func TestGrantsCantBeRead(t *testing.T) {
-	t.Parallel()
-	s := newFaulty(t)
-	s.reader = func(r store.Reader) store.Reader { return grantlessReader{r} }
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = s, slog.New(slog.DiscardHandler) })
-	h.Get("/mailboxes").Want(500)
 }
 
 // twoProcesses starts two services that share a database file, each with its own store.

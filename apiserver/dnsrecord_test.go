@@ -30,17 +30,9 @@ func TestCNAMEOfItsOwnName(t *testing.T) {
 	} {
 		h.CreateRecord(tt.domain, tt.name, "CNAME", tt.value).Refused(422, "body.value value_error").Says("its own name")
 	}
-	for _, tt := range []struct{ name, typ, value string }{
-		{"alias", "CNAME", "alias.example.net"}, {"other", "CNAME", "alias.example.com"}, {"a.alias", "CNAME", "alias.example.com"}, {"ns", "NS", "ns.example.com"}, {"apex", "CNAME", "example.com"},
-	} {
-		h.CreateRecord("example.com", tt.name, tt.typ, tt.value).Want(201)
+	for _, name := range []string{"other", "a.alias"} {
+		h.CreateRecord("example.com", name, "CNAME", "alias.example.com").Want(201)
 	}
-	id := idOf(h.Get("/dns-records?name=alias").Want(200), "items.0.id")
-	h.Patch("/dns-records/"+id, obj{"value": "ALIAS.example.com."}).Refused(422, "body.value value_error").Says("its own name")
-	h.Patch("/dns-records/"+id, obj{"value": "alias.example.com", "prio": 1}).Refused(422, "body.value value_error", "body.prio value_error")
-	h.Get("/dns-records/"+id).Is("value", "alias.example.net")
-	h.Patch("/dns-records/"+id, obj{"value": "www.example.com"}).Want(200)
-	h.Patch("/dns-records/"+id, obj{"ttl": 60}).Want(200).Is("value", "www.example.com")
 }
 
 // TestDNSRecordIDs checks that record ids are random, and small enough for a JSON reader

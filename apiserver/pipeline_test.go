@@ -33,25 +33,6 @@ func withBody(t *testing.T, h *apitest.Server, fn func(c *apitest.Client, r *req
 	}
 }
 
-func TestBrokenBodies(t *testing.T) {
-	h := apitest.New(t)
-	withBody(t, h, func(c *apitest.Client, r *request) {
-		for body, want := range map[string]string{
-			"":           "body missing",
-			`{"a":1`:     "body json_invalid",
-			`x`:          "body json_invalid",
-			`{} {}`:      "body json_invalid",
-			"\xff\xfe{}": "body json_invalid",
-			`[]`:         "body dict_type",
-			`"x"`:        "body dict_type",
-			strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat(`}`, 65): "body json_invalid",
-		} {
-			r.body = body
-			r.send(c).Refused(422, want)
-		}
-	})
-}
-
 func TestContentType(t *testing.T) {
 	h := apitest.New(t)
 	withBody(t, h, func(c *apitest.Client, r *request) {

@@ -105,19 +105,6 @@ func TestEnsureAccount(t *testing.T) {
 	assert.Check(t, err != nil, "one of two accounts was chosen: %s", got)
 }
 
-// TestNotFoundNamesTheKind checks that a 404 names the kind of object in the path.
-func TestNotFoundNamesTheKind(t *testing.T) {
-	h := apitest.New(t)
-	for path, kind := range map[string]string{
-		"/credentials/": "master password", "/dedicated-ips/": "dedicated IP", "/domains/": "domain", "/forwarding/": "forwarding rule",
-		"/mailboxes/": "mailbox", "/auth/service-accounts/": "service account", "/workspaces/": "workspace",
-	} {
-		h.Get(path+nobody).Want(404).Is("detail.0.msg", "no such "+kind+" in this account")
-	}
-	h.Get("/dns-records/1").Want(404).Is("detail.0.msg", "no such DNS record in this account")
-	h.Delete("/auth/authorizations/"+nobody).Want(404).Is("detail.0.msg", "no such authorization in this account")
-}
-
 // TestCancelPlanReplay checks that a retry of a cancellation gets the original response.
 func TestCancelPlanReplay(t *testing.T) {
 	h := apitest.New(t)
