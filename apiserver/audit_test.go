@@ -308,6 +308,7 @@ func TestListAuditLog(t *testing.T) {
 	}
 	equal("of the owner", list("?subject="+*updated.Subject.ID), all[:4])
 	equal("of nobody", list("?subject=nobody"), []api.AuditEntry{})
+	equal("of a long name", list("?object="+strings.Repeat("x", 10_001)), []api.AuditEntry{})
 	for n, want := range map[int]int{1: len(all[3].Changes) - 1, len(all[3].Changes): 0} {
 		if short := list("?operation=purchase-domains&max_changes=" + strconv.Itoa(n)); len(short[0].Changes) != n || short[0].MoreChanges != want {
 			t.Errorf("an entry of %d changes with max_changes=%d has %d, and %d more", len(all[3].Changes), n, len(short[0].Changes), short[0].MoreChanges)

@@ -153,6 +153,7 @@ func TestRequestOf(t *testing.T) {
 	for _, path := range []string{"/verify-forwarding/x", "/pay/x", "/healthz/live", "/x"} {
 		visit(t, h, "GET", "http://mailhost.test"+path)
 	}
+	assert.Check(t, is.Equal(apiserver.RedactPath("/verify-forwarding/x"), "/verify-forwarding/[redacted]"))
 	same(t, "requests", got, []string{"list-mailboxes jane@example.net", "list-mailboxes limited", "list-mailboxes ", "verification ", "payment ", "health ", "other "})
 }
 

@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +19,12 @@ import (
 func TestRules(t *testing.T) {
 	f := &statements{t: t}
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.ExposeFaults = f.open(), true })
-	h.Client = f.of(load(t, h, parseFixture(t, `{"max_mailboxes":2,"accounts":[{"id":"`+fixtureAccount+`","workspaces":[{"name":"W"},{"name":"Default"}],
+	h.Client = f.of(load(t, h, parseFixture(t, `{"max_mailboxes":3,"accounts":[{"id":"`+fixtureAccount+`","workspaces":[{"name":"W"},{"name":"Default"}],
 		"dedicated_ip_options":[{"name":"one","country_code":"DE","addresses":["192.0.2.9"]}],"dedicated_ips":[{"name":"ip","option":"one"}],"domains":[
 		{"name":"a.com","workspace":"Default","dedicated_ip":"ip","tags":["vip"],"forwarding":[{"target_email":"x@c.com","verification_state":"pending"},{"target_email":"info@b.com"}],
 		"mailboxes":[{"local_part":"jane","first_name":"J","last_name":"D","aliases":[{"alias":"j@a.com"},{"alias":"info@b.com"}]}]},
-		{"name":"b.com","workspace":"W"},{"name":"failed.com","workspace":"Default","status":"failed"}]}]}`)))
+		{"name":"b.com","workspace":"W"},{"name":"failed.com","workspace":"Default","status":"failed"},
+		{"name":"late.com","workspace":"Default","status":"pending_payment","mailboxes":[{"local_part":"l","first_name":"L","last_name":"L"}]}]}]}`)))
 	ids := []string{"$N", nobody, "$W", h.Get("/workspaces?page_size=1&page=2").Str("items.0.id"), "$D", h.DefaultWorkspace(),
 		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
 	for name, kind := range map[string]string{"$A": "domain:a.com", "$IP": "dedicated-ip:ip", "$OPTION": "dedicated-ip-option:one", "$JANE": "mailbox:jane@a.com"} {
@@ -39,7 +41,8 @@ func TestRules(t *testing.T) {
 			f.of(c)
 		}
 	}
-	ids = append(ids, "$BRIEF", brief)
+	contact, _ := json.Marshal(contact())
+	ids = append(ids, "$BRIEF", brief, "$CONTACT", string(contact))
 	const capability = `{"grant_kind":"capability","capability_key":"mailbox.view","subject_type":`
 	for _, step := range []struct {
 		request, body string
@@ -68,16 +71,18 @@ func TestRules(t *testing.T) {
 		{"owner GET /dns-records?domain=a.com&name=WWW.a.com.", ``, 200, `"total":1`},
 		{"owner GET /dns-records?domain=a.com&name=-.-", ``, 200, `"total":0`},
 		{"owner GET /dns-records?page=2&page_size=3", ``, 200, `"name":"mailhost._domainkey"`},
-		{"owner GET /dns-records?page=6&page_size=3", ``, 200, `"www"`},
+		{"owner GET /dns-records?page=7&page_size=3", ``, 200, `"www"`},
 		{"owner POST /mailboxes", `{"domain":"failed.com","local_part":"x","first_name":"f","last_name":"l"}`, 409, "is failed"},
 		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"X","first_name":"f","last_name":"l"},{"local_part":"x","first_name":"f","last_name":"l"},
 			{"local_part":"a b","first_name":"f","last_name":"l"},{"local_part":"y","first_name":"","last_name":"l"},{"local_part":"z","first_name":"f","last_name":"l"}]}`, 200,
 			`[{"code":"duplicate_in_request","index":1`},
+		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"a b","first_name":"f","last_name":"l"}]}`, 200, `"created":[]`},
+		{"owner POST /mailboxes", `{"domain":"a.com","local_part":"jane","first_name":"f","last_name":"l"}`, 409, "exists already with the id $JANE"},
 		{"owner PATCH /mailboxes/$JANE", `{"first_name":"J.","last_name":"D."}`, 200, `"last_name":"D."`},
 		{"w GET /forwarding", ``, 200, `"total":0`},
 		{"w POST /forwarding", `{"target_email":"x@c.com"}`, 403, "forwarding.manage"},
-		{"w POST /forwarding -> $RULE", `{"target_email":"x@c.com","workspace_id":"$W"}`, 201, `"pending"`},
-		{"w PATCH /forwarding/$RULE/active", `{"active":true}`, 409, "the verification of x@c.com is pending"},
+		{"w POST /forwarding -> $RULE", `{"target_email":"jane@a.com","workspace_id":"$W"}`, 201, `"pending"`},
+		{"w PATCH /forwarding/$RULE/active", `{"active":true}`, 409, "the verification of jane@a.com is pending"},
 		{"w PATCH /forwarding/$F", `{"target_email":"y@c.com"}`, 404, "forwarding rule"},
 		{"owner PATCH /forwarding/$F", `{"target_email":"info@b.com"}`, 409, "is forwarded to info@b.com already by the rule"},
 		{"w GET /forwarding?workspace_id=$W&scope_type=workspace&verification_state=pending", ``, 200, `"total":1`},
@@ -103,7 +108,15 @@ func TestRules(t *testing.T) {
 		{"owner POST /mailboxes/export", `{"domain":"$A","mailboxes":["$JANE","jane@a.com"]}`, 200, "$JANE"},
 		{"owner GET /audit-log?since=9999-12-31T23:00:00-12:00", "", 422, `"since"`},
 		{"owner POST /billing/change-plan", `{"plan_id":"smtp_per_proxy","effective_date":"2026-03-15T00:00:00Z"}`, 200, `"scheduled"`},
+		{"owner DELETE /domains/b.com", "", 204, ""}, // with an alias of jane, to which a rule forwards
+		{"owner DELETE /mailboxes/jane@a.com", "", 204, ""},
+		{request: "advance an hour more than a week"},
+		{"owner POST /domains/purchase", `{"domains":["late.com"],"workspace_id":"$D","contact_info":$CONTACT}`, 200, `"purchased"`},
 	} {
+		if strings.HasPrefix(step.request, "advance") {
+			h.Clock.Advance(week + time.Hour)
+			continue
+		}
 		request, name, _ := strings.Cut(strings.NewReplacer(ids...).Replace(step.request), " -> ")
 		part := strings.SplitN(request, " ", 3)
 		var body any

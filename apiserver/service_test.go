@@ -121,7 +121,8 @@ func TestCancelPlanReplay(t *testing.T) {
 
 func TestCancelPlanInDecember(t *testing.T) {
 	h := apitest.New(t)
+	h.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy", "effective_date": "2026-12-31T00:00:00Z"}).Want(200)
 	h.Clock.Advance(time.Date(2026, 12, 31, 23, 59, 59, 0, time.UTC).Sub(start))
-	h.Post("/billing/cancel-plan", obj{}).Want(200).Is("effective_at", "2027-01-01T00:00:00.000000Z")
-	h.Get("").Want(200).Is("updated_at", "2026-12-31T23:59:59.000000Z")
+	h.Post("/billing/cancel-plan", obj{}).Want(200).Is("effective_at", "2027-01-01T00:00:00.000000Z", "previous_plan_id", "smtp_per_proxy")
+	h.Get("").Want(200).Is("updated_at", "2026-12-31T23:59:59.000000Z", "plan_id", "smtp_per_proxy")
 }

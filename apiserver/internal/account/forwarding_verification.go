@@ -35,9 +35,7 @@ func (c *Call) beginVerification(r store.Reader, rule *store.Forwarding, link ma
 		return err
 	}
 	rule.SentAt, rule.ExpiresAt = c.Arrival, c.Arrival.Add(VerificationPeriod)
-	if c.Rules.mail == nil {
-		rule.LinkHash = link.Hash()
-	}
+	rule.LinkHash = link.Hash() // a queued message gets its own
 	return nil
 }
 

@@ -88,8 +88,6 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-func (w *response) Flush() { w.WriteHeader(http.StatusOK) }
-
 // failingReader follows what an aborted response has.
 type failingReader struct{}
 

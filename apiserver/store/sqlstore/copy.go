@@ -62,9 +62,6 @@ func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, er
 		t.columns, err = scan(r, fmt.Sprintf(s.dialect.Columns, name), nil, func(c *copiedColumn) []any {
 			return []any{&c.name, &c.bool, &c.notNull, &c.key}
 		})
-		if err == nil && len(t.columns) == 0 {
-			err = fmt.Errorf("there is no table %s", name)
-		}
 		if err == nil {
 			t.rows, err = only(column[int64](r, `SELECT COUNT(*) FROM `+name))
 		}
@@ -146,9 +143,6 @@ func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) 
 			break
 		}
 		places, keys = append(places, i), append(keys, t.columns[i].name)
-	}
-	if len(keys) == 0 {
-		return "", errors.New("the table has no primary key")
 	}
 	selection, key := `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name, strings.Join(keys, ", ")
 	end := ` ORDER BY ` + key + ` LIMIT ` + strconv.Itoa(copyChunk)
