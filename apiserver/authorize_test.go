@@ -150,19 +150,6 @@ func TestGrantsOfUsersInOtherProcesses(t *testing.T) {
 	}
 }
 
-// TestOwnerClientIsAuthorizedInTheTransaction checks that the built-in owner, which has
-// no credential, loses its permissions with its grant.
-func TestOwnerClientIsAuthorizedInTheTransaction(t *testing.T) {
-	t.Parallel()
-	s := newFaulty(t)
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	grant := h.Get("/auth/authorizations").Want(200).Str("0.id")
-	other := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
-	lose := func() { other.Delete("/auth/authorizations/" + grant).Want(204) }
-	s.beforeUpdate(lose)
-	h.Post("/workspaces", obj{"name": "w"}).Refused(403, "header.Authorization permission_denied").Says("workspace.manage")
-}
-
 // slowBody calls a function before the second half of a request body arrives.
 type slowBody struct {
 	parts [][]byte

@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
@@ -278,7 +280,24 @@ func TestEachStatementFails(t *testing.T) {
 	(&exampleCalls{Server: s, recorded: map[string]example{}}).all()
 	ctx := store.InAccount(t.Context(), accountID)
 	update := func(fn func(store.Tx) error) func() error { return func() error { return db.Update(ctx, fn) } }
+	var engine sqlstore.Engine
+	f.open().Wrap(func(e sqlstore.Engine) sqlstore.Engine { engine = e; return e })
+	const own = `CREATE TABLE own (id TEXT)`
+	first := &sqlstore.Dialect{
+		Migrations: fstest.MapFS{"0001.sql": {Data: []byte(own)}}, Objects: `SELECT 'table own', '` + own + `'`,
+		SchemaVersion: func(context.Context, sqlstore.Querier, int) (int, error) { return 0, nil },
+		SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, _ int) error {
+			_, err := q.ExecContext(ctx, `INSERT INTO own (id) SELECT checksum FROM mailhost_migrations WHERE version = 1`)
+			return err
+		},
+	}
 	for i, fn := range []func() error{
+		func() error {
+			return engine.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+				_, err := q.ExecContext(ctx, `DROP TABLE mailhost_migrations`)
+				return cmp.Or(err, sqlstore.Migrate(ctx, q, first))
+			})
+		},
 		func() error { _, err := sqlstore.Copy(ctx, db, target, func(int64, int64) {}); return err },
 		func() error {
 			restore, err := s.Service.Snapshot(ctx)

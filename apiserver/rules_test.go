@@ -59,6 +59,7 @@ func TestRules(t *testing.T) {
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$D"}`, 200, `"workspace_id":"$D"`},
 		{"owner POST /dns-records -> $CNAME", `{"domain":"a.com","name":"www","type":"CNAME","value":"b.com"}`, 201, `"name":"www"`},
 		{"owner POST /dns-records", `{"domain":"a.com","name":"www","type":"A","value":"192.0.2.1"}`, 409, "the name www of a.com has the CNAME record $CNAME; a CNAME excludes"},
+		{"owner POST /dns-records", `{"domain":"a.com","name":"X","type":"CNAME","value":"x.A.com."}`, 422, "own name"},
 		{"owner PATCH /dns-records/$CNAME", `{"value":"not a host"}`, 422, "value"},
 		{"owner PATCH /dns-records/$CNAME", `{"value":"www.a.com","prio":1}`, 422, "own name"},
 		{"owner PATCH /dns-records/$CNAME", `{"ttl":60}`, 200, `"value":"b.com`},

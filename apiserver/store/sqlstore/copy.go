@@ -110,9 +110,6 @@ func copyTables(ctx context.Context, from, to *Store, read, write Querier, progr
 			return copied, fmt.Errorf("copy %s: %w", t.name, err)
 		}
 	}
-	if err := to.continueIDs(ctx, write); err != nil {
-		return copied, err
-	}
 	for i, t := range tables {
 		sum, err := t.each(ctx, write, func(rows [][]any) error { advance(rows); return nil })
 		if err == nil && sum != sums[i] {
@@ -122,7 +119,7 @@ func copyTables(ctx context.Context, from, to *Store, read, write Querier, progr
 			return copied, fmt.Errorf("check the copy of %s: %w", t.name, err)
 		}
 	}
-	return copied, nil
+	return copied, to.continueIDs(ctx, write)
 }
 
 func (t copiedTable) names() (names []string) {
