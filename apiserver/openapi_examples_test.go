@@ -306,7 +306,11 @@ func TestEachStatementFails(t *testing.T) {
 			}
 			return err
 		},
-		func() error { n, err := s.Service.QueuedMessages(ctx); assert.Check(t, n == 0); return err },
+		func() error {
+			n, err := s.Service.QueuedMessages(ctx)
+			assert.Check(t, n == 0 && s.Service.GivenUpMessages() == 0)
+			return err
+		},
 		update(func(tx store.Tx) error { _, err := tx.DeleteAuditEntries("", s.Clock.Now(), 1); return err }),
 		update(func(tx store.Tx) error { _, err := tx.SetPublicURL("https://a.example"); return err }),
 		func() error { return s.Service.Reset(ctx, nil) },

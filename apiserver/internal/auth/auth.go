@@ -100,9 +100,6 @@ func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) 
 		seconds := math.Ceil(down.RetryAfter.Seconds())
 		return Caller{}, api.Unavailable("the OAuth issuer can't be reached to validate the access token; try again").RetryAfter(max(1, int(seconds)))
 	}
-	if ctx.Err() != nil {
-		return Caller{}, api.Cancelled()
-	}
 	return Caller{}, fmt.Errorf("validating an access token: %w", err)
 }
 
