@@ -138,6 +138,7 @@ func TestRequestOf(t *testing.T) {
 		o.Middleware = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				next.ServeHTTP(w, r)
+				assert.Check(t, w.(interface{ Unwrap() http.ResponseWriter }).Unwrap() != nil, "a http.ResponseController does not reach the connection")
 				q := apiserver.RequestOf(r.Context())
 				got = append(got, q.Name()+" "+q.Subject.Name)
 			})
