@@ -91,7 +91,7 @@ func addExamples(doc *huma.OpenAPI) {
 		Parameters        map[string]string
 		Request, Response json.RawMessage
 	}
-	_ = json.Unmarshal(exampleCalls, &calls) // which another test has written
+	_ = json.Unmarshal(exampleCalls, &calls) // a test writes and compares it
 	for _, path := range doc.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Patch, path.Delete} {
 			if op == nil {
