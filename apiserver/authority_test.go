@@ -145,6 +145,7 @@ func TestOperatorIsNeverLockedOut(t *testing.T) {
 	as.Get("/auth/caller").Want(http.StatusOK).Is("name", "jane", "grants.0.grant_kind", vocab.GrantAccountOwner)
 
 	as.GrantTo("group", "ops", apitest.Grant{Capability: vocab.CapMailboxView}) // although the account is cancelled
+	as.Post("/workspaces", apitest.Object{"name": "w"}).Refused(http.StatusForbidden, "path.account_id account_cancelled")
 	_, owner := s.ServiceAccount(as, apitest.Object{"name": "new"})
 	owner.Get("/auth/authorizations").Want(http.StatusOK).Is("1.grant_kind", vocab.GrantAccountOwner)
 	err := db.View(t.Context(), func(r store.Reader) error {

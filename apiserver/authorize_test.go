@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -101,23 +99,6 @@ func (s *faulty) loseBeforeRead(lose func()) {
 	s.view.Store(&before)
 }
 
-// grantlessReader fails to read grants.
-type grantlessReader struct{ store.Reader }
-
-func (grantlessReader) GrantsOf(string, []store.Subject) ([]store.Authorization, error) {
-	return nil, errors.New("the disk is broken")
-}
-
-// TestGrantsCantBeRead checks that a fault of the store is not taken for missing grants, which
-// would make a client believe that its objects are gone.
-func TestGrantsCantBeRead(t *testing.T) {
-	t.Parallel()
-	s := newFaulty(t)
-	s.reader = func(r store.Reader) store.Reader { return grantlessReader{r} }
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = s, slog.New(slog.DiscardHandler) })
-	h.Get("/mailboxes").Want(500)
-}
-
 // twoProcesses starts two services that share a database file, each with its own store.
 // Both accept the access token "user".
 func twoProcesses(t *testing.T) (h, other *apitest.Server) {
@@ -167,19 +148,6 @@ func TestGrantsOfUsersInOtherProcesses(t *testing.T) {
 		h.As("user").Get("/domains").Refused(403, "header.Authorization permission_denied")
 		other.Delete("/auth/authorizations/" + id).Want(204)
 	}
-}
-
-// TestOwnerClientIsAuthorizedInTheTransaction checks that the built-in owner, which has
-// no credential, loses its permissions with its grant.
-func TestOwnerClientIsAuthorizedInTheTransaction(t *testing.T) {
-	t.Parallel()
-	s := newFaulty(t)
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = s })
-	grant := h.Get("/auth/authorizations").Want(200).Str("0.id")
-	other := h.As(h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token"))
-	lose := func() { other.Delete("/auth/authorizations/" + grant).Want(204) }
-	s.beforeUpdate(lose)
-	h.Post("/workspaces", obj{"name": "w"}).Refused(403, "header.Authorization permission_denied").Says("workspace.manage")
 }
 
 // slowBody calls a function before the second half of a request body arrives.

@@ -132,7 +132,7 @@ func (f input) brokenText() (all []breakage) {
 	}
 	switch f.tag.Get("format") {
 	case "uuid":
-		for _, v := range []string{"x", "11111111-2222-4333-8444-55555555555", "11111111-2222-4333-8444-55555555555g", "11111111x2222-4333-8444-555555555555"} {
+		for _, v := range []string{"x", "a\x00b", "11111111-2222-4333-8444-55555555555", "11111111-2222-4333-8444-55555555555g", "11111111x2222-4333-8444-555555555555"} {
 			all = append(all, breakage{v, "uuid_parsing", "Input should be a valid UUID"})
 		}
 	case "date-time":

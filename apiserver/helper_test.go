@@ -70,9 +70,8 @@ type hook func(context.Context) error
 type faulty struct {
 	store.Store
 	view, update, ping atomic.Pointer[hook]
-	// reader and tx, if they are set, replace what a read or an update gets.
+	// reader, if it is set, replaces what a read gets.
 	reader func(store.Reader) store.Reader
-	tx     func(store.Tx) store.Tx
 }
 
 func newFaulty(t *testing.T) *faulty { return &faulty{Store: newStore(t)} }
@@ -100,12 +99,7 @@ func (s *faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if err := call(ctx, &s.update); err != nil {
 		return err
 	}
-	return s.Store.Update(ctx, func(tx store.Tx) error {
-		if s.tx != nil {
-			tx = s.tx(tx)
-		}
-		return fn(tx)
-	})
+	return s.Store.Update(ctx, fn)
 }
 
 func (s *faulty) Ping(ctx context.Context) error {

@@ -136,7 +136,7 @@ func TestSenderRetries(t *testing.T) {
 		want := "map[first:[0s] hangs:[0s 40s] never:[0s 10s 1m10s 6m10s 21m10s] panic:[0s] third:[0s 10s 1m10s] unknown:[0s]]"
 		assert.Check(t, is.Equal(fmt.Sprint(attempts), want), "attempts")
 		failed := log.Entries("verification message not sent;")
-		assert.Check(t, len(failed) == 3 && len(log.Entries("verification message sent")) == 3 && len(log.Entries("verification message not sent yet")) == 7, "log:\n%s", log)
+		assert.Check(t, len(failed) == 3 && h.Service.GivenUpMessages() == 3 && len(log.Entries("verification message sent")) == 3 && len(log.Entries("verification message not sent yet")) == 7, "log:\n%s", log)
 		for _, line := range failed {
 			to := strings.TrimPrefix(line["request_id"].(string), "request-")
 			assert.Check(t, line["forwarding_id"] == rules[to] && line["level"] == "ERROR" && line["error"] != "", "logged %v", line)

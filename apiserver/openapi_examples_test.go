@@ -2,10 +2,13 @@ package apiserver_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -13,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
@@ -20,6 +24,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -38,9 +43,6 @@ type example struct {
 type exampleCalls struct {
 	*apitest.Server
 	recorded map[string]example
-	// left is nil, or the number of the statement of a store that fails. Each call is then made
-	// with each of its statements failing, before it succeeds.
-	left *atomic.Int64
 }
 
 // call calls an operation and records the call. params alternates the names and values
@@ -59,21 +61,7 @@ func (c *exampleCalls) call(op api.Spec, body any, params ...string) *apitest.Re
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	var r *apitest.Response
-	for n := int64(1); ; n++ {
-		if c.left != nil {
-			c.left.Store(n)
-		}
-		var err error
-		if r, err = c.Try(c.T.Context(), op.Method, path, body); c.left == nil || c.left.Swap(0) > 0 {
-			break // no statement has failed
-		}
-		if err == nil && r.Status != 500 {
-			c.T.Errorf("%s: %s although statement %d failed", op.ID, r, n)
-		}
-	}
-	r.Conforms()
-	r.Want(op.Status)
+	r := c.Do(op.Method, path, body).Want(op.Status)
 	response := json.RawMessage(r.Raw)
 	if r.JSON == nil && len(r.Raw) > 0 {
 		response, _ = json.Marshal(string(r.Raw))
@@ -192,6 +180,9 @@ func (e failingEngine) View(ctx context.Context, fn func(context.Context, sqlsto
 }
 
 func (e failingEngine) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
+	if store.AccountOf(ctx) == "" { // the last use of a token, in the background
+		return e.Engine.Update(ctx, fn)
+	}
 	return e.Engine.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error { return fn(ctx, failingQuerier{q, e.left}) })
 }
 
@@ -225,14 +216,105 @@ func (failedRows) Next() bool   { return false }
 func (failedRows) Err() error   { return errFailed }
 func (failedRows) Close() error { return nil }
 
-// TestEachStatementFails checks that no operation succeeds if one of its statements fails, and
-// that it then changes nothing: the calls that follow succeed.
-func TestEachStatementFails(t *testing.T) {
-	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	assert.NilError(t, err)
-	c := &exampleCalls{recorded: map[string]example{}, left: new(atomic.Int64)}
-	c.Server = apitest.New(t, func(o *apiserver.Options) {
-		o.Store = db.Wrap(func(e sqlstore.Engine) sqlstore.Engine { return failingEngine{e, c.left} })
+// statements lets the statements of stores fail, one after another.
+type statements struct {
+	t    *testing.T
+	left atomic.Int64
+}
+
+// each calls fn with each of its statements failing, and then returns what it returns.
+func (s *statements) each(fn func() error) error {
+	s.t.Helper()
+	for n := int64(1); ; n++ {
+		s.left.Store(n)
+		err := fn()
+		if s.left.Swap(0) > 0 {
+			return err // no statement has failed
+		}
+		assert.Check(s.t, err != nil, "statement %d failed", n)
+	}
+}
+
+func (s *statements) open() *sqlstore.Store {
+	db, err := sqlite.Open(s.t.Context(), sqlite.Memory, sqlite.Options{})
+	assert.NilError(s.t, err)
+	return db.Wrap(func(e sqlstore.Engine) sqlstore.Engine { return failingEngine{e, &s.left} })
+}
+
+// of lets each statement of a client's requests fail.
+func (s *statements) of(c *apitest.Client) *apitest.Client {
+	c.HTTP.Transport = failEach{c.HTTP.Transport, s}
+	return c
+}
+
+type failEach struct {
+	http.RoundTripper
+	*statements
+}
+
+func (f failEach) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	_ = f.each(func() error {
+		if r.GetBody != nil {
+			r.Body, _ = r.GetBody()
+		}
+		if resp, err = f.RoundTripper.RoundTrip(r); err != nil {
+			return err
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body = io.NopCloser(bytes.NewReader(text))
+		if resp.StatusCode == 500 && bytes.Contains(text, []byte(errFailed.Error())) { // as ExposeFaults is on
+			return errFailed
+		}
+		return err
 	})
-	c.all()
+	return resp, err
+}
+
+// TestEachStatementFails checks that nothing succeeds if one of its statements fails, and that it
+// then changes nothing: what follows succeeds.
+func TestEachStatementFails(t *testing.T) {
+	f := &statements{t: t}
+	db, target := f.open(), f.open()
+	s := apitest.New(t, func(o *apiserver.Options) { o.Store, o.ExposeFaults = db, true })
+	f.of(s.Client)
+	(&exampleCalls{Server: s, recorded: map[string]example{}}).all()
+	ctx := store.InAccount(t.Context(), accountID)
+	update := func(fn func(store.Tx) error) func() error { return func() error { return db.Update(ctx, fn) } }
+	var engine sqlstore.Engine
+	f.open().Wrap(func(e sqlstore.Engine) sqlstore.Engine { engine = e; return e })
+	const own = `CREATE TABLE own (id TEXT)`
+	first := &sqlstore.Dialect{
+		Migrations: fstest.MapFS{"0001.sql": {Data: []byte(own)}}, Objects: `SELECT 'table own', '` + own + `'`,
+		SchemaVersion: func(context.Context, sqlstore.Querier, int) (int, error) { return 0, nil },
+		SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, _ int) error {
+			_, err := q.ExecContext(ctx, `INSERT INTO own (id) SELECT checksum FROM mailhost_migrations WHERE version = 1`)
+			return err
+		},
+	}
+	for i, fn := range []func() error{
+		func() error {
+			return engine.Update(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+				_, err := q.ExecContext(ctx, `DROP TABLE mailhost_migrations`)
+				return cmp.Or(err, sqlstore.Migrate(ctx, q, first))
+			})
+		},
+		func() error { _, err := sqlstore.Copy(ctx, db, target, func(int64, int64) {}); return err },
+		func() error {
+			restore, err := s.Service.Snapshot(ctx)
+			if err == nil {
+				err = restore(ctx)
+			}
+			return err
+		},
+		func() error {
+			n, err := s.Service.QueuedMessages(ctx)
+			assert.Check(t, n == 0 && s.Service.GivenUpMessages() == 0)
+			return err
+		},
+		update(func(tx store.Tx) error { _, err := tx.DeleteAuditEntries("", s.Clock.Now(), 1); return err }),
+		update(func(tx store.Tx) error { _, err := tx.SetPublicURL("https://a.example"); return err }),
+		func() error { return s.Service.Reset(ctx, nil) },
+	} {
+		assert.Check(t, f.each(fn), "%d", i)
+	}
 }

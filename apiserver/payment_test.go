@@ -48,6 +48,8 @@ func TestPaymentPage(t *testing.T) {
 func TestPaymentPageOfAPaidPurchase(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Registrar.ProvisioningDelay = apiserver.Duration(time.Hour) })
 	h.Domain("first.com")
+	_, err := h.Service.SettlePayment(t.Context(), nobody)
+	assert.ErrorIs(t, err, apiserver.ErrNoPurchase)
 	bought := h.Purchase(h.DefaultWorkspace(), "example.com").Want(200)
 	assert.Check(t, bought.At("payment_url") == nil, "the page asks for a payment")
 	url := "http://localhost:8080/pay/" + bought.Str("purchase_batch_id")

@@ -33,29 +33,10 @@ func withBody(t *testing.T, h *apitest.Server, fn func(c *apitest.Client, r *req
 	}
 }
 
-func TestBrokenBodies(t *testing.T) {
-	h := apitest.New(t)
-	withBody(t, h, func(c *apitest.Client, r *request) {
-		for body, want := range map[string]string{
-			"":           "body missing",
-			`{"a":1`:     "body json_invalid",
-			`x`:          "body json_invalid",
-			`{} {}`:      "body json_invalid",
-			"\xff\xfe{}": "body json_invalid",
-			`[]`:         "body dict_type",
-			`"x"`:        "body dict_type",
-			strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat(`}`, 65): "body json_invalid",
-		} {
-			r.body = body
-			r.send(c).Refused(422, want)
-		}
-	})
-}
-
 func TestContentType(t *testing.T) {
 	h := apitest.New(t)
 	withBody(t, h, func(c *apitest.Client, r *request) {
-		for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "application", "application/json,text/plain", "application/merge-patch+json"} {
+		for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "application", "application/json; =x", "application/json,text/plain", "application/merge-patch+json"} {
 			a := r.send(c, "Content-Type", contentType).Refused(415, "header.Content-Type unsupported_media_type")
 			assert.Check(t, len(a.Header["Content-Type"]) == 1, "%q: %v", contentType, a.Header)
 		}
@@ -130,6 +111,53 @@ func TestPublishedOnly(t *testing.T) {
 	}
 }
 
+func TestStrict(t *testing.T) {
+	h := apitest.New(t, func(o *apiserver.Options) { o.Strict = true })
+	for _, tt := range []struct {
+		path, body string
+		want       []string
+	}{
+		{"/auth/service-accounts", `{"name":"short","expires_in":"1h"}`, []string{"body.expires_in extra_forbidden"}},
+		{"/mailboxes/bulk?y=1", `{"domain":"a.com","items":[{"local_part":"a","first_name":"A","last_nam":"B"}],"x":1}`, []string{"query.y extra_forbidden",
+			"body.items.0.last_name missing", "body.items.0.last_nam extra_forbidden", "body.x extra_forbidden", "body.domain value_error"}},
+	} {
+		a, err := h.Try(t.Context(), "POST", tt.path, tt.body) // the document does not have extra_forbidden
+		assert.NilError(t, err)
+		same(t, tt.path, a.Problems(), tt.want)
+	}
+	h.Domain("example.com") // contact_info has members of its own
+	h.Post("/feedback", obj{"title": "t", "description": "d", "attributes": obj{"own": 1}}).Want(201)
+	h.Get("/domains?page_size=1&search=x").Want(200)
+}
+
+// TestRequestOf checks what middleware knows of a request, also of one that is refused.
+func TestRequestOf(t *testing.T) {
+	var got []string
+	h := apitest.New(t, func(o *apiserver.Options) {
+		o.Tokens = &issuer{tokens: map[string]any{"t": jane()}}
+		o.Middleware = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r)
+				assert.Check(t, w.(interface{ Unwrap() http.ResponseWriter }).Unwrap() != nil, "a http.ResponseController does not reach the connection")
+				q := apiserver.RequestOf(r.Context())
+				got = append(got, q.Name()+" "+q.Subject.Name)
+			})
+		}
+	})
+	h.GrantOwner("user", "auth0|jane")
+	limited := h.Limited(t)
+	got = nil
+	h.As("t").Get("/mailboxes").Want(200)
+	limited.Get("/mailboxes").Want(403)
+	limited.Account = nobody
+	limited.Get("/mailboxes").Want(403)
+	for _, path := range []string{"/verify-forwarding/x", "/pay/x", "/healthz/live", "/x"} {
+		visit(t, h, "GET", "http://mailhost.test"+path)
+	}
+	assert.Check(t, is.Equal(apiserver.RedactPath("/verify-forwarding/x"), "/verify-forwarding/[redacted]"))
+	same(t, "requests", got, []string{"list-mailboxes jane@example.net", "list-mailboxes limited", "list-mailboxes ", "verification ", "payment ", "health ", "other "})
+}
+
 func TestRequestID(t *testing.T) {
 	h := apitest.New(t)
 	for _, sane := range []string{"abc", "A.b_c:d-1", strings.Repeat("x", 128), nobody} {
@@ -181,6 +209,8 @@ func TestHealth(t *testing.T) {
 	check(http.StatusOK, http.StatusOK)
 	broken.fail(errSecret)
 	check(http.StatusOK, http.StatusServiceUnavailable)
+	broken.fail(&store.LostError{Reason: "is gone"})
+	assert.ErrorContains(t, h.Service.Ready(t.Context()), "the database file is gone")
 	broken.fail(nil)
 	h.Service.Retire()
 	check(http.StatusOK, http.StatusServiceUnavailable)

@@ -187,6 +187,7 @@ func TestPagesOfABrokenStore(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Logger = broken, slog.New(slog.NewJSONHandler(log, nil)) })
 	id := h.Forwarding("x@example.net", nil)
 	link := h.Service.Outbox()[0].Link
+	shows(t, h, "GET", link, 200, "Forward mail to you?")
 	broken.updatesFail(errSecret)
 	shows(t, h, "POST", link, 500, "Something went wrong")
 	broken.updatesFail(nil)

@@ -53,21 +53,6 @@ func TestNoMistakeIsSilent(t *testing.T) {
 	assert.Check(t, err != nil, "a clock of no service was moved")
 }
 
-func TestStrict(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t, func(o *apiserver.Options) { o.Strict = true })
-	for _, tt := range []struct{ method, path, body, want string }{
-		{"POST", "/auth/service-accounts", `{"name":"short","expires_in":"1h"}`, `["body","expires_in"]`},
-		{"POST", "/mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"a","first_name":"A","last_nam":"B"}]}`, `"last_nam"`},
-		{"GET", "/domains?page_sizee=1", "", `["query","page_sizee"]`},
-	} {
-		a := h.network.do(tt.method, tt.path, tt.body)
-		assert.Check(t, a.status == http.StatusUnprocessableEntity && strings.Contains(a.body, tt.want) && strings.Contains(a.body, "extra_forbidden"), "%s: %+v, want %s", tt.path, a, tt.want)
-	}
-	h.network.Domain("example.com") // contact_info has members of its own
-	h.network.must("GET", "/domains?page_size=1&search=x", "")
-}
-
 // TestFixtureOutcomes checks that a load names what was not done.
 func TestFixtureOutcomes(t *testing.T) {
 	t.Parallel()

@@ -167,7 +167,7 @@ func keyBytes(s string) ([]byte, error) {
 		return nil, errors.New("this is a key in OpenSSH format; use PEM, which openssl pkey -pubout prints")
 	case !strings.HasPrefix(s, "-----BEGIN"):
 		der, err := base64.StdEncoding.Strict().DecodeString(strings.Join(strings.Fields(s), ""))
-		if err != nil || len(der) == 0 {
+		if err != nil {
 			return nil, errNoKey
 		}
 		return der, nil
@@ -194,10 +194,6 @@ func isPrivateKey(der []byte) bool {
 	if pkcs8 == nil || pkcs1 == nil || sec1 == nil {
 		return true
 	}
-	if len(der) != ed25519.PrivateKeySize {
-		return false
-	}
 	// An Ed25519 private key is the seed followed by the public key.
-	private := ed25519.NewKeyFromSeed(der[:ed25519.SeedSize])
-	return string(private) == string(der)
+	return len(der) == ed25519.PrivateKeySize && string(ed25519.NewKeyFromSeed(der[:ed25519.SeedSize])) == string(der)
 }

@@ -65,7 +65,7 @@ func TestDKIMRecord(t *testing.T) {
 		"Ed25519, bare":         {DKIM{PublicKey: ed25519Base64}, edRecord},
 		"every tag":             {DKIM{PublicKey: ed25519Base64, K: "ed25519", H: []string{"sha256"}, S: []string{"email"}, T: []string{"y", "s"}, N: "of 2026"}, "v=DKIM1; k=ed25519; h=sha256; s=email; t=y:s; n=of 2026; p=" + ed25519Base64},
 		"every service":         {DKIM{PublicKey: ed25519Base64, S: []string{"*"}}, "v=DKIM1; k=ed25519; s=*; p=" + ed25519Base64},
-		"note to quote":         {DKIM{PublicKey: ed25519Base64, N: " a;b=ü\n "}, "v=DKIM1; k=ed25519; n==20a=3Bb=3D=C3=BC=0A=20; p=" + ed25519Base64},
+		"note to quote":         {DKIM{PublicKey: ed25519Base64, N: " a;b=ü~\n "}, "v=DKIM1; k=ed25519; n==20a=3Bb=3D=C3=BC~=0A=20; p=" + ed25519Base64},
 		"revoked":               {DKIM{Revoked: true}, "v=DKIM1; p="},
 		"revoked Ed25519":       {DKIM{Revoked: true, K: "ed25519", N: "lost"}, "v=DKIM1; k=ed25519; n=lost; p="},
 		"revoked, for testing":  {DKIM{Revoked: true, T: []string{"y"}}, "v=DKIM1; t=y; p="},
@@ -119,7 +119,7 @@ func TestDKIMKeyProblems(t *testing.T) {
 	largeDER := must(x509.MarshalPKIXPublicKey(ofSize(4097)))
 	text := base64.StdEncoding.EncodeToString
 
-	const private, no = "this is a PRIVATE key", "this is not a public key"
+	const private, no, part = "this is a PRIVATE key", "this is not a public key; expected a PEM", "not the whole of one"
 	tests := map[string]struct{ in, want string }{
 		"PKCS 8":                    {encodePEM("PRIVATE KEY", edPKCS8), private},
 		"RSA":                       {encodePEM("RSA PRIVATE KEY", rsaPKCS1), private},
@@ -141,11 +141,11 @@ func TestDKIMKeyProblems(t *testing.T) {
 		"whole record":              {"v=DKIM1; k=rsa; p=" + rsaBase64, "a whole record"},
 		"only the tag":              {"p=" + rsaBase64, "a whole record"},
 		"ssh":                       {"ssh-rsa " + rsaBase64, "OpenSSH format"},
-		"cut off":                   {rsaBase64[:200], no},
+		"cut off":                   {rsaBase64[:200], part},
 		"not base64":                {"MIGf*", no},
 		"broken PEM":                {strings.ReplaceAll(rsaPEM, "END", "AND"), no},
-		"64 octets, and no private": {text(append(append([]byte{}, seed...), seed...)), no},
-		"white space":               {" \n", no},
+		"64 octets, and no private": {text(append(append([]byte{}, seed...), seed...)), part},
+		"white space":               {" \n", part},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -51,6 +51,7 @@ func TestDMARCProblems(t *testing.T) {
 		"https":            {rua("https://example.com/dmarc"), "is not an address"},
 		"bad domain":       {rua("a@example"), "invalid domain"},
 		"size unit":        {rua("a@example.com!10mb"), "has an invalid size"},
+		"size of two":      {rua("a b@example.com!1m"), "single address"},
 		"size of nothing":  {rua("a@example.com!"), "has an invalid size"},
 		"size zero":        {rua("a@example.com!0m"), "has an invalid size"},
 		"header":           {rua("mailto:a@example.com?subject=x"), "invalid domain"},
@@ -69,14 +70,14 @@ func TestTLSRPTRecord(t *testing.T) {
 		"v=TLSRPTv1; rua=mailto:reports@example.com":                             {"mailto:reports@example.com"},
 		"v=TLSRPTv1; rua=https://reporting.example.com/v1/tlsrpt":                {"https://reporting.example.com/v1/tlsrpt"},
 		"v=TLSRPTv1; rua=mailto:a%21b@example.com,https://xn--bcher-kva.example": {"a!b@Example.com", "https://Bücher.example"},
-		"v=TLSRPTv1; rua=https://a.example:8443/x%21%2C%3B?y=%3B":                {"HTTPS://a.example:8443/x!,;?y=;"},
+		"v=TLSRPTv1; rua=https://a.example:8443/~x%21%2C%3B?y=%3B":               {"HTTPS://a.example:8443/~x!,;?y=;"},
 	} {
 		got, err := (TLSRPT{RUA: rua}).Record()
 		assert.Check(t, err == nil && got == want, "got %q, %v; want %q", got, err, want)
 	}
 	for in, want := range map[string]string{
 		"http://example.com": "is not an https URL", "ftp://example.com": "is not an https URL", "https://u:secret@example.com": "must not have a user", "https://example.com/#x": "fragment",
-		"https://localhost": "invalid host", "https://192.0.2.1/": "invalid host", "https://example.com:99999/": "port", "https://example.com/?q=ü": "escaped", "example.com": "must contain an @",
+		"https://localhost": "invalid host", "https://192.0.2.1/": "invalid host", "https://example.com:99999/": "port", "https://example.com/?q=ü": "escaped", "https://example.com/?a b": "escaped", "https://example.com/#": "fragment", "example.com": "must contain an @",
 		"a@example.com!10m": "must not contain", "mailto://a@example.com": "is not an address",
 	} {
 		got, err := TLSRPT{RUA: []string{in}}.Record()

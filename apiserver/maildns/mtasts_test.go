@@ -90,7 +90,7 @@ func TestParseMTASTSPolicy(t *testing.T) {
 		"": "line 1 must be a key and a value", "mode: enforce\n": "the line version is missing", replaced("version: STSv1\r\n", ""): "the line version is missing", replaced("STSv1", "STSv2"): "line 1 must be version: STSv1",
 		replaced("enforce", "on"): `mode: must be`, replaced("604800", "week"): "line 6 must have a number", replaced("604800", "-1"): "line 6 must have a number", replaced("604800", "31557601"): "max_age: must be",
 		replaced("mode: enforce", "mode: enforce\r\nmode: none"): "line 3 repeats mode", replaced("mx: mail", "\r\nmx: mail"): "line 3 must be a key", replaced("*.example.net", "*"): "mx[1]: ",
-		"v=STSv1; id=1;": "line 1 must be a key",
+		"v=STSv1; id=1;": "line 1 must be a key", rfc8461 + "x": "line 7 must be a key", rfc8461 + "x y: z": "line 7 must be a key",
 	} {
 		got, err := parseMTASTSPolicy(text)
 		if err == nil || !reflect.DeepEqual(got, MTASTSPolicy{}) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "policy: ") {

@@ -41,9 +41,9 @@ const mailto = "mailto:"
 // The local part keeps its case, because only its host may interpret it.
 func mailtoURI(s string) (string, error) {
 	address := s
-	if len(s) >= len(mailto) && strings.EqualFold(s[:len(mailto)], mailto) {
+	if scheme, escaped, ok := strings.Cut(s, ":"); ok && strings.EqualFold(scheme+":", mailto) {
 		var err error
-		if address, err = url.PathUnescape(s[len(mailto):]); err != nil {
+		if address, err = url.PathUnescape(escaped); err != nil {
 			return "", fmt.Errorf("%s has a percent sign that does not begin an escape; expected an address such as dmarc@example.com", shorten(s))
 		}
 	}
@@ -74,7 +74,7 @@ var reportSize = regexp.MustCompile(`^[1-9][0-9]*[kmgt]?$`)
 func sizedMailtoURI(s string) (string, error) {
 	at := strings.LastIndexByte(s, '@')
 	mark := strings.IndexByte(s[at+1:], '!')
-	if at < 0 || mark < 0 {
+	if mark < 0 {
 		return mailtoURI(s)
 	}
 	mark += at + 1
@@ -102,7 +102,7 @@ func httpsURI(s string) (string, error) {
 		return "", fmt.Errorf("%s is not an https URL; %s", shorten(s), expected)
 	case u.User != nil:
 		return "", errors.New("a URL in the DNS must not have a user or password; " + expected)
-	case u.Fragment != "" || strings.HasSuffix(s, "#"):
+	case strings.Contains(s, "#"):
 		return "", fmt.Errorf("%s must not have a fragment; %s", shorten(s), expected)
 	}
 	host, err := domainname.Normalize(u.Hostname())

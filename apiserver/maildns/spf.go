@@ -281,12 +281,9 @@ func errUnknownTerm(s, name string) error {
 		return fmt.Errorf("%s %w; expected ip4:%s or ip6:%s", shorten(s), errNotSPF, spfExamples["ip4"], spfExamples["ip6"])
 	}
 	bare := strings.TrimLeft(s, "+-~?")
-	qualifier := s[:len(s)-len(bare)]
-	if len(qualifier) > 1 {
-		qualifier = ""
-	}
+	qualifier := s[:min(1, len(s)-len(bare))]
 	address, _, _ := strings.Cut(bare, "/")
-	if addr, err := netip.ParseAddr(address); err == nil && addr.Zone() == "" {
+	if addr, err := netip.ParseAddr(address); err == nil {
 		mechanism := "ip6"
 		if addr.Is4() {
 			mechanism = "ip4"

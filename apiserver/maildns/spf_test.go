@@ -116,6 +116,10 @@ func TestSPFProblems(t *testing.T) {
 		{"ip6:fe80::1%eth0", "zone"},
 		{"ip4:192.0.2.0/33", "from 0 to 32"},
 		{"ip4:192.0.2.0/024", "without leading zeros"},
+		{"ip4:192.0.2.0/-1", "from 0 to 32"},
+		{strings.Repeat("ü", 60), strings.Repeat("ü", 60) + `"`},
+		{strings.Repeat("ü", 61), strings.Repeat("ü", 60) + "…"},
+		{"--192.0.2.1", "write -ip4:192.0.2.1"},
 		{"ip4:192.0.2.0/", "must be a number"},
 		{"ip4:192.0.2.0/+24", "must be a number"},
 		{"ip4:192.0.2.0/255.255.255.0", "must be a number"},
@@ -149,6 +153,17 @@ func TestSPFProblems(t *testing.T) {
 			wantProblem(t, got, err, "terms[1]: ", tt.want)
 		})
 	}
+}
+
+// TestPublishedSPFTerms checks terms that receivers know or ignore, and nobody should publish.
+func TestPublishedSPFTerms(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"ptr", "ptr:b.example", "foo=bar"} {
+		term, err := ParseSPFTerm(s)
+		assert.Check(t, err == nil && term.String() == s, "%s reads as %s, %v", s, term, err)
+	}
+	_, err := ParseSPFTerm("ptr:")
+	assert.Check(t, err != nil)
 }
 
 func TestSPFDefaultProblems(t *testing.T) {

@@ -95,8 +95,8 @@ func parseNetwork(name, s string, pass bool) (string, error) {
 
 // prefixLength parses the text after a slash.
 func prefixLength(s string, limit int, pass bool) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > limit || strconv.Itoa(n) != s {
+	n, _ := strconv.Atoi(s)
+	if n < 0 || n > limit || strconv.Itoa(n) != s {
 		return 0, fmt.Errorf("prefix length %s must be a number from 0 to %d, without leading zeros", shorten(s), limit)
 	}
 	if n == 0 && pass {

@@ -206,8 +206,8 @@ func (c *Call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err err
 // mailboxByAddress returns the mailbox with a primary address, whose domain may be in any form.
 func (c *Call) mailboxByAddress(r store.Reader, address string) (store.Mailbox, error) {
 	at := strings.LastIndexByte(address, '@')
-	name, err := domainname.Normalize(address[at+1:])
-	if at < 0 || err != nil {
+	name, _ := domainname.Normalize(address[at+1:]) // no domain has an empty name
+	if at < 0 {
 		return store.Mailbox{}, store.ErrNotFound
 	}
 	localPart := strings.ToLower(address[:at])

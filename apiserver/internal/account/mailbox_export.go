@@ -31,9 +31,6 @@ var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMa
 	}
 	var named []store.Mailbox
 	for i, ref := range in.Body.Mailboxes {
-		if len(problems) > api.MaxProblems {
-			break
-		}
 		m, err := c.findMailbox(r, ref)
 		switch {
 		case errors.Is(err, store.ErrNotFound):

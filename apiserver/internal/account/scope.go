@@ -178,10 +178,11 @@ func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 // for a request that is invalid for another reason: otherwise the operation reports them.
 func ReferenceErrors(c *Call, body map[string]any) ([]*api.Problem, error) {
 	declared, _ := c.Spec.Request.FieldByName("Body")
-	return view(c, func(r store.Reader) (found []*api.Problem, err error) {
+	return view(c, func(r store.Reader) (found []*api.Problem, _ error) {
 		for _, field := range reflect.VisibleFields(declared.Type) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			ref, _ := body[name].(string)
+			var err error
 			switch {
 			case ref == "":
 				continue
@@ -191,9 +192,7 @@ func ReferenceErrors(c *Call, body map[string]any) ([]*api.Problem, error) {
 				err = c.workspaceInBody(r, api.CanonicalID(ref))
 			}
 			if unknown, ok := errors.AsType[*api.Error](err); ok {
-				found, err = append(found, unknown.Detail...), nil
-			} else if err != nil {
-				return nil, err
+				found = append(found, unknown.Detail...)
 			}
 		}
 		return found, nil

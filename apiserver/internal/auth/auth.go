@@ -100,9 +100,6 @@ func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) 
 		seconds := math.Ceil(down.RetryAfter.Seconds())
 		return Caller{}, api.Unavailable("the OAuth issuer can't be reached to validate the access token; try again").RetryAfter(max(1, int(seconds)))
 	}
-	if ctx.Err() != nil {
-		return Caller{}, api.Cancelled()
-	}
 	return Caller{}, fmt.Errorf("validating an access token: %w", err)
 }
 
@@ -122,14 +119,12 @@ func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string,
 	return who, err
 }
 
-// Verify authorizes a caller that Enter has admitted by the cache, as Authorize does, in a
+// Verify authorizes a caller that Enter may have admitted by the cache, as Authorize does, in a
 // snapshot of its own.
 func (a *Authenticator) Verify(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
-	if who.unverified {
-		var err error
-		if who, err = a.view(ctx, who); err != nil {
-			return Caller{}, err
-		}
+	who, err := a.view(ctx, who)
+	if err != nil {
+		return Caller{}, err
 	}
 	return who, who.mayUse(spec)
 }

@@ -57,7 +57,7 @@ func checksum(body string) string {
 // parseToken reports whether s is a well-formed token.
 func parseToken(s string) (Token, bool) {
 	parts := strings.Split(s, "_")
-	if len(parts) != 3 || parts[0] != api.TokenPrefix || len(parts[1]) == 0 || len(parts[2]) <= checksumChars {
+	if len(parts) != 3 || len(parts[1]) == 0 || len(parts[2]) <= checksumChars {
 		return Token{}, false
 	}
 	t := Token{PublicID: parts[1], secret: parts[2][:len(parts[2])-checksumChars]}

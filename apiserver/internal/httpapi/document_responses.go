@@ -127,9 +127,7 @@ func addLinks(doc *huma.OpenAPI, specs []api.Spec) {
 				}}
 			}
 		}
-		if len(links) > 0 {
-			doc.Paths[create.Path].Post.Responses[strconv.Itoa(create.Status)].Links = links
-		}
+		doc.Paths[create.Path].Post.Responses[strconv.Itoa(create.Status)].Links = links
 	}
 }
 

@@ -38,10 +38,13 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		in.Body = http.NoBody
 	}
 	defer in.Body.Close()
-	w := &response{header: http.Header{}, headOnly: r.Method == http.MethodHead}
+	w := &response{header: http.Header{}}
 	aborted := w.serve(t.handler, in)
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if r.Method == http.MethodHead {
+		w.body.Reset()
 	}
 	body := io.Reader(&w.body)
 	if aborted && w.status == 0 {
@@ -62,8 +65,6 @@ type response struct {
 	header, sent http.Header
 	status       int
 	body         bytes.Buffer
-	// headOnly reports that the response has no body, whatever the handler writes.
-	headOnly bool
 }
 
 // serve calls the handler, and reports whether it aborted the response by a panic. The pipeline has
@@ -84,13 +85,8 @@ func (w *response) WriteHeader(status int) {
 
 func (w *response) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.headOnly {
-		return len(b), nil
-	}
 	return w.body.Write(b)
 }
-
-func (w *response) Flush() { w.WriteHeader(http.StatusOK) }
 
 // failingReader follows what an aborted response has.
 type failingReader struct{}

@@ -47,74 +47,69 @@ func decodeJSON(data []byte) (value any, err error) {
 	return value, err
 }
 
-// assign sets v, a part of a request, to a value of decodeJSON, and reports whether it fits. It
-// goes on after what does not fit. Unlike encoding/json, it compares names exactly, takes 60.0
-// and 6e1 for integers, as JSON Schema does, and sets absent fields to the default of their tag.
-func assign(v reflect.Value, value any) bool {
+// assign sets v, a part of a request, to a value of decodeJSON as far as that fits, which a valid
+// one does. Unlike encoding/json, it compares names exactly, takes 60.0 and 6e1 for integers, as
+// JSON Schema does, and sets absent fields to the default of their tag.
+func assign(v reflect.Value, value any) {
 	if custom, ok := reflect.TypeAssert[json.Unmarshaler](v.Addr()); ok {
-		text, err := json.Marshal(value)
-		return err == nil && custom.UnmarshalJSON(text) == nil
+		text, _ := json.Marshal(value) // it was decoded from JSON
+		_ = custom.UnmarshalJSON(text)
+		return
 	}
 	if value == nil {
-		return true
+		return
 	}
 	switch value := value.(type) {
 	case string:
 		if v.Kind() == reflect.String {
 			v.SetString(value)
-			return true
+			return
 		}
 	case bool:
 		if v.Kind() == reflect.Bool {
 			v.SetBool(value)
-			return true
+			return
 		}
 	case json.Number:
 		if n, ok := wholeNumber(value); ok && v.CanInt() {
 			v.SetInt(n)
-			return true
+			return
 		}
 	case []any:
 		if v.Kind() == reflect.Slice {
-			return assignItems(v, value)
+			assignItems(v, value)
+			return
 		}
 	case map[string]any:
 		if v.Kind() == reflect.Struct {
-			return assignFields(v, value)
+			assignFields(v, value)
+			return
 		}
 	}
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem())) // a value that does not fit is present nevertheless
-		return assign(v.Elem(), value)
+		assign(v.Elem(), value)
 	}
-	return false
 }
 
-func assignItems(v reflect.Value, list []any) bool {
+func assignItems(v reflect.Value, list []any) {
 	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
-	fits := true
 	for i, item := range list {
-		fits = assign(v.Index(i), item) && fits
+		assign(v.Index(i), item)
 	}
-	return fits
 }
 
-func assignFields(v reflect.Value, object map[string]any) bool {
-	fits := true
+func assignFields(v reflect.Value, object map[string]any) {
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			continue
-		}
 		field := v.FieldByIndex(f.Index)
 		if member, sent := object[name]; sent {
-			fits = assign(field, member) && fits
+			assign(field, member)
 		}
 		if byDefault := f.Tag.Get("default"); byDefault != "" && field.IsZero() {
 			parse(field, byDefault)
 		}
 	}
-	return fits
 }
 
 // parse sets v to the value of a parameter or a default, and returns it as decodeJSON would.

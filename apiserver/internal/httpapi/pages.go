@@ -50,19 +50,17 @@ var pageTemplate = template.Must(template.New("page").
 	Parse(pageHTML))
 
 // writePage writes a page, which no cache may keep and no other site may frame.
-func (h *Handler) writePage(w http.ResponseWriter, r *http.Request, status int, p page) {
+func writePage(w http.ResponseWriter, status int, p page) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", pageCSP)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
-	if err := pageTemplate.Execute(w, p); err != nil {
-		h.pageFailed(r, err)
-	}
+	_ = pageTemplate.Execute(w, p) // it fails if nobody waits for the page
 }
 
-// pageFailed logs why a page could not be read or written.
+// pageFailed logs why a page could not be read.
 func (h *Handler) pageFailed(r *http.Request, err error) {
 	if r.Context().Err() == nil { // nobody waits for it any more
 		h.Rules.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
@@ -85,11 +83,11 @@ func (h *Handler) verificationPages(mux *http.ServeMux) {
 	} {
 		mux.HandleFunc(method+" "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
 			link, err := use(r.Context(), mail.Token(r.PathValue("link")))
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
+			status, p := describeLink(link, err)
+			if status == http.StatusInternalServerError {
 				h.pageFailed(r, err)
 			}
-			status, p := describeLink(link, err)
-			h.writePage(w, r, status, p)
+			writePage(w, status, p)
 		})
 	}
 }
@@ -139,7 +137,7 @@ func describeLink(link account.Link, err error) (status int, p page) {
 func (h *Handler) paymentPages(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+account.PaymentPath+"{batch}", func(w http.ResponseWriter, r *http.Request) {
 		status, p := h.paymentPage(r)
-		h.writePage(w, r, status, p)
+		writePage(w, status, p)
 	})
 }
 

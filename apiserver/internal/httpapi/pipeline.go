@@ -156,9 +156,8 @@ func network(remoteAddr string) string {
 	}
 	address := a.Addr().Unmap()
 	if address.Is6() {
-		if p, err := address.WithZone("").Prefix(64); err == nil {
-			return p.String()
-		}
+		p, _ := address.WithZone("").Prefix(64) // every IPv6 address has one
+		return p.String()
 	}
 	return address.String()
 }

@@ -133,7 +133,7 @@ func newRouter() *router {
 // match returns the pattern of a request's route, or else the methods that its path allows.
 func (m *router) match(r *http.Request) (pattern, allow string) {
 	p := r.URL.EscapedPath() // an escaped slash does not end a segment
-	if p == "" || path.Clean(p) != p {
+	if path.Clean(p) != p {
 		return "", ""
 	}
 	return route.Of(m.ServeMux, r)

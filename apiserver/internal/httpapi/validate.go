@@ -47,9 +47,6 @@ func (v *validator) check(s *huma.Schema, value any) {
 	for s.Ref != "" {
 		s = v.schemas.SchemaFromRef(s.Ref)
 	}
-	if s.Nullable && value == nil {
-		return
-	}
 	switch s.Type {
 	case huma.TypeBoolean:
 		if _, ok := value.(bool); !ok {
@@ -165,8 +162,5 @@ func alternatives(values []any) string {
 		}
 	}
 	last := len(list) - 1
-	if last == 0 {
-		return list[0]
-	}
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }

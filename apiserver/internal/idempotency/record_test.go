@@ -60,7 +60,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, failure := range []error{store.ErrNotFound, errors.ErrUnsupported} {
 		replayed, err := q.Replay(stored{err: failure}, time.Time{})
-		assert.Check(t, !replayed && (err != nil) == (failure != store.ErrNotFound), "%v: replayed %t, %v", failure, replayed, err)
+		assert.Check(t, !replayed && errors.Is(err, errors.ErrUnsupported) == (failure != store.ErrNotFound), "%v: replayed %t, %v", failure, replayed, err)
 	}
 	unkeyed := &Request{records: records}
 	replayed, err := unkeyed.Replay(stored{record: store.IdempotencyRecord{}}, time.Time{})

@@ -62,9 +62,6 @@ func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, er
 		t.columns, err = scan(r, fmt.Sprintf(s.dialect.Columns, name), nil, func(c *copiedColumn) []any {
 			return []any{&c.name, &c.bool, &c.notNull, &c.key}
 		})
-		if err == nil && len(t.columns) == 0 {
-			err = fmt.Errorf("there is no table %s", name)
-		}
 		if err == nil {
 			t.rows, err = only(column[int64](r, `SELECT COUNT(*) FROM `+name))
 		}
@@ -113,9 +110,6 @@ func copyTables(ctx context.Context, from, to *Store, read, write Querier, progr
 			return copied, fmt.Errorf("copy %s: %w", t.name, err)
 		}
 	}
-	if err := to.continueIDs(ctx, write); err != nil {
-		return copied, err
-	}
 	for i, t := range tables {
 		sum, err := t.each(ctx, write, func(rows [][]any) error { advance(rows); return nil })
 		if err == nil && sum != sums[i] {
@@ -125,7 +119,7 @@ func copyTables(ctx context.Context, from, to *Store, read, write Querier, progr
 			return copied, fmt.Errorf("check the copy of %s: %w", t.name, err)
 		}
 	}
-	return copied, nil
+	return copied, to.continueIDs(ctx, write)
 }
 
 func (t copiedTable) names() (names []string) {
@@ -146,9 +140,6 @@ func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) 
 			break
 		}
 		places, keys = append(places, i), append(keys, t.columns[i].name)
-	}
-	if len(keys) == 0 {
-		return "", errors.New("the table has no primary key")
 	}
 	selection, key := `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name, strings.Join(keys, ", ")
 	end := ` ORDER BY ` + key + ` LIMIT ` + strconv.Itoa(copyChunk)

@@ -23,9 +23,6 @@ func (r *reader) Forwarding(accountID, id string) (store.Forwarding, error) {
 }
 
 func (r *reader) ForwardingByLink(linkHash []byte) (store.Forwarding, error) {
-	if len(linkHash) == 0 {
-		return store.Forwarding{}, store.ErrNotFound // what a rule without a link has
-	}
 	return one(r, forwardingRules, r.inAllAccounts().and(`t.link_hash = ?`, linkHash))
 }
 

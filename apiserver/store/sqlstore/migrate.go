@@ -84,27 +84,19 @@ func (m migration) checksum() string {
 }
 
 // readMigrations returns the dialect's migrations in order.
-func readMigrations(d *Dialect) (files []migration, err error) {
-	names, err := fs.Glob(d.Migrations, "*.sql")
-	if err != nil {
-		return nil, err
-	}
+func readMigrations(d *Dialect) (files []migration) {
+	names, _ := fs.Glob(d.Migrations, "*.sql") // the pattern is a valid one
 	for _, name := range names {
-		text, err := fs.ReadFile(d.Migrations, name)
-		if err != nil {
-			return nil, err
-		}
+		text, _ := fs.ReadFile(d.Migrations, name) // they are in memory
 		files = append(files, migration{name, string(text)})
 	}
-	return files, nil
+	return files
 }
 
 // versions returns the dialect's migrations, and how many of them the database has. It is an
 // error if the database has others, which happens between releases only.
 func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, version int, err error) {
-	if files, err = readMigrations(d); err != nil {
-		return nil, 0, err
-	}
+	files = readMigrations(d)
 	if version, err = d.SchemaVersion(ctx, q, len(files)); err != nil {
 		return nil, 0, fmt.Errorf("read the schema's version: %w", err)
 	}
