@@ -112,10 +112,6 @@ type entry struct {
 
 func (e *entry) UnmarshalJSON(data []byte) error {
 	*e = entry{FirstName: compact.Text{Null: true}, LastName: compact.Text{Null: true}, configured: bytes.Clone(data)}
-	if compact.IsUnknown(data) {
-		e.FirstName, e.LastName = compact.Text{Unknown: true}, compact.Text{Unknown: true}
-		return nil
-	}
 	type plain entry
 	return json.Unmarshal(data, (*plain)(e))
 }
@@ -128,10 +124,10 @@ func (e entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// same reports whether an entry has the same names as a known one. The API may trim them.
+// same reports whether an entry has the same names as a known one. The API may trim them. A name
+// that is unknown is empty, which no known one is.
 func (e entry) same(o entry) bool {
-	return !e.FirstName.Unknown && !e.LastName.Unknown &&
-		strings.TrimSpace(e.FirstName.Value) == strings.TrimSpace(o.FirstName.Value) &&
+	return strings.TrimSpace(e.FirstName.Value) == strings.TrimSpace(o.FirstName.Value) &&
 		strings.TrimSpace(e.LastName.Value) == strings.TrimSpace(o.LastName.Value)
 }
 
