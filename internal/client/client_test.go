@@ -9,6 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
@@ -36,6 +37,11 @@ func TestClockOffset(t *testing.T) {
 			assert.Check(t, (got-want).Abs() <= time.Second && (want != 0 || got == 0) && len(f.Requests) == 1, "%s for a clock that is %s ahead, after %d requests", got, ahead, len(f.Requests))
 		}
 	}
+}
+
+func TestWhoseClient(t *testing.T) {
+	c := newClient(t, fakeapi.New(), func(o *Options) { o.Token = "mh_public_secret" })
+	assert.Check(t, c.AccountID() == fakeapi.AccountID && c.UsesServiceAccount("mh", "public") && !c.UsesServiceAccount("mh", "pub"))
 }
 
 // TestDecide goes through every situation: nothing is resent against the retry policy, after
@@ -85,6 +91,10 @@ func TestMessages(t *testing.T) {
 			"the outcome is unknown: a may exist. The response to create-x was empty (request id r). A lookup does not show it yet. It was not sent again. Look."},
 		{&SecretLostError{Operation: "create-x", Object: "a", IDs: []string{"1", "2"}, Cause: cause},
 			"the response to create-x for a was lost, and with it the secret, which the API returns only once; what exists now has the id 1 or 2. The request failed: the API gave no reason (HTTP 502 Bad Gateway, request id r). Delete it, or choose another name, and try again."},
+		{&UnsupportedError{Operation: "read-x", Object: "a", Kind: ErrReadUnsupported}, "this API can't read such an object (operation read-x for a)"},
+		{&AmbiguousError{Object: "a", IDs: []string{"1", "2"}}, "a: several match, with the ids 1, 2"},
+		{&UnknownOutcomeError{Operation: "create-x", Effect: "a may exist", Check: "Look.", Cause: errors.New("a reset")},
+			"the outcome is unknown: a may exist. The request create-x failed: a reset. A lookup does not show it yet. It was not sent again. Look."},
 		{&SecretLostError{Operation: "create-x", IDs: []string{"1"}, Next: "Go on."},
 			"the response to create-x was lost, and with it the secret, which the API returns only once; what exists now has the id 1. Go on."},
 	} {
@@ -112,7 +122,11 @@ func TestErrorHelpers(t *testing.T) {
 		{notFound("x"), true, false, false},
 		{errors.New("x"), false, false, false},
 		{nil, false, false, false},
+		{&Error{Status: 409, Problems: []Problem{{Loc: []string{"header", api.IdempotencyKeyHeader}}}}, false, false, false},
+		{&Error{Status: 200, Operation: "create-mailboxes", Problems: []Problem{{Type: api.BulkQuotaExceeded}}}, false, true, false},
+		{&Error{Status: 200, Operation: "purchase-domains", Problems: []Problem{{Type: api.BulkQuotaExceeded}}}, false, false, false},
+		{&Error{Status: 409, Operation: "create-mailboxes"}, false, true, false},
 	} {
-		assert.Check(t, IsNotFound(tc.err) == tc.notFound && IsConflict(tc.err) == tc.conflict && IsUnsupported(tc.err) == tc.unsupported, "%v", tc.err)
+		assert.Check(t, IsNotFound(tc.err) == tc.notFound && IsConflict(tc.err) == tc.conflict && IsUnsupported(tc.err) == tc.unsupported && len(ProblemsAt(tc.err, "x")) == 0, "%v", tc.err)
 	}
 }

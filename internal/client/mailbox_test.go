@@ -104,7 +104,7 @@ func TestWaitForEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel
 	got, err := WaitFor(ctx, c, get, isActive)
-	assert.Check(t, errors.Is(err, context.Canceled) && got != nil, "cancelled: %+v, %v", got, err)
+	assert.Check(t, errors.Is(err, context.Canceled) && strings.Contains(err.Error(), "waiting ended") && got != nil, "cancelled: %+v, %v", got, err)
 	broken := errors.New("it failed")
 	got, err = WaitFor(t.Context(), c, get, func(*api.Mailbox) (bool, error) { return false, broken })
 	assert.Check(t, errors.Is(err, broken) && got != nil, "done fails: %+v, %v", got, err)

@@ -322,10 +322,20 @@ func TestWrongBaseURL(t *testing.T) {
 // TestCaller checks what an API without that operation says of a credential: a refusal of its
 // own may be a missing capability, and a proxy's page is an error.
 func TestCaller(t *testing.T) {
-	for text, ok := range map[string]bool{`{"detail":[{"msg":"no"}]}`: true, "<html>": false} {
-		f := fakeapi.New().PublishedOnly(405).Fail(fakeapi.Fault{Op: "list-domains", Status: 403, Text: text, Times: 9})
-		caller, err := newClient(t, f).Caller(t.Context())
-		assert.Check(t, caller == nil && (err == nil) == ok, "%s: %+v, %v", text, caller, err)
+	f := fakeapi.New()
+	f.Refuses = map[string]fakeapi.Response{"get-caller": {Status: 200, Body: fakeapi.Object{"id": "me"}}}
+	caller, err := newClient(t, f).Caller(t.Context())
+	assert.Check(t, err == nil && caller != nil, "%v", err)
+	f = fakeapi.New().PublishedOnly(405)
+	c := newClient(t, f)
+	for _, fault := range []fakeapi.Fault{{Status: 403, Text: "<html>"}, {}, {Status: 403, Text: "<html>"}, {Status: 403, Text: `{"detail":[{"msg":"no"}]}`}, {Status: 401, Text: `{"detail":[{"msg":"no"}]}`}} {
+		fault.Op, fault.Times = "list-domains", 2
+		if f.Faults = nil; fault.Status != 0 {
+			f.Fail(fault)
+		}
+		caller, err := c.Caller(t.Context())
+		isFine := fault.Status == 0 || fault.Status == 403 && fault.Text[0] == '{'
+		assert.Check(t, caller == nil && (err == nil) == isFine, "%+v: %+v, %v", fault, caller, err)
 	}
 }
 
