@@ -375,4 +375,7 @@ func TestLateRequest(t *testing.T) {
 			assert.Check(t, len(stored) == 1, "%s, keys %t: stored %v", name, honours, stored)
 		}
 	}
+	f := fakeapi.New()
+	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.Transport = &lateRequest{API: f} }))
+	assert.Check(t, err == nil && f.Count("create-mailbox") == 1, "what is free is sent again: %v", err)
 }

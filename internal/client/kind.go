@@ -102,7 +102,7 @@ func (k *kind[T]) share(ctx context.Context, key string, get func(context.Contex
 	if err != nil {
 		k.total.Store(0)
 	}
-	if err != nil || v == nil {
+	if v == nil {
 		return get(ctx)
 	}
 	return v, nil

@@ -36,30 +36,29 @@ func TestRefusals(t *testing.T) {
 		if last != reflect.TypeFor[error]() && last.Kind() != reflect.Func || m.Name == "Caller" {
 			continue
 		}
-		for n := 1; ; n++ {
-			f := fakeapi.New()
-			for _, stored := range []string{"auth/authorizations", "auth/service-accounts", "credentials", "dedicated-ips", "domains", "forwarding", "mailboxes"} {
-				f.Add(stored, fakeapi.Object{"id": domainUUID, "name": domainUUID, "domain_id": domainUUID, "scope_type": "domain", "scope_id": domainUUID, "target_email": domainUUID, "primary_email": domainUUID})
+		for _, name := range []string{domainUUID, "example.com"} {
+			for n, isRefused := 1, true; isRefused; n++ {
+				f := fakeapi.New()
+				for _, stored := range []string{"auth/authorizations", "auth/service-accounts", "credentials", "dedicated-ips", "domains", "forwarding", "mailboxes"} {
+					f.Add(stored, fakeapi.Object{"id": name, "name": name, "domain_id": name, "scope_type": "domain", "scope_id": name, "target_email": name, "primary_email": name})
+				}
+				f.Add("dns-records", fakeapi.Object{"id": 1, "name": name, "type": name, "value": name})
+				f.Add("domains/availability", fakeapi.Object{"id": fakeapi.AccountID, "domain_name": name})
+				r := &refusing{API: f, n: n}
+				err := callMethod(t.Context(), newClient(t, f, func(o *Options) { o.Transport = r }), m, name)
+				isRefused = r.sent >= n
+				assert.Check(t, isRefused && StatusOf(err) == http.StatusForbidden || err == nil && (!isRefused || m.Name == "ClaimDedicatedIP" && n == 1), "%s, request %d of %v: %v", m.Name, n, f.Sent(), err)
 			}
-			f.Add("dns-records", fakeapi.Object{"id": 1, "name": domainUUID, "type": domainUUID, "value": domainUUID})
-			f.Add("domains/availability", fakeapi.Object{"id": fakeapi.AccountID, "domain_name": domainUUID})
-			r := &refusing{API: f, n: n}
-			err := callMethod(t.Context(), newClient(t, f, func(o *Options) { o.Transport = r }), m)
-			if r.sent < n {
-				assert.Check(t, err, m.Name)
-				break
-			}
-			assert.Check(t, StatusOf(err) == http.StatusForbidden || m.Name == "ClaimDedicatedIP" && n == 1, "%s, request %d refused of %v: %v", m.Name, n, f.Sent(), err)
 		}
 	}
 }
 
 // callMethod calls a method with the same id or name in each argument, and returns its error.
-func callMethod(ctx context.Context, c *Client, m reflect.Method) error {
+func callMethod(ctx context.Context, c *Client, m reflect.Method, name string) error {
 	args := []reflect.Value{reflect.ValueOf(c), reflect.ValueOf(ctx)}
 	for i := 2; i < m.Type.NumIn(); i++ {
 		arg := reflect.New(m.Type.In(i)).Elem()
-		fillIn(arg)
+		fillIn(arg, name)
 		args = append(args, arg)
 	}
 	results := m.Func.Call(args)
@@ -79,16 +78,16 @@ func callMethod(ctx context.Context, c *Client, m reflect.Method) error {
 	return err
 }
 
-func fillIn(v reflect.Value) {
+func fillIn(v reflect.Value, name string) {
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(domainUUID)
+		v.SetString(name)
 	case reflect.Int64:
 		v.SetInt(1)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				fillIn(v.Field(i))
+				fillIn(v.Field(i), name)
 			}
 		}
 	}

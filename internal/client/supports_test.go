@@ -80,6 +80,8 @@ func TestReadsAndDeletes(t *testing.T) {
 			err = l.doDelete(t.Context(), c, ids[0])
 			assert.Check(t, IsNotFound(err) && !IsUnsupported(err), "delete of a missing object: %v", err)
 			assert.Check(t, is.Equal(f.Count(l.list), 0), "lists")
+			f.Fail(fakeapi.Fault{Op: l.remove, DropAfter: true})
+			assert.Check(t, l.doDelete(t.Context(), c, ids[1]), "delete, and its response is lost")
 		})
 	}
 }
@@ -112,8 +114,9 @@ func TestPublishedOperationsOnly(t *testing.T) {
 					})
 				}
 				wg.Wait()
+				gets := f.Count(l.get)
 				_, err := l.doGet(t.Context(), c, goneID)
-				assert.Check(t, l.published == IsNotFound(err), "get of a missing object: %v", err)
+				assert.Check(t, l.published == IsNotFound(err) && f.Count(l.get) == gets, "get of a missing object: %v", err)
 				if n := f.Count(l.list); n > 3 { // the first 404 of a delete and of a read are checked in a new list
 					t.Errorf("%d lists for %d reads", n, len(ids))
 				}
@@ -249,6 +252,9 @@ func TestNotFoundOfAProxy(t *testing.T) {
 	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
 	m, err := c.GetMailbox(t.Context(), id)
 	assert.Check(t, err == nil && m.ID == id, "%+v, %v", m, err)
+	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
+	_, err = c.GetMailbox(t.Context(), goneID)
+	assert.Check(t, IsNotFound(err), "the list has no such mailbox: %v", err)
 	c.operation(api.DeleteMailbox.Spec).setPresent()
 	f.Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 404, Text: "<html>no such page"})
 	err = c.DeleteMailbox(t.Context(), id)
