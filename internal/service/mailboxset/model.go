@@ -146,12 +146,7 @@ type contents struct {
 }
 
 // localPart returns the form of a key in which keys are compared.
-func localPart(key string) string {
-	if canonical, err := emailaddr.ParseLocalPart(key); err == nil {
-		return canonical
-	}
-	return strings.ToLower(key)
-}
+func localPart(key string) string { return strings.ToLower(key) }
 
 func newContents() *contents {
 	return &contents{entries: map[string]entry{}, addresses: map[string]compact.Text{}, ids: map[string]compact.Text{}, byIdentity: map[string]string{}}
@@ -221,7 +216,6 @@ func (c *contents) addressList(keys []string) []string {
 type changes struct {
 	added   []string          // keys of the plan
 	removed []string          // keys of the state
-	renamed []string          // keys of the plan, with other names than in the state
 	kept    map[string]string // the key in the state, by the key in the plan
 }
 
@@ -234,9 +228,6 @@ func changesOf(prior, plan *contents) changes {
 			continue
 		}
 		c.kept[key] = before
-		if !plan.entries[key].same(prior.entries[before]) {
-			c.renamed = append(c.renamed, key)
-		}
 	}
 	for _, key := range prior.keys() {
 		if _, ok := plan.byIdentity[localPart(key)]; !ok {
