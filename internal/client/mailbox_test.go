@@ -49,13 +49,6 @@ func TestUpdateWithoutContent(t *testing.T) {
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "another object"), "a read of another object: %v", err)
 }
 
-func TestUpdateDomainWithoutContent(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "update-domain", Text: " "})
-	f.Add("domains", fakeapi.Object{"name": "example.com"})
-	assert.NilError(t, newClient(t, f).UpdateDomain(t.Context(), "example.com", api.UpdateDomainBody{AutoRenew: new(true), RedirectURL: api.NullableFrom[string](nil)}))
-	assert.Check(t, is.Equal(f.Requests[0].Body, `{"auto_renew":true,"redirect_url":null}`), "sent")
-}
-
 func TestExport(t *testing.T) {
 	f := fakeapi.New()
 	r, err := newClient(t, f).ExportMailboxes(t.Context(), api.ExportMailboxesBody{})
