@@ -159,7 +159,7 @@ func TestFacts(t *testing.T) {
 	assert.Check(t, c.AnyUnknown && c.MayBeProcessed() && !c.IsReplayed() && c.RequestID == "id" && c.Last.Took == 3*time.Second && !tr.HonoursKeys.Load() && tr.Changed.Load())
 	_, err = transport.Send[api.Feedback](t.Context(), c)
 	offset, isKnown := tr.ClockOffset()
-	assert.Check(t, err == nil && c.IsReplayed() && c.Attempts == 2 && tr.HonoursKeys.Load() && tr.Confirmed.Load() && tr.Reached() && isKnown && offset == 0 && f.Requests[0].Key == "id" && f.Requests[1].Key == "id", "%v, %s", err, offset)
+	assert.Check(t, err == nil && c.IsReplayed() && c.Attempts == 2 && f.Clock.Now().Sub(c.Started) == 6*time.Second && tr.HonoursKeys.Load() && tr.Confirmed.Load() && tr.Reached() && isKnown && offset == 0 && f.Requests[0].Key == "id" && f.Requests[1].Key == "id", "%v, %s", err, offset)
 	_, err = transport.Do(transport.ForLookup(t.Context(), "the key"), tr, api.GetMailbox, &api.MailboxRequest{Mailbox: "m"})
 	assert.Check(t, errors.Is(err, transport.ErrNotFound) && !errors.Is(err, errRefused) && f.Requests[2].Key == "the key", "%v", err)
 	ended, cancel := context.WithCancel(t.Context())
