@@ -192,10 +192,7 @@ func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transpor
 // withGrace returns a context that ends some time after another one.
 func withGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
-	stop := context.AfterFunc(parent, func() {
-		timer := time.AfterFunc(grace, cancel)
-		context.AfterFunc(ctx, func() { timer.Stop() })
-	})
+	stop := context.AfterFunc(parent, func() { time.AfterFunc(grace, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
 

@@ -113,9 +113,8 @@ func (b *bulkCreate) send(ctx context.Context) error {
 		b.report(ctx, created, call)
 	}
 	for i := range b.items {
-		o := b.items[i].outcome
-		if m := b.found[i]; m != nil && o.Mailbox == nil {
-			*o = MailboxOutcome{Mailbox: m}
+		if m := b.found[i]; m != nil {
+			*b.items[i].outcome = MailboxOutcome{Mailbox: m}
 		}
 	}
 	return err
