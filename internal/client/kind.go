@@ -206,7 +206,7 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 		return nil
 	}
 	listed, err := k.Get(ctx, key)
-	if err == nil && listed != nil {
+	if listed != nil {
 		k.Invalidate()
 		listed, err = k.Get(ctx, key)
 	}
