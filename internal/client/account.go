@@ -17,10 +17,7 @@ func (c *Client) GetAccount(ctx context.Context) (*api.Account, error) {
 	if err == nil {
 		err = requireID(api.GetAccount.Spec, c.AccountID(), a.ID)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
+	return a, err
 }
 
 // Caller returns who the credential is, or why the account can't be used: the API can't be

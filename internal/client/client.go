@@ -126,7 +126,7 @@ func (c *Client) AccountID() string { return c.transport.AccountID }
 
 // UsesServiceAccount reports whether Options.Token is that of a service account.
 func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
-	return publicID != "" && strings.HasPrefix(c.token, tokenPrefix+"_"+publicID+"_")
+	return strings.HasPrefix(c.token, tokenPrefix+"_"+publicID+"_")
 }
 
 // ClockOffset returns how far the API's clock is ahead of this machine's, to about

@@ -9,6 +9,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 )
 
@@ -38,38 +39,9 @@ func TestClockOffset(t *testing.T) {
 	}
 }
 
-// TestDecide goes through every situation: nothing is resent against the retry policy, after
-// a look that failed only what is free and to an API that honours keys, and after a slow attempt
-// nothing that costs money or has a secret.
-func TestDecide(t *testing.T) {
-	has := func(all, f facts) bool { return all&f != 0 }
-	seen := map[decision]bool{}
-	for holds := range 2 * slow {
-		for found := range 3 {
-			for _, lookupErr := range []error{nil, errNoList} {
-				if lookupErr != nil && found > 0 {
-					continue
-				}
-				isReplay := has(holds, keys) && !has(holds, paid)
-				want := fail
-				switch {
-				case found == 1 && !has(holds, secret):
-					want = take
-				case !has(holds, retry):
-				case lookupErr != nil || found > 0:
-					if isReplay {
-						want = resend
-					}
-				case !has(holds, slow), has(holds, keys), !has(holds, paid|secret):
-					want = resend
-				}
-				got := decide(found, lookupErr, holds)
-				assert.Check(t, got == want, "found %d, %v, %b: %v, want %v", found, lookupErr, holds, got, want)
-				seen[got] = true
-			}
-		}
-	}
-	assert.Check(t, len(seen) == 3, "decisions %v", seen)
+func TestWhoseClient(t *testing.T) {
+	c := newClient(t, fakeapi.New(), func(o *Options) { o.Token = "mh_public_secret" })
+	assert.Check(t, c.AccountID() == fakeapi.AccountID && c.UsesServiceAccount("mh", "public") && !c.UsesServiceAccount("mh", "pub"))
 }
 
 // TestMessages pins the errors of creates whose responses are lost, which say what may exist now.
@@ -85,6 +57,10 @@ func TestMessages(t *testing.T) {
 			"the outcome is unknown: a may exist. The response to create-x was empty (request id r). A lookup does not show it yet. It was not sent again. Look."},
 		{&SecretLostError{Operation: "create-x", Object: "a", IDs: []string{"1", "2"}, Cause: cause},
 			"the response to create-x for a was lost, and with it the secret, which the API returns only once; what exists now has the id 1 or 2. The request failed: the API gave no reason (HTTP 502 Bad Gateway, request id r). Delete it, or choose another name, and try again."},
+		{&UnsupportedError{Operation: "read-x", Object: "a", Kind: ErrReadUnsupported}, "this API can't read such an object (operation read-x for a)"},
+		{&AmbiguousError{Object: "a", IDs: []string{"1", "2"}}, "a: several match, with the ids 1, 2"},
+		{&UnknownOutcomeError{Operation: "create-x", Effect: "a may exist", Check: "Look.", Cause: errors.New("a reset")},
+			"the outcome is unknown: a may exist. The request create-x failed: a reset. A lookup does not show it yet. It was not sent again. Look."},
 		{&SecretLostError{Operation: "create-x", IDs: []string{"1"}, Next: "Go on."},
 			"the response to create-x was lost, and with it the secret, which the API returns only once; what exists now has the id 1. Go on."},
 	} {
@@ -112,7 +88,11 @@ func TestErrorHelpers(t *testing.T) {
 		{notFound("x"), true, false, false},
 		{errors.New("x"), false, false, false},
 		{nil, false, false, false},
+		{&Error{Status: 409, Problems: []Problem{{Loc: []string{"header", api.IdempotencyKeyHeader}}}}, false, false, false},
+		{&Error{Status: 200, Operation: "create-mailboxes", Problems: []Problem{{Type: api.BulkQuotaExceeded}}}, false, true, false},
+		{&Error{Status: 200, Operation: "purchase-domains", Problems: []Problem{{Type: api.BulkQuotaExceeded}}}, false, false, false},
+		{&Error{Status: 409, Operation: "create-mailboxes"}, false, true, false},
 	} {
-		assert.Check(t, IsNotFound(tc.err) == tc.notFound && IsConflict(tc.err) == tc.conflict && IsUnsupported(tc.err) == tc.unsupported, "%v", tc.err)
+		assert.Check(t, IsNotFound(tc.err) == tc.notFound && IsConflict(tc.err) == tc.conflict && IsUnsupported(tc.err) == tc.unsupported && len(ProblemsAt(tc.err, "x")) == 0, "%v", tc.err)
 	}
 }

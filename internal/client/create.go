@@ -68,7 +68,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			}
 			return v, call, nil
 		// What a broken embedded account has done shows once it is repaired.
-		case cause != nil && (!call.MayBeProcessed() || errors.Is(cause, ErrEmbedded)):
+		case !call.MayBeProcessed() || errors.Is(cause, ErrEmbedded):
 			return nil, call, cause
 		}
 		// After a success without the object, only a replay does no harm. That the lookup finds
@@ -88,7 +88,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			}
 			return nil, call, lost
 		}
-		if len(found) > 1 {
+		if len(found) > 0 {
 			lookupErr = &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
 		}
 		after := call.Last.Outcome
@@ -192,10 +192,7 @@ func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transpor
 // withGrace returns a context that ends some time after another one.
 func withGrace(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
-	stop := context.AfterFunc(parent, func() {
-		timer := time.AfterFunc(grace, cancel)
-		context.AfterFunc(ctx, func() { timer.Stop() })
-	})
+	stop := context.AfterFunc(parent, func() { time.AfterFunc(grace, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
 

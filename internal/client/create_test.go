@@ -123,7 +123,7 @@ func TestCreateWithoutALookup(t *testing.T) {
 			assert.Assert(t, ok && unknown.Lookup != nil && errors.Is(err, fakeapi.ErrDropped), "%T %v", err, err)
 			assert.Check(t, is.Equal(f.Count(create.op), 1), "requests")
 			text := err.Error()
-			assert.Check(t, strings.Contains(text, "not sent again") && strings.Contains(text, "may have been"), "text %q", text)
+			assert.Check(t, strings.Contains(text, create.op+" for ") && strings.Contains(text, "not sent again") && strings.Contains(text, "may have been"), "text %q", text)
 		})
 	}
 }
@@ -272,7 +272,7 @@ func TestPlainCreationWithoutAResponse(t *testing.T) {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: op, DropAfter: true, Times: 9})
 		err := do(newClient(t, f))
 		_, ok := errors.AsType[*UnknownOutcomeError](err)
-		assert.Check(t, ok, "%s: %T %v after %v", op, err, err, f.Sent())
+		assert.Check(t, ok && f.Count(op) == 1, "%s: %T %v after %v", op, err, err, f.Sent())
 	}
 }
 
@@ -375,4 +375,7 @@ func TestLateRequest(t *testing.T) {
 			assert.Check(t, len(stored) == 1, "%s, keys %t: stored %v", name, honours, stored)
 		}
 	}
+	f := fakeapi.New()
+	_, err := creators["mailbox"].do(t.Context(), newClient(t, f, func(o *Options) { o.Transport = &lateRequest{API: f} }))
+	assert.Check(t, err == nil && f.Count("create-mailbox") == 1, "what is free is sent again: %v", err)
 }

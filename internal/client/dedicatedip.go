@@ -33,9 +33,9 @@ func (c *Client) FindDedicatedIP(ctx context.Context, nameOrIP string) (*api.Ded
 }
 
 func sameIP(a, b string) bool {
-	x, errX := netip.ParseAddr(a)
-	y, errY := netip.ParseAddr(b)
-	return a == b || errX == nil && errY == nil && x == y
+	x, _ := netip.ParseAddr(a)
+	y, _ := netip.ParseAddr(b)
+	return x.IsValid() && x == y
 }
 
 // ClaimDedicatedIP claims an address of an option. Claims of one client run one

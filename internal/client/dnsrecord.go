@@ -64,10 +64,4 @@ func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
 	return c.dnsRecords.delete(ctx, dnsRecordKey(id))
 }
 
-// dnsRecordKey returns the key of a record in the cache; "" for 0, which is no id.
-func dnsRecordKey(id int64) string {
-	if id == 0 {
-		return ""
-	}
-	return strconv.FormatInt(id, 10)
-}
+func dnsRecordKey(id int64) string { return strconv.FormatInt(id, 10) }

@@ -88,12 +88,11 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 	}
 	r := bought.Results[0]
 	d := &PurchasedDomain{ID: api.Value(r.ID), Name: cmp.Or(r.DomainName, name), Status: r.Status, PaymentURL: api.Value(bought.PaymentURL)}
-	c.domains.Invalidate()
 	if r.Status != api.PurchaseFailed {
 		return d, nil
 	}
 	if api.Value(r.ErrorCode) == api.PurchaseAlreadyOwned {
-		if owned, err := c.domains.Get(ctx, name); err == nil && owned != nil {
+		if owned, _ := c.domains.Get(ctx, name); owned != nil {
 			if call.AnyUnknown { // an attempt without a response has bought it
 				return &PurchasedDomain{ID: owned.ID, Name: owned.Name, Status: api.PurchasePurchased}, nil
 			}
@@ -108,7 +107,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 func (c *Client) findPurchase(ctx context.Context, name string) ([]api.Purchase, error) {
 	name = normalizeDomain(name)
 	found, err := filter(c.ListDomains(ctx, api.ListDomainsRequest{}), func(d *api.Domain) bool { return normalizeDomain(d.Name) == name })
-	if err != nil || len(found) == 0 {
+	if len(found) == 0 {
 		return nil, err
 	}
 	d, status := &found[0], api.PurchasePurchased

@@ -102,7 +102,7 @@ func (k *kind[T]) share(ctx context.Context, key string, get func(context.Contex
 	if err != nil {
 		k.total.Store(0)
 	}
-	if err != nil || v == nil {
+	if v == nil {
 		return get(ctx)
 	}
 	return v, nil
@@ -206,7 +206,7 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 		return nil
 	}
 	listed, err := k.Get(ctx, key)
-	if err == nil && listed != nil {
+	if listed != nil {
 		k.Invalidate()
 		listed, err = k.Get(ctx, key)
 	}

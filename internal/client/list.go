@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"net/http"
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -58,8 +57,7 @@ func pageSize(ctx context.Context, o *operation) int {
 
 func isPageSizeRefused(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && (e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusBadRequest) &&
-		slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(p.Loc, "page_size") })
+	return ok && slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(p.Loc, "page_size") })
 }
 
 func filter[T any](list iter.Seq2[T, error], match func(*T) bool) ([]T, error) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
@@ -69,8 +68,7 @@ func (c *Client) createChunk(ctx context.Context, domain string, items []bulkIte
 // isBulkTooLarge reports whether err refuses the number of items, or the size of the
 // body.
 func isBulkTooLarge(err error) bool {
-	status := StatusOf(err)
-	return status == http.StatusRequestEntityTooLarge || (status == http.StatusUnprocessableEntity || status == http.StatusBadRequest) &&
+	return StatusOf(err) == http.StatusRequestEntityTooLarge ||
 		slices.ContainsFunc(ProblemsAt(err, "body", "items"), func(p Problem) bool { return len(p.Loc) == 2 })
 }
 
@@ -115,9 +113,8 @@ func (b *bulkCreate) send(ctx context.Context) error {
 		b.report(ctx, created, call)
 	}
 	for i := range b.items {
-		o := b.items[i].outcome
-		if m := b.found[i]; m != nil && o.Mailbox == nil {
-			*o = MailboxOutcome{Mailbox: m}
+		if m := b.found[i]; m != nil {
+			*b.items[i].outcome = MailboxOutcome{Mailbox: m}
 		}
 	}
 	return err
@@ -201,12 +198,7 @@ func (b *bulkCreate) lookUp(ctx context.Context) error {
 }
 
 // localPartKey returns the form of a local part in which mailboxes are compared.
-func localPartKey(localPart string) string {
-	if canonical, err := emailaddr.ParseLocalPart(localPart); err == nil {
-		return canonical
-	}
-	return strings.ToLower(localPart)
-}
+func localPartKey(localPart string) string { return strings.ToLower(localPart) }
 
 // itemError returns the error of an item that the API has refused, with the field as in an
 // error of CreateMailbox.

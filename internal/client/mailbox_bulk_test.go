@@ -69,6 +69,11 @@ func TestBulkWithLostResponses(t *testing.T) {
 		{"an index that is none", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":1,"code":"invalid_name","message":"m"}]}`}}, 1, "created"},
 		{"an index below all", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[],"failed":[{"index":-1,"code":"invalid_name","message":"m"}]}`}}, 1, "created"},
 		{"other mailboxes in the response", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":0,"mailbox":{"id":"1","local_part":"b"}}],"failed":[]}`}}, 1, "created"},
+		{"a created index that is none", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":1,"mailbox":{"id":"1","local_part":"a"}}],"failed":[]}`}}, 1, "created"},
+		{"a mailbox without an id", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":0,"mailbox":{"id":"","local_part":"a"}}],"failed":[]}`}}, 1, "created"},
+		{"one twice and one never", bulk("a", "b"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":0,"mailbox":{"id":"1","local_part":"a"}}],"failed":[{"index":0,"code":"invalid_name","message":"m"}]}`}}, 1, "created created"},
+		{"created and failed", bulk("a"), nil, []fakeapi.Fault{{Text: `{"created":[{"index":0,"mailbox":{"id":"1","local_part":"a"}}],"failed":[{"index":0,"code":"invalid_name","message":"m"}]}`}}, 1, "created"},
+		{"one has another name", bulk("a", "b"), []fakeapi.Object{withNames(fakeapi.Mailbox("b", "example.com"), "Joan", "Roe")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created already_exists"},
 		{"one can't be created", bulk("a", "", "c"), nil, []fakeapi.Fault{{DropAfter: true}}, 2, "created invalid_local_part created"},
 		{"one existed before", bulk("a", "b", "c"), []fakeapi.Object{made("2026-03-01T11:00:00Z", fakeapi.Mailbox("b", "example.com"))}, []fakeapi.Fault{{DropAfter: true}}, 2, "created already_exists created"},
 		{"one is in another domain", bulk("a"), []fakeapi.Object{fakeapi.Mailbox("a", "example.org")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created"},
@@ -80,7 +85,7 @@ func TestBulkWithLostResponses(t *testing.T) {
 		{"invalid", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 422, Text: `{"detail":[{"loc":["body","domain"],"msg":"m","type":"value_error"}]}`}}, 1, "value_error value_error"},
 		{"too large alone", bulk("a"), nil, []fakeapi.Fault{{Status: 413}}, 1, "413"},
 		{"never a response", bulk("a", "b"), nil, []fakeapi.Fault{{DropBefore: true, Times: 99}}, 9, "unknown unknown"},
-		{"half created, then never a response", bulk("a", "b"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com")}, []fakeapi.Fault{{DropBefore: true, Times: 99}}, 9, "unknown created"},
+		{"half created, then never a response", bulk("a", "b"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com"), fakeapi.Mailbox("z", "example.com")}, []fakeapi.Fault{{DropBefore: true, Times: 99}}, 9, "unknown created"},
 	} {
 		for _, honours := range []bool{false, true} {
 			t.Run(fmt.Sprint(tc.name, "/keys ", honours), func(t *testing.T) {
@@ -134,11 +139,11 @@ func TestBulkThatIsProcessedLate(t *testing.T) {
 				return fmt.Sprint("id", ids)
 			}
 		})
-		want := "created created created"
+		want := "created created created invalid_local_part"
 		if !canList {
-			want = "unknown created created"
+			want = "unknown created created invalid_local_part"
 		}
-		got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk("a", "b", "c")))
+		got := outcomesOf(c.CreateMailboxes(t.Context(), "example.com", bulk("a", "b", "c", "")))
 		assert.Check(t, got == want, "%s, want %s, after %v", got, want, f.Sent())
 	}
 }
@@ -196,10 +201,5 @@ func TestBulkItemErrors(t *testing.T) {
 	if exists := itemError("example.com", item, api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: "it exists"}, "r1"); !IsConflict(exists) || !strings.Contains(exists.Error(), "a@example.com") {
 		t.Error(exists)
 	}
-}
-
-func TestItemRefusedWithoutAReason(t *testing.T) {
-	if err := itemError("example.com", bulk("a")[0], api.FailedMailboxItem{Code: "odd"}, "r"); !strings.Contains(err.Error(), "no reason but the code odd") {
-		t.Error(err)
-	}
+	assert.ErrorContains(t, itemError("example.com", item, api.FailedMailboxItem{Code: "odd"}, "r"), "no reason but the code odd")
 }

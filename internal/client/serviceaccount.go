@@ -55,9 +55,5 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 
 // RevokeServiceAccount makes a service account's token stop working.
 func (c *Client) RevokeServiceAccount(ctx context.Context, id string) error {
-	err := c.serviceAccounts.delete(ctx, id)
-	if err == nil {
-		c.serviceAccounts.Invalidate() // it still exists, as a revoked one
-	}
-	return err
+	return c.serviceAccounts.delete(ctx, id)
 }

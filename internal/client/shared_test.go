@@ -85,10 +85,10 @@ func TestLongListIsNotShared(t *testing.T) {
 // the list.
 func TestUncachedReads(t *testing.T) {
 	f := fakeapi.New().PublishedOnly(405)
-	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "xn--bcher-kva.example"))[0]
 	c := newClient(t, f)
-	for n := range 3 {
-		_, err := c.GetMailbox(WithUncachedReads(t.Context()), id)
+	for n, key := range []string{strings.ToUpper(id), "Jane@BÜCHER.example", id} {
+		_, err := c.GetMailbox(WithUncachedReads(t.Context()), key)
 		assert.Check(t, err == nil && f.Count("list-mailboxes") == n+1, "%v, %d lists for %d reads", err, f.Count("list-mailboxes"), n+1)
 	}
 }
@@ -124,4 +124,8 @@ func TestCachedListAfterAnUpdate(t *testing.T) {
 	assert.NilError(t, c.DeleteMailbox(t.Context(), ids[0]))
 	_, err = c.GetMailbox(t.Context(), ids[0])
 	assert.Check(t, IsNotFound(err), "after a delete: %v", err)
+	id, err := creators["mailbox"].do(t.Context(), c)
+	assert.NilError(t, err)
+	_, err = c.GetMailbox(t.Context(), id)
+	assert.Check(t, err, "after a create")
 }

@@ -80,6 +80,8 @@ func TestReadsAndDeletes(t *testing.T) {
 			err = l.doDelete(t.Context(), c, ids[0])
 			assert.Check(t, IsNotFound(err) && !IsUnsupported(err), "delete of a missing object: %v", err)
 			assert.Check(t, is.Equal(f.Count(l.list), 0), "lists")
+			f.Fail(fakeapi.Fault{Op: l.remove, DropAfter: true})
+			assert.Check(t, l.doDelete(t.Context(), c, ids[1]), "delete, and its response is lost")
 		})
 	}
 }
@@ -112,8 +114,9 @@ func TestPublishedOperationsOnly(t *testing.T) {
 					})
 				}
 				wg.Wait()
+				gets := f.Count(l.get)
 				_, err := l.doGet(t.Context(), c, goneID)
-				assert.Check(t, l.published == IsNotFound(err), "get of a missing object: %v", err)
+				assert.Check(t, l.published == IsNotFound(err) && f.Count(l.get) == gets, "get of a missing object: %v", err)
 				if n := f.Count(l.list); n > 3 { // the first 404 of a delete and of a read are checked in a new list
 					t.Errorf("%d lists for %d reads", n, len(ids))
 				}
@@ -249,6 +252,9 @@ func TestNotFoundOfAProxy(t *testing.T) {
 	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
 	m, err := c.GetMailbox(t.Context(), id)
 	assert.Check(t, err == nil && m.ID == id, "%+v, %v", m, err)
+	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
+	_, err = c.GetMailbox(t.Context(), goneID)
+	assert.Check(t, IsNotFound(err), "the list has no such mailbox: %v", err)
 	c.operation(api.DeleteMailbox.Spec).setPresent()
 	f.Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 404, Text: "<html>no such page"})
 	err = c.DeleteMailbox(t.Context(), id)
@@ -322,10 +328,20 @@ func TestWrongBaseURL(t *testing.T) {
 // TestCaller checks what an API without that operation says of a credential: a refusal of its
 // own may be a missing capability, and a proxy's page is an error.
 func TestCaller(t *testing.T) {
-	for text, ok := range map[string]bool{`{"detail":[{"msg":"no"}]}`: true, "<html>": false} {
-		f := fakeapi.New().PublishedOnly(405).Fail(fakeapi.Fault{Op: "list-domains", Status: 403, Text: text, Times: 9})
-		caller, err := newClient(t, f).Caller(t.Context())
-		assert.Check(t, caller == nil && (err == nil) == ok, "%s: %+v, %v", text, caller, err)
+	f := fakeapi.New()
+	f.Refuses = map[string]fakeapi.Response{"get-caller": {Status: 200, Body: fakeapi.Object{"id": "me"}}}
+	caller, err := newClient(t, f).Caller(t.Context())
+	assert.Check(t, err == nil && caller != nil, "%v", err)
+	f = fakeapi.New().PublishedOnly(405)
+	c := newClient(t, f)
+	for _, fault := range []fakeapi.Fault{{Status: 403, Text: "<html>"}, {}, {Status: 403, Text: "<html>"}, {Status: 403, Text: `{"detail":[{"msg":"no"}]}`}, {Status: 401, Text: `{"detail":[{"msg":"no"}]}`}} {
+		fault.Op, fault.Times = "list-domains", 2
+		if f.Faults = nil; fault.Status != 0 {
+			f.Fail(fault)
+		}
+		caller, err := c.Caller(t.Context())
+		isFine := fault.Status == 0 || fault.Status == 403 && fault.Text[0] == '{'
+		assert.Check(t, caller == nil && (err == nil) == isFine, "%+v: %+v, %v", fault, caller, err)
 	}
 }
 

@@ -3,33 +3,41 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-func newClient(t *testing.T) *client.Client {
+func newClient(t *testing.T) (*client.Client, *fakeapi.API) {
 	t.Helper()
-	c, err := client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"})
+	f := fakeapi.New()
+	c, err := client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", Transport: f})
 	assert.NilError(t, err)
-	return c
+	return c, f
 }
 
 // TestOpensOnce calls the session from several goroutines at once.
 func TestOpensOnce(t *testing.T) {
 	t.Parallel()
-	want := newClient(t)
+	want, _ := newClient(t)
 	var opened atomic.Int32
+	failure := error(&session.OpenError{Reason: "no such file"})
 	s := session.New(func(context.Context) (*client.Client, error) {
 		opened.Add(1)
-		return want, nil
+		return want, failure
 	})
 	assert.Check(t, opened.Load() == 0, "it is opened before the first use")
+	got, err := s.Client(t.Context())
+	assert.Check(t, got == nil && is.Error(err, "no such file")().Success() && opened.Swap(0) == 1, "got %p, %v", got, err)
+	failure = nil
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -40,6 +48,35 @@ func TestOpensOnce(t *testing.T) {
 	wg.Wait()
 	n := opened.Load()
 	assert.Check(t, n == 1, "opened %d times", n)
+}
+
+// TestContexts checks which reads may come from a list: those of a plan, unless the session serves
+// several walks, and a data source's only after a refresh, which only a plan makes.
+func TestContexts(t *testing.T) {
+	t.Parallel()
+	own := t.Context()
+	one, several := session.New(nil), session.New(nil)
+	several.Walk().Disable()
+	for s, want := range map[*session.Session][]context.Context{one: {own, client.WithSharedReads(own)}, several: {client.WithUncachedReads(own), client.WithUncachedReads(own)}} {
+		early, plan := s.ForDataSource(own), s.ForPlan(own)
+		assert.Check(t, is.Equal(fmt.Sprint(early, plan, s.HasRefreshed()), fmt.Sprint(want[0], want[1], false)))
+		refresh, late := s.ForRefresh(own), s.ForDataSource(own)
+		assert.Check(t, is.Equal(fmt.Sprint(refresh, late, s.HasRefreshed()), fmt.Sprint(want[1], want[1], true)))
+	}
+}
+
+// TestAccountCreatedAt reads the account once, only if it is embedded.
+func TestAccountCreatedAt(t *testing.T) {
+	t.Parallel()
+	const created = "2026-03-01T12:00:00Z"
+	for failure, want := range map[error]string{nil: created, errors.New("no such file"): ""} {
+		c, f := newClient(t)
+		f.Refuses = map[string]fakeapi.Response{"get-account": {Status: 200, Body: fakeapi.Object{"id": fakeapi.AccountID, "created_at": created}}}
+		s := session.New(func(context.Context) (*client.Client, error) { return c, failure })
+		remote := s.AccountCreatedAt(t.Context())
+		s.Backend.Embedded = true
+		assert.Check(t, remote+s.AccountCreatedAt(t.Context()) == want && s.AccountCreatedAt(t.Context()) == want && f.Count("get-account") == len(want)/20, "%v", failure)
+	}
 }
 
 // TestClose runs every registered cleanup once, and returns every error.

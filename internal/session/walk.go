@@ -165,7 +165,6 @@ func (w *Walk) Refreshed(o Object) {
 // enter records the plan for an object of the state, and whether it destroys it for good.
 func (w *Walk) enter(o Object, object *objectState, keys []*keyState, isDestroyed bool) (conflict Conflict) {
 	w.announce()
-	set(object, nil, true, false)
 	if object.isAcquired {
 		return NoConflict // the plan's create or adoption is its own
 	}
@@ -419,9 +418,6 @@ func (w *Walk) PlanRecord(r PlannedRecord) (isContradicted bool) {
 func (w *Walk) PlanZone(z PlannedZone) (contradicting []PlannedRecord) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.disabled {
-		return nil
-	}
 	w.zones = append(w.zones, z)
 	for r := range w.records {
 		if z.contradicts(r) {

@@ -48,35 +48,29 @@ func New[T any](k Keys[T], list func(context.Context) iter.Seq2[T, error]) *Cach
 // Get returns the object with an id or natural key, or nil if there is none.
 func (c *Cache[T]) Get(ctx context.Context, key string) (*T, error) {
 	key = c.Normalize(key)
-	v, ok, failures, _ := c.cached(key)
-	if ok {
-		return v, nil
-	}
+	_, _, failures, _ := c.cached(key)
 	select {
 	case c.reading <- struct{}{}:
 		defer func() { <-c.reading }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	v, ok, now, failure := c.cached(key) // another caller may have read it meanwhile
+	v, ok, now, failure := c.cached(key)
 	switch {
 	case ok:
 		return v, nil
-	case now != failures:
+	case now != failures: // another caller's read has failed meanwhile
 		return nil, failure
 	}
 	return c.read(ctx, key)
 }
 
-// cached returns the object with a key if there is a copy; otherwise how many reads have
-// failed so far, and the error of the latest.
+// cached returns the object with a key if there is a copy, how many reads have failed so far,
+// and the error of the latest.
 func (c *Cache[T]) cached(key string) (v *T, ok bool, failures int, failure error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.current != nil {
-		return c.current[key], true, 0, nil
-	}
-	return nil, false, c.failures, c.failure
+	return c.current[key], c.current != nil, c.failures, c.failure
 }
 
 // read reads the list and returns the object with a key.

@@ -95,7 +95,7 @@ func (r *reader[T]) read(ctx context.Context) (done bool, err error) {
 		r.shrank = r.shrank || p.Total < total
 		total = p.Total
 		if done, err := r.take(p, page); done || err != nil {
-			return done && (r.ended || !r.shrank), err
+			return r.ended || !r.shrank, err
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (r *reader[T]) shrink(err error) bool {
 // check refuses a response that is no page, or another one than was requested: in
 // a list that is cut short, objects would look deleted.
 func (r *reader[T]) check(p *api.Page[T], page int) error {
-	if p.Items == nil && p.Page == 0 && p.PageSize == 0 && p.Total == 0 {
+	if p.Items == nil && p.Page == 0 && p.PageSize == 0 {
 		return r.errorf("the response to the list is no page: it has no items")
 	}
 	if p.Page != 0 && p.Page != page {

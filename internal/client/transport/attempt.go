@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -151,7 +150,6 @@ func (c *Call) readBody(resp *http.Response, w *watchdog) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	c.Last.body = body[:min(int64(len(body)), limit)]
-	resp.Body = io.NopCloser(bytes.NewReader(c.Last.body))
 	switch {
 	case !success: // the status code is enough
 		return nil
@@ -257,7 +255,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	b.watchdog.limit(readTimeout)
 	n, err := b.ReadCloser.Read(p)
 	b.watchdog.timer.Stop()
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil {
 		err = b.watchdog.explain(err)
 	}
 	return n, err

@@ -176,6 +176,10 @@ func TestHeaders(t *testing.T) {
 	assert.Check(t, post.Header.Get("Content-Type") == "application/json" && post.Key != "" && post.Header.Get("X-Request-Id") != post.Key, "%v", post.Header)
 	_, keyed := get.Header["Idempotency-Key"]
 	assert.Check(t, !keyed && get.Header.Get("Content-Type") == "", "%v", get.Header)
+	export, err := c.ExportMailboxes(t.Context(), api.ExportMailboxesBody{})
+	assert.NilError(t, err)
+	csv, err := io.ReadAll(export)
+	assert.Check(t, err == nil && len(csv) > 0 && export.Close() == nil && f.Requests[len(f.Requests)-1].Header.Get("Accept") == "text/csv, application/json", "%q, %v", csv, err)
 	trusted := newClient(t, f, func(o *client.Options) { o.Token = "" })
 	_, _ = trusted.GetMailbox(t.Context(), "m")
 	_, ok := f.Requests[len(f.Requests)-1].Header["Authorization"]
@@ -266,6 +270,7 @@ func TestOptions(t *testing.T) {
 		{"ftp://api.example.com", "a", "absolute"},
 		{"https://u:hush@api.example.com", "a", "user name"},
 		{"https://api.example.com?x=1", "a", "query"},
+		{"https://api.example.com#x", "a", "fragment"},
 		{"http://[::1", "a", "malformed"},
 		{"https://api.example.com", "", "account id"},
 	} {

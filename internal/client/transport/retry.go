@@ -152,7 +152,7 @@ func (c *Call) outcomeOf(resp *http.Response, hasRetryAfter bool) Outcome {
 // retryAfter, or if that is 0 a random time that grows. Without any response, the end of
 // the attempts begins an outage.
 func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
-	if c.counted <= c.t.Hooks.RetryMax && c.t.Hooks.RetryMax >= 0 {
+	if c.counted <= c.t.Hooks.RetryMax {
 		if c.wait = c.backoff(); retryAfter > 0 {
 			// Clients that got the same time should not come back at the same moment.
 			c.wait = retryAfter + c.t.Hooks.Jitter(waitMin)
@@ -177,11 +177,7 @@ func (c *Call) embeddedFailed() bool { return c.t.embedded && c.Last.status >= 5
 // backoff returns a random wait before the next attempt, below a ceiling that doubles. At
 // least half of it is certain, so that a call does not use up its attempts within seconds.
 func (c *Call) backoff() time.Duration {
-	ceiling := waitMin
-	for i := 1; i < c.Attempts && ceiling < waitMax; i++ {
-		ceiling *= 2
-	}
-	half := min(ceiling, waitMax) / 2
+	half := min(waitMin<<min(max(c.Attempts-1, 0), 6), waitMax) / 2
 	return half + c.t.Hooks.Jitter(half)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
 func after(v string) http.Header { return http.Header{"Retry-After": {v}} }
@@ -49,6 +50,7 @@ func TestRetriesByMethod(t *testing.T) {
 		{"post 408", "submit-feedback", fakeapi.Fault{Status: 408}, 1, 408},
 		{"post 421", "submit-feedback", fakeapi.Fault{Status: 421}, 2, 0},
 		{"post 425", "submit-feedback", fakeapi.Fault{Status: 425}, 2, 0},
+		{"post 503 page with Retry-After", "submit-feedback", fakeapi.Fault{Status: 503, Header: http.Header{"Retry-After": {"1"}, "Content-Type": {"text/html"}}}, 2, 0},
 		{"get 505", "get-mailbox", fakeapi.Fault{Status: 505}, 1, 505},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -140,20 +142,29 @@ func TestEmbeddedFailure(t *testing.T) {
 	assert.Check(t, len(f.Sent()) == 2 && len(f.Clock.Sleeps) == 0, "%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
 }
 
-func TestKeyIsTheSameOnEachAttempt(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 429}, fakeapi.Fault{Op: "create-mailbox", Status: 500})
-	c := newClient(t, f)
-	for range 2 {
-		_, err := c.CreateMailbox(t.Context(), api.CreateMailboxBody{Domain: "example.com", LocalPart: "jane"})
-		assert.NilError(t, err)
-	}
-	var keys []string
-	for _, r := range f.Requests {
-		if r.Op == "create-mailbox" {
-			keys = append(keys, r.Key)
-		}
-	}
-	assert.Check(t, len(keys) == 4 && keys[0] != "" && keys[0] == keys[1] && keys[0] == keys[2] && keys[3] != keys[0], "keys %q, want one for three attempts and another for the second call", keys)
+// TestFacts checks what a transport learns from a request whose first response is lost, and the
+// defaults of its hooks.
+func TestFacts(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "submit-feedback", DropAfter: true})
+	f.HonoursKeys = true
+	f.OnRequest = func() { f.Clock.Advance(3 * time.Second) }
+	o := transport.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: f, Hooks: transport.Hooks{Now: f.Clock.Now, NewID: func() string { return "id" }}}
+	tr, err := transport.New(o)
+	assert.NilError(t, err)
+	_, isKnown := tr.ClockOffset()
+	c, err := tr.NewCall(api.SubmitFeedback.Spec, &api.SubmitFeedbackRequest{})
+	assert.Check(t, err == nil && !isKnown && !tr.Changed.Load() && !tr.Reached() && tr.Hooks.Parallel == 8 && tr.Hooks.Jitter(0) == 0)
+	_, err = transport.Send[api.Feedback](t.Context(), c)
+	assert.ErrorContains(t, err, "the request submit-feedback failed: the API did not respond")
+	assert.Check(t, c.AnyUnknown && c.MayBeProcessed() && !c.IsReplayed() && c.RequestID == "id" && c.Last.Took == 3*time.Second && !tr.HonoursKeys.Load() && tr.Changed.Load())
+	_, err = transport.Send[api.Feedback](t.Context(), c)
+	offset, isKnown := tr.ClockOffset()
+	assert.Check(t, err == nil && c.IsReplayed() && c.Attempts == 2 && f.Clock.Now().Sub(c.Started) == 6*time.Second && tr.HonoursKeys.Load() && tr.Confirmed.Load() && tr.Reached() && isKnown && offset == 0 && f.Requests[0].Key == "id" && f.Requests[1].Key == "id", "%v, %s", err, offset)
+	_, err = transport.Do(transport.ForLookup(t.Context(), "the key"), tr, api.GetMailbox, &api.MailboxRequest{Mailbox: "m"})
+	assert.Check(t, errors.Is(err, transport.ErrNotFound) && !errors.Is(err, errRefused) && f.Requests[2].Key == "the key", "%v", err)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.Check(t, tr.Hooks.Sleep(t.Context(), 1) == nil && tr.Hooks.Sleep(ended, time.Hour) != nil)
 }
 
 func TestWaits(t *testing.T) {

@@ -94,12 +94,12 @@ func TestFailures(t *testing.T) {
 					}
 					if step.config == nil {
 						_, diags = p.Destroy(t.Context(), typeName, o)
-						p.NoErrors(diags)
+						assert.Check(t, len(diags) == 1 && acctest.Errors(diags) == 0, acctest.Render(diags))
 						expectExisting(t, s, contents{})
 						return
 					}
 					o, diags = p.Apply(t.Context(), typeName, step.config, o)
-					p.NoErrors(diags)
+					assert.Check(t, len(diags) == 0 || name == "create" && acctest.Errors(diags) == 0, acctest.Render(diags))
 					expectExisting(t, s, wanted)
 					plan, diags = p.Walk().Plan(typeName, step.config, refreshed(p, o))
 					assert.Check(t, len(diags) == 0 && plan.State.Equal(o.State), "the next plan is %s\n%s", plan.State, acctest.Render(diags))

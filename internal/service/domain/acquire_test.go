@@ -78,12 +78,15 @@ func TestContactMissing(t *testing.T) {
 	acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain Example.com`, "Add contact_info = {")
 
 	// An unknown value is checked in the apply.
-	config["name"] = acctest.Unknown
-	unknown, diags := p.Plan(domainType, config, nil)
-	p.NoErrors(diags)
-	_, diags = p.Walk().ApplyPlan(t.Context(), domainType, attributes("example.net", map[string]any{"contact_info": nil}), nil, p.With(domainType, unknown, "name", "example.net"))
-	if acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain example.net`); len(diags) != 1 {
-		t.Error(acctest.Render(diags))
+	for name, value := range map[string]any{"name": "example.net", "contact_info": nil} {
+		final := attributes("example.net", map[string]any{"contact_info": nil})
+		planned := maps.Clone(final)
+		planned[name] = acctest.Unknown
+		unknown, diags := p.Plan(domainType, planned, nil)
+		p.NoErrors(diags)
+		_, diags = p.Walk().ApplyPlan(t.Context(), domainType, final, nil, p.With(domainType, unknown, name, value))
+		acctest.Expect(t, diags, `ERROR at AttributeName("contact_info"): contact_info is missing to buy the domain example.net`)
+		assert.Check(t, len(diags) == 1, acctest.Render(diags))
 	}
 	config["name"], config["on_existing"] = "example.com", "adopt"
 	s.Domain(t, "example.com")
@@ -182,15 +185,16 @@ func TestOutcomeUnknown(t *testing.T) {
 }
 
 // TestPurchaseWithoutID buys from an API that does not return the id of the domain, which is then
-// read, or reported as not found.
+// read by its name, or reported as not found.
 func TestPurchaseWithoutID(t *testing.T) {
 	t.Parallel()
-	for _, isListed := range []bool{true, false} {
+	for _, c := range [][2]bool{{false, true}, {false, false}, {true, false}} {
+		hasID, isListed := c[0], c[1]
 		s := acctest.NewServer(t, acctest.Options{})
 		id := regexp.MustCompile(`"id":"[^"]*"`)
 		p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			switch {
-			case isPurchase(r):
+			case isPurchase(r) && !hasID:
 				acctest.Rewrite(w, r, next, func(body string) string { return id.ReplaceAllString(body, `"id":null`) })
 			case !isListed && strings.HasSuffix(r.URL.Path, "/domains/example.com"):
 				acctest.Refuse(w, http.StatusNotFound, "path.domain", "no such domain")
@@ -202,9 +206,9 @@ func TestPurchaseWithoutID(t *testing.T) {
 			}
 		}))
 		o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
-		if isListed && (len(diags) > 0 || o.Text("id") != get(t, s, "example.com").ID) {
-			t.Errorf("the state has %s: %s", o.State, acctest.Render(diags))
-		} else if !isListed {
+		if hasID || isListed {
+			assert.Check(t, len(diags) == 0 && o.Text("id") == get(t, s, "example.com").ID, "the state has %s: %s", o.State, acctest.Render(diags))
+		} else {
 			acctest.Expect(t, diags, "ERROR: The domain example.com was bought, but can't be found yet", "not bought a second time")
 		}
 	}
@@ -253,20 +257,21 @@ func TestSettingsRefused(t *testing.T) {
 	assert.Check(t, kept.Text("redirect_mode") == "301" && removed.Null("redirect_mode"), "planned %v and %v", kept.State, removed.State)
 }
 
-// TestEmptyTexts checks that "" of an API means the same as null.
+// TestEmptyTexts checks that "" of an API means the same as null, and that a state has the planned
+// workspace until it is refreshed, also if somebody else moves the domain during the apply.
 func TestEmptyTexts(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		acctest.Rewrite(w, r, next, func(body string) string {
-			return strings.NewReplacer(`"redirect_url":null`, `"redirect_url":""`, `"redirect_mode":null`, `"redirect_mode":""`).Replace(body)
+			return strings.NewReplacer(`"redirect_url":null`, `"redirect_url":""`, `"redirect_mode":null`, `"redirect_mode":""`, `"workspace_id":"`+s.WorkspaceID, `"workspace_id":"7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e`).Replace(body)
 		})
 	}))
-	o, diags := p.Apply(t.Context(), domainType, attributes("example.com", nil), nil)
+	created, diags := p.Apply(t.Context(), domainType, attributes("example.com", map[string]any{"workspace_id": s.WorkspaceID}), nil)
 	p.NoErrors(diags)
-	o, diags = p.Read(domainType, o)
+	o, diags := p.Read(domainType, created)
 	p.NoErrors(diags)
-	assert.Check(t, o.Null("redirect_url") && o.Null("redirect_mode"), "state %v", o.State)
+	assert.Check(t, o.Null("redirect_url") && o.Null("redirect_mode") && created.Text("workspace_id") == s.WorkspaceID && o.Text("workspace_id") != s.WorkspaceID, "state %v", o.State)
 }
 
 func TestAdopted(t *testing.T) {

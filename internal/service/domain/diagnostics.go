@@ -66,25 +66,20 @@ func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	}
 }
 
+// purchaseAdvices has what to do about the API's error codes of purchases.
+var purchaseAdvices = map[string]string{
+	api.PurchaseInvalidDomain:  nameAdvice,
+	api.PurchaseUnsupportedTLD: "Choose a name under another top-level domain. If the domain is registered elsewhere, add it to the account in the service's own control panel, and set on_existing = \"adopt\".",
+	api.PurchaseUnavailable:    "Choose another name. If the domain is yours, transfer it to the account in the service's own control panel, and set on_existing = \"adopt\".",
+	api.PurchasePremiumDomain:  "Choose another name, or buy this one in the service's own control panel and set on_existing = \"adopt\".",
+	api.PurchaseAlreadyOwned:   "The account's list does not include the domain yet. Set on_existing = \"adopt\" and run apply again later: it is adopted, and nothing is bought.",
+}
+
 func purchaseAdvice(code string) string {
-	var next string
-	switch code {
-	case api.PurchaseInvalidDomain:
-		next = nameAdvice
-	case api.PurchaseUnsupportedTLD:
-		next = "Choose a name under another top-level domain. If the domain is registered elsewhere, add it to the account in the service's own control panel, and set on_existing = \"adopt\"."
-	case api.PurchaseUnavailable:
-		next = "Choose another name. If the domain is yours, transfer it to the account in the service's own control panel, and set on_existing = \"adopt\"."
-	case api.PurchasePremiumDomain:
-		next = "Choose another name, or buy this one in the service's own control panel and set on_existing = \"adopt\"."
-	case api.PurchaseAlreadyOwned:
-		next = "The account's list does not include the domain yet. Set on_existing = \"adopt\" and run apply again later: it is adopted, and nothing is bought."
-	case "":
+	if code == "" {
 		return "Nothing was bought. Run apply again. If it fails again, send the request id to the API's operator."
-	default:
-		next = "Nothing was bought. Ask the API's operator what this code means."
 	}
-	return fmt.Sprintf("Error code %s. %s", code, next)
+	return fmt.Sprintf("Error code %s. %s", code, cmp.Or(purchaseAdvices[code], "Nothing was bought. Ask the API's operator what this code means."))
 }
 
 func addNotListed(diags *diag.Diagnostics, plan model, err error) {

@@ -99,11 +99,12 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case client.IsNotFound(err):
 		return r.purchased(ctx, c, req.Config, plan, r.planPurchase(ctx, c, plan, diags), diags)
-	case err != nil && mayPass(err):
-		addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
-		return unknown
-	case err != nil: // the create reads it again
-		warnUndecided(diags, plan, err.Error(), true)
+	case err != nil:
+		if mayPass(err) {
+			addNoPrice(diags, plan, err, "whether the account owns it, and the price otherwise")
+		} else { // the create reads it again
+			warnUndecided(diags, plan, err.Error(), true)
+		}
 		return unknown
 	}
 	isReplacement := !req.State.Raw.IsNull() // the second plan of a replacement comes without a state

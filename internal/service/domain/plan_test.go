@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -180,6 +181,8 @@ func TestPlanLooksSparingly(t *testing.T) {
 	assert.Check(t, looks.Load() != 0 && plan.Text("acquisition") == "(unknown)", "%d requests, planned %s", looks.Load(), plan.State)
 	_, diags = p.Plan(domainType, attributes("", map[string]any{"name": acctest.Unknown}), nil)
 	acctest.Expect(t, diags, "WARNING", "The plan may buy a domain", "whether the account owns the domain: the name is known only after")
+	_, diags = p.Plan(domainType, attributes("example..com", nil), nil) // of a name that was unknown when it was validated
+	acctest.Expect(t, diags, "WARNING", "The plan may buy the domain example..com", "lacks domain.view")
 	_, diags = p.Plan(domainType, attributes("www.example.com", map[string]any{"contact_info": nil}), nil)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, `WARNING at AttributeName("name"): The plan could not look up the domain www.example.com`, "whether the account owns www.example.com", "lacks domain.view", "without contact_info")
@@ -226,9 +229,13 @@ func TestPriceOutage(t *testing.T) {
 			t.Errorf("%s %d: %s", c.path, c.status, acctest.Render(diags))
 		}
 	}
+	status.Store(http.StatusForbidden)
+	at.Store("/" + s.AccountID)
+	plan, diags := p.Plan(domainType, config, nil)
+	assert.Check(t, is.Equal(plan.Text("workspace_id"), s.WorkspaceID), acctest.Render(diags))
 	status.Store(http.StatusInternalServerError)
 	at.Store("/domains/acme.com")
-	_, diags := p.Plan(domainType, attributes("acme.com", map[string]any{"contact_info": nil}), nil)
+	_, diags = p.Plan(domainType, attributes("acme.com", map[string]any{"contact_info": nil}), nil)
 	acctest.Expect(t, diags, `ERROR: Can't look up the domain acme.com`, "has to show whether the account owns it. Plan again")
 	at.Store("/availability")
 	_, diags = p.Plan(domainType, attributes(owned, map[string]any{"on_existing": "adopt"}), nil)

@@ -94,6 +94,32 @@ func TestWrittenTwice(t *testing.T) {
 	assert.Check(t, purchases.Load() == 1 && a.Text("acquisition") == "purchase", "%d purchases: %s", purchases.Load(), a.State)
 }
 
+// TestListed imports a listed domain, which counts as adopted, and moves it to another workspace.
+func TestListed(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	s.Domain(t, "example.com")
+	s.Domain(t, "example.net")
+	o := &p.ExpectListed(t, domainType, nil, "example.com", "example.net")[0].Object
+	imported, diags := p.Import(domainType, "example.com", nil)
+	p.NoErrors(diags)
+	assert.Check(t, o.Text("acquisition") == "adopt" && imported.Text("acquisition") == "adopt", "%s, %s", o.State, imported.State)
+	_, diags = p.Plan(domainType, attributes("example.net", map[string]any{"on_existing": "adopt"}), o)
+	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "The plan adopts the domain example.net")
+	config := attributes("example.com", map[string]any{"workspace_id": s.Workspace(t, "other").ID})
+	moved, diags := p.Apply(t.Context(), domainType, config, o)
+	p.NoErrors(diags)
+	assert.Check(t, get(t, s, "example.com").WorkspaceID == config["workspace_id"] && moved.Text("workspace_id") == config["workspace_id"], "%s", moved.State)
+	unknown := s.ProtocolOfUnknownToken(t, false)
+	for _, prior := range []*acctest.Object{nil, o} {
+		_, diags = unknown.Apply(t.Context(), domainType, config, prior)
+		acctest.Expect(t, diags, "ERROR")
+	}
+	_, diags = unknown.Plan(domainType, nil, o)
+	acctest.Expect(t, diags, "WARNING: The plan destroys the domain example.com", "there is no refund")
+}
+
 // TestSavedPlan checks that a saved plan does what it announced, or nothing.
 func TestSavedPlan(t *testing.T) {
 	t.Parallel()
@@ -142,9 +168,11 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		assert.Check(t, len(diags) == 0 && o.Text("acquisition") == "purchase" && (s.PublishedOnly || o.Text("purchase_price") == "12.00 USD"), "%s: %s", o.State, acctest.Render(diags))
 		assert.Check(t, o.Text("workspace_id") == config["workspace_id"], "not as planned: %s", o.State)
 		assert.Check(t, strings.Contains(sent, `"country":"DE"`), sent)
-		_, diags = p.Plan(domainType, nil, o)
-		acctest.Expect(t, diags, "WARNING: "+loss)
-		assert.Check(t, len(diags) == 1, "%s", acctest.Render(diags))
+		for isRenewed, ending := range map[bool]string{true: "charged again", false: "until its registration ends"} {
+			_, diags = p.Plan(domainType, nil, p.With(domainType, o, "auto_renew", isRenewed))
+			acctest.Expect(t, diags, "WARNING: "+loss)
+			assert.Check(t, len(diags) == 1 && strings.Contains(acctest.Render(diags), ending) == s.PublishedOnly, "%s", acctest.Render(diags))
+		}
 		other := "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 		plan, diags = p.Plan(domainType, attributes("other.com", map[string]any{"workspace_id": other}), o)
 		acctest.Expect(t, diags, "WARNING: The plan replaces the domain acme.com", "The plan buys the domain other.com")

@@ -112,10 +112,6 @@ type entry struct {
 
 func (e *entry) UnmarshalJSON(data []byte) error {
 	*e = entry{FirstName: compact.Text{Null: true}, LastName: compact.Text{Null: true}, configured: bytes.Clone(data)}
-	if compact.IsUnknown(data) {
-		e.FirstName, e.LastName = compact.Text{Unknown: true}, compact.Text{Unknown: true}
-		return nil
-	}
 	type plain entry
 	return json.Unmarshal(data, (*plain)(e))
 }
@@ -128,10 +124,10 @@ func (e entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// same reports whether an entry has the same names as a known one. The API may trim them.
+// same reports whether an entry has the same names as a known one. The API may trim them. A name
+// that is unknown is empty, which no known one is.
 func (e entry) same(o entry) bool {
-	return !e.FirstName.Unknown && !e.LastName.Unknown &&
-		strings.TrimSpace(e.FirstName.Value) == strings.TrimSpace(o.FirstName.Value) &&
+	return strings.TrimSpace(e.FirstName.Value) == strings.TrimSpace(o.FirstName.Value) &&
 		strings.TrimSpace(e.LastName.Value) == strings.TrimSpace(o.LastName.Value)
 }
 
@@ -150,12 +146,7 @@ type contents struct {
 }
 
 // localPart returns the form of a key in which keys are compared.
-func localPart(key string) string {
-	if canonical, err := emailaddr.ParseLocalPart(key); err == nil {
-		return canonical
-	}
-	return strings.ToLower(key)
-}
+func localPart(key string) string { return strings.ToLower(key) }
 
 func newContents() *contents {
 	return &contents{entries: map[string]entry{}, addresses: map[string]compact.Text{}, ids: map[string]compact.Text{}, byIdentity: map[string]string{}}
@@ -225,7 +216,6 @@ func (c *contents) addressList(keys []string) []string {
 type changes struct {
 	added   []string          // keys of the plan
 	removed []string          // keys of the state
-	renamed []string          // keys of the plan, with other names than in the state
 	kept    map[string]string // the key in the state, by the key in the plan
 }
 
@@ -238,9 +228,6 @@ func changesOf(prior, plan *contents) changes {
 			continue
 		}
 		c.kept[key] = before
-		if !plan.entries[key].same(prior.entries[before]) {
-			c.renamed = append(c.renamed, key)
-		}
 	}
 	for _, key := range prior.keys() {
 		if _, ok := plan.byIdentity[localPart(key)]; !ok {

@@ -50,9 +50,11 @@ func TestExistingMailboxes(t *testing.T) {
 	expect(t, o, "unmanaged")
 
 	// Without a refresh only the apply knows, and reports it at the key.
-	s.Mailbox(t, "example.com", "dee")
-	o, diags = p.Apply(t.Context(), typeName, set(nil, "ann=Anna Roe", "bob", "cid", "dee", "eve"), o)
-	acctest.Expect(t, diags, `ERROR at AttributeName("mailboxes").ElementKeyString("dee")`, "dee@example.com", "on_existing")
+	for _, key := range []string{"dee", "fay", "gus", "hal"} {
+		s.Mailbox(t, "example.com", key)
+	}
+	o, diags = p.Apply(t.Context(), typeName, set(nil, "ann=Anna Roe", "bob", "cid", "dee", "eve", "fay", "gus", "hal"), o)
+	acctest.Expect(t, diags, `ERROR at AttributeName("mailboxes").ElementKeyString("dee")`, "dee@example.com", "on_existing", "fay@", "gus@", "hal@")
 	expect(t, o, "mailboxes", "ann=Anna Roe", "bob=Jane Doe", "cid=Jane Doe", "eve=Jane Doe")
 }
 

@@ -80,7 +80,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		}
 		plan.Addresses = compact.Encode(c.addresses)
 	}
-	if diags.HasError() || !r.recordCreates(ctx, *plan, plan.objects(c), diags) {
+	if r.recordCreates(ctx, *plan, plan.objects(c), diags); diags.HasError() {
 		return
 	}
 	client := r.ClientForWarning(ctx)
@@ -121,9 +121,9 @@ func (m model) objects(c *contents) map[string]session.Object {
 	return all
 }
 
-// recordCreates records the creates of mailboxes in the walk. It adds an error and returns
-// false if other resources have some, or the set itself that the plan replaces.
-func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[string]session.Object, diags *diag.Diagnostics) bool {
+// recordCreates records the creates of mailboxes in the walk. It adds an error if other resources
+// have some, or the set itself that the plan replaces.
+func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[string]session.Object, diags *diag.Diagnostics) {
 	if service.Adopts(plan.OnExisting) {
 		r.Walk().AwaitOwners(ctx, slices.Collect(maps.Values(objects))...)
 	}
@@ -143,7 +143,6 @@ func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[st
 	if len(created) > 0 {
 		addCreatedTwice(diags, created)
 	}
-	return len(inState)+len(created) == 0
 }
 
 // checkExisting adds an error to a plan whose new keys have mailboxes already, or a
@@ -197,10 +196,10 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	if len(ch.removed) > 0 && plan.hasUnknownRetired() {
 		plan.Unmanaged = types.StringUnknown()
 	}
-	isFree := r.record(state, prior, slices.Collect(maps.Values(ch.kept)), deleted, kept, diags)
+	r.record(state, prior, slices.Collect(maps.Values(ch.kept)), deleted, kept, diags)
 	added := plan.objects(c)
 	maps.DeleteFunc(added, func(key string, _ session.Object) bool { return ch.kept[key] != "" })
-	if !r.recordCreates(ctx, *plan, added, diags) || !isFree || diags.HasError() {
+	if r.recordCreates(ctx, *plan, added, diags); diags.HasError() {
 		return
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
@@ -227,9 +226,9 @@ func plannedUnmanaged(prior, plan *contents, ch changes, kept []string) []string
 	return all
 }
 
-// record records in the walk what a plan does with the mailboxes of the state. It adds an error
-// and returns false if other resources create some, or lose them.
-func (r *Resource) record(state model, prior *contents, staying, deleted, released []string, diags *diag.Diagnostics) bool {
+// record records in the walk what a plan does with the mailboxes of the state. It adds an error if
+// other resources create some, or lose them.
+func (r *Resource) record(state model, prior *contents, staying, deleted, released []string, diags *diag.Diagnostics) {
 	var conflicts []string
 	objects := state.objects(prior)
 	for _, key := range staying {
@@ -249,7 +248,6 @@ func (r *Resource) record(state model, prior *contents, staying, deleted, releas
 		slices.Sort(conflicts)
 		addConflicts(diags, prior.addressList(conflicts))
 	}
-	return len(conflicts) == 0
 }
 
 // checkDeletions adds an error to a plan that deletes more mailboxes than limits allows, with what
@@ -277,7 +275,7 @@ func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool
 func (r *Resource) planDestroy(ctx context.Context, state, limits model, others bool, next string, diags *diag.Diagnostics) {
 	c := state.contents(diags)
 	deleted, kept := state.retirement(c.keys())
-	if !r.record(state, c, nil, deleted, kept, diags) {
+	if r.record(state, c, nil, deleted, kept, diags); diags.HasError() {
 		return
 	}
 	warnReleased(diags, state, c.addressList(kept), false)

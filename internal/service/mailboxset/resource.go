@@ -320,7 +320,7 @@ func (a *apply) setNames(ctx context.Context, id string, to, from entry) error {
 // rename changes the names of mailboxes of the set. One that fails keeps the names of the
 // state.
 func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
-	client.Parallel(a.client, ch.renamed, func(key string) {
+	client.Parallel(a.client, sortedKeys(ch.kept), func(key string) {
 		before := ch.kept[key]
 		if err := a.setNames(ctx, prior.ids[before].Value, want.entries[key], prior.entries[before]); err != nil {
 			a.fail(key, "Can't update the mailbox "+prior.addresses[before].Value, err)

@@ -33,7 +33,7 @@ func TestFailures(t *testing.T) {
 	}{
 		"create": {adopt, true, map[string]outcome{
 			"list-mailboxes":   {nil, nil, "ERROR: Can't create the mailbox set of example.com"},
-			"create-mailboxes": {[]string{"ann=Joan Doe"}, []string{"ann=Joan Doe"}, "WARNING at AttributeName(\"mailboxes\"): 2 of 3 mailboxes of example.com were not created"},
+			"create-mailboxes": {[]string{"ann=Joan Doe"}, []string{"ann=Joan Doe"}, "WARNING at AttributeName(\"mailboxes\"): Can't create the mailbox bob@example.com, and 1 more"},
 			"update-mailbox":   {[]string{"ann=Jane Doe", "bob=Jane Doe", "dee=Jane Doe"}, []string{"ann=Jane Doe"}, "Can't set the names of the mailbox ann@example.com"},
 		}},
 		"update": {next, false, map[string]outcome{
