@@ -63,7 +63,7 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 // object, which the API returns if the configuration does not set it.
 func (d *Definition[T, M]) DataSource() datasource.DataSource {
 	arguments := slices.Concat(d.Single.Keys, d.Single.Qualifiers)
-	if d.Find.isScoped {
+	if d.isScoped() {
 		arguments = append(arguments, scopeQualifiers("a "+d.Noun, d.Single.Keys[1].Name)...)
 	}
 	attributes := d.collection().attributes()
@@ -87,7 +87,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 			return
 		}
 		resp.Diagnostics.Append(resp.State.Set(ctx, object(ctx, typesOf(attributes), d.model(ctx, c, v)))...)
-		if domain := by["domain"]; d.Find.isScoped && domain != "" { // as the configuration refers to it
+		if domain := by["domain"]; d.isScoped() && domain != "" { // as the configuration refers to it
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
 		}
 		if d.Single.Argument != nil {

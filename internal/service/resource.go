@@ -166,7 +166,7 @@ func (r *Resource[T, M]) managing() *Managing { return &r.Managing }
 
 func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.Value {
 	switch {
-	case r.Find.isScoped:
+	case r.isScoped():
 		return knownScope(of, accountID)
 	case r.Known != nil:
 		return r.Known(of, accountID)

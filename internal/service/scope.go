@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -20,7 +21,7 @@ import (
 )
 
 // Scope is what an object applies to: a domain, a workspace or, without either, the
-// account. The model of a kind that is found [InScope] embeds it.
+// account. The model of a kind with FindInScope embeds it.
 type Scope struct {
 	Domain      customtype.String `tfsdk:"domain"`
 	WorkspaceID customtype.String `tfsdk:"workspace_id"`
@@ -105,7 +106,7 @@ func (s *Scope) setReferences(ctx context.Context, c DomainReader) {
 	case vocab.ScopeDomain:
 		s.WorkspaceID = customtype.String{}
 		// A name may be another domain's by now, which only a lookup could find out.
-		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.UUID.Same(s.Domain.ValueString(), scopeID) {
+		if s.Domain.IsNull() || uuid.Validate(s.Domain.ValueString()) == nil && !customtype.UUID.Same(s.Domain.ValueString(), scopeID) {
 			s.Domain = customtype.New(domainName(ctx, c, scopeID))
 		}
 	case vocab.ScopeWorkspace:
@@ -195,7 +196,7 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 			return false, nil
 		case customtype.RefersTo(domain, id, s.Domain.ValueString()):
 			return true, nil
-		case isUUID(domain) || !isUUID(s.Domain.ValueString()):
+		case uuid.Validate(domain) == nil || uuid.Validate(s.Domain.ValueString()) != nil:
 			return false, nil
 		}
 		found, err := idOf(domain)
@@ -257,15 +258,10 @@ func scopesNamed(scope, name string) []client.Scope {
 	switch {
 	case notDomain != nil || name == "":
 		return nil
-	case isUUID(scope):
+	case uuid.Validate(scope) == nil:
 		return []client.Scope{{WorkspaceID: scope}, {Domain: scope}}
 	}
 	return []client.Scope{{Domain: scope}}
-}
-
-func isUUID(s string) bool {
-	_, err := customtype.UUID.Normalize(s)
-	return err == nil
 }
 
 // ScopedName returns the display name of an object with a scope, because objects in

@@ -39,7 +39,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	},
 	ID:   func(d *api.DedicatedIP) string { return d.ID },
 	Get:  (*client.Client).GetDedicatedIP,
-	Find: service.ByKey((*client.Client).FindDedicatedIP),
+	Find: (*client.Client).FindDedicatedIP,
 	Managing: service.Managing{
 		ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
 			"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",

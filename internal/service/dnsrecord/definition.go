@@ -55,7 +55,7 @@ var Definition = &service.Definition[located, model]{
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
 	},
-	Find: service.ByArguments(find),
+	FindBy: find,
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings: func() map[string]schema.Attribute {

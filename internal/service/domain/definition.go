@@ -31,7 +31,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	ID:      func(d *api.Domain) string { return d.ID },
 	Get:     (*client.Client).GetDomain,
 	Flatten: (*model).flatten,
-	Find:    service.ByKey((*client.Client).FindDomain),
+	Find:    (*client.Client).FindDomain,
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,

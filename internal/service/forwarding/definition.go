@@ -31,10 +31,10 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		},
 		List: service.Listed((*client.Client).ListForwarding),
 	},
-	ID:       func(f *api.Forwarding) string { return f.ID },
-	Get:      (*client.Client).GetForwarding,
-	Find:     service.InScope((*client.Client).FindForwarding),
-	ImportBy: "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
+	ID:          func(f *api.Forwarding) string { return f.ID },
+	Get:         (*client.Client).GetForwarding,
+	FindInScope: (*client.Client).FindForwarding,
+	ImportBy:    "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings: func() map[string]schema.Attribute {

@@ -34,7 +34,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	},
 	ID:       func(a *api.ServiceAccount) string { return a.ID },
 	Get:      (*client.Client).GetServiceAccount,
-	Find:     service.ByKey((*client.Client).FindServiceAccount),
+	Find:     (*client.Client).FindServiceAccount,
 	ImportBy: "name or by UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
