@@ -224,6 +224,15 @@ func SetPrivate(ctx context.Context, p PrivateState, key string, value any) diag
 	return p.SetKey(ctx, key, data)
 }
 
+// GetPrivate returns a value of the private state, or the zero value if it has none.
+func GetPrivate[T any](ctx context.Context, p PrivateState, key string) (value T) {
+	data, _ := p.GetKey(ctx, key) // an error means an invalid key
+	if json.Unmarshal(data, &value) != nil {
+		return *new(T)
+	}
+	return value
+}
+
 // account is the account of an object. A state has it in the resource identity, which not
 // every CLI supports, and in the private state.
 type account struct {
@@ -248,11 +257,7 @@ func accountOfSession(ctx context.Context, s *session.Session) (a account, ok bo
 // accountOf returns the account of an object in the state, without an id if the state lacks it,
 // as one of version 0.1.0 does in a CLI without identities.
 func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a account) {
-	value, problems := private.GetKey(ctx, accountKey)
-	diags.Append(problems...)
-	if json.Unmarshal(value, &a) != nil {
-		a = account{}
-	}
+	a = GetPrivate[account](ctx, private, accountKey)
 	if identity != nil && !identity.Raw.IsNull() {
 		var known Identity
 		diags.Append(identity.Get(ctx, &known)...)

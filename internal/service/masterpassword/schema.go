@@ -2,7 +2,6 @@ package masterpassword
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -214,17 +213,3 @@ const (
 
 // importStageKey is the key of the stage in the private state.
 const importStageKey = "import_stage"
-
-// readImportStage returns the stage in the private state, or notImported without one.
-func readImportStage(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) (stage importStage) {
-	value, d := p.GetKey(ctx, importStageKey)
-	diags.Append(d...)
-	if json.Unmarshal(value, &stage) != nil {
-		return notImported
-	}
-	return stage
-}
-
-func (s importStage) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
-	return service.SetPrivate(ctx, p, importStageKey, s)
-}
