@@ -48,9 +48,7 @@ var Definition = &service.Definition[located, model]{
 	},
 	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
 	CanonicalID: canonicalID,
-	Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
-		return getLocated(ctx, c, id)
-	},
+	Get:         getLocated,
 	Flatten: func(m *model, r *located) {
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
@@ -66,11 +64,7 @@ var Definition = &service.Definition[located, model]{
 		ReplacedBy:  []string{"domain", "name", "type"},
 	},
 	Delete: func(c *client.Client, ctx context.Context, id string) error {
-		number, err := parseID(id)
-		if err != nil {
-			return err
-		}
-		return c.DeleteDNSRecord(ctx, number)
+		return c.DeleteDNSRecord(ctx, number(id))
 	},
 	DeleteOperation: api.DeleteDNSRecord.Spec,
 	Orphaned: func(_ context.Context, m model) string {
