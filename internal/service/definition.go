@@ -55,7 +55,7 @@ type Definition[T any, M fmt.Stringer] struct {
 	// DeleteConflict, if set, explains what to do if the API refuses it with a conflict.
 	DeleteConflict string
 	// Orphaned describes the consequence of an object that the API can't delete.
-	Orphaned func(context.Context, M) string
+	Orphaned func(context.Context, *client.Client, M) string
 	// Unreadable means that an API which can't delete an object can't read it either,
 	// so that it can't be imported again.
 	Unreadable bool

@@ -67,7 +67,7 @@ var Definition = &service.Definition[located, model]{
 		return c.DeleteDNSRecord(ctx, number(id))
 	},
 	DeleteOperation: api.DeleteDNSRecord.Spec,
-	Orphaned: func(_ context.Context, m model) string {
+	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
 	},
 	Unreadable: true,

@@ -40,13 +40,8 @@ func attributes() map[string]schema.Attribute {
 	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
 	priority := validate.Range[api.CreateDNSRecordBody]("prio")
 	return map[string]schema.Attribute{
-		"id": service.ComputedString("Id of the record: a number, in decimal."),
-		"domain": schema.StringAttribute{
-			Required:            true,
-			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("domain_id"), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Domain of the record, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the record.",
-		},
+		"id":     service.ComputedString("Id of the record: a number, in decimal."),
+		"domain": service.Domain("domain_id", "Domain of the record", "Changing it replaces the record."),
 		"name": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DNSName,

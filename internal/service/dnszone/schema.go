@@ -12,8 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -40,13 +38,8 @@ const defaultTimeout = 20 * time.Minute
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": service.ComputedString("UUID of the domain."),
-		"domain": schema.StringAttribute{
-			Required:            true,
-			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("domain_id"), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Domain whose records these are, by name or UUID, for instance `mailhost_domain.main.name`. Changing it deletes the records from the old domain and takes the new one over.",
-		},
+		"id":     service.ComputedString("UUID of the domain."),
+		"domain": service.Domain("domain_id", "Domain whose records these are", "Changing it deletes the records from the old domain and takes the new one over."),
 		"records": schema.MapAttribute{
 			Required:    true,
 			ElementType: entryType,

@@ -47,7 +47,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	},
 	Delete:          (*client.Client).DeleteForwarding,
 	DeleteOperation: api.DeleteForwarding.Spec,
-	Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
+	Orphaned:        func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },
 	Single: service.Single[api.Forwarding]{
 		Description: "A forwarding rule that exists, by its UUID, or by its target within its scope.",
 		Keys: []service.Filter{

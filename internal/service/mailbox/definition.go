@@ -55,7 +55,9 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	},
 	Delete:          (*client.Client).DeleteMailbox,
 	DeleteOperation: api.DeleteMailbox.Spec,
-	Orphaned:        func(context.Context, model) string { return "It keeps receiving mail, and it is still paid for." },
+	Orphaned: func(context.Context, *client.Client, model) string {
+		return "It keeps receiving mail, and it is still paid for."
+	},
 	Single: service.Single[api.Mailbox]{
 		Description: "A mailbox that exists, by its UUID or its address.",
 		Keys: []service.Filter{

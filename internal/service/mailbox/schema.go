@@ -16,13 +16,8 @@ import (
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": service.ComputedString("UUID of the mailbox."),
-		"domain": schema.StringAttribute{
-			Required:            true,
-			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("domain_id"), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Domain of the mailbox, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the mailbox.",
-		},
+		"id":     service.ComputedString("UUID of the mailbox."),
+		"domain": service.Domain("domain_id", "Domain of the mailbox", "Changing it replaces the mailbox."),
 		"local_part": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.LocalPart,

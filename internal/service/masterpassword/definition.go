@@ -54,7 +54,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	},
 	Delete:          (*client.Client).DeleteMasterPassword,
 	DeleteOperation: api.DeleteMasterPassword.Spec,
-	Orphaned: func(_ context.Context, m model) string {
+	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
 	},
 	Single: service.Single[api.MasterPassword]{

@@ -23,10 +23,7 @@ type Resource struct {
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
 func NewResource() resource.Resource {
-	r, definition := &Resource{}, *Definition
-	definition.Orphaned = func(ctx context.Context, m model) string { return stillWorks(m, r.now(ctx)) }
-	r.Definition = &definition
-	return service.Manage(r)
+	return service.Manage(&Resource{service.Resource[api.ServiceAccount, model]{Definition: Definition}})
 }
 
 func (r *Resource) now(ctx context.Context) time.Time { return serverNow(ctx, r.ClientForWarning(ctx)) }
