@@ -86,7 +86,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 			addLookupError(&resp.Diagnostics, err, "Can't find the "+d.Noun+" with "+describe(arguments, by), nil)
 			return
 		}
-		resp.Diagnostics.Append(resp.State.Set(ctx, object(ctx, typesOf(attributes), d.model(ctx, c, v)))...)
+		resp.Diagnostics.Append(SetState(ctx, &resp.State, d.model(ctx, c, v))...)
 		if domain := by["domain"]; d.isScoped() && domain != "" { // as the configuration refers to it
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
 		}
