@@ -55,7 +55,7 @@ func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValida
 func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer reportDataSource(resp)
 	if c := s.Client(ctx, &resp.Diagnostics); c != nil {
-		s.read(s.session().ForDataSource(ctx), c, req, resp)
+		s.read(s.ForDataSource(ctx), c, req, resp)
 	}
 }
 

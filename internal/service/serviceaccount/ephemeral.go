@@ -166,7 +166,8 @@ func (o opened) discarded(err error) string {
 	return "The service account was revoked again."
 }
 
-// cleanUp revokes the service account when the provider ends without a Close.
+// cleanUp revokes the service account when the provider ends without a Close: Terraform closes
+// nothing after a run that failed or was interrupted.
 func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
 	err := c.RevokeServiceAccount(ctx, o.ID)
 	if err == nil || client.IsNotFound(err) || errors.Is(err, client.ErrDeleteUnsupported) {
