@@ -106,7 +106,7 @@ func (s *Scope) setReferences(ctx context.Context, c DomainReader) {
 	case vocab.ScopeDomain:
 		s.WorkspaceID = customtype.String{}
 		// A name may be another domain's by now, which only a lookup could find out.
-		if s.Domain.IsNull() || uuid.Validate(s.Domain.ValueString()) == nil && !customtype.UUID.Same(s.Domain.ValueString(), scopeID) {
+		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.UUID.Same(s.Domain.ValueString(), scopeID) {
 			s.Domain = customtype.New(domainName(ctx, c, scopeID))
 		}
 	case vocab.ScopeWorkspace:
@@ -196,7 +196,7 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 			return false, nil
 		case customtype.RefersTo(domain, id, s.Domain.ValueString()):
 			return true, nil
-		case uuid.Validate(domain) == nil || uuid.Validate(s.Domain.ValueString()) != nil:
+		case isUUID(domain) || !isUUID(s.Domain.ValueString()):
 			return false, nil
 		}
 		found, err := idOf(domain)
@@ -258,11 +258,13 @@ func scopesNamed(scope, name string) []client.Scope {
 	switch {
 	case notDomain != nil || name == "":
 		return nil
-	case uuid.Validate(scope) == nil:
+	case isUUID(scope):
 		return []client.Scope{{WorkspaceID: scope}, {Domain: scope}}
 	}
 	return []client.Scope{{Domain: scope}}
 }
+
+func isUUID(s string) bool { return uuid.Validate(s) == nil }
 
 // ScopedName returns the display name of an object with a scope, because objects in
 // other scopes may have the same name.

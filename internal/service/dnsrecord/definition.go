@@ -48,7 +48,14 @@ var Definition = &service.Definition[located, model]{
 	},
 	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
 	CanonicalID: canonicalID,
-	Get:         getLocated,
+	Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
+		record, err := c.GetDNSRecord(ctx, number(id))
+		if err != nil {
+			return nil, err
+		}
+		in, err := searchZone(ctx, c, record)
+		return &located{*record, in}, err
+	},
 	Flatten: func(m *model, r *located) {
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)

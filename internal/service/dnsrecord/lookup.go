@@ -120,15 +120,6 @@ func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (z
 	return zone{}, errors.New("can't find its domain: none of the domains that the credential may see has the record")
 }
 
-func getLocated(c *client.Client, ctx context.Context, id string) (*located, error) {
-	record, err := c.GetDNSRecord(ctx, number(id))
-	if err != nil {
-		return nil, err
-	}
-	in, err := searchZone(ctx, c, record)
-	return &located{*record, in}, err
-}
-
 // find finds the record of a data source that is not looked up by its id.
 func find(ctx context.Context, c *client.Client, by service.FilterValues) (*located, error) {
 	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
