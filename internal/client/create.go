@@ -207,21 +207,21 @@ func (spec *createSpec[T]) mayBeCreated(c *Client, call *transport.Call, v *T) b
 		return true
 	}
 	_, isKnown := c.known.Load(spec.id(v))
-	age, ok := spec.age(c, call, v)
+	age, ok := c.age(spec.createdAt(v), call.Started)
 	return !isKnown && (!ok || age <= clockSlack)
 }
 
 // isNew reports whether an object is certainly not older than the request.
 func (spec *createSpec[T]) isNew(c *Client, call *transport.Call, v *T) bool {
-	age, ok := spec.age(c, call, v)
+	age, ok := c.age(spec.createdAt(v), call.Started)
 	return ok && age <= clockSlack
 }
 
-// age returns how old an object was when the request was sent first, by the API's clock.
-func (spec *createSpec[T]) age(c *Client, call *transport.Call, v *T) (age time.Duration, ok bool) {
+// age returns how old an object was when a request was sent first, by the API's clock.
+func (c *Client) age(createdAt string, started time.Time) (age time.Duration, ok bool) {
 	offset, known := c.transport.ClockOffset()
-	created, err := time.Parse(time.RFC3339, spec.createdAt(v))
-	return call.Started.Add(offset).Sub(created), known && err == nil
+	created, err := time.Parse(time.RFC3339, createdAt)
+	return started.Add(offset).Sub(created), known && err == nil
 }
 
 // isComplete reports whether a response has what was created.

@@ -189,8 +189,7 @@ func (b *bulkCreate) lookUp(ctx context.Context) error {
 		}
 		// An older mailbox existed before, with the names of the request by chance. The
 		// clock is that of the list's response.
-		offset, known := b.transport.ClockOffset()
-		if created, err := time.Parse(time.RFC3339, m.CreatedAt); !known || err != nil || !created.Before(b.started.Add(offset-clockSlack)) {
+		if age, ok := b.age(m.CreatedAt, b.started); !ok || age <= clockSlack {
 			b.found[i] = &m
 		}
 	}

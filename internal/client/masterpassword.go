@@ -49,11 +49,10 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 		id:        func(p *api.CreatedMasterPassword) string { return p.ID },
 		createdAt: func(p *api.CreatedMasterPassword) string { return p.CreatedAt },
 		facts:     has,
-		find: func(ctx context.Context) ([]api.CreatedMasterPassword, error) {
+		find: func(ctx context.Context) (withoutSecret []api.CreatedMasterPassword, err error) {
 			found, err := c.findMasterPasswords(ctx, body.Name, scope)
-			withoutSecret := make([]api.CreatedMasterPassword, len(found))
-			for i := range found {
-				withoutSecret[i].MasterPassword = found[i]
+			for _, p := range found {
+				withoutSecret = append(withoutSecret, api.CreatedMasterPassword{MasterPassword: p})
 			}
 			return withoutSecret, err
 		},

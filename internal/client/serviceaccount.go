@@ -38,11 +38,10 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
 		createdAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
 		facts:     secret,
-		find: func(ctx context.Context) ([]api.CreatedServiceAccount, error) {
+		find: func(ctx context.Context) (withoutToken []api.CreatedServiceAccount, err error) {
 			found, err := c.findServiceAccounts(ctx, body.Name)
-			withoutToken := make([]api.CreatedServiceAccount, len(found))
-			for i := range found {
-				withoutToken[i].ServiceAccount = found[i]
+			for _, a := range found {
+				withoutToken = append(withoutToken, api.CreatedServiceAccount{ServiceAccount: a})
 			}
 			return withoutToken, err
 		},

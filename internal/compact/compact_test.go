@@ -145,7 +145,7 @@ func TestStoredState(t *testing.T) {
 // TestUnknownStays checks that Terraform gets back what it knows of an unknown value.
 func TestUnknownStays(t *testing.T) {
 	refined := msgpack.RawMessage{0xc7, 3, 12, 0x81, 1, 0xc2}
-	raw, err := join([]attribute{{"any", refined}})
+	raw, err := msgpack.Marshal(map[string]any{"any": refined})
 	assert.NilError(t, err)
 	c, d := newConversion(), &tfprotov6.DynamicValue{MsgPack: raw}
 	assert.NilError(t, c.toFramework(&d))

@@ -55,18 +55,24 @@ func (c *conversion) convert(d **tfprotov6.DynamicValue, one func(string, tftype
 	if *d == nil {
 		return nil
 	}
-	all, err := split((*d).MsgPack)
-	if err != nil || all == nil {
-		return err
+	if object := (*d).MsgPack; isNull(object) || isUnknown(object) {
+		return nil
 	}
-	for i, a := range all {
-		if wire, ok := c.attributes[a.name]; ok {
-			if all[i].raw, err = one(a.name, wire, a.raw); err != nil {
-				return fmt.Errorf("attribute %s: %w", a.name, err)
+	var attributes map[string]msgpack.RawMessage
+	if err := msgpack.Unmarshal((*d).MsgPack, &attributes); err != nil {
+		return fmt.Errorf("not an object: %w", err)
+	}
+	converted := make(map[string]any, len(attributes))
+	for name, raw := range attributes {
+		if wire, ok := c.attributes[name]; ok {
+			var err error
+			if raw, err = one(name, wire, raw); err != nil {
+				return fmt.Errorf("attribute %s: %w", name, err)
 			}
 		}
+		converted[name] = raw
 	}
-	object, err := join(all)
+	object, err := encode(converted)
 	*d = &tfprotov6.DynamicValue{MsgPack: object}
 	return err
 }

@@ -18,7 +18,8 @@ var (
 	unknownRaw = msgpack.RawMessage{msgpcode.FixExt1, 0, 0}
 )
 
-func isNull(raw []byte) bool    { return raw[0] == msgpcode.Nil }
+// isNull accepts an empty message too, which msgpack makes of a null attribute.
+func isNull(raw []byte) bool    { return len(raw) == 0 || raw[0] == msgpcode.Nil }
 func isUnknown(raw []byte) bool { return msgpcode.IsExt(raw[0]) }
 
 // unwrap returns the value of an attribute of dynamic type, which is encoded as an array of
@@ -27,14 +28,11 @@ func unwrap(raw msgpack.RawMessage) (msgpack.RawMessage, error) {
 	if isNull(raw) || isUnknown(raw) {
 		return raw, nil
 	}
-	dec := msgpack.NewDecoder(bytes.NewReader(raw))
-	if n, err := dec.DecodeArrayLen(); err != nil || n != 2 {
+	var pair []msgpack.RawMessage
+	if err := msgpack.Unmarshal(raw, &pair); err != nil || len(pair) != 2 {
 		return nil, errors.New("a value of dynamic type has no type")
 	}
-	if err := dec.Skip(); err != nil {
-		return nil, err
-	}
-	return dec.DecodeRaw()
+	return pair[1], nil
 }
 
 // wrap returns a value of dynamic type with its type, in decoded JSON.
@@ -43,16 +41,7 @@ func wrap(raw msgpack.RawMessage, kind any) (msgpack.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	enc := msgpack.NewEncoder(&b)
-	if err := enc.EncodeArrayLen(2); err != nil {
-		return nil, err
-	}
-	if err := enc.EncodeBytes(text); err != nil {
-		return nil, err
-	}
-	err = enc.Encode(raw)
-	return b.Bytes(), err
+	return msgpack.Marshal([]any{text, raw})
 }
 
 // typeOf returns the type of a decoded JSON value in the JSON that the plugin protocol has

@@ -37,27 +37,29 @@ type providerFunction struct {
 	options function.Parameter
 	// returns is the type of the result; nil is a string.
 	returns function.Return
-	// run reads the arguments with get and returns the result. Its error may be
-	// [maildns.Problems], whose fields are the names of parameters or of options.
+	// run reads the arguments with get, whose error replaces the result, and returns the result. Its
+	// error may be [maildns.Problems], whose fields are the names of parameters or of options.
 	run func(get getArguments) (any, error)
 }
 
 // getArguments reads all arguments into targets, as the framework does.
-type getArguments func(targets ...any) error
+type getArguments func(targets ...any)
 
 // ofString returns the run of a function whose only parameter is a string.
 func ofString[R any](run func(string) (R, error)) func(getArguments) (any, error) {
 	return func(get getArguments) (any, error) {
 		var s string
-		if err := get(&s); err != nil {
-			return nil, err
-		}
+		get(&s)
 		return run(s)
 	}
 }
 
 func text(name, description string) function.Parameter {
 	return function.StringParameter{Name: name, MarkdownDescription: description}
+}
+
+func texts(name, description string) function.Parameter {
+	return function.ListParameter{Name: name, ElementType: types.StringType, MarkdownDescription: description}
 }
 
 func (f providerFunction) function() function.Function { return f }
@@ -74,16 +76,11 @@ func (f providerFunction) Definition(_ context.Context, _ function.DefinitionReq
 }
 
 func (f providerFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
-	result, err := f.run(func(targets ...any) error {
-		if err := req.Arguments.Get(ctx, targets...); err != nil {
-			return err
-		}
-		return nil
-	})
 	var unreadable *function.FuncError
+	result, err := f.run(func(targets ...any) { unreadable = req.Arguments.Get(ctx, targets...) })
 	var problems maildns.Problems
 	switch {
-	case errors.As(err, &unreadable):
+	case unreadable != nil:
 		resp.Error = unreadable
 	case errors.As(err, &problems):
 		resp.Error = f.argumentError(problems)

@@ -41,9 +41,7 @@ var checkMailDNS = providerFunction{
 	run: func(get getArguments) (any, error) {
 		var domain string
 		var given types.Dynamic
-		if err := get(&domain, &given); err != nil {
-			return nil, err
-		}
+		get(&domain, &given)
 		name, err := domainname.Normalize(domain)
 		if err != nil {
 			return nil, maildns.Problems{{Field: "domain", Element: -1, Text: err.Error()}}

@@ -35,16 +35,12 @@ type options struct {
 }
 
 func readOptions(arguments []types.Dynamic) *options {
-	o := &options{remaining: map[string]attr.Value{}}
+	o := &options{}
 	switch len(arguments) {
 	case 0:
 	case 1:
-		switch v := arguments[0].UnderlyingValue().(type) {
-		case basetypes.ObjectValue:
-			o.remaining = maps.Clone(v.Attributes())
-		case basetypes.MapValue:
-			o.remaining = maps.Clone(v.Elements())
-		default:
+		var ok bool
+		if o.remaining, ok = membersOf(arguments[0]); !ok {
 			o.fail(optionsName, "must be an object, such as { ... }")
 		}
 	default:

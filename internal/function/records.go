@@ -21,19 +21,14 @@ var spfRecord = providerFunction{
 		"The record has names in ASCII and lower case, and networks without the bits after their prefix. " +
 		"Keep all TXT records of a name below 450 octets together, so that DNS responses fit a UDP packet: move networks into a record of their own and `include` it.",
 	parameters: []function.Parameter{
-		function.ListParameter{
-			Name: "terms", ElementType: types.StringType,
-			MarkdownDescription: "The mechanisms in the order in which receivers try them, each with its qualifier if that is not `+`: `include:<domain>`, `a` and `mx` (with `:<domain>` for another domain, and `/24`, `//64` or `/24//64` for the networks of the hosts), " +
-				"`ip4:<address or network>`, `ip6:<address or network>`, `exists:<domain>`. You can add an explanation, `exp=<domain>`. Domains can have macros such as `%{i}`; in HCL write them `%%{i}`. For a domain that sends no mail, set `[]`.",
-		},
+		texts("terms", "The mechanisms in the order in which receivers try them, each with its qualifier if that is not `+`: `include:<domain>`, `a` and `mx` (with `:<domain>` for another domain, and `/24`, `//64` or `/24//64` for the networks of the hosts), "+
+			"`ip4:<address or network>`, `ip6:<address or network>`, `exists:<domain>`. You can add an explanation, `exp=<domain>`. Domains can have macros such as `%{i}`; in HCL write them `%%{i}`. For a domain that sends no mail, set `[]`."),
 		text("default", "The result for all other hosts: `-all` (not permitted), `~all` (probably not), `?all` (neutral), or `redirect=<domain>` for the policy of another domain. It ends the record, because receivers ignore later terms."),
 	},
 	run: func(get getArguments) (any, error) {
 		var terms []types.String
 		var record maildns.SPF
-		if err := get(&terms, &record.Default); err != nil {
-			return nil, err
-		}
+		get(&terms, &record.Default)
 		var problems maildns.Problems
 		record.Terms, problems = stringElements("terms", terms)
 		result, err := record.Record()
@@ -60,9 +55,7 @@ var dmarcRecord = providerFunction{
 	run: func(get getArguments) (any, error) {
 		var policy string
 		var arguments []types.Dynamic
-		if err := get(&policy, &arguments); err != nil {
-			return nil, err
-		}
+		get(&policy, &arguments)
 		o := readOptions(arguments)
 		result, err := maildns.DMARC{
 			P: policy, SP: o.text("sp"), NP: o.text("np"),
@@ -96,9 +89,7 @@ var dkimRecord = providerFunction{
 	run: func(get getArguments) (any, error) {
 		var record maildns.DKIM
 		var arguments []types.Dynamic
-		if err := get(&record.PublicKey, &arguments); err != nil {
-			return nil, err
-		}
+		get(&record.PublicKey, &arguments)
 		o := readOptions(arguments)
 		record.T, record.S, record.H = o.words("t"), o.words("s"), o.words("h")
 		record.N, record.K, record.Revoked = o.text("n"), o.text("k"), o.flag("revoked")
@@ -126,10 +117,7 @@ var mtastsPolicy = providerFunction{
 		"Its lines end in CRLF, as the RFC requires.",
 	parameters: []function.Parameter{
 		text("mode", "What senders do if a mail host fails the policy: `enforce` (don't deliver), `testing` (deliver and report, see `tls_rpt_record`), or `none` (the domain no longer has a policy)."),
-		function.ListParameter{
-			Name: "mx", ElementType: types.StringType,
-			MarkdownDescription: "The mail hosts: names such as `mail.example.com`, or with a wildcard as the first label, `*.example.net`. They must cover the domain's MX records. The list can be empty in the mode `none`.",
-		},
+		texts("mx", "The mail hosts: names such as `mail.example.com`, or with a wildcard as the first label, `*.example.net`. They must cover the domain's MX records. The list can be empty in the mode `none`."),
 		function.Int64Parameter{
 			Name:                "max_age",
 			MarkdownDescription: "How long senders may cache the policy, in seconds, 0 to 31557600 (a year). Weeks are usual: `1209600` is two weeks.",
@@ -138,9 +126,7 @@ var mtastsPolicy = providerFunction{
 	run: func(get getArguments) (any, error) {
 		var policy maildns.MTASTSPolicy
 		var mx []types.String
-		if err := get(&policy.Mode, &mx, &policy.MaxAge); err != nil {
-			return nil, err
-		}
+		get(&policy.Mode, &mx, &policy.MaxAge)
 		var problems maildns.Problems
 		policy.MX, problems = stringElements("mx", mx)
 		result, err := policy.Text()
@@ -165,16 +151,11 @@ var tlsrptRecord = providerFunction{
 	description: "Builds the record that asks senders to report on TLS connections to a domain's mail hosts ([RFC 8460](https://www.rfc-editor.org/rfc/rfc8460)). The reports show whether an MTA-STS policy or DANE stops mail. " +
 		"Publish it as a TXT record of `_smtp._tls`.",
 	parameters: []function.Parameter{
-		function.ListParameter{
-			Name: "rua", ElementType: types.StringType,
-			MarkdownDescription: "At least one recipient of reports: addresses such as `tls@example.com`, to which `mailto:` is added, and `https` URLs.",
-		},
+		texts("rua", "At least one recipient of reports: addresses such as `tls@example.com`, to which `mailto:` is added, and `https` URLs."),
 	},
 	run: func(get getArguments) (any, error) {
 		var rua []types.String
-		if err := get(&rua); err != nil {
-			return nil, err
-		}
+		get(&rua)
 		var record maildns.TLSRPT
 		var problems maildns.Problems
 		record.RUA, problems = stringElements("rua", rua)

@@ -36,9 +36,7 @@ var parseZone = providerFunction{
 	}}},
 	run: func(get getArguments) (any, error) {
 		var file, domain string
-		if err := get(&file, &domain); err != nil {
-			return nil, err
-		}
+		get(&file, &domain)
 		sets, err := zonefile.Parse(file, domain)
 		if errors.Is(err, zonefile.ErrDomain) {
 			return nil, maildns.Problems{{Field: "domain", Element: -1, Text: strings.TrimPrefix(err.Error(), "domain: ")}}
@@ -76,9 +74,7 @@ var parseUsers = providerFunction{
 	}}},
 	run: func(get getArguments) (any, error) {
 		var csv, domain string
-		if err := get(&csv, &domain); err != nil {
-			return nil, err
-		}
+		get(&csv, &domain)
 		return usersOf(csv, domain)
 	},
 }

@@ -16,7 +16,7 @@ func TestDefinitions(t *testing.T) {
 	for _, o := range objects {
 		d := reflect.ValueOf(o.definition).Elem()
 		name := d.FieldByName("Name").String()
-		for _, required := range []string{"Names", "Noun", "Nouns", "Attributes", "List", "ID", "Get", "Find", "ResourceDescription", "Delete", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
+		for _, required := range []string{"Names", "Noun", "Nouns", "Attributes", "List", "ID", "Get", "ResourceDescription", "Delete", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
 			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
 		keys := member(d, "Single.Keys").Interface().([]service.Filter)
@@ -24,7 +24,14 @@ func TestDefinitions(t *testing.T) {
 		assert.Check(t, !member(d, "NaturalKeys").IsZero() || member(d, "IsValuable").IsZero(), "%s is valuable, and has no natural key by which a plan could protect it", name)
 		model := member(d, "Listing.Imported").Type().In(2).Elem()
 		_, isScoped := model.FieldByName("Scope")
-		assert.Check(t, isScoped == member(d, "Find.isScoped").Bool(), "%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)
+		assert.Check(t, isScoped == !member(d, "FindInScope").IsZero(), "%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)
+		var ways []string
+		for _, way := range []string{"Find", "FindInScope", "FindBy"} {
+			if !member(d, way).IsZero() {
+				ways = append(ways, way)
+			}
+		}
+		assert.Check(t, len(ways) == 1, "%s has not one way to find an object by its natural key, but %q", name, ways)
 	}
 }
 

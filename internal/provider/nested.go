@@ -24,13 +24,9 @@ func (s *server) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProvid
 	if err != nil {
 		return resp, err
 	}
-	for typeName, attributes := range nested {
-		described := resp.ResourceSchemas[typeName]
-		if described == nil {
-			continue // the response has diagnostics only, for instance after an interrupt
-		}
+	for typeName, described := range resp.ResourceSchemas {
 		for _, a := range described.Block.Attributes {
-			if fields, ok := attributes[a.Name]; ok {
+			if fields, ok := nested[typeName][a.Name]; ok {
 				a.Type, a.NestedType = nil, objectOf(ctx, fields)
 			}
 		}

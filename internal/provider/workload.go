@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -121,17 +120,13 @@ const maxIDTokenResponse = 64 << 10
 
 // request gets a token from GitHub. The address and the credential for it are the job's own.
 func (w *workloadIdentity) request() (string, error) {
-	u, err := url.Parse(w.requestURL)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, w.requestURL, nil)
 	if err != nil {
 		return "", &transport.TokenError{Msg: envRequestURL + " is no URL", Permanent: true}
 	}
-	query := u.Query()
+	query := req.URL.Query()
 	query.Set("audience", w.audience)
-	u.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, u.String(), nil)
-	if err != nil {
-		return "", &transport.TokenError{Msg: envRequestURL + " is no URL", Permanent: true}
-	}
+	req.URL.RawQuery = query.Encode()
 	req.Header.Set("Authorization", "Bearer "+w.requestToken)
 	resp, err := tokenClient().Do(req)
 	if err != nil {

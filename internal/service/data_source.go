@@ -55,7 +55,7 @@ func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValida
 func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer reportDataSource(resp)
 	if c := s.Client(ctx, &resp.Diagnostics); c != nil {
-		s.read(s.session().ForDataSource(ctx), c, req, resp)
+		s.read(s.ForDataSource(ctx), c, req, resp)
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 // object, which the API returns if the configuration does not set it.
 func (d *Definition[T, M]) DataSource() datasource.DataSource {
 	arguments := slices.Concat(d.Single.Keys, d.Single.Qualifiers)
-	if d.Find.isScoped {
+	if d.isScoped() {
 		arguments = append(arguments, scopeQualifiers("a "+d.Noun, d.Single.Keys[1].Name)...)
 	}
 	attributes := d.collection().attributes()
@@ -86,8 +86,8 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 			addLookupError(&resp.Diagnostics, err, "Can't find the "+d.Noun+" with "+describe(arguments, by), nil)
 			return
 		}
-		resp.Diagnostics.Append(resp.State.Set(ctx, object(ctx, typesOf(attributes), d.model(ctx, c, v)))...)
-		if domain := by["domain"]; d.Find.isScoped && domain != "" { // as the configuration refers to it
+		resp.Diagnostics.Append(SetState(ctx, &resp.State, d.model(ctx, c, v))...)
+		if domain := by["domain"]; d.isScoped() && domain != "" { // as the configuration refers to it
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
 		}
 		if d.Single.Argument != nil {

@@ -32,8 +32,15 @@ type Definition[T any, M fmt.Stringer] struct {
 	Get func(c *client.Client, ctx context.Context, id string) (*T, error)
 	// Flatten sets a model from a response. The default is [Flatten].
 	Flatten func(m *M, v *T)
-	// Find finds the object with a natural key, for an import and for a data source.
-	Find Finder[T]
+	// Find finds the object with a natural key, for an import and for a data source. One of the
+	// next two replaces it.
+	Find func(c *client.Client, ctx context.Context, key string) (*T, error)
+	// FindInScope is for a key that is unique in a scope only. The kind then has the attributes
+	// and the filters of a scope, and its model embeds [Scope].
+	FindInScope func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)
+	// FindBy finds the object of a data source by all of its arguments. The kind's resource has
+	// an ImportState of its own.
+	FindBy func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)
 	// ImportBy lists the import ids for an import that finds nothing.
 	ImportBy string
 
@@ -48,7 +55,7 @@ type Definition[T any, M fmt.Stringer] struct {
 	// DeleteConflict, if set, explains what to do if the API refuses it with a conflict.
 	DeleteConflict string
 	// Orphaned describes the consequence of an object that the API can't delete.
-	Orphaned func(context.Context, M) string
+	Orphaned func(context.Context, *client.Client, M) string
 	// Unreadable means that an API which can't delete an object can't read it either,
 	// so that it can't be imported again.
 	Unreadable bool
@@ -75,35 +82,6 @@ type Collection[T any] struct {
 	Filters []Filter
 	// List iterates over the objects that match the filters, page by page.
 	List func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error]
-}
-
-// Finder finds an object by its natural key: [ByKey], [InScope] or [ByArguments].
-type Finder[T any] struct {
-	isScoped bool
-	find     func(ctx context.Context, c *client.Client, key string, by FilterValues) (*T, error)
-}
-
-// ByKey finds an object by a key that is unique in the account.
-func ByKey[T any](find func(c *client.Client, ctx context.Context, key string) (*T, error)) Finder[T] {
-	return Finder[T]{find: func(ctx context.Context, c *client.Client, key string, _ FilterValues) (*T, error) {
-		return find(c, ctx, key)
-	}}
-}
-
-// InScope finds an object by a key that is unique in a scope. Its kind has the attributes
-// and the filters of a scope, and its model embeds [Scope].
-func InScope[T any](find func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)) Finder[T] {
-	return Finder[T]{isScoped: true, find: func(ctx context.Context, c *client.Client, key string, by FilterValues) (*T, error) {
-		return find(c, ctx, key, by.Scope())
-	}}
-}
-
-// ByArguments finds the object of a data source by all of its arguments. The kind's resource
-// has an ImportState of its own.
-func ByArguments[T any](find func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)) Finder[T] {
-	return Finder[T]{find: func(ctx context.Context, c *client.Client, _ string, by FilterValues) (*T, error) {
-		return find(ctx, c, by)
-	}}
 }
 
 // Managing is what the resource has beside the object.
@@ -190,10 +168,12 @@ func (d *Definition[T, M]) resourceAttributes(ctx context.Context) map[string]sc
 	return planned(all, d.Volatile)
 }
 
+func (d *Definition[T, M]) isScoped() bool { return d.FindInScope != nil }
+
 // collection returns the collection with what a scope adds.
 func (d *Definition[T, M]) collection() Collection[T] {
 	c := d.Collection
-	if !d.Find.isScoped {
+	if !d.isScoped() {
 		return c
 	}
 	c.Filters = append(scopeFilters("a "+d.Noun, d.Nouns), c.Filters...)
@@ -241,15 +221,12 @@ func (d *Definition[T, M]) model(ctx context.Context, domains DomainReader, v *T
 
 // findID returns the id of the object with an import key.
 func (d *Definition[T, M]) findID(ctx context.Context, c *client.Client, key string) (string, error) {
-	find := func(scope client.Scope, key string) (*T, error) {
-		return d.Find.find(ctx, c, key, FilterValues{"domain": scope.Domain, "workspace_id": scope.WorkspaceID})
-	}
 	var found *T
 	var err error
-	if d.Find.isScoped {
-		found, err = findScoped(key, find)
+	if d.isScoped() {
+		found, err = findScoped(key, func(scope client.Scope, name string) (*T, error) { return d.FindInScope(c, ctx, name, scope) })
 	} else {
-		found, err = find(client.Scope{}, key)
+		found, err = d.Find(c, ctx, key)
 	}
 	if err != nil {
 		return "", err
@@ -259,14 +236,19 @@ func (d *Definition[T, M]) findID(ctx context.Context, c *client.Client, key str
 
 // find finds the object of a data source.
 func (d *Definition[T, M]) find(ctx context.Context, c *client.Client, by FilterValues) (*T, error) {
-	if id := by["id"]; id != "" {
-		return d.Get(c, ctx, id)
-	}
 	var key string
 	for _, k := range d.Single.Keys {
 		if by[k.Name] != "" {
 			key = by[k.Name]
 		}
 	}
-	return d.Find.find(ctx, c, key, by)
+	switch {
+	case by["id"] != "":
+		return d.Get(c, ctx, by["id"])
+	case d.FindBy != nil:
+		return d.FindBy(ctx, c, by)
+	case d.isScoped():
+		return d.FindInScope(c, ctx, key, client.Scope{Domain: by["domain"], WorkspaceID: by["workspace_id"]})
+	}
+	return d.Find(c, ctx, key)
 }

@@ -12,8 +12,8 @@
 // the same files:
 //
 //	definition.go     the Definition
-//	schema.go         the attributes
-//	model.go          the model, and the bodies of requests that are made from it
+//	schema.go         the attributes; the model, which has a field for each of them, and the
+//	                  bodies of requests that are made from it
 //	resource.go       Create, and what the kind adds to Read, Update, Delete and ImportState
 //	plan.go           ModifyPlan: warnings, and what the API changes by itself
 //	action_<name>.go  an action

@@ -136,7 +136,7 @@ func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup
 		}
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 		defer cancel()
-		_, err := account.GetDomain(c.session().ForPlan(ctx), name)
+		_, err := account.GetDomain(c.ForPlan(ctx), name)
 		if d.isMissing = client.IsNotFound(err); d.isMissing {
 			d.similar = c.similarDomain(ctx, account, name)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -24,7 +23,7 @@ type Filter struct {
 	Name                string
 	MarkdownDescription string
 	Validators          []validator.String
-	// Bool makes the attribute a boolean, without validators.
+	// Bool makes the attribute a boolean, without validators. No list resource has one.
 	Bool bool
 }
 
@@ -35,11 +34,6 @@ func NewFilter(name, markdown string, validators ...validator.String) Filter {
 // FilterValues are the configured values of filters by name: "" if not set, "true" or
 // "false" for a boolean.
 type FilterValues map[string]string
-
-// Scope returns the scope of the values.
-func (v FilterValues) Scope() client.Scope {
-	return client.Scope{Domain: v["domain"], WorkspaceID: v["workspace_id"]}
-}
 
 // IDKey is the key of an object by its UUID. others are the keys beside it, as in
 // "`name` or `ip`".
@@ -107,9 +101,6 @@ func (f Filter) dataSourceAttribute() schema.Attribute {
 }
 
 func (f Filter) listAttribute() list.Attribute {
-	if f.Bool {
-		return list.BoolAttribute{Optional: true, MarkdownDescription: f.MarkdownDescription}
-	}
 	return list.StringAttribute{Optional: true, Validators: f.Validators, MarkdownDescription: f.MarkdownDescription}
 }
 

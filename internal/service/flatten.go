@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -49,6 +51,11 @@ func object(ctx context.Context, attributes map[string]attr.Type, source any) ty
 		}
 	}
 	return types.ObjectValueMust(attributes, all)
+}
+
+// SetState sets the state of a data source to a model or an API response.
+func SetState(ctx context.Context, state *tfsdk.State, source any) diag.Diagnostics {
+	return state.Set(ctx, object(ctx, state.Schema.Type().(types.ObjectType).AttrTypes, source))
 }
 
 // valuesOf returns the fields of a model or of an API response as attribute values.

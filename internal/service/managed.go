@@ -149,7 +149,7 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 
 func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.Managed.Read(m.base().session().ForRefresh(ctx), req, resp)
+		m.Managed.Read(m.base().ForRefresh(ctx), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
 		case resp.State.Raw.IsNull():
@@ -201,7 +201,7 @@ func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *
 }
 
 func (m *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	m.Managed.ImportState(m.base().session().ForPlan(ctx), req, resp)
+	m.Managed.ImportState(m.base().ForPlan(ctx), req, resp)
 	if !resp.Diagnostics.HasError() {
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
@@ -222,6 +222,15 @@ func SetPrivate(ctx context.Context, p PrivateState, key string, value any) diag
 		panic("service: " + err.Error())
 	}
 	return p.SetKey(ctx, key, data)
+}
+
+// GetPrivate returns a value of the private state, or the zero value if it has none.
+func GetPrivate[T any](ctx context.Context, p PrivateState, key string) (value T) {
+	data, _ := p.GetKey(ctx, key) // an error means an invalid key
+	if json.Unmarshal(data, &value) != nil {
+		return *new(T)
+	}
+	return value
 }
 
 // account is the account of an object. A state has it in the resource identity, which not
@@ -248,11 +257,7 @@ func accountOfSession(ctx context.Context, s *session.Session) (a account, ok bo
 // accountOf returns the account of an object in the state, without an id if the state lacks it,
 // as one of version 0.1.0 does in a CLI without identities.
 func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a account) {
-	value, problems := private.GetKey(ctx, accountKey)
-	diags.Append(problems...)
-	if json.Unmarshal(value, &a) != nil {
-		a = account{}
-	}
+	a = GetPrivate[account](ctx, private, accountKey)
 	if identity != nil && !identity.Raw.IsNull() {
 		var known Identity
 		diags.Append(identity.Get(ctx, &known)...)
@@ -266,7 +271,7 @@ func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private Pr
 // checkAccount adds an error and returns false if an object of the state is in another account
 // than the connection's. It returns true if either is unknown.
 func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
-	s, expected := m.base().session(), accountOf(ctx, identity, private, diags)
+	s, expected := m.base().Session, accountOf(ctx, identity, private, diags)
 	if expected.ID == "" {
 		return true
 	}
@@ -288,7 +293,7 @@ func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIden
 // checkAccess adds an error and returns false if the account can't be used, because a plan that
 // only creates refreshes nothing, and would leave that to the apply.
 func (m *managed) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
-	s := m.base().session()
+	s := m.base().Session
 	c := m.base().ClientForPlan(ctx, diags)
 	if c == nil || s.HasRefreshed() {
 		return !diags.HasError()
@@ -320,7 +325,7 @@ func (a account) mismatch(expected account) string {
 
 // keepAccount stores the connection's account in the private state.
 func (m *managed) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
-	if own, ok := accountOfSession(ctx, m.base().session()); ok {
+	if own, ok := accountOfSession(ctx, m.base().Session); ok {
 		diags.Append(SetPrivate(ctx, private, accountKey, own)...)
 	}
 }

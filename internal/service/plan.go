@@ -25,10 +25,9 @@ func KeepEqual(equal func(a, b string) bool) planmodifier.String {
 	})
 }
 
-// KeepDomainRef returns a plan modifier that keeps the prior reference to a domain if the
-// configuration refers to the same domain in another way. The domain's id is in the attribute
-// idAttribute, and its name in domain_name. Put it before RequiresReplace.
-func KeepDomainRef(idAttribute string) planmodifier.String {
+// keepDomainRef returns a plan modifier that keeps the prior reference to a domain if the
+// configuration refers to the same domain in another way.
+func keepDomainRef(idAttribute string) planmodifier.String {
 	return KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
 		var id, name types.String
 		diags := req.State.GetAttribute(ctx, path.Root(idAttribute), &id)

@@ -153,7 +153,7 @@ func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRe
 	switch err := remove(c, state); {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		r.warnOrphan(ctx, req.State.Raw, state, "The %s still exists",
+		r.warnOrphan(ctx, c, req.State.Raw, state, "The %s still exists",
 			"This API has no operation that deletes it, so it was only dropped from Terraform's state.", &resp.Diagnostics)
 	default:
 		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+state.String(), nil)
@@ -166,7 +166,7 @@ func (r *Resource[T, M]) managing() *Managing { return &r.Managing }
 
 func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.Value {
 	switch {
-	case r.Find.isScoped:
+	case r.isScoped():
 		return knownScope(of, accountID)
 	case r.Known != nil:
 		return r.Known(of, accountID)
@@ -337,12 +337,12 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 }
 
 // warnOrphan warns that the API can't delete an object, in the plan of its destroy or after it.
-func (r *Resource[T, M]) warnOrphan(ctx context.Context, raw tftypes.Value, state M, summary, why string, diags *diag.Diagnostics) {
+func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw tftypes.Value, state M, summary, why string, diags *diag.Diagnostics) {
 	next := "; to manage it again, import it."
 	if r.Unreadable {
 		next = ". It can't be imported again, because this API can't read it either."
 	}
-	diags.AddWarning(fmt.Sprintf(summary, state), paragraphs(why+" Its id is "+attribute(raw, "id")+".", r.Orphaned(ctx, state),
+	diags.AddWarning(fmt.Sprintf(summary, state), paragraphs(why+" Its id is "+attribute(raw, "id")+".", r.Orphaned(ctx, c, state),
 		"If you no longer need it, remove it in the service's own control panel"+next))
 }
 
@@ -356,10 +356,11 @@ func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPl
 		return false
 	}
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if c := r.ClientForWarning(ctx); resp.Diagnostics.HasError() || c == nil || c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id")) {
+	c := r.ClientForWarning(ctx)
+	if resp.Diagnostics.HasError() || c == nil || c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id")) {
 		return false
 	}
-	r.warnOrphan(ctx, req.State.Raw, state, "The %s will still exist",
+	r.warnOrphan(ctx, c, req.State.Raw, state, "The %s will still exist",
 		"According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state.", &resp.Diagnostics)
 	return true
 }

@@ -22,6 +22,18 @@ func ComputedString(description string) schema.Attribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 }
 
+// Domain returns the attribute of the domain that an object is in. what names the domain, as in
+// "Domain of the mailbox", and change says what another domain does. The domain's id is in the
+// attribute idAttribute, and its name in domain_name.
+func Domain(idAttribute, what, change string) schema.Attribute {
+	return schema.StringAttribute{
+		Required:            true,
+		CustomType:          customtype.DomainRef,
+		PlanModifiers:       []planmodifier.String{keepDomainRef(idAttribute), stringplanmodifier.RequiresReplace()},
+		MarkdownDescription: what + ", by name or UUID, for instance `mailhost_domain.main.name`. " + change,
+	}
+}
+
 // planned adds to a resource's attributes what holds for all of them:
 //
 //   - A value of a custom type is validated, and keeps its prior spelling if it means

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -20,7 +21,7 @@ import (
 )
 
 // Scope is what an object applies to: a domain, a workspace or, without either, the
-// account. The model of a kind that is found [InScope] embeds it.
+// account. The model of a kind with FindInScope embeds it.
 type Scope struct {
 	Domain      customtype.String `tfsdk:"domain"`
 	WorkspaceID customtype.String `tfsdk:"workspace_id"`
@@ -263,10 +264,7 @@ func scopesNamed(scope, name string) []client.Scope {
 	return []client.Scope{{Domain: scope}}
 }
 
-func isUUID(s string) bool {
-	_, err := customtype.UUID.Normalize(s)
-	return err == nil
-}
+func isUUID(s string) bool { return uuid.Validate(s) == nil }
 
 // ScopedName returns the display name of an object with a scope, because objects in
 // other scopes may have the same name.

@@ -6,28 +6,12 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
-
-type model struct {
-	ID                 types.String     `tfsdk:"id"`
-	Status             types.String     `tfsdk:"status"`
-	PlanID             types.String     `tfsdk:"plan_id"`
-	DefaultWorkspaceID types.String     `tfsdk:"default_workspace_id"`
-	CancelsAt          types.String     `tfsdk:"cancels_at"`
-	CreatedAt          types.String     `tfsdk:"created_at"`
-	UpdatedAt          types.String     `tfsdk:"updated_at"`
-	Workspaces         []workspaceModel `tfsdk:"workspaces"`
-}
-
-type workspaceModel struct {
-	ID   types.String `tfsdk:"id"`
-	Name types.String `tfsdk:"name"`
-}
 
 func NewDataSource() datasource.DataSource {
 	return service.NewDataSource("account", schema.Schema{
@@ -53,33 +37,38 @@ func NewDataSource() datasource.DataSource {
 	}, read)
 }
 
+// account is the account as the data source has it.
+type account struct {
+	api.Account
+
+	Workspaces []workspace `json:"workspaces"`
+}
+
+type workspace struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
 func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	m := model{ID: types.StringValue(c.AccountID()), DefaultWorkspaceID: types.StringValue(api.DefaultWorkspaceID(c.AccountID()))}
-	account, err := c.GetAccount(ctx)
+	own, err := c.GetAccount(ctx)
 	switch {
 	case client.IsUnsupported(err):
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), c.AccountID())...)
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("default_workspace_id"), api.DefaultWorkspaceID(c.AccountID()))...)
 		resp.Diagnostics.AddWarning("The account "+c.AccountID()+" can't be read",
 			"This API has no operation that reads the account or lists its workspaces. data.mailhost_account has id and default_workspace_id; everything else is null. Do not depend on the other attributes with this API.")
+		return
 	case err != nil:
 		service.AddError(&resp.Diagnostics, err, "Can't read the account "+c.AccountID(), nil)
 		return
-	default:
-		service.Flatten(&m, account)
-		if err := m.readWorkspaces(ctx, c); err != nil {
+	}
+	a := account{Account: *own}
+	for w, err := range c.ListWorkspaces(ctx) {
+		if err != nil {
 			service.AddError(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
 			return
 		}
+		a.Workspaces = append(a.Workspaces, workspace{w.ID, w.Name})
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
-}
-
-func (m *model) readWorkspaces(ctx context.Context, c *client.Client) error {
-	m.Workspaces = []workspaceModel{}
-	for w, err := range c.ListWorkspaces(ctx) {
-		if err != nil {
-			return err
-		}
-		m.Workspaces = append(m.Workspaces, workspaceModel{ID: types.StringValue(w.ID), Name: types.StringValue(w.Name)})
-	}
-	return nil
+	resp.Diagnostics.Append(service.SetState(ctx, &resp.State, a)...)
 }

@@ -39,7 +39,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	},
 	ID:   func(d *api.DedicatedIP) string { return d.ID },
 	Get:  (*client.Client).GetDedicatedIP,
-	Find: service.ByKey((*client.Client).FindDedicatedIP),
+	Find: (*client.Client).FindDedicatedIP,
 	Managing: service.Managing{
 		ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
 			"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
@@ -50,7 +50,9 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	DeleteOperation: api.ReleaseDedicatedIP.Spec,
 	DeleteVerb:      "release",
 	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
-	Orphaned:        func(context.Context, model) string { return "It stays claimed, and it is still paid for." },
+	Orphaned: func(context.Context, *client.Client, model) string {
+		return "It stays claimed, and it is still paid for."
+	},
 	Single: service.Single[api.DedicatedIP]{
 		Description: "A dedicated IP address of the account, by its UUID, its name or the address itself. Nothing is claimed.",
 		Keys: []service.Filter{

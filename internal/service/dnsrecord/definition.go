@@ -49,13 +49,18 @@ var Definition = &service.Definition[located, model]{
 	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
 	CanonicalID: canonicalID,
 	Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
-		return getLocated(ctx, c, id)
+		record, err := c.GetDNSRecord(ctx, number(id))
+		if err != nil {
+			return nil, err
+		}
+		in, err := searchZone(ctx, c, record)
+		return &located{*record, in}, err
 	},
 	Flatten: func(m *model, r *located) {
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
 	},
-	Find: service.ByArguments(find),
+	FindBy: find,
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings: func() map[string]schema.Attribute {
@@ -66,14 +71,10 @@ var Definition = &service.Definition[located, model]{
 		ReplacedBy:  []string{"domain", "name", "type"},
 	},
 	Delete: func(c *client.Client, ctx context.Context, id string) error {
-		number, err := parseID(id)
-		if err != nil {
-			return err
-		}
-		return c.DeleteDNSRecord(ctx, number)
+		return c.DeleteDNSRecord(ctx, number(id))
 	},
 	DeleteOperation: api.DeleteDNSRecord.Spec,
-	Orphaned: func(_ context.Context, m model) string {
+	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
 	},
 	Unreadable: true,

@@ -120,23 +120,6 @@ func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (z
 	return zone{}, errors.New("can't find its domain: none of the domains that the credential may see has the record")
 }
 
-func readByID(ctx context.Context, c *client.Client, id string) (*api.DNSRecord, error) {
-	number, err := parseID(id)
-	if err != nil {
-		return nil, err
-	}
-	return c.GetDNSRecord(ctx, number)
-}
-
-func getLocated(ctx context.Context, c *client.Client, id string) (*located, error) {
-	record, err := readByID(ctx, c, id)
-	if err != nil {
-		return nil, err
-	}
-	in, err := searchZone(ctx, c, record)
-	return &located{*record, in}, err
-}
-
 // find finds the record of a data source that is not looked up by its id.
 func find(ctx context.Context, c *client.Client, by service.FilterValues) (*located, error) {
 	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
@@ -191,18 +174,19 @@ func describe(records []api.DNSRecord) string {
 	return strings.Join(names, ", ")
 }
 
-func parseID(s string) (int64, error) {
-	id, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, fmt.Errorf("the id of a DNS record is a number, not %.40q", s)
+// number returns an id as the API has it, or 0 for anything else, which the client refuses.
+func number(id string) int64 {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return 0 // and not the greatest number for one that is too great
 	}
-	return id, nil
+	return n
 }
 
 // canonicalID returns an id without leading zeros.
 func canonicalID(s string) (string, bool) {
-	id, err := parseID(s)
-	return strconv.FormatInt(id, 10), err == nil
+	id := number(s)
+	return strconv.FormatInt(id, 10), id > 0
 }
 
 const keyForms = "<domain>/<type>/<name>/<value>, such as example.com/TXT/@/v=spf1 -all; without the last part if there is one such record; or the id"
@@ -254,7 +238,7 @@ func importAdvice(err error) string {
 // imported returns the record with an id. It searches for an unknown domain: all imports of a run
 // share one list of every domain's records.
 func (r *Resource) imported(ctx context.Context, c *client.Client, id string, in zone) (*model, error) {
-	record, err := readByID(ctx, c, id)
+	record, err := c.GetDNSRecord(ctx, number(id))
 	switch {
 	case errors.Is(err, client.ErrReadUnsupported):
 		return nil, errCantRead

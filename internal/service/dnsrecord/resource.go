@@ -73,11 +73,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 // Read leaves the state as it is if the API can't read records.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		id, err := parseID(state.ID.ValueString())
-		if err != nil {
-			return err
-		}
-		record, err := c.GetDNSRecord(ctx, id)
+		record, err := c.GetDNSRecord(ctx, number(state.ID.ValueString()))
 		switch {
 		case errors.Is(err, client.ErrReadUnsupported):
 			return nil
@@ -93,14 +89,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if c == nil {
 		return
 	}
-	id, err := parseID(state.ID.ValueString())
-	if err != nil {
-		resp.Diagnostics.AddError("Can't change the "+state.String(), err.Error())
-		return
-	}
 	body := expandUpdate(plan, state)
 	if body != (api.UpdateDNSRecordBody{}) {
-		record, err := c.UpdateDNSRecord(ctx, id, body)
+		record, err := c.UpdateDNSRecord(ctx, number(state.ID.ValueString()), body)
 		if err != nil {
 			addUpdateError(&resp.Diagnostics, err, state)
 			return
@@ -115,7 +106,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 }
 
 func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
-	number := func(plan, state types.Int64) *int64 {
+	changed := func(plan, state types.Int64) *int64 {
 		if plan.Equal(state) {
 			return nil
 		}
@@ -123,8 +114,8 @@ func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
 	}
 	return api.UpdateDNSRecordBody{
 		Value: service.Changed(plan.Value.StringValue, state.Value.StringValue),
-		TTL:   number(plan.TTL, state.TTL),
-		Prio:  number(plan.Priority, state.Priority),
+		TTL:   changed(plan.TTL, state.TTL),
+		Prio:  changed(plan.Priority, state.Priority),
 	}
 }
 

@@ -98,7 +98,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 			}
 			if !slices.Equal(foreign, o.Foreign) || !slices.Equal(ignored, o.Ignored) {
 				o.Foreign, o.Ignored = foreign, ignored
-				resp.Diagnostics.Append(o.store(ctx, resp.Private)...)
+				resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, o)...)
 			}
 		}
 		state.Records = flatten(actual, prior...)
@@ -125,7 +125,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	actual, _ := z.apply(ctx, g, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(origin{}.store(ctx, resp.Private)...)
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, origin{})...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
@@ -172,5 +172,5 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		z, err := lookUp(ctx, c, key)
 		return z.id, err
 	})
-	resp.Diagnostics.Append(origin{IsImported: true}.store(ctx, resp.Private)...)
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, origin{IsImported: true})...)
 }

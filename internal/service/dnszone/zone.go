@@ -2,11 +2,8 @@ package dnszone
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
-
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -86,16 +83,8 @@ type origin struct {
 	IsImported bool `json:"imported,omitempty"`
 }
 
-func originOf(ctx context.Context, private service.PrivateState) (o origin) {
-	value, _ := private.GetKey(ctx, originKey) // an error means an invalid key
-	if value == nil || json.Unmarshal(value, &o) != nil {
-		return origin{}
-	}
-	return o
-}
-
-func (o origin) store(ctx context.Context, private service.PrivateState) diag.Diagnostics {
-	return service.SetPrivate(ctx, private, originKey, o)
+func originOf(ctx context.Context, private service.PrivateState) origin {
+	return service.GetPrivate[origin](ctx, private, originKey)
 }
 
 // isForeign returns a function that reports whether others have added a record.

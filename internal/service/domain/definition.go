@@ -31,7 +31,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	ID:      func(d *api.Domain) string { return d.ID },
 	Get:     (*client.Client).GetDomain,
 	Flatten: (*model).flatten,
-	Find:    service.ByKey((*client.Client).FindDomain),
+	Find:    (*client.Client).FindDomain,
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
@@ -46,7 +46,7 @@ var Definition = &service.Definition[api.Domain, model]{
 		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
 		"Delete or import mailboxes that the configuration does not have. " +
 		"To keep the domain, remove it from the state with `terraform state rm` or a removed block.",
-	Orphaned: func(_ context.Context, m model) string {
+	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		if m.AutoRenew.ValueBool() {
 			return "It keeps receiving mail and answering DNS queries. Because auto_renew is on, its registration will be renewed and charged again."
 		}

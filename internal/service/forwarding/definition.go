@@ -31,10 +31,10 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		},
 		List: service.Listed((*client.Client).ListForwarding),
 	},
-	ID:       func(f *api.Forwarding) string { return f.ID },
-	Get:      (*client.Client).GetForwarding,
-	Find:     service.InScope((*client.Client).FindForwarding),
-	ImportBy: "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
+	ID:          func(f *api.Forwarding) string { return f.ID },
+	Get:         (*client.Client).GetForwarding,
+	FindInScope: (*client.Client).FindForwarding,
+	ImportBy:    "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings: func() map[string]schema.Attribute {
@@ -47,7 +47,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	},
 	Delete:          (*client.Client).DeleteForwarding,
 	DeleteOperation: api.DeleteForwarding.Spec,
-	Orphaned:        func(_ context.Context, m model) string { return m.stillForwards() },
+	Orphaned:        func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },
 	Single: service.Single[api.Forwarding]{
 		Description: "A forwarding rule that exists, by its UUID, or by its target within its scope.",
 		Keys: []service.Filter{

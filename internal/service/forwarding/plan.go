@@ -85,7 +85,7 @@ func warnWhole(plan, state model, resp *resource.ModifyPlanResponse) {
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan, state model, resp *resource.ModifyPlanResponse) {
 	var active types.Bool
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
-	known := readSwitchState(ctx, req.Private, &resp.Diagnostics)
+	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
 	if resp.Diagnostics.HasError() {
 		return
 	}

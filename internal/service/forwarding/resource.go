@@ -2,7 +2,6 @@ package forwarding
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -43,7 +42,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetModel(ctx, c, &plan, created)
 	if active.ValueBool() && !plan.confirmed() {
 		plan.Active = active
-		resp.Diagnostics.Append(switchState{On: true}.store(ctx, resp.Private)...)
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{On: true})...)
 	}
 	r.SetCreated(ctx, resp, c, &plan)
 	if isFalse(active) {
@@ -105,11 +104,11 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 	}
 	created.Active = types.BoolValue(false)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &created)...)
-	resp.Diagnostics.Append(switchState{Off: true}.store(ctx, resp.Private)...)
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{Off: true})...)
 }
 
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	known := readSwitchState(ctx, req.Private, &resp.Diagnostics)
+	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		f, err := c.GetForwarding(ctx, state.ID.ValueString())
 		if err != nil {
@@ -127,7 +126,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(switchState{Imported: true}.store(ctx, resp.Private)...)
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{Imported: true})...)
 	}
 }
 
@@ -154,22 +153,6 @@ type switchState struct {
 	Imported bool `json:"imported,omitempty"`
 }
 
-func readSwitchState(ctx context.Context, p service.PrivateState, diags *diag.Diagnostics) (s switchState) {
-	value, d := p.GetKey(ctx, switchKey)
-	diags.Append(d...)
-	if len(value) == 0 {
-		return s
-	}
-	if err := json.Unmarshal(value, &s); err != nil {
-		diags.AddError("Broken private state", "The private state of the forwarding rule's switch can't be read: "+err.Error()+". Remove the rule from the state and import it.")
-	}
-	return s
-}
-
-func (s switchState) store(ctx context.Context, p service.PrivateState) diag.Diagnostics {
-	return service.SetPrivate(ctx, p, switchKey, s)
-}
-
 // mustSwitchOff reports whether a rule that should be off may be on.
 func mustSwitchOff(config types.Bool, m model, s switchState) bool {
 	return isFalse(config) && (m.Active.ValueBool() || !m.confirmed() && !s.Off && !s.Imported)
@@ -194,7 +177,7 @@ func noSwitchAdvice(verb string) string {
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var active types.Bool
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
-	known := readSwitchState(ctx, req.Private, &resp.Diagnostics)
+	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
 	plan, state, c := r.Changed(ctx, req, resp)
 	if c == nil {
 		return
@@ -244,7 +227,7 @@ func (u *update) switchTo(ctx context.Context, on bool) bool {
 	default:
 		u.done(ctx, f)
 		u.known = switchState{Off: !on}
-		u.resp.Diagnostics.Append(u.known.store(ctx, u.resp.Private)...)
+		u.resp.Diagnostics.Append(service.SetPrivate(ctx, u.resp.Private, switchKey, u.known)...)
 	}
 	return err == nil
 }
@@ -279,6 +262,6 @@ func (u *update) finish(ctx context.Context, plan model, active types.Bool) {
 	}
 	u.now.TargetEmail, u.now.OnExisting = plan.TargetEmail, plan.OnExisting
 	u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
-	u.resp.Diagnostics.Append(u.known.store(ctx, u.resp.Private)...)
+	u.resp.Diagnostics.Append(service.SetPrivate(ctx, u.resp.Private, switchKey, u.known)...)
 	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
 }

@@ -35,7 +35,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	ID:       func(m *api.Mailbox) string { return m.ID },
 	Get:      (*client.Client).GetMailbox,
 	Flatten:  (*model).flatten,
-	Find:     service.ByKey((*client.Client).FindMailbox),
+	Find:     (*client.Client).FindMailbox,
 	ImportBy: "address, such as jane@example.com, or by UUID",
 	Managing: service.Managing{
 		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost. A plan with `-replace`, or with a tainted mailbox, fails: run `terraform untaint`.",
@@ -55,7 +55,9 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	},
 	Delete:          (*client.Client).DeleteMailbox,
 	DeleteOperation: api.DeleteMailbox.Spec,
-	Orphaned:        func(context.Context, model) string { return "It keeps receiving mail, and it is still paid for." },
+	Orphaned: func(context.Context, *client.Client, model) string {
+		return "It keeps receiving mail, and it is still paid for."
+	},
 	Single: service.Single[api.Mailbox]{
 		Description: "A mailbox that exists, by its UUID or its address.",
 		Keys: []service.Filter{

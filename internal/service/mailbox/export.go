@@ -91,15 +91,9 @@ func (e *fileError) Error() string { return fmt.Sprintf("%s can't be written: %s
 
 func (e *fileError) Unwrap() error { return e.err }
 
-// failure returns an error with the path of the file in place of the temporary one.
+// failure returns an error of package os with the path of the file in place of the temporary one.
 func failure(path string, err error) error {
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		err = inner.Err
-	}
-	if inner, ok := errors.AsType[*os.LinkError](err); ok {
-		err = inner.Err
-	}
-	return &fileError{path: path, err: err}
+	return &fileError{path: path, err: cmp.Or(errors.Unwrap(err), err)}
 }
 
 var errIsDirectory = errors.New("it is a directory")

@@ -41,7 +41,7 @@ var definition = &service.Definition[api.Domain, model]{
 	},
 	ID:       func(d *api.Domain) string { return d.ID },
 	Flatten:  (*model).setDomain,
-	Find:     service.ByKey((*client.Client).FindDomain),
+	Find:     (*client.Client).FindDomain,
 	ImportBy: "the name of the domain, such as example.com, or by its UUID",
 	Managing: service.Managing{
 		ResourceDescription: "Mailboxes of one domain, as a map. Use it in place of many `mailhost_mailbox` resources: thousands of mailboxes are one resource, which Terraform plans and applies in a fraction of the time.\n\n" +

@@ -171,7 +171,7 @@ func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, d
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan *model, state model, resp *resource.ModifyPlanResponse) {
 	diags := &resp.Diagnostics
 	prior := state.contents(diags)
-	imported := isImported(ctx, req.Private)
+	imported := service.GetPrivate[bool](ctx, req.Private, importedKey)
 	if plan.Mailboxes.IsUnknown() {
 		plan.forget()
 		if len(prior.entries) > 0 && plan.MaxDeletions.ValueInt64() > 0 && !imported {
@@ -267,8 +267,8 @@ func (r *Resource) checkDeletions(ctx context.Context, limits, state model, prio
 
 // deletes reports whether the API can delete mailboxes, as far as is known.
 func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool {
-	api := r.ClientForWarning(ctx)
-	return api == nil || len(keys) == 0 || api.Supports(ctx, deleteMailbox, c.ids[keys[0]].Value)
+	client := r.ClientForWarning(ctx)
+	return client == nil || len(keys) == 0 || client.Supports(ctx, api.DeleteMailbox.Spec, c.ids[keys[0]].Value)
 }
 
 // planDestroy plans the destruction of the set, within limits. With others, a new set replaces it.
@@ -281,10 +281,3 @@ func (r *Resource) planDestroy(ctx context.Context, state, limits model, others 
 	warnReleased(diags, state, c.addressList(kept), false)
 	r.checkDeletions(ctx, limits, state, c, deleted, others, next, diags)
 }
-
-func isImported(ctx context.Context, private service.PrivateState) bool {
-	data, _ := private.GetKey(ctx, importedKey)
-	return len(data) > 0
-}
-
-var deleteMailbox = api.DeleteMailbox.Spec

@@ -147,7 +147,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	diags := &resp.Diagnostics
 	prior, want := state.contents(diags), plan.contents(diags)
-	imported := isImported(ctx, req.Private)
+	imported := service.GetPrivate[bool](ctx, req.Private, importedKey)
 	ch := changesOf(prior, want)
 	var l *listing
 	if len(ch.added)+len(ch.removed) > 0 {

@@ -5,8 +5,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -23,13 +21,8 @@ var (
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": service.ComputedString("UUID of the domain."),
-		"domain": schema.StringAttribute{
-			Required:            true,
-			CustomType:          customtype.DomainRef,
-			PlanModifiers:       []planmodifier.String{service.KeepDomainRef("id"), stringplanmodifier.RequiresReplace()},
-			MarkdownDescription: "Domain of the mailboxes, by name or UUID, for instance `mailhost_domain.main.name`. Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain.",
-		},
+		"id":          service.ComputedString("UUID of the domain."),
+		"domain":      service.Domain("id", "Domain of the mailboxes", "Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain."),
 		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
 		"mailboxes": schema.StringAttribute{
 			Required:   true,

@@ -43,10 +43,10 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		Filters:    []service.Filter{service.SearchFilter("master passwords", "their name")},
 		List:       service.Listed((*client.Client).ListMasterPasswords),
 	},
-	ID:       func(p *api.MasterPassword) string { return p.ID },
-	Get:      (*client.Client).GetMasterPassword,
-	Find:     service.InScope((*client.Client).FindMasterPassword),
-	ImportBy: "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
+	ID:          func(p *api.MasterPassword) string { return p.ID },
+	Get:         (*client.Client).GetMasterPassword,
+	FindInScope: (*client.Client).FindMasterPassword,
+	ImportBy:    "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            secretAttributes,
@@ -54,7 +54,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	},
 	Delete:          (*client.Client).DeleteMasterPassword,
 	DeleteOperation: api.DeleteMasterPassword.Spec,
-	Orphaned: func(_ context.Context, m model) string {
+	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())
 	},
 	Single: service.Single[api.MasterPassword]{

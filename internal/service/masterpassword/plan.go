@@ -72,7 +72,7 @@ func (m model) warnShort(diags *diag.Diagnostics) {
 // package comment has the table.
 func planSecret(ctx context.Context, req resource.ModifyPlanRequest, config, plan, state model, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(config.checkVersion(state.secret)...)
-	stage := readImportStage(ctx, req.Private, &resp.Diagnostics)
+	stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -67,8 +67,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 			return err
 		}
 		// The read that belongs to an import has no name in its state.
-		if stage := readImportStage(ctx, req.Private, &resp.Diagnostics); stage == importing && !state.Name.IsNull() {
-			resp.Diagnostics.Append(imported.store(ctx, resp.Private)...)
+		if stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey); stage == importing && !state.Name.IsNull() {
+			resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, imported)...)
 		}
 		r.SetModel(ctx, c, state, p)
 		return nil
@@ -90,7 +90,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		r.SetModel(ctx, c, &plan, p)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-	resp.Diagnostics.Append(notImported.store(ctx, resp.Private)...)
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, notImported)...)
 }
 
 // ImportState imports by UUID, by scope and name, or by identity.
@@ -99,7 +99,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(importing.store(ctx, resp.Private)...)
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, importing)...)
 	resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %s is not known", service.ImportedID(resp)),
 		"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
 			"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")

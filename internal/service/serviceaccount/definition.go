@@ -34,7 +34,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	},
 	ID:       func(a *api.ServiceAccount) string { return a.ID },
 	Get:      (*client.Client).GetServiceAccount,
-	Find:     service.ByKey((*client.Client).FindServiceAccount),
+	Find:     (*client.Client).FindServiceAccount,
 	ImportBy: "name or by UUID",
 	Managing: service.Managing{
 		ResourceDescription: description,
@@ -46,6 +46,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	Delete:          (*client.Client).RevokeServiceAccount,
 	DeleteOperation: api.RevokeServiceAccount.Spec,
 	DeleteVerb:      "revoke",
+	Orphaned:        func(ctx context.Context, c *client.Client, m model) string { return stillWorks(m, serverNow(ctx, c)) },
 	Unreadable:      true,
 	Single: service.Single[api.ServiceAccount]{
 		Description: "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.",

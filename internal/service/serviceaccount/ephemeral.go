@@ -2,7 +2,6 @@ package serviceaccount
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -154,13 +153,8 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 		}
 	}
 	m.ID, m.Token, m.ExpiresAt = types.StringValue(o.ID), types.StringValue(created.Token), types.StringValue(o.ExpiresAt)
-	private, _ := json.Marshal(o)
-	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, private)...)
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, openedKey, o)...)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		_ = revoke(ctx, c, o.ID) // Terraform does not close it after an error
-		return
-	}
 	t.AddCleanup(o.ID, func(ctx context.Context) error { return o.cleanUp(ctx, c) })
 }
 
@@ -172,7 +166,8 @@ func (o opened) discarded(err error) string {
 	return "The service account was revoked again."
 }
 
-// cleanUp revokes the service account when the provider ends without a Close.
+// cleanUp revokes the service account when the provider ends without a Close: Terraform closes
+// nothing after a run that failed or was interrupted.
 func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
 	err := c.RevokeServiceAccount(ctx, o.ID)
 	if err == nil || client.IsNotFound(err) || errors.Is(err, client.ErrDeleteUnsupported) {
@@ -234,14 +229,12 @@ func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) 
 }
 
 func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
-	private, diags := req.Private.GetKey(ctx, openedKey)
-	resp.Diagnostics.Append(diags...)
+	o := service.GetPrivate[opened](ctx, req.Private, openedKey)
 	c := t.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	if c == nil {
 		return
 	}
-	var o opened
-	if err := json.Unmarshal(private, &o); err != nil || o.ID == "" {
+	if o.ID == "" {
 		resp.Diagnostics.AddError("Can't revoke the service account of an ephemeral token",
 			"Terraform did not pass its id. Its token expires when its lifetime is over.")
 		return

@@ -44,19 +44,18 @@ func granted(g *api.Authorization) permission {
 	return permission{key, types.StringPointerValue(g.ResourceType), customtype.NewPointer(g.ResourceID)}
 }
 
-// permissionsIn returns the elements of the attribute, which must be known.
-func permissionsIn(ctx context.Context, set types.Set) (all []permission, diags diag.Diagnostics) {
-	diags = set.ElementsAs(ctx, &all, false)
-	return all, diags
+// permissionsIn returns the elements of the attribute, which must be known. Nothing of their type
+// fails to be a permission.
+func permissionsIn(ctx context.Context, set types.Set) (all []permission) {
+	set.ElementsAs(ctx, &all, false)
+	return all
 }
 
 func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostics) {
 	if set.IsUnknown() {
 		return
 	}
-	all, problems := permissionsIn(ctx, set)
-	diags.Append(problems...)
-	for _, p := range all {
+	for _, p := range permissionsIn(ctx, set) {
 		if key := p.CapabilityKey.ValueString(); isSet(p.CapabilityKey) && !slices.Contains(api.Capabilities(), vocab.Capability(key)) {
 			diags.AddAttributeError(path.Root("permissions"), fmt.Sprintf("There is no capability %q", key),
 				fmt.Sprintf("The API's capabilities are %s.", strings.ReplaceAll(strings.Trim(fmt.Sprint(api.Capabilities()), "[]"), " ", ", ")))
@@ -119,10 +118,7 @@ func authorizations(ctx context.Context, c *client.Client, id string) (all []api
 // restrict gives a service account exactly some permissions. It revokes last: an error
 // leaves a token with more rights than planned, and none that its users need is missing.
 func restrict(ctx context.Context, c *client.Client, id string, permissions types.Set) error {
-	wanted, diags := permissionsIn(ctx, permissions)
-	if diags.HasError() {
-		return fmt.Errorf("can't read permissions: %s", diags[0].Detail())
-	}
+	wanted := permissionsIn(ctx, permissions)
 	have, err := authorizations(ctx, c, id)
 	if err != nil {
 		return err
@@ -155,7 +151,7 @@ func (m *model) readPermissions(ctx context.Context, c *client.Client) error {
 	if m.Permissions.IsNull() {
 		return nil
 	}
-	known, _ := permissionsIn(ctx, m.Permissions)
+	known := permissionsIn(ctx, m.Permissions)
 	grants, err := authorizations(ctx, c, m.ID.ValueString())
 	if err != nil {
 		return err
@@ -168,10 +164,6 @@ func (m *model) readPermissions(ctx context.Context, c *client.Client) error {
 		}
 		all = append(all, p)
 	}
-	set, diags := types.SetValueFrom(ctx, m.Permissions.ElementType(ctx), all)
-	if diags.HasError() {
-		return fmt.Errorf("can't read the permissions: %s", diags[0].Detail())
-	}
-	m.Permissions = set
+	m.Permissions, _ = types.SetValueFrom(ctx, m.Permissions.ElementType(ctx), all)
 	return nil
 }

@@ -214,8 +214,6 @@ func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanReques
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	plan, state, _ := r.Models(ctx, req, resp)
-	inherited, diags := req.Private.GetKey(ctx, inheritedKey)
-	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() || !config.ExpiresAt.IsNull() {
 		return
 	}
@@ -226,7 +224,7 @@ func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanReques
 		planned = customtype.NewUnknown()
 	case plan.ValidFor.IsNull():
 		// Removing a configured expires_at takes a replacement.
-		replace = !state.ExpiresAt.IsNull() && inherited == nil
+		replace = !state.ExpiresAt.IsNull() && !service.GetPrivate[bool](ctx, req.Private, inheritedKey)
 	case state.due(plan.RotateBefore, r.now(ctx)):
 		replace = true
 	case state.imported() && state.ExpiresAt.IsNull():

@@ -23,10 +23,7 @@ type Resource struct {
 var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
 
 func NewResource() resource.Resource {
-	r, definition := &Resource{}, *Definition
-	definition.Orphaned = func(ctx context.Context, m model) string { return stillWorks(m, r.now(ctx)) }
-	r.Definition = &definition
-	return service.Manage(r)
+	return service.Manage(&Resource{service.Resource[api.ServiceAccount, model]{Definition: Definition}})
 }
 
 func (r *Resource) now(ctx context.Context) time.Time { return serverNow(ctx, r.ClientForWarning(ctx)) }
@@ -61,7 +58,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	if err == nil && expiresAt == nil && created.ExpiresAt != nil {
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, inheritedKey, []byte("true"))...)
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, inheritedKey, true)...)
 		resp.Diagnostics.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s expires with the provider's credential", plan.String()),
 			fmt.Sprintf("Its token stops working at %s, like the credential that created it. For a longer validity, create it with a credential that expires later.", *created.ExpiresAt))
 	}
