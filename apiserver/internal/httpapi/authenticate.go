@@ -24,10 +24,16 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (who auth.Caller,
 		return auth.Caller{}, err
 	}
 	p.Subject = subjectOf(who)
+	return who, mayChange(r, who, spec)
+}
+
+// mayChange returns a 403 if the request would change a cancelled account. With a key, the response
+// may be a replay, which a cancelled account gets too.
+func mayChange(r *http.Request, who auth.Caller, spec api.Spec) error {
 	if r.Header.Get(api.IdempotencyKeyHeader) != "" && spec.Keyed() {
-		return who, nil // the response may be a replay, which a cancelled account gets too
+		return nil
 	}
-	return who, who.MayChange(spec)
+	return who.MayChange(spec)
 }
 
 func accountOf(r *http.Request) string { return api.CanonicalID(r.PathValue("account_id")) }

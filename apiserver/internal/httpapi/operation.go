@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"reflect"
@@ -35,9 +36,8 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	if err != nil {
 		// A body that does not arrive in time has ended the request's context.
-		if _, refused := o.Rules.Auth.Verify(context.WithoutCancel(ctx), who, o.Spec); refused != nil {
-			err = refused
-		}
+		current, refused := o.Rules.Auth.Verify(context.WithoutCancel(ctx), who, o.Spec)
+		err = cmp.Or(refused, mayChange(r, current, o.Spec), err)
 	} else {
 		err = o.respond(ctx, w, request, q)
 	}
