@@ -29,8 +29,15 @@ type endpoint struct {
 	// Query are the parameters that the endpoint takes; any other is refused.
 	Query []string `json:"query,omitempty"`
 
-	body  any // of the type of the body; nil: a body is refused
-	serve func(http.ResponseWriter, *http.Request) error
+	body any // of the type of the body; nil: a body is refused
+	// serve returns the body of the response; nil: it has none.
+	serve func(*http.Request) (any, error)
+}
+
+// created is the body of a 201 with its Location, or "".
+type created struct {
+	body     any
+	location string
 }
 
 // server has the handlers for a plane and its service.
@@ -52,12 +59,21 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 			pattern += "{$}" // not everything below it
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			err := e.check(r)
-			if err == nil {
-				err = e.serve(w, r.WithContext(apiserver.AsControlPlane(r.Context())))
-			}
+			body, err := e.respond(w, r)
 			if err != nil {
 				writeError(w, err)
+				return
+			}
+			switch body := body.(type) {
+			case nil:
+				w.WriteHeader(http.StatusNoContent)
+			case created:
+				if body.location != "" {
+					w.Header().Set("Location", body.location)
+				}
+				write(w, http.StatusCreated, body.body)
+			default:
+				write(w, http.StatusOK, body)
 			}
 		})
 	}
@@ -71,6 +87,20 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 		http.StripPrefix("/accounts/"+id, i.control).ServeHTTP(w, r)
 	})
 	return jsonErrors(mux)
+}
+
+// respond calls the handler for a valid request.
+func (e endpoint) respond(w http.ResponseWriter, r *http.Request) (body any, err error) {
+	if err := e.check(r); err != nil {
+		return nil, err
+	}
+	limit := int64(maxBytes)
+	if _, ok := e.body.(fixture.Fixture); ok {
+		limit = maxFixtureBytes
+	}
+	r = r.WithContext(apiserver.AsControlPlane(r.Context()))
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	return e.serve(r)
 }
 
 // check returns an error for a request with what the endpoint does not take, because a test
@@ -139,12 +169,12 @@ func (h server) endpoints() []endpoint {
 	}
 }
 
-func (h server) listEndpoints(w http.ResponseWriter, _ *http.Request) error {
-	return write(w, http.StatusOK, map[string]any{"routes": h.endpoints()})
+func (h server) listEndpoints(*http.Request) (any, error) {
+	return map[string]any{"routes": h.endpoints()}, nil
 }
 
-func (h server) health(w http.ResponseWriter, _ *http.Request) error {
-	return write(w, http.StatusOK, map[string]string{"status": "live"})
+func (h server) health(*http.Request) (any, error) {
+	return map[string]string{"status": "live"}, nil
 }
 
 // jsonErrors responds in JSON to requests for which mux has no route.
@@ -207,22 +237,13 @@ const (
 	maxBytes        = 16 << 10
 )
 
-// readBody returns a body other than a fixture.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
-	if err != nil {
-		return nil, invalid(err)
-	}
-	return body, nil
-}
-
 // decode decodes a JSON object strictly. An empty body counts as {}.
-func decode(w http.ResponseWriter, r *http.Request, v any) error {
-	body, err := readBody(w, r)
-	if err != nil || len(bytes.TrimSpace(body)) == 0 {
-		return err
+func decode(r *http.Request, v any) error {
+	body, err := io.ReadAll(r.Body)
+	if err == nil && len(bytes.TrimSpace(body)) > 0 {
+		err = strictjson.Unmarshal(body, v)
 	}
-	if err := strictjson.Unmarshal(body, v); err != nil {
+	if err != nil {
 		return invalid(err)
 	}
 	return nil
@@ -254,21 +275,15 @@ func writeError(w http.ResponseWriter, err error) {
 	case errors.As(err, &inUse), errors.As(err, &busy):
 		status = http.StatusConflict
 	}
-	_ = write(w, status, map[string]string{"error": err.Error()})
+	write(w, status, map[string]string{"error": err.Error()})
 }
 
 // write responds with JSON. It ignores that the client may have disconnected.
-func write(w http.ResponseWriter, status int, body any) error {
+func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(body)
-	return nil
-}
-
-func noContent(w http.ResponseWriter) error {
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }

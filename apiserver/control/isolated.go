@@ -71,7 +71,7 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 func (p *Plane) Keep(a Account) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kept = append(p.kept, keptAccount{a.AccountID, a.Token})
+	p.kept = append(p.kept, a)
 }
 
 func (p *Plane) createIsolated(ctx context.Context, o AccountOptions) (Account, error) {
@@ -148,7 +148,7 @@ func (p *Plane) DeleteAccount(ctx context.Context, s *apiserver.Service, id stri
 	i, ok := p.find(id)
 	p.mu.Lock()
 	delete(p.isolated, id)
-	p.kept = slices.DeleteFunc(p.kept, func(a keptAccount) bool { return a.id == id })
+	p.kept = slices.DeleteFunc(p.kept, func(a Account) bool { return a.AccountID == id })
 	p.mu.Unlock()
 	if !ok {
 		return s.EraseAccount(ctx, id)
