@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
@@ -101,16 +100,9 @@ type Verifiers []*Verifier
 
 // VerifyToken implements apiserver.TokenVerifier: the issuer that the token names decides.
 func (all Verifiers) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
-	if len(token) > maxTokenLength {
-		return apiserver.User{}, errTooLong
-	}
-	parsed, err := jwt.ParseSigned(token, algorithms)
+	_, named, err := parse(token, algorithms)
 	if err != nil {
-		return apiserver.User{}, errMalformed
-	}
-	var named jwt.Claims
-	if parsed.UnsafeClaimsWithoutVerification(&named) != nil {
-		return apiserver.User{}, errClaims
+		return apiserver.User{}, err
 	}
 	for _, v := range all {
 		if v.issuer == named.Issuer {
