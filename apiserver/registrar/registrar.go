@@ -131,7 +131,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// JSONForm implements strictjson.Described.
+// JSONForm is what an error of package strictjson says that it must be.
 func (Duration) JSONForm() string { return `a duration such as "250ms"` }
 
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
