@@ -213,12 +213,8 @@ func rejectOtherOrigins(next http.Handler) http.Handler {
 
 // onLoopback reports whether a request arrived at a loopback address.
 func onLoopback(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok {
-		return false
-	}
-	address, err := netip.ParseAddrPort(local.String())
-	return err == nil && address.Addr().Unmap().IsLoopback()
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && local.IP.IsLoopback()
 }
 
 // namesLoopback reports whether a Host header is an IP address or localhost.

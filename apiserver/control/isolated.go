@@ -44,8 +44,6 @@ type Account struct {
 	ControlURL string `json:"control_url,omitempty"`
 }
 
-var errNotIsolated = errors.New("isolated: this server has no isolated accounts")
-
 // CreateAccount creates an account in a service, or an isolated one.
 func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o AccountOptions) (Account, error) {
 	if _, err := uuid.Parse(o.AccountID); o.AccountID != "" && err != nil {
@@ -76,7 +74,7 @@ func (p *Plane) Keep(a Account) {
 
 func (p *Plane) createIsolated(ctx context.Context, o AccountOptions) (Account, error) {
 	if p.NewService == nil {
-		return Account{}, invalid(errNotIsolated)
+		return Account{}, invalid(errors.New("isolated: this server has no isolated accounts"))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

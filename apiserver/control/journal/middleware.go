@@ -27,9 +27,6 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		ctx, appliedFault := fault.Track(r.Context())
 		e := newEntry(r, clock())
 		in := &requestRecorder{ReadCloser: r.Body, recordedBody: recordedBody{contentType: r.Header.Get("Content-Type")}}
-		if in.ReadCloser == nil {
-			in.ReadCloser = http.NoBody
-		}
 		out := &responseRecorder{ResponseWriter: w}
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
