@@ -59,9 +59,9 @@ const checkTimeout = 15 * time.Second
 func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
 	checks := []struct {
 		name string
-		run  func(context.Context, cli.Program) check
+		run  func(context.Context) check
 	}{
-		{"configuration", func(_ context.Context, p cli.Program) check { return c.checkConfiguration(p, app) }}, {"database", c.checkDatabase}, {"permissions", c.checkPermissions}, {"disk", c.checkDisk},
+		{"configuration", func(context.Context) check { return c.checkConfiguration(p, app) }}, {"database", c.checkDatabase}, {"permissions", c.checkPermissions}, {"disk", c.checkDisk},
 		{"listen", c.checkListen}, {"tls", c.checkTLS}, {"smtp", c.checkSMTP}, {"oauth issuer", c.checkIssuer}, {"clock", c.checkClock},
 	}
 	var results []check
@@ -69,7 +69,7 @@ func (c DoctorCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) e
 	rows := [][]string{{"CHECK", "STATE", "DETAIL"}} // a long detail is the last column
 	for _, one := range checks {
 		limit, cancel := context.WithTimeout(ctx, checkTimeout)
-		result := one.run(limit, p)
+		result := one.run(limit)
 		cancel()
 		if result.Name = one.name; result.State == checkFailed {
 			failed = append(failed, one.name)
@@ -120,7 +120,7 @@ func unknownVariables(p cli.Program, app *kong.Kong) ([]string, error) {
 	return slices.DeleteFunc(names, func(name string) bool { return known[name] || !strings.HasPrefix(name, "MAILHOSTD_") }), err
 }
 
-func (c DoctorCommand) checkDatabase(ctx context.Context, p cli.Program) check {
+func (c DoctorCommand) checkDatabase(ctx context.Context) check {
 	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{ReadOnly: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -154,7 +154,7 @@ func (c DoctorCommand) checkDatabase(ctx context.Context, p cli.Program) check {
 }
 
 // checkPermissions checks the files of a database and of the certificate.
-func (c DoctorCommand) checkPermissions(context.Context, cli.Program) check {
+func (c DoctorCommand) checkPermissions(context.Context) check {
 	if c.databaseFile() == "" && c.TLSKey == "" {
 		return found(checkSkipped, "neither the database nor a key is a file of this machine")
 	}
@@ -200,7 +200,7 @@ const lowDisk = 1 << 30
 // fullDisk is how many bytes must be free: the log alone may take that until it is truncated.
 const fullDisk = 64 << 20
 
-func (c DoctorCommand) checkDisk(context.Context, cli.Program) check {
+func (c DoctorCommand) checkDisk(context.Context) check {
 	path := c.databaseFile()
 	if path == "" {
 		return found(checkSkipped, "the database is not a file of this machine")
@@ -229,7 +229,7 @@ func describeSpace(free uint64, needed int64) check {
 }
 
 // checkListen checks that the address can be listened on, unless a server does already.
-func (c DoctorCommand) checkListen(ctx context.Context, _ cli.Program) check {
+func (c DoctorCommand) checkListen(ctx context.Context) check {
 	address := loopbackForPort(c.Listen)
 	if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
 		_ = conn.Close()
@@ -248,7 +248,7 @@ func (c DoctorCommand) checkListen(ctx context.Context, _ cli.Program) check {
 // renewBefore is how long before its end a certificate should have been renewed.
 const renewBefore = 14 * 24 * time.Hour
 
-func (c DoctorCommand) checkTLS(context.Context, cli.Program) check {
+func (c DoctorCommand) checkTLS(context.Context) check {
 	cert, err := c.openCertificate(slog.New(slog.DiscardHandler))
 	switch {
 	case err != nil:
@@ -272,7 +272,7 @@ func (c DoctorCommand) checkTLS(context.Context, cli.Program) check {
 	return found(checkOK, "the certificate is valid until %s", cert.NotAfter().UTC().Format(time.RFC3339))
 }
 
-func (c DoctorCommand) checkSMTP(ctx context.Context, _ cli.Program) check {
+func (c DoctorCommand) checkSMTP(ctx context.Context) check {
 	m, err := c.mailer()
 	switch {
 	case err != nil:
@@ -286,7 +286,7 @@ func (c DoctorCommand) checkSMTP(ctx context.Context, _ cli.Program) check {
 	return found(checkOK, "%s accepts messages from %s", m.Server(), m.From())
 }
 
-func (c DoctorCommand) checkIssuer(ctx context.Context, _ cli.Program) check {
+func (c DoctorCommand) checkIssuer(ctx context.Context) check {
 	all, err := c.verifiers(nil, nil)
 	switch {
 	case err != nil:
@@ -310,7 +310,7 @@ func (c DoctorCommand) checkIssuer(ctx context.Context, _ cli.Program) check {
 }
 
 // checkClock asks the kernel, because expiries and replicas depend on the time.
-func (c DoctorCommand) checkClock(context.Context, cli.Program) check {
+func (c DoctorCommand) checkClock(context.Context) check {
 	now := time.Now().UTC().Format(time.RFC3339)
 	switch synchronized, known := clockSynchronized(); {
 	case !known:

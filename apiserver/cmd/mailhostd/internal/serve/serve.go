@@ -112,19 +112,12 @@ func (c settings) Validate() error {
 
 // Run serves until ctx is cancelled.
 func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
-	return c.run(ctx, p, app, func(running) error { return nil })
+	return c.run(ctx, p, app, func(*server, *apiserver.Service, *control.Plane) error { return nil })
 }
 
-// running is a server whose listeners are open. The first requests wait until it serves.
-type running struct {
-	service *apiserver.Service
-	plane   *control.Plane
-	// controlURL is "" without a control plane.
-	url, controlURL string
-}
-
-// run serves until ctx is cancelled, unless ready returns an error.
-func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready func(running) error) (err error) {
+// run serves until ctx is cancelled, unless ready returns an error. It is called when the listeners
+// are open: the first requests wait until the server serves.
+func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready func(*server, *apiserver.Service, *control.Plane) error) (err error) {
 	log := c.logger(p.Stderr)
 	unknown, err := unknownVariables(p, app)
 	if err != nil {
@@ -210,11 +203,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		}
 	}
 	defer reloadOnHangup(s.certificate, log)()
-	r := running{service: service, plane: plane, url: s.url()}
-	if s.control != nil {
-		r.controlURL = urlOf(s.control)
-	}
-	if err := ready(r); err != nil {
+	if err := ready(s, service, plane); err != nil {
 		return err
 	}
 	c.logStart(ctx, log, p.Version(), s, db, sender)
@@ -278,10 +267,10 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 		if !isLocal(s.control.Addr().String()) {
 			log.Warn("the control plane needs no credential, and other machines can reach it", "address", s.control.Addr().String())
 		}
-		log.Info("serving the control plane", "url", urlOf(s.control))
+		log.Info("serving the control plane", "url", urlOf(s.control.Addr().String()))
 	}
 	if s.metricsListen != nil {
-		log.Info("serving metrics", "url", urlOf(s.metricsListen)+"/metrics")
+		log.Info("serving metrics", "url", urlOf(s.metricsListen.Addr().String())+"/metrics")
 	}
 	log.Info("serving", "url", s.url(), "database", cli.RedactDatabase(c.Database), "published_only", c.PublishedOnly, "version", version)
 }

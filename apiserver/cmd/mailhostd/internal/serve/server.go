@@ -56,10 +56,11 @@ type server struct {
 
 // url returns the URL of the API on this machine.
 func (s *server) url() string {
+	u := urlOf(s.public.Addr().String())
 	if s.certificate == nil {
-		return urlOf(s.public)
+		return u
 	}
-	return "https" + strings.TrimPrefix(urlOf(s.public), "http")
+	return "https" + strings.TrimPrefix(u, "http")
 }
 
 // middleware is around the API and the control plane's middleware.
