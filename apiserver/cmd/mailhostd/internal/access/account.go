@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/uuid"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -155,7 +153,7 @@ type accountCreateFlags struct {
 }
 
 func (c accountCreateFlags) Validate() error {
-	if _, err := uuid.Parse(c.AccountID); c.AccountID != "" && err != nil {
+	if c.AccountID != "" && !api.IsID(c.AccountID) {
 		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
 	}
 	if c.Database == sqlite.Memory {
