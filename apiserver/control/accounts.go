@@ -126,11 +126,6 @@ func (h server) outbox(r *http.Request) (any, error) {
 	return map[string]any{"items": items}, err
 }
 
-func (h server) clearOutbox(*http.Request) (any, error) {
-	h.service.ClearOutbox()
-	return nil, nil
-}
-
 func (h server) showClock(*http.Request) (any, error) {
 	return map[string]any{"now": h.Clock.Now().UTC()}, nil
 }

@@ -145,14 +145,14 @@ func (h server) endpoints() []endpoint {
 		{http.MethodGet, "/healthz", "reports that the service runs", nil, nil, h.health},
 		{http.MethodGet, "/faults", "lists the faults with their counters", nil, nil, h.listFaults},
 		{http.MethodPost, "/faults", `adds a fault, such as {"operation": "create-mailbox", "nth": 2, "drop": "after"}`, nil, fault.Rule{}, h.addFault},
-		{http.MethodDelete, "/faults", "removes all faults", nil, nil, h.clearFaults},
+		{http.MethodDelete, "/faults", "removes all faults", nil, nil, clearing(h.Faults.Clear)},
 		{http.MethodGet, "/faults/{id}", "returns a fault; with ?held=1 it waits until the fault holds a request, up to ?timeout=10s", []string{"held", "timeout"}, nil, h.showFault},
 		{http.MethodDelete, "/faults/{id}", "removes a fault and releases the requests that it holds", nil, nil, h.removeFault},
 		{http.MethodPost, "/faults/{id}/release", "releases the requests that a fault holds now", nil, nil, h.releaseFault},
 		{http.MethodGet, "/journal", "lists the newest requests; ?count=1 is an error unless as many match, and ?wait=10s waits for them", slices.Concat(journalFilters, awaits), nil, h.showJournal},
-		{http.MethodDelete, "/journal", "clears the journal", nil, nil, h.clearJournal},
+		{http.MethodDelete, "/journal", "clears the journal", nil, nil, clearing(h.Journal.Clear)},
 		{http.MethodGet, "/outbox", "lists the newest messages, oldest first; ?count= and ?wait= as for the journal", slices.Concat([]string{"to", "forwarding_id"}, awaits), nil, h.outbox},
-		{http.MethodDelete, "/outbox", "removes all messages", nil, nil, h.clearOutbox},
+		{http.MethodDelete, "/outbox", "removes all messages", nil, nil, clearing(h.service.ClearOutbox)},
 		{http.MethodGet, "/clock", "returns the service's time", nil, nil, h.showClock},
 		{http.MethodPost, "/clock", `moves the clock: {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`, nil, clockChange{}, h.moveClock},
 		{http.MethodGet, "/fixture", "returns all accounts and the registrar's rules as a fixture, without secrets", nil, nil, h.dumpFixture},
@@ -166,6 +166,14 @@ func (h server) endpoints() []endpoint {
 		{http.MethodPut, "/snapshots/{name}", "saves all data, tokens included, the outbox and the clock under a name", nil, nil, h.saveSnapshot},
 		{http.MethodPost, "/snapshots/{name}/load", "restores what a snapshot has", nil, nil, h.loadSnapshot},
 		{http.MethodPost, "/reset", "deletes everything, loads the fixture that the service was started with, and creates the accounts with a chosen token again", nil, nil, h.reset},
+	}
+}
+
+// clearing serves requests to clear something.
+func clearing(do func()) func(*http.Request) (any, error) {
+	return func(*http.Request) (any, error) {
+		do()
+		return nil, nil
 	}
 }
 

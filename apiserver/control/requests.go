@@ -50,11 +50,6 @@ func (h server) addFault(r *http.Request) (any, error) {
 	return created{state, "/faults/" + id}, nil
 }
 
-func (h server) clearFaults(*http.Request) (any, error) {
-	h.Faults.Clear()
-	return nil, nil
-}
-
 func (h server) showFault(r *http.Request) (any, error) {
 	held := 0
 	timeout, err := durationOf(r.URL.Query(), "timeout", defaultWait)
@@ -163,11 +158,6 @@ func durationOf(q url.Values, name string, byDefault time.Duration) (time.Durati
 		return 0, invalid(fmt.Errorf("%s: must be a duration of up to %s, such as 10s", name, maxWait))
 	}
 	return d, nil
-}
-
-func (h server) clearJournal(*http.Request) (any, error) {
-	h.Journal.Clear()
-	return nil, nil
 }
 
 func (h server) listSnapshots(*http.Request) (any, error) {

@@ -35,7 +35,7 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) er
 	if err != nil {
 		return err
 	}
-	if t.Service != nil {
+	if t.Token == "" { // on a database
 		who.SubjectType, who.SubjectID = "operator", ""
 	}
 	return c.Print(p, identity{t.Name, t.AccountID, *who}, func(w io.Writer) error {

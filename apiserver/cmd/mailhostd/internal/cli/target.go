@@ -107,8 +107,6 @@ func (f TargetFlags) Validate() error {
 // Target is an account that a command works on.
 type Target struct {
 	*apiclient.Client
-	// Service is nil over HTTP.
-	Service *apiserver.Service
 	// Name is the database or the URL, for messages.
 	Name string
 }
@@ -131,7 +129,7 @@ func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", RedactDatabase(f.Path()), err)
 	}
-	return &Target{OperatorClient(service, id), service, RedactDatabase(f.Path())}, nil
+	return &Target{OperatorClient(service, id), RedactDatabase(f.Path())}, nil
 }
 
 // IsRemote reports whether to work over HTTP. A flag has precedence over a variable for
