@@ -43,11 +43,7 @@ func (h server) addFault(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := h.Faults.Rule(id)
-	if err != nil {
-		return nil, err
-	}
-	return created{state, "/faults/" + id}, nil
+	return created{fault.State{ID: id, Rule: rule}, "/faults/" + id}, nil
 }
 
 func (h server) showFault(r *http.Request) (any, error) {

@@ -90,11 +90,7 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 	if err := c.settings.Validate(); err != nil {
 		return found(checkFailed, "%s", err)
 	}
-	unknown, err := unknownVariables(p, app)
-	if err != nil {
-		return found(checkFailed, "%s", err)
-	}
-	if len(unknown) > 0 {
+	if unknown := unknownVariables(p, app); len(unknown) > 0 {
 		return found(checkWarning, "no setting has the variable %s; mailhostd serve --help lists those that exist", strings.Join(unknown, ", "))
 	}
 	if _, err := c.readFixture(); err != nil {
@@ -108,16 +104,16 @@ func (c DoctorCommand) checkConfiguration(p cli.Program, app *kong.Kong) check {
 
 // unknownVariables returns the variables that look like a setting of a command and are none:
 // misspelt ones.
-func unknownVariables(p cli.Program, app *kong.Kong) ([]string, error) {
+func unknownVariables(p cli.Program, app *kong.Kong) []string {
 	known := map[string]bool{}
-	err := kong.Visit(app.Model, func(node kong.Visitable, next kong.Next) error {
+	_ = kong.Visit(app.Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
 			known[cli.VariableOf(flag.Value)] = true
 		}
 		return next(nil)
 	})
 	names := slices.Sorted(maps.Keys(cli.Variables(p.Environ)))
-	return slices.DeleteFunc(names, func(name string) bool { return known[name] || !strings.HasPrefix(name, "MAILHOSTD_") }), err
+	return slices.DeleteFunc(names, func(name string) bool { return known[name] || !strings.HasPrefix(name, "MAILHOSTD_") })
 }
 
 func (c DoctorCommand) checkDatabase(ctx context.Context) check {

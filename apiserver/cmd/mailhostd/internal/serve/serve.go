@@ -119,11 +119,7 @@ func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
 // are open: the first requests wait until the server serves.
 func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready func(*server, *apiserver.Service, *control.Plane) error) (err error) {
 	log := c.logger(p.Stderr)
-	unknown, err := unknownVariables(p, app)
-	if err != nil {
-		return err
-	}
-	if len(unknown) > 0 {
+	if unknown := unknownVariables(p, app); len(unknown) > 0 {
 		log.Warn("no setting has these variables; mailhostd serve --help lists those that exist", "variables", strings.Join(unknown, ", "))
 	}
 	plane, err := c.newPlane(p)
