@@ -48,9 +48,7 @@ func newEntry(r *http.Request, now time.Time) Entry {
 	e := Entry{
 		Time: now.UTC(), RequestID: redactTokens(request.ID), Method: r.Method, Operation: request.Operation.ID,
 		Path: redactTokens(apiserver.RedactPath(r.URL.Path)), Query: redactQuery(r.URL.RawQuery), Credential: credentialOf(r, request),
-	}
-	if e.Operation != "" {
-		e.AccountID = redactTokens(request.Operation.PathValues(r.URL)["account_id"])
+		AccountID: redactTokens(request.Operation.PathValues(r.URL)["account_id"]),
 	}
 	if key := r.Header.Get(api.IdempotencyKeyHeader); key != "" {
 		sum := sha256.Sum256([]byte(key))

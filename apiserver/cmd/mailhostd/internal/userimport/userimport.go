@@ -235,11 +235,7 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 	for _, column := range list.Columns {
 		r.Columns[string(column.Field)] = column.Header
 	}
-	lines := map[int]bool{}
-	for _, p := range list.Problems {
-		lines[p.Line] = true
-	}
-	r.InvalidRows = len(lines)
+	r.InvalidRows = len(slices.CompactFunc(slices.Clone(list.Problems), func(a, b userlist.Problem) bool { return a.Line == b.Line }))
 	for _, u := range list.Users {
 		r.Aliases += u.Aliases
 		if u.Inactive {
