@@ -53,22 +53,18 @@ func (h server) initAccount(r *http.Request) (any, error) {
 }
 
 func (h server) listAccounts(r *http.Request) (any, error) {
-	type item struct {
-		AccountID string `json:"account_id"`
-		Isolated  bool   `json:"isolated"`
-	}
 	ids, err := h.service.Accounts(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	items := []item{}
+	items := []map[string]any{}
 	for _, id := range ids {
-		items = append(items, item{id, false})
+		items = append(items, map[string]any{"account_id": id, "isolated": false})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(h.isolated)) {
-		items = append(items, item{id, true})
+		items = append(items, map[string]any{"account_id": id, "isolated": true})
 	}
 	return map[string]any{"items": items}, nil
 }

@@ -157,15 +157,11 @@ func durationOf(q url.Values, name string, byDefault time.Duration) (time.Durati
 }
 
 func (h server) listSnapshots(*http.Request) (any, error) {
-	type item struct {
-		Name    string    `json:"name"`
-		SavedAt time.Time `json:"saved_at"`
-	}
-	items := []item{}
+	items := []map[string]any{}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(h.snapshots)) {
-		items = append(items, item{name, h.snapshots[name].savedAt})
+		items = append(items, map[string]any{"name": name, "saved_at": h.snapshots[name].savedAt})
 	}
 	return map[string]any{"items": items}, nil
 }

@@ -208,10 +208,6 @@ func (f smtpFlags) mailer() (*mailer.Mailer, error) {
 	return m, nil
 }
 
-type metricsFlags struct {
-	MetricsListen string `placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
-}
-
 type tracingFlags struct {
 	OTLPEndpoint string `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector for traces, over OTLP/HTTP. Default: $$OTEL_EXPORTER_OTLP_ENDPOINT, or off."`
 	Traceparent  string `name:"traceparent" enum:"continue,link" default:"continue" placeholder:"MODE" help:"How to use the trace context of a request: ${enum}. link starts a new trace for each request, for a public server. Default: ${default}."`

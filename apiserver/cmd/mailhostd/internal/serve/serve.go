@@ -47,9 +47,10 @@ type settings struct {
 	limitFlags      `group:"Limits:"`
 	oauthFlags      `group:"OAuth access tokens:"`
 	smtpFlags       `group:"Verification messages:"`
-	metricsFlags    `group:"Observability:"`
-	tracingFlags    `group:"Observability:"`
-	logFlags        `group:"Observability:"`
+
+	MetricsListen string `group:"Observability:" placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
+	tracingFlags  `group:"Observability:"`
+	logFlags      `group:"Observability:"`
 }
 
 type Command struct{ settings }

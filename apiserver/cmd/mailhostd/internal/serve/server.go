@@ -150,10 +150,8 @@ func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-
 	service.Retire()
 	s.closing.Store(true)
 	s.log.Info("shutting down", "drain_delay", s.DrainDelay, "timeout", s.timeout)
-	delay := time.NewTimer(s.DrainDelay)
-	defer delay.Stop()
 	select {
-	case <-delay.C:
+	case <-time.After(s.DrainDelay):
 		return nil
 	case err := <-failed:
 		return fmt.Errorf("serving failed: %w", err)
