@@ -46,7 +46,7 @@ type Account struct {
 
 // CreateAccount creates an account in a service, or an isolated one.
 func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o AccountOptions) (Account, error) {
-	if _, err := uuid.Parse(o.AccountID); o.AccountID != "" && err != nil {
+	if o.AccountID != "" && !api.IsID(o.AccountID) {
 		return Account{}, invalid(errors.New("account_id: must be a UUID"))
 	}
 	if o.Isolated != nil && *o.Isolated || o.Isolated == nil && p.IsolateByDefault {

@@ -12,8 +12,8 @@ const printedProblems = 50
 
 func (r *importResult) writeText(w io.Writer) {
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
-	line("%s: %s in %s, separated by %s", cli.Printable(r.File), cli.Counted(r.Rows, "row"), r.Encoding, separatorName(r.separator))
-	for _, c := range r.columns {
+	line("%s: %s in %s, separated by %s", cli.Printable(r.File), cli.Counted(r.Rows, "row"), r.Encoding, separatorName(r.list.Separator))
+	for _, c := range r.list.Columns {
 		line("  %-12s  %s", c.Field, cli.Printable(c.Header))
 	}
 	for _, d := range r.Domains {

@@ -204,8 +204,7 @@ type importResult struct {
 	// Files are what --hcl has written.
 	Files []string `json:"files,omitempty"`
 
-	columns     []userlist.Column
-	separator   rune
+	list        *userlist.List
 	notCompared bool
 }
 
@@ -229,8 +228,7 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 	r := &importResult{
 		File: c.File, Encoding: encoding, Columns: map[string]string{}, Rows: list.Rows, Domains: []*importedDomain{},
 		OtherDomains: list.OtherDomains, LeftOut: len(list.LeftOut), LeftOutAddresses: list.LeftOut, Problems: append([]userlist.Problem{}, list.Problems...),
-		columns: list.Columns, separator: list.Separator,
-		DryRun: c.DryRun,
+		DryRun: c.DryRun, list: list,
 	}
 	for _, column := range list.Columns {
 		r.Columns[string(column.Field)] = column.Header
