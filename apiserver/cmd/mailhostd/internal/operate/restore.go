@@ -200,24 +200,22 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 
 // readLine returns an error at the end of the input, or if the context ends first.
 func readLine(ctx context.Context, from io.Reader) (string, error) {
-	type result struct {
-		line string
-		err  error
-	}
-	done := make(chan result, 1)
+	var line string
+	var err error
+	done := make(chan struct{})
 	go func() {
-		line, err := bufio.NewReader(from).ReadString('\n')
-		done <- result{line, err}
+		line, err = bufio.NewReader(from).ReadString('\n')
+		close(done)
 	}()
 	select {
 	case <-ctx.Done():
 		return "", errors.New("the command was interrupted")
-	case r := <-done:
-		if errors.Is(r.err, io.EOF) {
-			return "", errors.New("the input ended")
-		}
-		return r.line, r.err
+	case <-done:
 	}
+	if errors.Is(err, io.EOF) {
+		return "", errors.New("the input ended")
+	}
+	return line, err
 }
 
 func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []accountComparison) error {

@@ -203,7 +203,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err := ready(s, service, plane); err != nil {
 		return err
 	}
-	c.logStart(ctx, log, p.Version(), s, db, sender)
+	c.logStart(ctx, log, p.Version(), s, service, sender)
 	return s.serve(ctx, service, plane)
 }
 
@@ -231,7 +231,7 @@ func (c settings) options(db store.Store, plane *control.Plane, s *server, log *
 
 // logStart logs the URLs that people and scripts need, and warns about a missing
 // account and unprotected listeners.
-func (c settings) logStart(ctx context.Context, log *slog.Logger, version string, s *server, db store.Store, sender *mailer.Mailer) {
+func (c settings) logStart(ctx context.Context, log *slog.Logger, version string, s *server, service *apiserver.Service, sender *mailer.Mailer) {
 	switch {
 	case sender != nil:
 		log.Info("sending messages", "server", sender.Server(), "from", sender.From())
@@ -240,18 +240,12 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 	default:
 		log.Warn("messages are not sent, so that no forwarding to other accounts can be verified; set --smtp-url")
 	}
-	accounts := -1
-	_ = db.View(ctx, func(r store.Reader) error { // the first request will report an error
-		all, err := r.Accounts()
-		if err == nil {
-			accounts = len(all)
-		}
-		return err
-	})
+	accounts, err := service.Accounts(ctx)
 	switch {
-	case accounts == 0 && c.Database == sqlite.Memory:
+	case err != nil: // the first request will report an error
+	case len(accounts) == 0 && c.Database == sqlite.Memory:
 		log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or POST /accounts of the control plane", "database", c.Database)
-	case accounts == 0:
+	case len(accounts) == 0:
 		log.Warn("there is no account yet; create one with: mailhostd init --database "+cli.RedactDatabase(c.Database), "database", cli.RedactDatabase(c.Database))
 	}
 	if s.certificate == nil && !isLocal(s.public.Addr().String()) {
