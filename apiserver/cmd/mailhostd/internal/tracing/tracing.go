@@ -49,7 +49,9 @@ type Options struct {
 // Tracing creates and exports spans. It is safe for concurrent use.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
-	wrap     func(http.Handler) http.Handler
+	// Handler creates a span for each request. It is the outermost handler, so that the
+	// service's log line for a request has the trace id.
+	Handler func(http.Handler) http.Handler
 }
 
 // Start starts the export in the background. Requests never wait for the collector:
@@ -72,7 +74,7 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(attributes),
 		sdktrace.WithBatcher(client))
-	return &Tracing{provider: provider, wrap: otelhttp.NewMiddleware("",
+	return &Tracing{provider: provider, Handler: otelhttp.NewMiddleware("",
 		otelhttp.WithTracerProvider(provider),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return o.LinkParents }),
@@ -93,10 +95,6 @@ func setLogger(log *slog.Logger) {
 	}))
 	otel.SetLogger(logr.FromSlogHandler(messagesOnly{log.Handler()}))
 }
-
-// Handler creates a span for each request. It is the outermost handler, so that the
-// service's log line for a request has the trace id.
-func (t *Tracing) Handler(next http.Handler) http.Handler { return t.wrap(next) }
 
 // Middleware adds the service's attributes of a request to its span. It is for
 // apiserver.Options.Middleware.
