@@ -17,102 +17,85 @@ import (
 // resetTimeout limits how long POST /reset waits for the requests in flight.
 const resetTimeout = 10 * time.Second
 
-func (h server) dumpFixture(w http.ResponseWriter, r *http.Request) error {
-	f, err := h.service.DumpFixture(r.Context())
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, f)
+func (h server) dumpFixture(r *http.Request) (any, error) {
+	return h.service.DumpFixture(r.Context())
 }
 
-func (h server) loadFixture(w http.ResponseWriter, r *http.Request) error {
-	f, err := fixture.Read(http.MaxBytesReader(w, r.Body, maxFixtureBytes))
+func (h server) loadFixture(r *http.Request) (any, error) {
+	f, err := fixture.Read(r.Body)
 	if err != nil {
-		return invalid(err)
+		return nil, invalid(err)
 	}
 	outcomes, err := h.service.ApplyFixture(r.Context(), f)
 	if err != nil {
-		return invalid(err)
+		return nil, invalid(err)
 	}
 	ids := make([]string, len(f.Accounts))
 	for i, a := range f.Accounts {
 		ids[i] = a.ID
 	}
-	return write(w, http.StatusOK, map[string]any{"accounts": ids, "objects": outcomes})
+	return map[string]any{"accounts": ids, "objects": outcomes}, nil
 }
 
-func (h server) initAccount(w http.ResponseWriter, r *http.Request) error {
+func (h server) initAccount(r *http.Request) (any, error) {
 	var in AccountOptions
-	if err := decode(w, r, &in); err != nil {
-		return err
+	if err := decode(r, &in); err != nil {
+		return nil, err
 	}
-	created, err := h.CreateAccount(r.Context(), h.service, in)
+	account, err := h.CreateAccount(r.Context(), h.service, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if created.Isolated {
-		created.ControlURL = "http://" + r.Host + "/accounts/" + created.AccountID
+	if account.Isolated {
+		account.ControlURL = "http://" + r.Host + "/accounts/" + account.AccountID
 	}
-	return write(w, http.StatusCreated, created)
+	return created{account, ""}, nil
 }
 
-func (h server) listAccounts(w http.ResponseWriter, r *http.Request) error {
-	type item struct {
-		AccountID string `json:"account_id"`
-		Isolated  bool   `json:"isolated"`
-	}
+func (h server) listAccounts(r *http.Request) (any, error) {
 	ids, err := h.service.Accounts(r.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	items := []item{}
+	items := []map[string]any{}
 	for _, id := range ids {
-		items = append(items, item{id, false})
+		items = append(items, map[string]any{"account_id": id, "isolated": false})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(h.isolated)) {
-		items = append(items, item{id, true})
+		items = append(items, map[string]any{"account_id": id, "isolated": true})
 	}
-	return write(w, http.StatusOK, map[string]any{"items": items})
+	return map[string]any{"items": items}, nil
 }
 
-func (h server) deleteAccount(w http.ResponseWriter, r *http.Request) error {
+func (h server) deleteAccount(r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
 	defer cancel()
 	id := r.PathValue("account_id")
 	ids, err := h.service.Accounts(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, ok := h.find(id); !ok && !slices.Contains(ids, api.CanonicalID(id)) {
-		return &httpError{http.StatusNotFound, errors.New("there is no account " + id)}
+		return nil, &httpError{http.StatusNotFound, errors.New("there is no account " + id)}
 	}
-	if err := h.Plane.DeleteAccount(ctx, h.service, id); err != nil {
-		return err
-	}
-	return noContent(w)
+	return nil, h.Plane.DeleteAccount(ctx, h.service, id)
 }
 
-func (h server) settlePayment(w http.ResponseWriter, r *http.Request) error {
+func (h server) settlePayment(r *http.Request) (any, error) {
 	settled, err := h.service.SettlePayment(r.Context(), r.PathValue("purchase_batch_id"))
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, map[string]any{"domains": settled})
+	return map[string]any{"domains": settled}, err
 }
 
-func (h server) reset(w http.ResponseWriter, r *http.Request) error {
+func (h server) reset(r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
 	defer cancel()
 	if err := h.Plane.Reset(ctx, h.service); err != nil {
-		return err
+		return nil, err
 	}
 	ids, err := h.service.Accounts(r.Context())
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, map[string]any{"accounts": append([]string{}, ids...)})
+	return map[string]any{"accounts": append([]string{}, ids...)}, err
 }
 
 type message struct {
@@ -125,7 +108,7 @@ type message struct {
 	SentAt       time.Time `json:"sent_at"`
 }
 
-func (h server) outbox(w http.ResponseWriter, r *http.Request) error {
+func (h server) outbox(r *http.Request) (any, error) {
 	to, rule := r.URL.Query().Get("to"), r.URL.Query().Get("forwarding_id")
 	items, err := await(h, r, func() []message {
 		found := []message{}
@@ -136,19 +119,11 @@ func (h server) outbox(w http.ResponseWriter, r *http.Request) error {
 		}
 		return found
 	})
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, map[string]any{"items": items})
+	return map[string]any{"items": items}, err
 }
 
-func (h server) clearOutbox(w http.ResponseWriter, _ *http.Request) error {
-	h.service.ClearOutbox()
-	return noContent(w)
-}
-
-func (h server) showClock(w http.ResponseWriter, _ *http.Request) error {
-	return write(w, http.StatusOK, map[string]any{"now": h.Clock.Now().UTC()})
+func (h server) showClock(*http.Request) (any, error) {
+	return map[string]any{"now": h.Clock.Now().UTC()}, nil
 }
 
 type clockChange struct {
@@ -156,22 +131,22 @@ type clockChange struct {
 	Set     *time.Time          `json:"set,omitempty"`
 }
 
-func (h server) moveClock(w http.ResponseWriter, r *http.Request) error {
+func (h server) moveClock(r *http.Request) (any, error) {
 	var in clockChange
-	if err := decode(w, r, &in); err != nil {
-		return err
+	if err := decode(r, &in); err != nil {
+		return nil, err
 	}
 	var err error
 	switch {
 	case (in.Advance == nil) == (in.Set == nil):
-		return invalid(errors.New(`set either {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`))
+		return nil, invalid(errors.New(`set either {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`))
 	case in.Advance != nil:
 		err = h.Clock.Advance(time.Duration(*in.Advance))
 	default:
 		err = h.Clock.Set(*in.Set)
 	}
 	if err != nil {
-		return invalid(err)
+		return nil, invalid(err)
 	}
-	return h.showClock(w, r)
+	return h.showClock(r)
 }

@@ -22,8 +22,6 @@ var (
 
 var errOutOfRange = errors.New("the clock can show the years 1970 to 2199")
 
-var errClockNotWired = errors.New("no service has read this clock: create it with the clock's Now in apiserver.Options")
-
 // Now returns the time that the clock shows.
 func (c *Clock) Now() time.Time {
 	c.wired.Store(true)
@@ -37,7 +35,7 @@ func (c *Clock) now() time.Time { return time.Now().Add(time.Duration(c.offset.L
 // has read it.
 func (c *Clock) Advance(d time.Duration) error {
 	if !c.wired.Load() {
-		return errClockNotWired
+		return errors.New("no service has read this clock: create it with the clock's Now in apiserver.Options")
 	}
 	for {
 		offset := c.offset.Load()

@@ -29,8 +29,15 @@ type endpoint struct {
 	// Query are the parameters that the endpoint takes; any other is refused.
 	Query []string `json:"query,omitempty"`
 
-	body  any // of the type of the body; nil: a body is refused
-	serve func(http.ResponseWriter, *http.Request) error
+	body any // of the type of the body; nil: a body is refused
+	// serve returns the body of the response; nil: it has none.
+	serve func(*http.Request) (any, error)
+}
+
+// created is the body of a 201 with its Location, or "".
+type created struct {
+	body     any
+	location string
 }
 
 // server has the handlers for a plane and its service.
@@ -52,12 +59,21 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 			pattern += "{$}" // not everything below it
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			err := e.check(r)
-			if err == nil {
-				err = e.serve(w, r.WithContext(apiserver.AsControlPlane(r.Context())))
-			}
+			body, err := e.respond(w, r)
 			if err != nil {
 				writeError(w, err)
+				return
+			}
+			switch body := body.(type) {
+			case nil:
+				w.WriteHeader(http.StatusNoContent)
+			case created:
+				if body.location != "" {
+					w.Header().Set("Location", body.location)
+				}
+				write(w, http.StatusCreated, body.body)
+			default:
+				write(w, http.StatusOK, body)
 			}
 		})
 	}
@@ -71,6 +87,20 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 		http.StripPrefix("/accounts/"+id, i.control).ServeHTTP(w, r)
 	})
 	return jsonErrors(mux)
+}
+
+// respond calls the handler for a valid request.
+func (e endpoint) respond(w http.ResponseWriter, r *http.Request) (body any, err error) {
+	if err := e.check(r); err != nil {
+		return nil, err
+	}
+	limit := int64(maxBytes)
+	if _, ok := e.body.(fixture.Fixture); ok {
+		limit = maxFixtureBytes
+	}
+	r = r.WithContext(apiserver.AsControlPlane(r.Context()))
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	return e.serve(r)
 }
 
 // check returns an error for a request with what the endpoint does not take, because a test
@@ -115,14 +145,14 @@ func (h server) endpoints() []endpoint {
 		{http.MethodGet, "/healthz", "reports that the service runs", nil, nil, h.health},
 		{http.MethodGet, "/faults", "lists the faults with their counters", nil, nil, h.listFaults},
 		{http.MethodPost, "/faults", `adds a fault, such as {"operation": "create-mailbox", "nth": 2, "drop": "after"}`, nil, fault.Rule{}, h.addFault},
-		{http.MethodDelete, "/faults", "removes all faults", nil, nil, h.clearFaults},
+		{http.MethodDelete, "/faults", "removes all faults", nil, nil, clearing(h.Faults.Clear)},
 		{http.MethodGet, "/faults/{id}", "returns a fault; with ?held=1 it waits until the fault holds a request, up to ?timeout=10s", []string{"held", "timeout"}, nil, h.showFault},
 		{http.MethodDelete, "/faults/{id}", "removes a fault and releases the requests that it holds", nil, nil, h.removeFault},
 		{http.MethodPost, "/faults/{id}/release", "releases the requests that a fault holds now", nil, nil, h.releaseFault},
 		{http.MethodGet, "/journal", "lists the newest requests; ?count=1 is an error unless as many match, and ?wait=10s waits for them", slices.Concat(journalFilters, awaits), nil, h.showJournal},
-		{http.MethodDelete, "/journal", "clears the journal", nil, nil, h.clearJournal},
+		{http.MethodDelete, "/journal", "clears the journal", nil, nil, clearing(h.Journal.Clear)},
 		{http.MethodGet, "/outbox", "lists the newest messages, oldest first; ?count= and ?wait= as for the journal", slices.Concat([]string{"to", "forwarding_id"}, awaits), nil, h.outbox},
-		{http.MethodDelete, "/outbox", "removes all messages", nil, nil, h.clearOutbox},
+		{http.MethodDelete, "/outbox", "removes all messages", nil, nil, clearing(h.service.ClearOutbox)},
 		{http.MethodGet, "/clock", "returns the service's time", nil, nil, h.showClock},
 		{http.MethodPost, "/clock", `moves the clock: {"advance": "72h"} or {"set": "2030-01-01T00:00:00Z"}`, nil, clockChange{}, h.moveClock},
 		{http.MethodGet, "/fixture", "returns all accounts and the registrar's rules as a fixture, without secrets", nil, nil, h.dumpFixture},
@@ -139,12 +169,20 @@ func (h server) endpoints() []endpoint {
 	}
 }
 
-func (h server) listEndpoints(w http.ResponseWriter, _ *http.Request) error {
-	return write(w, http.StatusOK, map[string]any{"routes": h.endpoints()})
+// clearing serves requests to clear something.
+func clearing(do func()) func(*http.Request) (any, error) {
+	return func(*http.Request) (any, error) {
+		do()
+		return nil, nil
+	}
 }
 
-func (h server) health(w http.ResponseWriter, _ *http.Request) error {
-	return write(w, http.StatusOK, map[string]string{"status": "live"})
+func (h server) listEndpoints(*http.Request) (any, error) {
+	return map[string]any{"routes": h.endpoints()}, nil
+}
+
+func (h server) health(*http.Request) (any, error) {
+	return map[string]string{"status": "live"}, nil
 }
 
 // jsonErrors responds in JSON to requests for which mux has no route.
@@ -183,12 +221,8 @@ func rejectOtherOrigins(next http.Handler) http.Handler {
 
 // onLoopback reports whether a request arrived at a loopback address.
 func onLoopback(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok {
-		return false
-	}
-	address, err := netip.ParseAddrPort(local.String())
-	return err == nil && address.Addr().Unmap().IsLoopback()
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && local.IP.IsLoopback()
 }
 
 // namesLoopback reports whether a Host header is an IP address or localhost.
@@ -207,22 +241,13 @@ const (
 	maxBytes        = 16 << 10
 )
 
-// readBody returns a body other than a fixture.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
-	if err != nil {
-		return nil, invalid(err)
-	}
-	return body, nil
-}
-
 // decode decodes a JSON object strictly. An empty body counts as {}.
-func decode(w http.ResponseWriter, r *http.Request, v any) error {
-	body, err := readBody(w, r)
-	if err != nil || len(bytes.TrimSpace(body)) == 0 {
-		return err
+func decode(r *http.Request, v any) error {
+	body, err := io.ReadAll(r.Body)
+	if err == nil && len(bytes.TrimSpace(body)) > 0 {
+		err = strictjson.Unmarshal(body, v)
 	}
-	if err := strictjson.Unmarshal(body, v); err != nil {
+	if err != nil {
 		return invalid(err)
 	}
 	return nil
@@ -254,21 +279,15 @@ func writeError(w http.ResponseWriter, err error) {
 	case errors.As(err, &inUse), errors.As(err, &busy):
 		status = http.StatusConflict
 	}
-	_ = write(w, status, map[string]string{"error": err.Error()})
+	write(w, status, map[string]string{"error": err.Error()})
 }
 
 // write responds with JSON. It ignores that the client may have disconnected.
-func write(w http.ResponseWriter, status int, body any) error {
+func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(body)
-	return nil
-}
-
-func noContent(w http.ResponseWriter) error {
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }

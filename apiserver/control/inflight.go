@@ -28,7 +28,7 @@ func (e *BusyError) Error() string {
 // inFlight tracks the requests in flight, and can pause new ones.
 type inFlight struct {
 	monitor  monitor.Monitor
-	requests map[*apiserver.Request]bool
+	requests []*apiserver.Request
 	paused   bool
 }
 
@@ -39,15 +39,12 @@ func (f *inFlight) middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if f.whenNotPaused(r.Context(), func() {
-			if f.requests == nil {
-				f.requests = map[*apiserver.Request]bool{}
-			}
-			f.requests[&request] = true
-		}) != nil {
+		if f.whenNotPaused(r.Context(), func() { f.requests = append(f.requests, &request) }) != nil {
 			panic(http.ErrAbortHandler) // the client has disconnected
 		}
-		defer f.monitor.Do(func() { delete(f.requests, &request) })
+		defer f.monitor.Do(func() {
+			f.requests = slices.DeleteFunc(f.requests, func(other *apiserver.Request) bool { return other == &request })
+		})
 		next.ServeHTTP(w, r)
 	})
 }
@@ -78,7 +75,7 @@ func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), er
 	}
 	busy := &BusyError{}
 	f.monitor.Do(func() {
-		for r := range f.requests {
+		for _, r := range f.requests {
 			busy.Requests = append(busy.Requests, *r)
 		}
 	})

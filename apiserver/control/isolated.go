@@ -44,11 +44,9 @@ type Account struct {
 	ControlURL string `json:"control_url,omitempty"`
 }
 
-var errNotIsolated = errors.New("isolated: this server has no isolated accounts")
-
 // CreateAccount creates an account in a service, or an isolated one.
 func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o AccountOptions) (Account, error) {
-	if _, err := uuid.Parse(o.AccountID); o.AccountID != "" && err != nil {
+	if o.AccountID != "" && !api.IsID(o.AccountID) {
 		return Account{}, invalid(errors.New("account_id: must be a UUID"))
 	}
 	if o.Isolated != nil && *o.Isolated || o.Isolated == nil && p.IsolateByDefault {
@@ -71,12 +69,12 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 func (p *Plane) Keep(a Account) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kept = append(p.kept, keptAccount{a.AccountID, a.Token})
+	p.kept = append(p.kept, a)
 }
 
 func (p *Plane) createIsolated(ctx context.Context, o AccountOptions) (Account, error) {
 	if p.NewService == nil {
-		return Account{}, invalid(errNotIsolated)
+		return Account{}, invalid(errors.New("isolated: this server has no isolated accounts"))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +146,7 @@ func (p *Plane) DeleteAccount(ctx context.Context, s *apiserver.Service, id stri
 	i, ok := p.find(id)
 	p.mu.Lock()
 	delete(p.isolated, id)
-	p.kept = slices.DeleteFunc(p.kept, func(a keptAccount) bool { return a.id == id })
+	p.kept = slices.DeleteFunc(p.kept, func(a Account) bool { return a.AccountID == id })
 	p.mu.Unlock()
 	if !ok {
 		return s.EraseAccount(ctx, id)

@@ -20,7 +20,7 @@ var parameters = map[string]string{
 	"to": "The recipient.", "forwarding_id": "The rule that the message is for.",
 }
 
-func (h server) openAPI(w http.ResponseWriter, _ *http.Request) error {
+func (h server) openAPI(*http.Request) (any, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	paths := map[string]map[string]any{}
 	for _, e := range h.endpoints() {
@@ -44,14 +44,14 @@ func (h server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 		}
 		paths[e.Path][strings.ToLower(e.Method)] = operation
 	}
-	return write(w, http.StatusOK, map[string]any{
+	return map[string]any{
 		"openapi": "3.1.0", "info": map[string]string{"title": "mailhostd control plane", "version": "1"},
 		"paths": paths, "components": map[string]any{"schemas": registry.Map()},
-	})
+	}, nil
 }
 
-func (h server) fixtureSchema(w http.ResponseWriter, _ *http.Request) error {
+func (h server) fixtureSchema(*http.Request) (any, error) {
 	registry := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
 	root := registry.Schema(reflect.TypeFor[fixture.Fixture](), true, "")
-	return write(w, http.StatusOK, map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": root.Ref, "$defs": registry.Map()})
+	return map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": root.Ref, "$defs": registry.Map()}, nil
 }

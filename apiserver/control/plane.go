@@ -59,14 +59,11 @@ type Plane struct {
 	inFlight inFlight
 
 	mu        sync.Mutex
-	kept      []keptAccount
+	kept      []Account           // that a reset creates again, with the same token
 	isolated  map[string]isolated // by the account's id
 	created   int                 // isolated accounts in all
 	snapshots map[string]snapshot // by name
 }
-
-// keptAccount is an account that a reset creates again, with the same token.
-type keptAccount struct{ id, token string }
 
 type snapshot struct {
 	restore func(context.Context) error
@@ -109,7 +106,7 @@ func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, a := range p.kept {
-			if _, err := s.InitAccountWithToken(ctx, a.id, ownerName, a.token); err != nil {
+			if _, err := s.InitAccountWithToken(ctx, a.AccountID, ownerName, a.Token); err != nil {
 				return err
 			}
 		}

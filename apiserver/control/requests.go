@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -25,45 +26,35 @@ const (
 	maxWait     = time.Minute
 )
 
-func (h server) listFaults(w http.ResponseWriter, _ *http.Request) error {
-	return write(w, http.StatusOK, map[string]any{"items": h.Faults.Rules()})
+func (h server) listFaults(*http.Request) (any, error) {
+	return map[string]any{"items": h.Faults.Rules()}, nil
 }
 
-func (h server) addFault(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
+func (h server) addFault(r *http.Request) (any, error) {
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return err
+		return nil, invalid(err)
 	}
 	rule, err := fault.ParseRule(body)
 	if err != nil {
-		return invalid(err)
+		return nil, invalid(err)
 	}
 	id, err := h.Faults.Add(rule)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	state, err := h.Faults.Rule(id)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Location", "/faults/"+id)
-	return write(w, http.StatusCreated, state)
+	return created{fault.State{ID: id, Rule: rule}, "/faults/" + id}, nil
 }
 
-func (h server) clearFaults(w http.ResponseWriter, _ *http.Request) error {
-	h.Faults.Clear()
-	return noContent(w)
-}
-
-func (h server) showFault(w http.ResponseWriter, r *http.Request) error {
+func (h server) showFault(r *http.Request) (any, error) {
 	held := 0
 	timeout, err := durationOf(r.URL.Query(), "timeout", defaultWait)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s := r.URL.Query().Get("held"); s != "" {
 		if held, err = strconv.Atoi(s); err != nil || held < 0 {
-			return invalid(errors.New("held: must be a whole number"))
+			return nil, invalid(errors.New("held: must be a whole number"))
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
@@ -73,57 +64,48 @@ func (h server) showFault(w http.ResponseWriter, r *http.Request) error {
 	state, err := h.Faults.AwaitHeld(ctx, r.PathValue("id"), held)
 	switch {
 	case errors.Is(err, fault.ErrNotFound):
-		return err
+		return nil, err
 	case err != nil:
-		return &httpError{http.StatusConflict, fmt.Errorf("the fault %s holds %d requests after %s, want %d", state.ID, state.Held, timeout, held)}
+		return nil, &httpError{http.StatusConflict, fmt.Errorf("the fault %s holds %d requests after %s, want %d", state.ID, state.Held, timeout, held)}
 	}
-	return write(w, http.StatusOK, state)
+	return state, nil
 }
 
-func (h server) removeFault(w http.ResponseWriter, r *http.Request) error {
-	if err := h.Faults.Remove(r.PathValue("id")); err != nil {
-		return err
-	}
-	return noContent(w)
+func (h server) removeFault(r *http.Request) (any, error) {
+	return nil, h.Faults.Remove(r.PathValue("id"))
 }
 
-func (h server) releaseFault(w http.ResponseWriter, r *http.Request) error {
+func (h server) releaseFault(r *http.Request) (any, error) {
 	released, err := h.Faults.Release(r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, map[string]int{"released": released})
+	return map[string]int{"released": released}, err
 }
 
-func (h server) showJournal(w http.ResponseWriter, r *http.Request) error {
+func (h server) showJournal(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	filter := journal.Filter{
 		Operation: q.Get("operation"), Method: q.Get("method"), AccountID: q.Get("account"), Path: q.Get("path"), Body: q.Get("body"),
 		Fault: q.Get("fault"), Credential: q.Get("credential"),
 	}
 	if isIt := func(s api.Spec) bool { return s.ID == filter.Operation }; filter.Operation != "" && !slices.ContainsFunc(api.Specs(), isIt) {
-		return invalid(fmt.Errorf("operation: unknown id %q; use an operationId of the OpenAPI document", filter.Operation))
+		return nil, invalid(fmt.Errorf("operation: unknown id %q; use an operationId of the OpenAPI document", filter.Operation))
 	}
 	if known := []string{"", journal.None, journal.ServiceAccount, journal.AccessToken, journal.Owner}; !slices.Contains(known, filter.Credential) {
-		return invalid(fmt.Errorf("credential: must be one of %s", strings.Join(known[1:], ", ")))
+		return nil, invalid(fmt.Errorf("credential: must be one of %s", strings.Join(known[1:], ", ")))
 	}
 	var err error
 	if s := q.Get("status"); s != "" {
 		if filter.Status, err = strconv.Atoi(s); err != nil {
-			return invalid(errors.New("status: must be a whole number"))
+			return nil, invalid(errors.New("status: must be a whole number"))
 		}
 	}
 	if s := q.Get("since"); s != "" {
 		if filter.Since, err = strconv.ParseInt(s, 10, 64); err != nil {
-			return invalid(errors.New("since: must be the seq of an entry"))
+			return nil, invalid(errors.New("since: must be the seq of an entry"))
 		}
 	}
 	last, dropped := h.Journal.Last() // before the entries, so that ?since=last_seq misses none
 	entries, err := await(h, r, func() []journal.Entry { return h.Journal.Entries(filter) })
-	if err != nil {
-		return err
-	}
-	return write(w, http.StatusOK, map[string]any{"items": entries, "last_seq": last, "dropped": dropped})
+	return map[string]any{"items": entries, "last_seq": last, "dropped": dropped}, err
 }
 
 // pollInterval is how often an awaited list is read.
@@ -174,37 +156,22 @@ func durationOf(q url.Values, name string, byDefault time.Duration) (time.Durati
 	return d, nil
 }
 
-func (h server) clearJournal(w http.ResponseWriter, _ *http.Request) error {
-	h.Journal.Clear()
-	return noContent(w)
-}
-
-func (h server) listSnapshots(w http.ResponseWriter, _ *http.Request) error {
-	type item struct {
-		Name    string    `json:"name"`
-		SavedAt time.Time `json:"saved_at"`
-	}
-	items := []item{}
+func (h server) listSnapshots(*http.Request) (any, error) {
+	items := []map[string]any{}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(h.snapshots)) {
-		items = append(items, item{name, h.snapshots[name].savedAt})
+		items = append(items, map[string]any{"name": name, "saved_at": h.snapshots[name].savedAt})
 	}
-	return write(w, http.StatusOK, map[string]any{"items": items})
+	return map[string]any{"items": items}, nil
 }
 
-func (h server) saveSnapshot(w http.ResponseWriter, r *http.Request) error {
-	if err := h.Save(r.Context(), h.service, r.PathValue("name")); err != nil {
-		return err
-	}
-	return noContent(w)
+func (h server) saveSnapshot(r *http.Request) (any, error) {
+	return nil, h.Save(r.Context(), h.service, r.PathValue("name"))
 }
 
-func (h server) loadSnapshot(w http.ResponseWriter, r *http.Request) error {
+func (h server) loadSnapshot(r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
 	defer cancel()
-	if err := h.Load(ctx, r.PathValue("name")); err != nil {
-		return err
-	}
-	return noContent(w)
+	return nil, h.Load(ctx, r.PathValue("name"))
 }

@@ -193,7 +193,9 @@ const redacted = "[redacted]"
 // can fix them, and so are all other errors.
 func isPermanent(err error) bool {
 	code := replyCode(err)
-	return code >= 500 && !isLoginError(err) && !isLoginCode(code)
+	// 530 to 538 say, to any command, that a login is missing or has failed (RFC 4954,
+	// sections 4 and 6).
+	return code >= 500 && (code < 530 || code > 538) && !isLoginError(err)
 }
 
 // replyCode returns the code of the server's reply in an error, or 0.
@@ -206,10 +208,6 @@ func replyCode(err error) int {
 	}
 	return 0
 }
-
-// isLoginCode reports whether a reply to any command means that a login is missing or
-// has failed: 530, 534, 535 or 538 (RFC 4954, sections 4 and 6).
-func isLoginCode(code int) bool { return code >= 530 && code <= 538 }
 
 // loginErrorPrefix is the prefix of go-mail's errors about AUTH, which have no type.
 const loginErrorPrefix = "SMTP AUTH failed: "

@@ -89,8 +89,8 @@ func (s *server) parseOptions(query string) error {
 }
 
 func (s server) isLoopback() bool {
-	address, err := netip.ParseAddr(s.host)
-	return strings.EqualFold(s.host, "localhost") || err == nil && address.IsLoopback()
+	address, _ := netip.ParseAddr(s.host) // the zero address is no loopback address
+	return strings.EqualFold(s.host, "localhost") || address.IsLoopback()
 }
 
 func (s server) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -36,15 +37,15 @@ type keySet struct {
 	clock  func() time.Time
 	log    *slog.Logger
 
-	mu      sync.Mutex
+	fetches singleflight.Group
 	limiter *rate.Limiter
-	keys    []jose.JSONWebKey
+
+	mu   sync.Mutex
+	keys []jose.JSONWebKey
 	// dueAt is the time of the next fetch, and trustedUntil the end of the keys' use.
 	dueAt, trustedUntil time.Time
 	// failed reports whether the last fetch failed.
 	failed bool
-	// fetching is closed when the fetch in flight ends; nil if there is none.
-	fetching chan struct{}
 }
 
 func newKeySet(o Options) *keySet {
@@ -117,19 +118,16 @@ func (k *keySet) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 // refresh fetches the keys, or waits for the fetch in flight. If the rate limit
 // prevents a fetch, it returns the result of the last one.
 func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
-	k.mu.Lock()
-	if k.fetching == nil && k.limiter.AllowN(k.clock(), 1) {
-		k.fetching = make(chan struct{})
-		go k.fetch(k.fetching)
-	}
-	fetching := k.fetching
-	k.mu.Unlock()
-	if fetching != nil {
-		select {
-		case <-fetching:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+	fetched := k.fetches.DoChan("", func() (any, error) {
+		if k.limiter.AllowN(k.clock(), 1) {
+			k.fetch()
 		}
+		return nil, nil
+	})
+	select {
+	case <-fetched:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -141,30 +139,22 @@ func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 
 // fetch fetches the keys for all waiting requests. It does not end when one of them is
 // cancelled.
-func (k *keySet) fetch(done chan struct{}) {
+func (k *keySet) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
 	keys, err := k.source.fetch(ctx)
-	k.setResult(keys, err)
-	close(done)
-}
-
-// setResult stores the result of a fetch.
-func (k *keySet) setResult(keys []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now, failedBefore := k.clock(), k.failed
-	k.fetching, k.failed = nil, err != nil
-	switch {
-	case err != nil:
+	if k.failed = err != nil; k.failed {
 		k.dueAt = now.Add(retryAfterFailure)
 		k.log.Warn("the OAuth issuer's keys can't be fetched", "issuer", k.source.issuer, "error", truncate(err.Error()))
-	case failedBefore:
-		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.source.issuer)
-		fallthrough
-	default:
-		k.keys, k.dueAt, k.trustedUntil = keys, now.Add(freshFor), now.Add(trustedFor)
+		return
 	}
+	if failedBefore {
+		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.source.issuer)
+	}
+	k.keys, k.dueAt, k.trustedUntil = keys, now.Add(freshFor), now.Add(trustedFor)
 }
 
 // truncate shortens text from an issuer.

@@ -129,15 +129,11 @@ func CheckURL(s string) error {
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return errors.New("it must be an https URL, for instance https://login.example.com")
 	}
-	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
+	address, _ := netip.ParseAddr(u.Hostname()) // the zero address is no loopback address
+	if u.Scheme == "http" && u.Hostname() != "localhost" && !address.IsLoopback() {
 		return fmt.Errorf("it must be an https URL: plain http is only allowed for this machine, and %s is another one", u.Host)
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	address, _ := netip.ParseAddr(host) // the zero address is no loopback address
-	return host == "localhost" || address.IsLoopback()
 }
 
 // limitedTransport limits the size of response bodies.

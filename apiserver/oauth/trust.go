@@ -9,20 +9,13 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
-// Trust is the content of a trust file: the issuers of workloads, such as CI systems, and the
-// workloads that each of them vouches for.
-type Trust struct {
-	Issuers []TrustedIssuer `json:"issuers"`
-}
-
-// TrustedIssuer is an issuer of tokens for workloads.
-type TrustedIssuer struct {
+// trustedIssuer is an issuer of tokens for workloads, such as a CI system, in a trust file.
+type trustedIssuer struct {
 	// Issuer is the URL of the issuer, exactly as in the tokens' iss claim.
 	Issuer string `json:"issuer"`
 	// Audience is this API's name in the aud claim.
@@ -32,52 +25,46 @@ type TrustedIssuer struct {
 	Workloads  []Workload `json:"workloads"`
 }
 
-// ReadTrust reads a trust file. It refuses a workload whose claims strangers can have too.
-func ReadTrust(text []byte) (t Trust, err error) {
-	if err := strictjson.Unmarshal(text, &t); err != nil {
-		return t, err
+// ReadTrust reads a trust file, and returns a verifier for each of its issuers. It refuses a
+// workload whose claims strangers can have too.
+func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verifiers, err error) {
+	var trust struct {
+		Issuers []trustedIssuer `json:"issuers"`
 	}
-	if len(t.Issuers) == 0 {
-		return t, errors.New("there are no issuers")
+	if err := strictjson.Unmarshal(text, &trust); err != nil {
+		return nil, err
+	}
+	if len(trust.Issuers) == 0 {
+		return nil, errors.New("there are no issuers")
 	}
 	issuers, names := map[string]bool{}, map[string]bool{}
-	for _, i := range t.Issuers {
+	for _, i := range trust.Issuers {
 		if issuers[i.Issuer] {
-			return t, fmt.Errorf("the issuer %s is there twice", i.Issuer)
+			return nil, fmt.Errorf("the issuer %s is there twice", i.Issuer)
 		}
 		issuers[i.Issuer] = true
 		if len(i.Workloads) == 0 {
-			return t, fmt.Errorf("the issuer %s has no workloads", i.Issuer)
+			return nil, fmt.Errorf("the issuer %s has no workloads", i.Issuer)
 		}
 		for _, w := range i.Workloads {
 			if err := w.check(); err != nil {
-				return t, fmt.Errorf("the workload %q of %s: %w", w.Name, i.Issuer, err)
+				return nil, fmt.Errorf("the workload %q of %s: %w", w.Name, i.Issuer, err)
 			}
 			if names[w.Name] {
-				return t, fmt.Errorf("the workload %q is there twice", w.Name)
+				return nil, fmt.Errorf("the workload %q is there twice", w.Name)
 			}
 			names[w.Name] = true
 		}
-		if _, err := i.verifier(nil, nil); err != nil {
-			return t, fmt.Errorf("the issuer %s: %w", i.Issuer, err)
-		}
-	}
-	return t, nil
-}
-
-// Verifiers returns a verifier for each issuer.
-func (t Trust) Verifiers(clock func() time.Time, log *slog.Logger) (all Verifiers, err error) {
-	for _, i := range t.Issuers {
 		v, err := i.verifier(clock, log)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the issuer %s: %w", i.Issuer, err)
 		}
 		all = append(all, v)
 	}
 	return all, nil
 }
 
-func (i TrustedIssuer) verifier(clock func() time.Time, log *slog.Logger) (*Verifier, error) {
+func (i trustedIssuer) verifier(clock func() time.Time, log *slog.Logger) (*Verifier, error) {
 	v, err := New(Options{Issuer: i.Issuer, Audience: i.Audience, Clock: clock, Logger: log})
 	if err != nil {
 		return nil, err
@@ -101,16 +88,9 @@ type Verifiers []*Verifier
 
 // VerifyToken implements apiserver.TokenVerifier: the issuer that the token names decides.
 func (all Verifiers) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
-	if len(token) > maxTokenLength {
-		return apiserver.User{}, errTooLong
-	}
-	parsed, err := jwt.ParseSigned(token, algorithms)
+	_, named, err := parse(token, algorithms)
 	if err != nil {
-		return apiserver.User{}, errMalformed
-	}
-	var named jwt.Claims
-	if parsed.UnsafeClaimsWithoutVerification(&named) != nil {
-		return apiserver.User{}, errClaims
+		return apiserver.User{}, err
 	}
 	for _, v := range all {
 		if v.issuer == named.Issuer {

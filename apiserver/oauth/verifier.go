@@ -110,7 +110,7 @@ func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
 
 // VerifyToken implements apiserver.TokenVerifier.
 func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
-	typ, err := v.parse(token)
+	typ, err := v.precheck(token)
 	if err != nil {
 		return apiserver.User{}, err
 	}
@@ -172,29 +172,34 @@ var (
 
 func invalid(reason string) error { return &apiserver.InvalidTokenError{Reason: reason} }
 
-// parse rejects a token that can't be valid for this API without fetching the issuer's
-// keys, and returns its type. It does not verify anything.
-func (v *Verifier) parse(token string) (typ string, err error) {
+// parse reads a token without verifying anything.
+func parse(token string, accepted []jose.SignatureAlgorithm) (t *jwt.JSONWebToken, c jwt.Claims, err error) {
 	if len(token) > maxTokenLength {
-		return "", errTooLong
+		return nil, c, errTooLong
 	}
+	if t, err = jwt.ParseSigned(token, accepted); err != nil {
+		return nil, c, errMalformed
+	}
+	if t.UnsafeClaimsWithoutVerification(&c) != nil {
+		return nil, c, errClaims
+	}
+	return t, c, nil
+}
+
+// precheck rejects a token that can't be valid for this API without fetching the issuer's
+// keys, and returns its type. It does not verify anything.
+func (v *Verifier) precheck(token string) (typ string, err error) {
+	t, c, err := parse(token, v.algorithms)
+	switch {
+	case err != nil:
+		return "", err
 	// Signer and verifier must see the same token, so white space is rejected, which
 	// go-jose ignores.
-	if strings.ContainsFunc(token, outsideCompactJWS) {
+	case strings.ContainsFunc(token, outsideCompactJWS):
 		return "", errMalformed
-	}
-	t, err := jwt.ParseSigned(token, v.algorithms)
-	if err != nil {
-		return "", errMalformed
-	}
-	if hasCritical(token) {
+	case hasCritical(token):
 		return "", errCritical
-	}
-	var c jwt.Claims
-	if t.UnsafeClaimsWithoutVerification(&c) != nil {
-		return "", errClaims
-	}
-	if c.Issuer != v.issuer {
+	case c.Issuer != v.issuer:
 		return "", errIssuer
 	}
 	switch typ = headerType(t); typ {

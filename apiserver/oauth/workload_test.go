@@ -47,7 +47,7 @@ func TestTrustFile(t *testing.T) {
 		strings.Replace(file(`"sub": "x"`), `"claims"`, `"claim": {}, "claims"`, 1):                                  "claim",
 		strings.Replace(file(`"sub": "x"`), `}}]}]}`, `}}, {"name": "apply", "claims": {"sub": "y"}}]}]}`, 1):        "there twice",
 	} {
-		_, err := ReadTrust([]byte(text))
+		_, err := ReadTrust([]byte(text), nil, nil)
 		assert.Check(t, (err == nil) == (want == "") && (err == nil || strings.Contains(err.Error(), want)), "%s\n%v; want …%s…", text, err, want)
 	}
 }
@@ -66,9 +66,7 @@ func TestWorkloads(t *testing.T) {
 		}},
 	}})
 	assert.NilError(t, err)
-	trust, err := ReadTrust(file)
-	assert.NilError(t, err)
-	all, err := trust.Verifiers(github.clock.Now, github.log.Logger())
+	all, err := ReadTrust(file, github.clock.Now, github.log.Logger())
 	assert.NilError(t, err)
 	es256 := func(i *issuer, pairs ...any) string {
 		return sign(t, jose.ES256, p256Key, obj{"kid": "p256", "typ": "JWT"}, i.claims(pairs...))

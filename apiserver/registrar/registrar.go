@@ -5,6 +5,7 @@
 package registrar
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math/big"
@@ -62,13 +63,10 @@ func (r Registrar) Offer(requested string) Offer {
 	if err != nil {
 		return Offer{Code: api.PurchaseInvalidDomain, Reason: "this is no domain name: " + err.Error()}
 	}
-	o := Offer{Name: name, Price: defaultPrice, Currency: defaultCurrency, PaymentNeeded: r.PaymentNeeded, delay: time.Duration(r.ProvisioningDelay)}
 	suffix := name[strings.IndexByte(name, '.')+1:]
-	if p, ok := r.Prices[suffix]; ok {
-		o.Price = p
-	}
-	if r.Currency != "" {
-		o.Currency = r.Currency
+	o := Offer{
+		Name: name, Price: cmp.Or(r.Prices[suffix], defaultPrice), Currency: cmp.Or(r.Currency, defaultCurrency),
+		PaymentNeeded: r.PaymentNeeded, delay: time.Duration(r.ProvisioningDelay),
 	}
 	switch err := domainname.Registrable(name); {
 	case errors.Is(err, domainname.ErrUnsupportedTLD) || slices.Contains(r.UnsupportedTLDs, suffix):
@@ -131,7 +129,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// JSONForm implements strictjson.Described.
+// JSONForm is what an error of package strictjson says that it must be.
 func (Duration) JSONForm() string { return `a duration such as "250ms"` }
 
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

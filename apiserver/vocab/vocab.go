@@ -41,7 +41,6 @@ const (
 const (
 	RedirectPermanent = "301"
 	RedirectTemporary = "302"
-	RedirectIframe    = "iframe"
 )
 
 // The statuses and the type of a dedicated IP.

@@ -73,9 +73,6 @@ type activeRule struct {
 	releases int
 }
 
-// errNotWired reports a rule that could never fire.
-var errNotWired = errors.New("no service has these faults: create it with their Middleware in apiserver.Options first")
-
 // Add appends a rule and returns its id. The error lists everything that is wrong with
 // the rule, or reports that no service has the Middleware.
 func (i *Injector) Add(r Rule) (id string, err error) {
@@ -83,7 +80,7 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 		return "", err
 	}
 	if !i.wired.Load() {
-		return "", errNotWired
+		return "", errors.New("no service has these faults: create it with their Middleware in apiserver.Options first")
 	}
 	r.Path, r.Body, r.Headers = maps.Clone(r.Path), maps.Clone(r.Body), maps.Clone(r.Headers)
 	i.monitor.Do(func() {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"reflect"
 	"strconv"
 	"time"
 
@@ -104,7 +103,7 @@ func resetConnection(w http.ResponseWriter) bool {
 
 // withShortPage returns a request for a list with the rule's page size at most.
 func (a *activeRule) withShortPage(r *http.Request) *http.Request {
-	_, isList := fieldOf(apiserver.RequestOf(r.Context()).Operation, "PageSize")
+	_, isList := apiserver.RequestOf(r.Context()).Operation.Request.FieldByName("PageSize")
 	query := r.URL.Query()
 	n, err := strconv.Atoi(cmp.Or(query.Get("page_size"), strconv.Itoa(api.MaxPageSize)))
 	if a.PageSize == 0 || !isList || err != nil || n <= a.PageSize {
@@ -117,17 +116,10 @@ func (a *activeRule) withShortPage(r *http.Request) *http.Request {
 	return &short
 }
 
-func fieldOf(operation api.Spec, name string) (reflect.StructField, bool) {
-	if operation.Request == nil {
-		return reflect.StructField{}, false
-	}
-	return operation.Request.FieldByName(name)
-}
-
 // withBodyRead reads the body of a request in advance, and returns it too. Only then does
 // net/http detect that the client has disconnected and clear the deadline for the body.
 func withBodyRead(r *http.Request) (*http.Request, []byte) {
-	if r.Body == nil || r.Body == http.NoBody {
+	if r.Body == http.NoBody {
 		return r, nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(r.Body, api.MaxBodyBytes+1)) // the next read has the error again

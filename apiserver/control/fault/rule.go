@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
@@ -188,7 +186,7 @@ func (r Rule) selectorProblems() (problems []string) {
 	if !found {
 		return []string{`operation: unknown id "` + r.Operation + `"; use an operationId of the OpenAPI document, or * for all`}
 	}
-	if _, err := uuid.Parse(r.Account); r.Account != "" && err != nil {
+	if r.Account != "" && !api.IsID(r.Account) {
 		problems = append(problems, "account: must be the account's UUID")
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Path)) {

@@ -11,6 +11,7 @@ package journal
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -101,13 +102,7 @@ type Journal struct {
 func (j *Journal) Entries(f Filter) []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	entries := []Entry{}
-	for _, e := range j.entries {
-		if f.matches(e) {
-			entries = append(entries, e)
-		}
-	}
-	return entries
+	return slices.DeleteFunc(append([]Entry{}, j.entries...), func(e Entry) bool { return !f.matches(e) })
 }
 
 // Last returns the newest entry's sequence number, for Filter.Since; 0 if there has

@@ -27,9 +27,6 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		ctx, appliedFault := fault.Track(r.Context())
 		e := newEntry(r, clock())
 		in := &requestRecorder{ReadCloser: r.Body, recordedBody: recordedBody{contentType: r.Header.Get("Content-Type")}}
-		if in.ReadCloser == nil {
-			in.ReadCloser = http.NoBody
-		}
 		out := &responseRecorder{ResponseWriter: w}
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
@@ -51,9 +48,7 @@ func newEntry(r *http.Request, now time.Time) Entry {
 	e := Entry{
 		Time: now.UTC(), RequestID: redactTokens(request.ID), Method: r.Method, Operation: request.Operation.ID,
 		Path: redactTokens(apiserver.RedactPath(r.URL.Path)), Query: redactQuery(r.URL.RawQuery), Credential: credentialOf(r, request),
-	}
-	if e.Operation != "" {
-		e.AccountID = redactTokens(request.Operation.PathValues(r.URL)["account_id"])
+		AccountID: redactTokens(request.Operation.PathValues(r.URL)["account_id"]),
 	}
 	if key := r.Header.Get(api.IdempotencyKeyHeader); key != "" {
 		sum := sha256.Sum256([]byte(key))

@@ -19,12 +19,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Described is implemented by types with their own description of the JSON that they
-// accept, such as `a duration such as "250ms"`.
-type Described interface {
-	JSONForm() string
-}
-
 // Unmarshal decodes JSON into v, a pointer to a struct. The error is that of the first problem.
 func Unmarshal(data []byte, v any) error {
 	err := cmp.Or(refuseNull(data), json.Unmarshal(data, v, json.RejectUnknownMembers(true)))
@@ -97,9 +91,9 @@ func fieldsOf(t reflect.Type) (names []string) {
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// jsonForm describes the JSON that a type accepts.
+// jsonForm describes the JSON that a type accepts, which may have words of its own for it.
 func jsonForm(t reflect.Type) string {
-	described, ok := reflect.TypeAssert[Described](reflect.Zero(t))
+	described, ok := reflect.TypeAssert[interface{ JSONForm() string }](reflect.Zero(t))
 	switch kind := t.Kind(); {
 	case ok:
 		return described.JSONForm()

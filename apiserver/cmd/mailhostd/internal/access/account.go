@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/uuid"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -104,7 +102,7 @@ func (c accountShowCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	if err != nil && !apiclient.Denied(err) {
 		return err
 	}
-	return c.Print(p, a, func(w io.Writer) error {
+	return c.Print(p, a, func(w io.Writer) {
 		rows := [][]string{
 			{"Account:", a.ID}, {"Status:", a.Status}, {"Plan:", a.PlanID}, {"Default workspace:", a.DefaultWorkspaceID},
 			{"Domains:", count(a.Domains)}, {"Mailboxes:", count(a.Mailboxes)}, {"Service accounts:", count(a.ServiceAccounts)}, {"Created:", cli.Minute(&a.CreatedAt)},
@@ -120,7 +118,7 @@ func (c accountShowCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 				}
 			}
 		}
-		return cli.WriteTable(w, rows)
+		cli.WriteTable(w, rows)
 	})
 }
 
@@ -155,7 +153,7 @@ type accountCreateFlags struct {
 }
 
 func (c accountCreateFlags) Validate() error {
-	if _, err := uuid.Parse(c.AccountID); c.AccountID != "" && err != nil {
+	if c.AccountID != "" && !api.IsID(c.AccountID) {
 		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
 	}
 	if c.Database == sqlite.Memory {
@@ -208,10 +206,9 @@ func (c accountCreateCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.Print(p, a, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "Created the account. Its token is not shown again:\n\n"+
+	return c.Print(p, a, func(w io.Writer) {
+		fmt.Fprintf(w, "Created the account. Its token is not shown again:\n\n"+
 			"  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n\nIts default workspace is %s.\n", a.AccountID, a.Token, a.WorkspaceID)
-		return err
 	})
 }
 

@@ -142,12 +142,12 @@ func (c grantAddCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) 
 		}
 		granted = append(granted, *g)
 	}
-	return c.Print(p, granted, func(w io.Writer) error {
+	return c.Print(p, granted, func(w io.Writer) {
 		if len(granted) == 0 {
-			_, err := fmt.Fprintf(w, "The %s %s has these rights already.\n", subjectType, subjectID)
-			return err
+			fmt.Fprintf(w, "The %s %s has these rights already.\n", subjectType, subjectID)
+			return
 		}
-		return cli.WriteTable(w, grantRows(granted, grantNames{apiclient.NewNames(ctx, t.Client)}, false))
+		cli.WriteTable(w, grantRows(granted, grantNames{apiclient.NewNames(ctx, t.Client)}, false))
 	})
 }
 
@@ -174,8 +174,7 @@ func (c grantRemoveCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	}
 	return c.Print(p, struct {
 		Revoked []string `json:"revoked"`
-	}{c.Grants}, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(c.Grants), "grant"))
-		return err
+	}{c.Grants}, func(w io.Writer) {
+		fmt.Fprintf(w, "Revoked %s.\n", cli.Counted(len(c.Grants), "grant"))
 	})
 }

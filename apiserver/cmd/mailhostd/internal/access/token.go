@@ -88,7 +88,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	if same != nil {
 		fmt.Fprintf(p.Stderr, "mailhostd: %q is also the name of %s, which still works; revoke what is not needed by its id\n", c.Name, strings.Join(same, ", "))
 	}
-	return c.Print(p, out, func(w io.Writer) error { return printToken(w, out, t) })
+	return c.Print(p, out, func(w io.Writer) { printToken(w, out, t) })
 }
 
 // namesakes returns the ids of the active service accounts with a name, as far as the caller
@@ -106,7 +106,7 @@ func namesakes(ctx context.Context, c *apiclient.Client, name string) (ids []str
 	return ids
 }
 
-func printToken(w io.Writer, created createdToken, t *cli.Target) error {
+func printToken(w io.Writer, created createdToken, t *cli.Target) {
 	rights, expires := "the rights of the token that created it", "never expires"
 	if created.Grants != nil {
 		rights = describeRights(created.Grants)
@@ -118,8 +118,7 @@ func printToken(w io.Writer, created createdToken, t *cli.Target) error {
 	if t.URL != "" {
 		fmt.Fprintf(w, "  export MAILHOST_BASE_URL=%s\n", t.URL)
 	}
-	_, err := fmt.Fprintf(w, "  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n", created.AccountID, created.Token)
-	return err
+	fmt.Fprintf(w, "  export MAILHOST_ACCOUNT_ID=%s\n  export MAILHOST_TOKEN=%s\n", created.AccountID, created.Token)
 }
 
 // restrict replaces what a new service account has inherited by the wanted grants. It has
@@ -248,13 +247,10 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 			fmt.Fprintf(p.Stderr, "  %s %q\n", a.ID, a.Name)
 		}
 	}
-	return c.Print(p, revoked, func(w io.Writer) error {
+	return c.Print(p, revoked, func(w io.Writer) {
 		for _, a := range revoked {
-			if _, err := fmt.Fprintf(w, "Revoked %q (%s): its token no longer works.\n", a.Name, a.ID); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "Revoked %q (%s): its token no longer works.\n", a.Name, a.ID)
 		}
-		return nil
 	})
 }
 

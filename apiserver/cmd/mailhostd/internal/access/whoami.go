@@ -35,10 +35,10 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) er
 	if err != nil {
 		return err
 	}
-	if t.Service != nil {
+	if t.Token == "" { // on a database
 		who.SubjectType, who.SubjectID = "operator", ""
 	}
-	return c.Print(p, identity{t.Name, t.AccountID, *who}, func(w io.Writer) error {
+	return c.Print(p, identity{t.Name, t.AccountID, *who}, func(w io.Writer) {
 		name := cmp.Or(api.Value(who.Name), who.SubjectID)
 		if who.Email != nil {
 			name += " <" + *who.Email + ">"
@@ -54,6 +54,6 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) er
 			rows = append(rows, []string{map[bool]string{true: "Rights:", false: " "}[i == 0], rights})
 		}
 		rows = append(rows, []string{"Expires:", expires})
-		return cli.WriteTable(w, rows)
+		cli.WriteTable(w, rows)
 	})
 }

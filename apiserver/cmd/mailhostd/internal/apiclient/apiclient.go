@@ -156,10 +156,8 @@ func TokenState(a api.ServiceAccount, now time.Time) string {
 	if a.RevokedAt != nil {
 		return "revoked"
 	}
-	if a.ExpiresAt != nil {
-		if at, err := api.ParseTime(*a.ExpiresAt); err == nil && !now.Before(at) {
-			return "expired"
-		}
+	if at, err := api.ParseTime(api.Value(a.ExpiresAt)); err == nil && !now.Before(at) {
+		return "expired"
 	}
 	return "active"
 }

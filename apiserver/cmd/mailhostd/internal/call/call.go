@@ -34,7 +34,7 @@ func (Command) Help() string {
 
 func (c Command) Run(ctx context.Context, p cli.Program) error {
 	if c.Operation == "" {
-		return list(p.Stdout)
+		return cli.PrintText(p, list)
 	}
 	i := slices.IndexFunc(api.Specs(), func(s api.Spec) bool { return s.ID == c.Operation })
 	if i < 0 {
@@ -58,12 +58,12 @@ func (c Command) Run(ctx context.Context, p cli.Program) error {
 	return err
 }
 
-func list(w io.Writer) error {
+func list(w io.Writer) {
 	rows := [][]string{{"OPERATION", "NAMES", "SUMMARY"}}
 	for _, s := range api.Specs() {
 		rows = append(rows, []string{s.ID, strings.Join(names(fields(s)), " "), s.Summary})
 	}
-	return cli.WriteTable(w, rows)
+	cli.WriteTable(w, rows)
 }
 
 // field is a parameter of an operation, or a member of its body.

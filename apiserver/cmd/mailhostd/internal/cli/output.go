@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -36,9 +37,9 @@ func (f OutputFlags) AsJSON(p Program) bool {
 }
 
 // Print prints v as JSON, or calls text, which prints the same for people.
-func (f OutputFlags) Print(p Program, v any, text func(io.Writer) error) error {
+func (f OutputFlags) Print(p Program, v any, text func(io.Writer)) error {
 	if !f.AsJSON(p) {
-		return text(p.Stdout)
+		return PrintText(p, text)
 	}
 	enc := json.NewEncoder(p.Stdout)
 	enc.SetEscapeHTML(false)
@@ -46,39 +47,44 @@ func (f OutputFlags) Print(p Program, v any, text func(io.Writer) error) error {
 	return enc.Encode(v)
 }
 
+// PrintText calls text, and returns the first error of writing what it prints.
+func PrintText(p Program, text func(io.Writer)) error {
+	out := bufio.NewWriter(p.Stdout)
+	text(out)
+	return out.Flush()
+}
+
 // PrintTable is print with a table. Its first row is the header. An empty table is the
 // sentence none.
 func (f OutputFlags) PrintTable(p Program, v any, none string, rows [][]string) error {
-	return f.Print(p, v, func(w io.Writer) error {
+	return f.Print(p, v, func(w io.Writer) {
 		if len(rows) < 2 {
-			_, err := fmt.Fprintln(w, none)
-			return err
+			fmt.Fprintln(w, none)
+			return
 		}
-		return WriteTable(w, rows)
+		WriteTable(w, rows)
 	})
 }
 
-func WriteTable(w io.Writer, rows [][]string) error {
+// WriteTable prints rows as columns. It leaves errors to w, which PrintText reads there.
+func WriteTable(w io.Writer, rows [][]string) {
 	columns := NewColumns(w)
 	for _, row := range rows {
-		if err := WriteRow(columns, row); err != nil {
-			return err
-		}
+		WriteRow(columns, row)
 	}
-	return columns.Flush()
+	_ = columns.Flush()
 }
 
 // NewColumns returns a writer that aligns cells, which tabs separate.
 func NewColumns(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // WriteRow prints a row to the columns. A dash stands for an empty cell.
-func WriteRow(columns io.Writer, cells []string) error {
+func WriteRow(columns io.Writer, cells []string) {
 	row := make([]string, len(cells))
 	for i, cell := range cells {
 		row[i] = cmp.Or(Printable(strings.TrimSpace(cell)), "-")
 	}
-	_, err := fmt.Fprintln(columns, strings.Join(row, "\t"))
-	return err
+	fmt.Fprintln(columns, strings.Join(row, "\t"))
 }
 
 func IsTerminal(stream any) bool {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"os/user"
 	"slices"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -36,12 +35,7 @@ type DatabaseFlags struct {
 	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
 }
 
-func (f DatabaseFlags) Path() string {
-	if f.Database == "" {
-		return DefaultDatabase
-	}
-	return f.Database
-}
+func (f DatabaseFlags) Path() string { return cmp.Or(f.Database, DefaultDatabase) }
 
 // ProvideService opens the database as a service in this process, for a command whose Run takes
 // one.
@@ -104,7 +98,7 @@ type TargetFlags struct {
 
 // Validate is called by kong, also if the command that embeds the flags has a Validate of its own.
 func (f TargetFlags) Validate() error {
-	if _, err := uuid.Parse(f.AccountID); f.AccountID != "" && err != nil {
+	if f.AccountID != "" && !api.IsID(f.AccountID) {
 		return fmt.Errorf("--account-id: %.64q is not a UUID", f.AccountID)
 	}
 	return nil
@@ -113,8 +107,6 @@ func (f TargetFlags) Validate() error {
 // Target is an account that a command works on.
 type Target struct {
 	*apiclient.Client
-	// Service is nil over HTTP.
-	Service *apiserver.Service
 	// Name is the database or the URL, for messages.
 	Name string
 }
@@ -137,7 +129,7 @@ func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", RedactDatabase(f.Path()), err)
 	}
-	return &Target{OperatorClient(service, id), service, RedactDatabase(f.Path())}, nil
+	return &Target{OperatorClient(service, id), RedactDatabase(f.Path())}, nil
 }
 
 // IsRemote reports whether to work over HTTP. A flag has precedence over a variable for

@@ -2,8 +2,6 @@ package commands
 
 import (
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
@@ -44,7 +42,7 @@ func (c completionCommand) Run(p cli.Program) error {
 // completes prints what may follow the command line that a shell is completing, and
 // reports whether there is one.
 func completes(p cli.Program, parser *kong.Kong) (bool, error) {
-	if !slices.ContainsFunc(p.Environ, func(entry string) bool { return strings.HasPrefix(entry, "COMP_LINE=") }) {
+	if _, completing := cli.Variables(p.Environ)["COMP_LINE"]; !completing {
 		return false, nil
 	}
 	command, err := kongcompletion.Command(parser)

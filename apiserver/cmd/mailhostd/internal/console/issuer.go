@@ -55,11 +55,7 @@ func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
 		c.refuseSignIn(w, r, next, err)
 		return
 	}
-	content, err := json.Marshal(attempt{a, next})
-	if err != nil {
-		c.refuseSignIn(w, r, next, err)
-		return
-	}
+	content, _ := json.Marshal(attempt{a, next}) // it has only strings
 	http.SetCookie(w, c.attemptCookieFor(r, base64.RawURLEncoding.EncodeToString(content)))
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, page, http.StatusSeeOther)
@@ -95,11 +91,10 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 		err = &failure{Status: http.StatusForbidden, Message: fmt.Sprintf("%s knows you, but no account here gives you any rights. "+
 			"Ask an administrator for a grant to one of your groups, or to you: %s.", c.issuerName(), access.ID)}
 	}
-	if err != nil {
-		c.refuseSignIn(w, r, a.Next, err)
-		return
+	if err == nil {
+		err = c.beginFirstSession(w, r, token, access.Accounts)
 	}
-	if err := c.beginFirstSession(w, r, token, access.Accounts); err != nil {
+	if err != nil {
 		c.refuseSignIn(w, r, a.Next, err)
 		return
 	}

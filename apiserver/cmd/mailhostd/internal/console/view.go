@@ -82,10 +82,7 @@ var templates = readTemplates()
 
 func readTemplates() map[string]*template.Template {
 	pages := map[string]*template.Template{}
-	names, err := fs.Glob(files, "template/*.html")
-	if err != nil {
-		panic("console: " + err.Error())
-	}
+	names, _ := fs.Glob(files, "template/*.html") // the pattern is valid
 	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "template/layout.html", "template/parts.html"))
 	for _, name := range names {
 		pages[path.Base(name)] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
@@ -149,6 +146,7 @@ var functions = template.FuncMap{
 	"segment": url.PathEscape,
 	"short":   func(id string) string { return id[:min(len(id), 8)] },
 	"query":   queryOf,
+	"columns": func(names ...string) []string { return names },
 	"groups":  groupChanges,
 	"by":      subjectName,
 	"byKind":  subjectKind,

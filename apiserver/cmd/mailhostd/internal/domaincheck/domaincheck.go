@@ -94,9 +94,7 @@ func (r resolver) Lookup(ctx context.Context, name, recordType string) ([]string
 	if err != nil {
 		return nil, fmt.Errorf("the resolver %s does not answer: %w", r, cmp.Or(ctx.Err(), err))
 	}
-	switch reply.Rcode {
-	case dns.RcodeSuccess, dns.RcodeNameError:
-	default:
+	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
 		return nil, fmt.Errorf("the resolver %s answers %s", r, dns.RcodeToString[reply.Rcode])
 	}
 	var values []string

@@ -16,7 +16,8 @@ import (
 
 // account is what a configuration can have of an account.
 type account struct {
-	id string
+	client *apiclient.Client
+	id     string
 	// defaultWorkspace is "" if it can't be read.
 	defaultWorkspace string
 	workspaces       map[string]string // names by id
@@ -37,11 +38,6 @@ type domain struct {
 	records   []api.DNSRecord
 }
 
-type reader struct {
-	*apiclient.Client
-	account *account
-}
-
 // leave notes what the configuration leaves out.
 func (a *account) leave(format string, args ...any) {
 	a.leftOut = append(a.leftOut, cli.Printable(fmt.Sprintf(format, args...)))
@@ -49,26 +45,25 @@ func (a *account) leave(format string, args ...any) {
 
 // list returns a list in a stable order. If the caller may not read it, or the API has no such
 // operation, it returns none, and notes what is missing.
-func list[Req, Item any](ctx context.Context, r *reader, what string, op api.Operation[Req, api.Page[Item]], in *Req, key func(Item) string) ([]Item, error) {
-	items, err := apiclient.Collect(apiclient.All(ctx, r.Client, op, in))
+func list[Req, Item any](ctx context.Context, a *account, what string, op api.Operation[Req, api.Page[Item]], in *Req, key func(Item) string) ([]Item, error) {
+	items, err := apiclient.Collect(apiclient.All(ctx, a.client, op, in))
 	switch {
 	case apiclient.Missing(err):
-		r.account.leave("%s: this API offers only the published operations, none of which lists them.", what)
+		a.leave("%s: this API offers only the published operations, none of which lists them.", what)
 	case apiclient.Denied(err):
-		r.account.leave("%s: the token may not read them; it needs `%s`.", what, op.Capability)
+		a.leave("%s: the token may not read them; it needs `%s`.", what, op.Capability)
 	case err != nil:
 		return nil, err
 	default:
-		slices.SortFunc(items, func(a, b Item) int { return strings.Compare(key(a), key(b)) })
+		slices.SortFunc(items, func(x, y Item) int { return strings.Compare(key(x), key(y)) })
 		return items, nil
 	}
 	return nil, nil
 }
 
 func readAccount(ctx context.Context, t *cli.Target, progress func(done, total int64)) (*account, error) {
-	r := &reader{t.Client, &account{id: t.AccountID, workspaces: map[string]string{}}}
-	a := r.account
-	domains, err := apiclient.Collect(apiclient.All(ctx, r.Client, api.ListDomains, &api.ListDomainsRequest{}))
+	a := &account{client: t.Client, id: t.AccountID, workspaces: map[string]string{}}
+	domains, err := apiclient.Collect(apiclient.All(ctx, a.client, api.ListDomains, &api.ListDomainsRequest{}))
 	if err != nil {
 		return nil, err
 	}
@@ -79,99 +74,99 @@ func readAccount(ctx context.Context, t *cli.Target, progress func(done, total i
 		}
 		a.domains = append(a.domains, &domain{Domain: d})
 	}
-	for _, read := range []func(context.Context) error{r.readWorkspaces, r.readMailboxes, r.readRules, r.readPasswords, r.readServices, r.readIPs} {
+	for _, read := range []func(context.Context) error{a.readWorkspaces, a.readMailboxes, a.readRules, a.readPasswords, a.readServices, a.readIPs} {
 		if err := read(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return a, r.readRecords(ctx, progress)
+	return a, a.readRecords(ctx, progress)
 }
 
-func (r *reader) readWorkspaces(ctx context.Context) error {
-	current, err := apiclient.Call(ctx, r.Client, api.GetAccount, &api.InAccount{})
+func (a *account) readWorkspaces(ctx context.Context) error {
+	current, err := apiclient.Call(ctx, a.client, api.GetAccount, &api.InAccount{})
 	if err != nil && !apiclient.Denied(err) {
 		return err
 	} else if err == nil {
-		r.account.defaultWorkspace = current.DefaultWorkspaceID
+		a.defaultWorkspace = current.DefaultWorkspaceID
 	}
 	// The ids suffice where the names can't be read.
-	for w, err := range apiclient.All(ctx, r.Client, api.ListWorkspaces, &api.ListRequest{}) {
+	for w, err := range apiclient.All(ctx, a.client, api.ListWorkspaces, &api.ListRequest{}) {
 		if apiclient.Denied(err) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		r.account.workspaces[w.ID] = w.Name
+		a.workspaces[w.ID] = w.Name
 	}
 	return nil
 }
 
-func (r *reader) readMailboxes(ctx context.Context) error {
-	mailboxes, err := list(ctx, r, "Mailboxes", api.ListMailboxes, &api.ListMailboxesRequest{}, func(m api.Mailbox) string { return m.LocalPart })
+func (a *account) readMailboxes(ctx context.Context) error {
+	mailboxes, err := list(ctx, a, "Mailboxes", api.ListMailboxes, &api.ListMailboxesRequest{}, func(m api.Mailbox) string { return m.LocalPart })
 	aliases := 0
 	for _, m := range mailboxes {
-		i := slices.IndexFunc(r.account.domains, func(d *domain) bool { return d.ID == m.DomainID })
+		i := slices.IndexFunc(a.domains, func(d *domain) bool { return d.ID == m.DomainID })
 		switch {
 		case i < 0:
-			r.account.leave("Mailbox `%s`: the token may not read its domain.", m.PrimaryEmail)
+			a.leave("Mailbox `%s`: the token may not read its domain.", m.PrimaryEmail)
 		case m.Status == "deleting":
-			r.account.leave("Mailbox `%s`: it is being deleted.", m.PrimaryEmail)
+			a.leave("Mailbox `%s`: it is being deleted.", m.PrimaryEmail)
 		default:
-			r.account.domains[i].mailboxes = append(r.account.domains[i].mailboxes, m)
+			a.domains[i].mailboxes = append(a.domains[i].mailboxes, m)
 			aliases += len(m.Aliases)
 		}
 	}
 	if aliases > 0 {
-		r.account.leave("%s of mailboxes: the API can't create or change aliases. They stay as they are.", cli.Counted(aliases, "alias"))
+		a.leave("%s of mailboxes: the API can't create or change aliases. They stay as they are.", cli.Counted(aliases, "alias"))
 	}
 	return err
 }
 
-func (r *reader) readRules(ctx context.Context) (err error) {
-	r.account.rules, err = list(ctx, r, "Forwarding rules", api.ListForwarding, &api.ListForwardingRequest{}, func(f api.Forwarding) string {
+func (a *account) readRules(ctx context.Context) (err error) {
+	a.rules, err = list(ctx, a, "Forwarding rules", api.ListForwarding, &api.ListForwardingRequest{}, func(f api.Forwarding) string {
 		return f.ScopeType + " " + f.ScopeID + " " + f.TargetEmail
 	})
 	return err
 }
 
-func (r *reader) readPasswords(ctx context.Context) (err error) {
-	r.account.passwords, err = list(ctx, r, "Master passwords", api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}, func(p api.MasterPassword) string {
+func (a *account) readPasswords(ctx context.Context) (err error) {
+	a.passwords, err = list(ctx, a, "Master passwords", api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}, func(p api.MasterPassword) string {
 		return p.ScopeType + " " + p.ScopeID + " " + p.Name
 	})
 	return err
 }
 
 // readServices reads the service accounts whose tokens work, but for the caller's own.
-func (r *reader) readServices(ctx context.Context) error {
-	all, err := list(ctx, r, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
+func (a *account) readServices(ctx context.Context) error {
+	all, err := list(ctx, a, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
 		switch state := apiclient.TokenState(s, time.Now()); {
-		case r.Token != "" && strings.Contains(r.Token, s.TokenPublicID):
-			r.account.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
+		case a.client.Token != "" && strings.Contains(a.client.Token, s.TokenPublicID):
+			a.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
 		case state == "active":
-			r.account.services = append(r.account.services, s)
+			a.services = append(a.services, s)
 		case state == "expired":
-			r.account.leave("Service account `%s` (%s): its token has expired.", s.Name, s.ID)
+			a.leave("Service account `%s` (%s): its token has expired.", s.Name, s.ID)
 		}
 	}
-	if len(r.account.services) == 0 {
+	if len(a.services) == 0 {
 		return nil
 	}
 	// An array, not pages.
-	grants, err := apiclient.Call(ctx, r.Client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	grants, err := apiclient.Call(ctx, a.client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
 	if apiclient.Denied(err) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	r.account.grants = map[string][]api.Authorization{}
+	a.grants = map[string][]api.Authorization{}
 	for _, g := range *grants {
-		r.account.grants[g.SubjectID] = append(r.account.grants[g.SubjectID], g)
+		a.grants[g.SubjectID] = append(a.grants[g.SubjectID], g)
 	}
-	for _, all := range r.account.grants {
+	for _, all := range a.grants {
 		slices.SortFunc(all, func(a, b api.Authorization) int {
 			return cmp.Or(strings.Compare(api.Value(a.CapabilityKey), api.Value(b.CapabilityKey)), strings.Compare(api.Value(a.ResourceID), api.Value(b.ResourceID)))
 		})
@@ -179,22 +174,22 @@ func (r *reader) readServices(ctx context.Context) error {
 	return nil
 }
 
-func (r *reader) readIPs(ctx context.Context) error {
-	all, err := list(ctx, r, "Dedicated IPs", api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{}, func(ip api.DedicatedIP) string { return ip.Name + " " + ip.ID })
+func (a *account) readIPs(ctx context.Context) error {
+	all, err := list(ctx, a, "Dedicated IPs", api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{}, func(ip api.DedicatedIP) string { return ip.Name + " " + ip.ID })
 	for _, ip := range all {
 		if ip.Status == "releasing" {
-			r.account.leave("Dedicated IP `%s`: it is being released.", ip.Name)
+			a.leave("Dedicated IP `%s`: it is being released.", ip.Name)
 		} else {
-			r.account.ips = append(r.account.ips, ip)
+			a.ips = append(a.ips, ip)
 		}
 	}
 	return err
 }
 
 // readRecords reads the records that the account's owner has made: the service manages the others.
-func (r *reader) readRecords(ctx context.Context, progress func(done, total int64)) error {
-	for i, d := range r.account.domains {
-		records, err := list(ctx, r, "DNS records", api.ListDNSRecords, &api.ListDNSRecordsRequest{Domain: d.ID}, func(d api.DNSRecord) string {
+func (a *account) readRecords(ctx context.Context, progress func(done, total int64)) error {
+	for i, d := range a.domains {
+		records, err := list(ctx, a, "DNS records", api.ListDNSRecords, &api.ListDNSRecordsRequest{Domain: d.ID}, func(d api.DNSRecord) string {
 			return fmt.Sprintf("%s %s %06d %s", d.Name, d.Type, api.Value(d.Priority), d.Value)
 		})
 		if err != nil {
@@ -204,7 +199,7 @@ func (r *reader) readRecords(ctx context.Context, progress func(done, total int6
 			return nil // noted once
 		}
 		d.records = slices.DeleteFunc(records, func(d api.DNSRecord) bool { return d.IsSystemManaged })
-		progress(int64(i+1), int64(len(r.account.domains)))
+		progress(int64(i+1), int64(len(a.domains)))
 	}
 	return nil
 }

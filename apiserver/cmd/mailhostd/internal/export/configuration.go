@@ -19,7 +19,7 @@ import (
 type configuration struct {
 	*account
 	baseURL string // "" for an account in a database
-	files   map[string]*strings.Builder
+	files   map[string][]byte
 	// labels are the names of resources that are in use, with their types.
 	labels map[string]bool
 	// names are the names of domains by id.
@@ -39,7 +39,7 @@ const (
 
 // render returns the files of an account, by name.
 func render(a *account, baseURL string) map[string][]byte {
-	c := &configuration{account: a, baseURL: baseURL, files: map[string]*strings.Builder{}, labels: map[string]bool{}, names: map[string]string{}}
+	c := &configuration{account: a, baseURL: baseURL, files: map[string][]byte{}, labels: map[string]bool{}, names: map[string]string{}}
 	c.provider()
 	for _, d := range a.domains {
 		c.names[d.ID] = d.Name
@@ -64,18 +64,13 @@ func render(a *account, baseURL string) map[string][]byte {
 	}
 	files := map[string][]byte{readmeFile: c.readme()}
 	for name, text := range c.files {
-		files[name] = hclwrite.Format([]byte(mark + strings.TrimSuffix(text.String(), "\n")))
+		files[name] = hclwrite.Format([]byte(mark + strings.TrimSuffix(string(text), "\n")))
 	}
 	return files
 }
 
 func (c *configuration) write(file, format string, args ...any) {
-	b := c.files[file]
-	if b == nil {
-		b = &strings.Builder{}
-		c.files[file] = b
-	}
-	fmt.Fprintf(b, format+"\n", args...)
+	c.files[file] = fmt.Appendf(c.files[file], format+"\n", args...)
 }
 
 // begin begins a resource and its import, and returns its address. A label that is taken gets

@@ -113,16 +113,11 @@ func (c Command) present() (own []string, err error) {
 	return own, nil
 }
 
-func (r result) writeText(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "%s: %s, %s, %s of %s\n", r.Folder, cli.Counted(len(r.Files), "file"), cli.Counted(r.Domains, "domain"),
-		cli.Counted(r.Records, "DNS record"), cli.Counted(r.Mailboxes, "mailbox")); err != nil {
-		return err
-	}
+func (r result) writeText(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s, %s of %s\n", r.Folder, cli.Counted(len(r.Files), "file"), cli.Counted(r.Domains, "domain"),
+		cli.Counted(r.Records, "DNS record"), cli.Counted(r.Mailboxes, "mailbox"))
 	for _, line := range r.LeftOut {
-		if _, err := fmt.Fprintln(w, "left out: "+cli.Printable(line)); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, "left out: "+cli.Printable(line))
 	}
-	_, err := fmt.Fprintf(w, "Next: cd %s && terraform init && terraform plan\n", r.Folder)
-	return err
+	fmt.Fprintf(w, "Next: cd %s && terraform init && terraform plan\n", r.Folder)
 }

@@ -104,9 +104,7 @@ func scraped[T any](read func(context.Context) (T, error), value func(T) float64
 // WatchCertificate adds a gauge with the expiry of the TLS certificate. Call it at most
 // once.
 func (m *Metrics) WatchCertificate(notAfter func() time.Time) {
-	m.gauge("tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in Unix time.", func() float64 {
-		return float64(notAfter().Unix())
-	})
+	m.gauge("tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in Unix time.", func() float64 { return float64(notAfter().Unix()) })
 }
 
 func (m *Metrics) gauge(name, help string, value func() float64) {

@@ -65,18 +65,16 @@ func auditText(w io.Writer) (printEntry func(store.AuditEntry) error, flush func
 	columns, lines := cli.NewColumns(w), 0
 	return func(e store.AuditEntry) error {
 		if lines == 0 {
-			if err := cli.WriteRow(columns, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"}); err != nil {
-				return err
-			}
+			cli.WriteRow(columns, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"})
 		}
-		err := cli.WriteRow(columns, []string{
+		cli.WriteRow(columns, []string{
 			e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
 			e.RequestID, e.RemoteAddress, describeChanges(e.Changes),
 		})
-		if lines++; err == nil && lines%auditBlock == 0 {
-			err = columns.Flush()
+		if lines++; lines%auditBlock == 0 {
+			return columns.Flush()
 		}
-		return err
+		return nil
 	}, columns.Flush
 }
 

@@ -67,7 +67,7 @@ func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
 			loaded.Created = append(loaded.Created, id)
 		}
 	}
-	return c.Print(p, loaded, func(w io.Writer) error {
+	return c.Print(p, loaded, func(w io.Writer) {
 		in := ""
 		if c.Database != cli.DefaultDatabase {
 			in = " --database " + cli.RedactDatabase(c.Database)
@@ -81,7 +81,6 @@ func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
 		if len(f.Accounts) == 0 {
 			fmt.Fprintln(w, "The fixture has no accounts.")
 		}
-		return nil
 	})
 }
 
@@ -129,8 +128,7 @@ func (c fixtureValidateCommand) Run(p cli.Program) error {
 	return c.Print(p, struct {
 		Valid    bool `json:"valid"`
 		Accounts int  `json:"accounts"`
-	}{true, len(f.Accounts)}, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s is valid and has %s.\n", c.File, cli.Counted(len(f.Accounts), "account"))
-		return err
+	}{true, len(f.Accounts)}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s is valid and has %s.\n", c.File, cli.Counted(len(f.Accounts), "account"))
 	})
 }

@@ -175,9 +175,7 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 	if c.Yes {
 		return nil
 	}
-	if err := report.write(p.Stderr); err != nil {
-		return err
-	}
+	report.write(p.Stderr)
 	if !cli.IsTerminal(p.Stdin) || !cli.IsTerminal(p.Stderr) {
 		return &cli.UsageError{Err: errors.New("confirm with --yes")}
 	}
@@ -202,24 +200,22 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 
 // readLine returns an error at the end of the input, or if the context ends first.
 func readLine(ctx context.Context, from io.Reader) (string, error) {
-	type result struct {
-		line string
-		err  error
-	}
-	done := make(chan result, 1)
+	var line string
+	var err error
+	done := make(chan struct{})
 	go func() {
-		line, err := bufio.NewReader(from).ReadString('\n')
-		done <- result{line, err}
+		line, err = bufio.NewReader(from).ReadString('\n')
+		close(done)
 	}()
 	select {
 	case <-ctx.Done():
 		return "", errors.New("the command was interrupted")
-	case r := <-done:
-		if errors.Is(r.err, io.EOF) {
-			return "", errors.New("the input ended")
-		}
-		return r.line, r.err
+	case <-done:
 	}
+	if errors.Is(err, io.EOF) {
+		return "", errors.New("the input ended")
+	}
+	return line, err
 }
 
 func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []accountComparison) error {
@@ -288,28 +284,24 @@ func replaceDatabase(path, with string, missing bool) (previous string, err erro
 	return previous, nil
 }
 
-func (r restoreReport) write(w io.Writer) error {
-	out := bufio.NewWriter(w)
+func (r restoreReport) write(w io.Writer) {
 	if r.Missing {
-		fmt.Fprintf(out, "There is no database %s: nothing was compared, and what was revoked since the backup works again.\n", r.Database)
+		fmt.Fprintf(w, "There is no database %s: nothing was compared, and what was revoked since the backup works again.\n", r.Database)
 	}
 	if r.Unreadable != "" {
-		fmt.Fprintf(out, "%s can't be read, so that it was not compared with the backup: %s.\n", r.Database, r.Unreadable)
+		fmt.Fprintf(w, "%s can't be read, so that it was not compared with the backup: %s.\n", r.Database, r.Unreadable)
 	}
 	for _, a := range r.Accounts {
-		if err := a.write(out); err != nil {
-			return err
-		}
+		a.write(w)
 	}
 	switch {
 	case !r.Restored:
 	case r.RevokedAgain > 0:
-		fmt.Fprintf(out, "%s was restored, and %d of what was revoked since the backup revoked again.\n", r.Database, r.RevokedAgain)
+		fmt.Fprintf(w, "%s was restored, and %d of what was revoked since the backup revoked again.\n", r.Database, r.RevokedAgain)
 	default:
-		fmt.Fprintf(out, "%s was restored.\n", r.Database)
+		fmt.Fprintf(w, "%s was restored.\n", r.Database)
 	}
 	if r.Restored && r.Previous != "" {
-		fmt.Fprintf(out, "The database before is %s; remove it when nobody needs it.\n", r.Previous)
+		fmt.Fprintf(w, "The database before is %s; remove it when nobody needs it.\n", r.Previous)
 	}
-	return out.Flush()
 }

@@ -126,24 +126,21 @@ func credentials(ctx context.Context, c *apiclient.Client, each func(credential)
 	return works, nil
 }
 
-func (a accountComparison) write(w io.Writer) error {
+func (a accountComparison) write(w io.Writer) {
 	fmt.Fprintf(w, "Account %s\n", a.AccountID)
 	if a.Lost {
 		fmt.Fprintln(w, "  The backup does not have this account: all of it is lost.")
-		return nil
+		return
 	}
 	rows := [][]string{{"  OBJECTS", "DATABASE", "BACKUP"}}
 	for _, n := range a.Objects {
 		rows = append(rows, []string{"  " + n.Type, strconv.Itoa(n.Database), strconv.Itoa(n.Backup)})
 	}
-	if err := cli.WriteTable(w, rows); err != nil {
-		return err
-	}
+	cli.WriteTable(w, rows)
 	if len(a.Revived) > 0 {
 		fmt.Fprintln(w, "  Revoked or deleted since the backup. It works again if you restore with --no-revoke-again:")
 		for _, c := range a.Revived {
 			fmt.Fprintf(w, "    %s %s (%s)\n", c.Type, cli.Printable(c.Name), c.ID)
 		}
 	}
-	return nil
 }

@@ -41,8 +41,6 @@ const docsCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-sr
 //go:embed docs
 var docsFiles embed.FS
 
-var swaggerUIFiles = []string{"swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"}
-
 // docs maps paths of the API reference to their handlers. It is served as
 // middleware, so that its responses have a request id and a log line.
 type docs map[string]http.Handler
@@ -66,7 +64,7 @@ func newDocs(publishedOnly bool) (docs, error) {
 		d[path] = console.File(file.mediaType, content)
 	}
 	swaggerUI := v5emb.New("", "", docsPath)
-	for _, name := range swaggerUIFiles {
+	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"} {
 		d[docsPath+"/"+name] = swaggerUI
 	}
 	return d, nil

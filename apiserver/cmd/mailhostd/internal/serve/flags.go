@@ -152,17 +152,16 @@ func (f oauthFlags) verifiers(clock func() time.Time, log *slog.Logger) (all oau
 	if err != nil {
 		return nil, fmt.Errorf("--trust: %w", err)
 	}
-	trust, err := oauth.ReadTrust(text)
+	workloads, err := oauth.ReadTrust(text, clock, log)
 	if err != nil {
 		return nil, fmt.Errorf("--trust: %s: %w", f.Trust, err)
 	}
-	workloads, err := trust.Verifiers(clock, log)
 	for _, v := range workloads {
 		if v.Issuer() == f.OAuthIssuer {
 			return nil, fmt.Errorf("--trust: %s: the issuer %s is that of people, by --oauth-issuer", f.Trust, f.OAuthIssuer)
 		}
 	}
-	return append(all, workloads...), err
+	return append(all, workloads...), nil
 }
 
 // consoleIssuer returns how people sign in to the console, or nil if they have tokens alone.
@@ -207,10 +206,6 @@ func (f smtpFlags) mailer() (*mailer.Mailer, error) {
 		return nil, fmt.Errorf("--smtp-%w", err)
 	}
 	return m, nil
-}
-
-type metricsFlags struct {
-	MetricsListen string `placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
 }
 
 type tracingFlags struct {

@@ -19,7 +19,7 @@ func TestLoopbackByDefault(t *testing.T) {
 	l, err := listen(t.Context(), "--listen", ":0")
 	assert.NilError(t, err)
 	defer l.Close()
-	u := urlOf(l)
+	u := urlOf(l.Addr().String())
 	assert.Check(t, strings.HasPrefix(u, "http://localhost:") && !isLocal(l.Addr().String()), "all addresses: %s", u)
 }
 

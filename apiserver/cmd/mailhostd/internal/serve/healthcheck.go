@@ -24,14 +24,11 @@ func (HealthcheckCommand) Help() string {
 }
 
 func (c HealthcheckCommand) Run(ctx context.Context) error {
-	host, port, err := net.SplitHostPort(loopbackForPort(c.Listen))
-	if err != nil {
+	address := loopbackForPort(c.Listen)
+	if _, _, err := net.SplitHostPort(address); err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	url := "http://" + net.JoinHostPort(host, port) + "/healthz/ready"
+	url := urlOf(address) + "/healthz/ready"
 	// The certificate is for the server's public name, and this is the same machine.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
 	defer transport.CloseIdleConnections()

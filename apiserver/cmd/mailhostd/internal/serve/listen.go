@@ -46,9 +46,10 @@ func loopbackByDefault(address string) string {
 	return net.JoinHostPort("127.0.0.1", port)
 }
 
-func urlOf(l net.Listener) string {
-	host, port, _ := net.SplitHostPort(l.Addr().String())
-	if net.ParseIP(host).IsUnspecified() {
+// urlOf returns the URL of a server on this machine that listens on an address.
+func urlOf(address string) string {
+	host, port, _ := net.SplitHostPort(address)
+	if host == "" || net.ParseIP(host).IsUnspecified() {
 		host = "localhost"
 	}
 	return "http://" + net.JoinHostPort(host, port)

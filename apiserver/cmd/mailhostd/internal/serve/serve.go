@@ -47,9 +47,10 @@ type settings struct {
 	limitFlags      `group:"Limits:"`
 	oauthFlags      `group:"OAuth access tokens:"`
 	smtpFlags       `group:"Verification messages:"`
-	metricsFlags    `group:"Observability:"`
-	tracingFlags    `group:"Observability:"`
-	logFlags        `group:"Observability:"`
+
+	MetricsListen string `group:"Observability:" placeholder:"ADDRESS" help:"Address of /metrics, for Prometheus. A port alone is on 127.0.0.1. Default: off."`
+	tracingFlags  `group:"Observability:"`
+	logFlags      `group:"Observability:"`
 }
 
 type Command struct{ settings }
@@ -112,25 +113,14 @@ func (c settings) Validate() error {
 
 // Run serves until ctx is cancelled.
 func (c Command) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
-	return c.run(ctx, p, app, func(running) error { return nil })
+	return c.run(ctx, p, app, func(*server, *apiserver.Service, *control.Plane) error { return nil })
 }
 
-// running is a server whose listeners are open. The first requests wait until it serves.
-type running struct {
-	service *apiserver.Service
-	plane   *control.Plane
-	// controlURL is "" without a control plane.
-	url, controlURL string
-}
-
-// run serves until ctx is cancelled, unless ready returns an error.
-func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready func(running) error) (err error) {
+// run serves until ctx is cancelled, unless ready returns an error. It is called when the listeners
+// are open: the first requests wait until the server serves.
+func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready func(*server, *apiserver.Service, *control.Plane) error) (err error) {
 	log := c.logger(p.Stderr)
-	unknown, err := unknownVariables(p, app)
-	if err != nil {
-		return err
-	}
-	if len(unknown) > 0 {
+	if unknown := unknownVariables(p, app); len(unknown) > 0 {
 		log.Warn("no setting has these variables; mailhostd serve --help lists those that exist", "variables", strings.Join(unknown, ", "))
 	}
 	plane, err := c.newPlane(p)
@@ -210,14 +200,10 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		}
 	}
 	defer reloadOnHangup(s.certificate, log)()
-	r := running{service: service, plane: plane, url: s.url()}
-	if s.control != nil {
-		r.controlURL = urlOf(s.control)
-	}
-	if err := ready(r); err != nil {
+	if err := ready(s, service, plane); err != nil {
 		return err
 	}
-	c.logStart(ctx, log, p.Version(), s, db, sender)
+	c.logStart(ctx, log, p.Version(), s, service, sender)
 	return s.serve(ctx, service, plane)
 }
 
@@ -245,7 +231,7 @@ func (c settings) options(db store.Store, plane *control.Plane, s *server, log *
 
 // logStart logs the URLs that people and scripts need, and warns about a missing
 // account and unprotected listeners.
-func (c settings) logStart(ctx context.Context, log *slog.Logger, version string, s *server, db store.Store, sender *mailer.Mailer) {
+func (c settings) logStart(ctx context.Context, log *slog.Logger, version string, s *server, service *apiserver.Service, sender *mailer.Mailer) {
 	switch {
 	case sender != nil:
 		log.Info("sending messages", "server", sender.Server(), "from", sender.From())
@@ -254,18 +240,12 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 	default:
 		log.Warn("messages are not sent, so that no forwarding to other accounts can be verified; set --smtp-url")
 	}
-	accounts := -1
-	_ = db.View(ctx, func(r store.Reader) error { // the first request will report an error
-		all, err := r.Accounts()
-		if err == nil {
-			accounts = len(all)
-		}
-		return err
-	})
+	accounts, err := service.Accounts(ctx)
 	switch {
-	case accounts == 0 && c.Database == sqlite.Memory:
+	case err != nil: // the first request will report an error
+	case len(accounts) == 0 && c.Database == sqlite.Memory:
 		log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or POST /accounts of the control plane", "database", c.Database)
-	case accounts == 0:
+	case len(accounts) == 0:
 		log.Warn("there is no account yet; create one with: mailhostd init --database "+cli.RedactDatabase(c.Database), "database", cli.RedactDatabase(c.Database))
 	}
 	if s.certificate == nil && !isLocal(s.public.Addr().String()) {
@@ -278,10 +258,10 @@ func (c settings) logStart(ctx context.Context, log *slog.Logger, version string
 		if !isLocal(s.control.Addr().String()) {
 			log.Warn("the control plane needs no credential, and other machines can reach it", "address", s.control.Addr().String())
 		}
-		log.Info("serving the control plane", "url", urlOf(s.control))
+		log.Info("serving the control plane", "url", urlOf(s.control.Addr().String()))
 	}
 	if s.metricsListen != nil {
-		log.Info("serving metrics", "url", urlOf(s.metricsListen)+"/metrics")
+		log.Info("serving metrics", "url", urlOf(s.metricsListen.Addr().String())+"/metrics")
 	}
 	log.Info("serving", "url", s.url(), "database", cli.RedactDatabase(c.Database), "published_only", c.PublishedOnly, "version", version)
 }

@@ -56,10 +56,11 @@ type server struct {
 
 // url returns the URL of the API on this machine.
 func (s *server) url() string {
+	u := urlOf(s.public.Addr().String())
 	if s.certificate == nil {
-		return urlOf(s.public)
+		return u
 	}
-	return "https" + strings.TrimPrefix(urlOf(s.public), "http")
+	return "https" + strings.TrimPrefix(u, "http")
 }
 
 // middleware is around the API and the control plane's middleware.
@@ -110,12 +111,12 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	failed := make(chan error, 3)
 	servers := []*http.Server{s.startPublic(requests, plane.API(service.Handler()), failed)}
 	if s.control != nil {
-		servers = append(servers, s.start(requests, s.control, plane.Handler(service), failed))
+		servers = append(servers, start(s.newServer(requests, plane.Handler(service)), s.control, failed))
 	}
 	if s.metrics != nil {
 		s.metrics.WatchReadiness(service.Ready)
 		s.metrics.WatchMessages(service.QueuedMessages, service.GivenUpMessages)
-		servers = append(servers, s.start(requests, s.metricsListen, s.metrics.Handler(), failed))
+		servers = append(servers, start(s.newServer(requests, s.metrics.Handler()), s.metricsListen, failed))
 	}
 	failure := s.wait(ctx, service, failed)
 	service.Drain()
@@ -149,10 +150,8 @@ func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-
 	service.Retire()
 	s.closing.Store(true)
 	s.log.Info("shutting down", "drain_delay", s.DrainDelay, "timeout", s.timeout)
-	delay := time.NewTimer(s.DrainDelay)
-	defer delay.Stop()
 	select {
-	case <-delay.C:
+	case <-time.After(s.DrainDelay):
 		return nil
 	case err := <-failed:
 		return fmt.Errorf("serving failed: %w", err)
@@ -171,13 +170,10 @@ func (s *server) startPublic(requests context.Context, h http.Handler, failed ch
 	if s.MaxConnections > 0 {
 		l = limitConnections(server, l, s.MaxConnections)
 	}
-	serve := func() error { return server.Serve(l) }
 	if s.certificate != nil {
 		server.TLSConfig = s.certificate.Config()
-		serve = func() error { return server.ServeTLS(l, "", "") }
 	}
-	inBackground(serve, failed)
-	return server
+	return start(server, l, failed)
 }
 
 // closeConnections closes a connection after its response in two cases: at shutdown,
@@ -193,18 +189,18 @@ func (s *server) closeConnections(next http.Handler) http.Handler {
 	})
 }
 
-func (s *server) start(requests context.Context, l net.Listener, h http.Handler, failed chan<- error) *http.Server {
-	server := s.newServer(requests, h)
-	inBackground(func() error { return server.Serve(l) }, failed)
-	return server
-}
-
-func inBackground(serve func() error, failed chan<- error) {
+// start serves a listener in the background, over TLS if the server has a certificate.
+func start(server *http.Server, l net.Listener, failed chan<- error) *http.Server {
+	serve := server.Serve
+	if server.TLSConfig != nil {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
 	go func() {
-		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 			failed <- err
 		}
 	}()
+	return server
 }
 
 func (s *server) newServer(requests context.Context, h http.Handler) *http.Server {

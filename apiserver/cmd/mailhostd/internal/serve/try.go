@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
@@ -50,7 +51,7 @@ func (c TryCommand) argv() []string {
 
 // Run serves until the command has ended.
 func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) error {
-	server := settings{
+	flags := settings{
 		Listen: "127.0.0.1:0", ControlListen: "127.0.0.1:0", Database: sqlite.Memory, PublishedOnly: c.PublishedOnly,
 		ShutdownTimeout: time.Second, testFlags: c.testFlags, logFlags: logFlags{LogLevel: c.LogLevel},
 	}
@@ -58,21 +59,21 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	ended := make(chan error, 1)
-	err := server.run(serving, p, app, func(r running) error {
-		r.plane.IsolateByDefault = true
+	err := flags.run(serving, p, app, func(s *server, service *apiserver.Service, plane *control.Plane) error {
+		plane.IsolateByDefault = true
 		var options control.AccountOptions
-		if accounts := r.plane.Fixture.Accounts; len(accounts) > 0 {
+		if accounts := plane.Fixture.Accounts; len(accounts) > 0 {
 			options.AccountID = accounts[0].ID
-		} else if r.plane.Replay != nil {
-			options.AccountID = r.plane.Replay.AccountID()
+		} else if plane.Replay != nil {
+			options.AccountID = plane.Replay.AccountID()
 		}
 		options.Isolated = new(bool) // it is that of the server
-		account, err := r.plane.CreateAccount(ctx, r.service, options)
+		account, err := plane.CreateAccount(ctx, service, options)
 		if err != nil {
 			return err
 		}
-		r.plane.Keep(account)
-		command := c.command(ctx, p, "MAILHOST_BASE_URL="+r.url, "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+r.controlURL)
+		plane.Keep(account)
+		command := c.command(ctx, p, "MAILHOST_BASE_URL="+s.url(), "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urlOf(s.control.Addr().String()))
 		forwarded := make(chan os.Signal, 1)
 		signal.Notify(forwarded, os.Interrupt, syscall.SIGTERM)
 		if err := command.Start(); err != nil {

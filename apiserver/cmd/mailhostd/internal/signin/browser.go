@@ -44,7 +44,11 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 	received := make(chan callback, 1)
 	server := &http.Server{Handler: c.callbackHandler(state, received), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }()
-	defer shutDown(server)
+	defer func() { // let the browser read its page
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = server.Shutdown(ctx)
+	}()
 
 	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
 	if slices.Contains(c.Scopes, oidc.ScopeOfflineAccess) && c.Parameters["prompt"] == "" {
@@ -62,13 +66,6 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 		token, err := config.Exchange(ctx, back.code, c.parameters(oauth2.VerifierOption(verifier))...)
 		return token, explain(err)
 	}
-}
-
-// shutDown lets the browser read its page.
-func shutDown(server *http.Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = server.Shutdown(ctx)
 }
 
 // callbackHandler receives the first response that belongs to this sign-in. A request with

@@ -49,7 +49,9 @@ type Options struct {
 // Tracing creates and exports spans. It is safe for concurrent use.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
-	wrap     func(http.Handler) http.Handler
+	// Handler creates a span for each request. It is the outermost handler, so that the
+	// service's log line for a request has the trace id.
+	Handler func(http.Handler) http.Handler
 }
 
 // Start starts the export in the background. Requests never wait for the collector:
@@ -72,11 +74,12 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(attributes),
 		sdktrace.WithBatcher(client))
-	return &Tracing{provider: provider, wrap: otelhttp.NewMiddleware("",
+	return &Tracing{provider: provider, Handler: otelhttp.NewMiddleware("",
 		otelhttp.WithTracerProvider(provider),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return o.LinkParents }),
-		otelhttp.WithFilter(func(r *http.Request) bool { return !isProbe(r) }),
+		// Load balancers send too many health checks for traces.
+		otelhttp.WithFilter(func(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, apiserver.HealthPath) }),
 	)}, nil
 }
 
@@ -88,18 +91,10 @@ const warnInterval = 5 * time.Minute
 func setLogger(log *slog.Logger) {
 	lost := &rate.Sometimes{First: 1, Interval: warnInterval}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		lost.Do(func() { log.Warn("traces do not reach their collector", "error", excerpt(err)) })
+		lost.Do(func() { log.Warn("traces do not reach their collector", "error", fmt.Sprintf("%.300s", err)) }) // it may have a whole response
 	}))
 	otel.SetLogger(logr.FromSlogHandler(messagesOnly{log.Handler()}))
 }
-
-// isProbe reports whether a request is a health check. Load balancers send too many for
-// traces.
-func isProbe(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, apiserver.HealthPath) }
-
-// Handler creates a span for each request. It is the outermost handler, so that the
-// service's log line for a request has the trace id.
-func (t *Tracing) Handler(next http.Handler) http.Handler { return t.wrap(next) }
 
 // Middleware adds the service's attributes of a request to its span. It is for
 // apiserver.Options.Middleware.
@@ -179,9 +174,6 @@ func (h messagesOnly) Handle(ctx context.Context, line slog.Record) error {
 func (h messagesOnly) WithAttrs([]slog.Attr) slog.Handler { return h }
 
 func (h messagesOnly) WithGroup(string) slog.Handler { return h }
-
-// excerpt shortens an error, which may contain a collector's whole response.
-func excerpt(err error) string { return fmt.Sprintf("%.300s", err) }
 
 // IsConfigured reports whether OpenTelemetry's variables name a collector. Its own packages read
 // them, and others such as OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME and OTEL_EXPORTER_OTLP_HEADERS.

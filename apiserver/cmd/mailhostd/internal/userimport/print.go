@@ -3,7 +3,6 @@ package userimport
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
@@ -11,11 +10,10 @@ import (
 // printedProblems is how many problems a terminal gets.
 const printedProblems = 50
 
-func (r *importResult) writeText(w io.Writer) error {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("%s: %s in %s, separated by %s", cli.Printable(r.File), cli.Counted(r.Rows, "row"), r.Encoding, separatorName(r.separator))
-	for _, c := range r.columns {
+func (r *importResult) writeText(w io.Writer) {
+	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+	line("%s: %s in %s, separated by %s", cli.Printable(r.File), cli.Counted(r.Rows, "row"), r.Encoding, separatorName(r.list.Separator))
+	for _, c := range r.list.Columns {
 		line("  %-12s  %s", c.Field, cli.Printable(c.Header))
 	}
 	for _, d := range r.Domains {
@@ -57,8 +55,6 @@ func (r *importResult) writeText(w io.Writer) error {
 	if r.DryRun {
 		line("Nothing was changed.")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func (r *importResult) writeDomain(line func(string, ...any), d *importedDomain) {

@@ -204,8 +204,7 @@ type importResult struct {
 	// Files are what --hcl has written.
 	Files []string `json:"files,omitempty"`
 
-	columns     []userlist.Column
-	separator   rune
+	list        *userlist.List
 	notCompared bool
 }
 
@@ -229,17 +228,12 @@ func newImportResult(c Command, list *userlist.List, encoding string) *importRes
 	r := &importResult{
 		File: c.File, Encoding: encoding, Columns: map[string]string{}, Rows: list.Rows, Domains: []*importedDomain{},
 		OtherDomains: list.OtherDomains, LeftOut: len(list.LeftOut), LeftOutAddresses: list.LeftOut, Problems: append([]userlist.Problem{}, list.Problems...),
-		columns: list.Columns, separator: list.Separator,
-		DryRun: c.DryRun,
+		DryRun: c.DryRun, list: list,
 	}
 	for _, column := range list.Columns {
 		r.Columns[string(column.Field)] = column.Header
 	}
-	lines := map[int]bool{}
-	for _, p := range list.Problems {
-		lines[p.Line] = true
-	}
-	r.InvalidRows = len(lines)
+	r.InvalidRows = len(slices.CompactFunc(slices.Clone(list.Problems), func(a, b userlist.Problem) bool { return a.Line == b.Line }))
 	for _, u := range list.Users {
 		r.Aliases += u.Aliases
 		if u.Inactive {
