@@ -85,7 +85,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	now := c.t.Hooks.Now()
 	wait, hasWait := retryAfter(resp, now)
 	if resp == nil {
-		c.Last.Outcome = c.outcomeWithout(err)
+		c.Last.Outcome, c.Last.cause = c.outcomeWithout(err), c.secrets.redactError(err)
 	} else {
 		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 			c.t.clockOffset.Store(new(date.Sub(now)))
@@ -216,7 +216,7 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 
 // AwaitRetry waits for the time of another attempt, and reports whether one is allowed.
 func (c *Call) AwaitRetry(ctx context.Context) bool {
-	return c.Last.Outcome.In(Unknown|Succeeded) && c.pages <= pageRetries && !c.embeddedFailed() &&
+	return c.Last.Outcome.In(Unknown|Succeeded) && c.pages <= pageRetries &&
 		c.mayRetry(ctx, 0) && c.t.Hooks.Sleep(ctx, c.wait) == nil
 }
 
