@@ -30,11 +30,11 @@ func TestRules(t *testing.T) {
 	for name, kind := range map[string]string{"$A": "domain:a.com", "$IP": "dedicated-ip:ip", "$OPTION": "dedicated-ip-option:one", "$JANE": "mailbox:jane@a.com"} {
 		ids = append(ids, name, api.DerivedID(fixtureAccount, kind))
 	}
-	domain, workspace := api.DerivedID(fixtureAccount, "domain:a.com"), ids[3]
+	workspace := ids[3]
 	brief, c := h.ServiceAccount(h.Client, obj{"name": "brief", "expires_at": h.Clock.Now().Add(time.Hour)})
 	clients := map[string]*apitest.Client{"owner": h.Client, "w": h.Restricted(t, "workspace", workspace), "brief": c,
 		"few": h.Limited(t, apitest.Grant{Capability: vocab.CapAuthorizationManage}, apitest.Grant{Capability: vocab.CapServiceAccountRevoke}),
-		"mover": h.Limited(t, apitest.GrantOn(vocab.CapDomainUpdate, "domain", domain), apitest.GrantOn(vocab.CapDomainUpdate, "workspace", workspace),
+		"mover": h.Limited(t, apitest.GrantOn(vocab.CapDomainUpdate, "workspace", h.DefaultWorkspace()), apitest.GrantOn(vocab.CapDomainUpdate, "workspace", workspace),
 			apitest.GrantOn(vocab.CapMailboxView, "workspace", workspace))}
 	for name, c := range clients {
 		if c.Account = fixtureAccount; name != "owner" {
@@ -52,6 +52,7 @@ func TestRules(t *testing.T) {
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$N"}`, 422, "no workspace $N"},
 		{"owner PATCH /domains/none.com", `{"workspace_id":"$D"}`, 404, "domain"},
 		{"mover PATCH /domains/a.com", `{"workspace_id":"$W"}`, 403, "would gain mailbox.view"},
+		{"mover PATCH /domains/a.com", `{"workspace_id":"$D"}`, 200, `"workspace_id":"$D"`},
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$W","redirect_url":"https://a.com"}`, 200, `"workspace_id":"$W"`},
 		{"owner GET /domains?tag=vip&workspace_id=$W&status=active&search=A", ``, 200, `"redirect_mode":"301"`},
 		{"w GET /domains?page_size=1&page=2", ``, 200, `"total":2`},

@@ -125,9 +125,11 @@ func TestPermanentFailuresAreNotRetried(t *testing.T) {
 	noSuchHost := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
 	})
-	c, clock := over(t, "http://nowhere.invalid", func(o *client.Options) { o.Transport = tracing(noSuchHost) })
-	_, err := c.GetMailbox(t.Context(), "m")
-	assert.Check(t, err != nil && len(clock.Sleeps) == 0, "%v after %d waits", err, len(clock.Sleeps))
+	for isTraced, next := range map[bool]http.RoundTripper{true: tracing(noSuchHost), false: noSuchHost} { // which may have sent the request before
+		c, clock := over(t, "http://nowhere.invalid", func(o *client.Options) { o.Transport = next })
+		_, err := c.GetMailbox(t.Context(), "m")
+		assert.Check(t, err != nil && (len(clock.Sleeps) == 0) == isTraced, "%v after %d waits", err, len(clock.Sleeps))
+	}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -233,6 +235,8 @@ func TestTokenSource(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), tc.text+" (request id") || (len(f.Clock.Sleeps) > 0) != tc.retried {
 			t.Errorf("%v after %d waits", err, len(f.Clock.Sleeps))
 		}
+		_, again := c.GetMailbox(t.Context(), "m")
+		assert.Check(t, !tc.retried || strings.Contains(again.Error(), tc.text+" (so failed"), "%v", again)
 	}
 }
 
@@ -259,7 +263,32 @@ func TestResponsesAreLimited(t *testing.T) {
 		if err == nil || len(err.Error()) > 2000 || body.read.Load() > limit+1 || len(clock.Sleeps) != 0 {
 			t.Errorf("%d: %d bytes read, %d waits, %v", status, body.read.Load(), len(clock.Sleeps), err)
 		}
+		_, err = c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
+		assert.Check(t, errors.As(err, new(*client.UnknownOutcomeError)) == (status == 200), "%d: %v", status, err)
 	}
+}
+
+// TestReads checks what a transport learns from a read, that an object is no list, and that nothing malformed is sent.
+func TestReads(t *testing.T) {
+	var sent []context.Context
+	tr, err := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: "a", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		sent = append(sent, r.Context())
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+	})})
+	assert.NilError(t, err)
+	c, err := tr.NewCall(api.GetMailbox.Spec, &api.MailboxRequest{Mailbox: "m"})
+	assert.NilError(t, err)
+	_, err = transport.Send[api.Mailbox](t.Context(), c)
+	_, isKnown := tr.ClockOffset()
+	assert.Check(t, err == nil && c.MayBeProcessed() && !isKnown && !tr.Changed.Load() && len(sent) == 1 && sent[0].Err() != nil, "%v, %d requests", err, len(sent))
+	malformed := api.GetMailbox
+	malformed.Method = "a b"
+	_, noMethod := transport.Do(t.Context(), tr, malformed, &api.MailboxRequest{Mailbox: "m"})
+	_, noID := transport.Do(t.Context(), tr, api.GetMailbox, &api.MailboxRequest{Mailbox: ".."})
+	_, noList := transport.Do(t.Context(), tr, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	tr.AccountID = ".."
+	_, noAccount := transport.Stream(t.Context(), tr, api.ExportMailboxes, &api.ExportMailboxesRequest{})
+	assert.Check(t, noMethod != nil && noID != nil && noList != nil && noAccount != nil && len(sent) == 2, "%v, %v, %v, %v, %d requests", noMethod, noID, noList, noAccount, len(sent))
 }
 
 func TestOptions(t *testing.T) {

@@ -165,9 +165,7 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 			return true
 		}
 	}
-	if c.Last.status == 0 {
-		c.t.outage.begin(c.Last.started, c.t.Hooks.Now(), c.Last.cause)
-	}
+	c.t.outage.begin(c.Last.started, c.t.Hooks.Now(), c.Last.cause)
 	return false
 }
 
