@@ -26,7 +26,7 @@ func TestRules(t *testing.T) {
 		{"name":"b.com","workspace":"W"},{"name":"failed.com","workspace":"Default","status":"failed"},
 		{"name":"late.com","workspace":"Default","status":"pending_payment","mailboxes":[{"local_part":"l","first_name":"L","last_name":"L"}]}]}]}`)))
 	ids := []string{"$N", nobody, "$W", h.Get("/workspaces?page_size=1&page=2").Str("items.0.id"), "$D", h.DefaultWorkspace(),
-		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
+		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$INFO", h.Get("/forwarding?search=info@").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
 	for name, kind := range map[string]string{"$A": "domain:a.com", "$IP": "dedicated-ip:ip", "$OPTION": "dedicated-ip-option:one", "$JANE": "mailbox:jane@a.com"} {
 		ids = append(ids, name, api.DerivedID(fixtureAccount, kind))
 	}
@@ -84,6 +84,7 @@ func TestRules(t *testing.T) {
 		{"w POST /forwarding", `{"target_email":"x@c.com"}`, 403, "forwarding.manage"},
 		{"w POST /forwarding -> $RULE", `{"target_email":"jane@a.com","workspace_id":"$W"}`, 201, `"pending"`},
 		{"w PATCH /forwarding/$RULE/active", `{"active":true}`, 409, "the verification of jane@a.com is pending"},
+		{"owner PATCH /forwarding/$INFO/active", `{"active":true}`, 200, `"active"`},
 		{"w PATCH /forwarding/$F", `{"target_email":"y@c.com"}`, 404, "forwarding rule"},
 		{"owner PATCH /forwarding/$F", `{"target_email":"info@b.com"}`, 409, "is forwarded to info@b.com already by the rule"},
 		{"w GET /forwarding?workspace_id=$W&scope_type=workspace&verification_state=pending", ``, 200, `"total":1`},

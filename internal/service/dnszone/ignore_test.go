@@ -6,6 +6,13 @@ import (
 	"gotest.tools/v3/assert"
 )
 
+// TestExcludes checks that only a record that the steps contradict is deleted before them.
+func TestExcludes(t *testing.T) {
+	t.Parallel()
+	null, mx := step{record: record{recordKey{"@", "MX"}, ".", 0}}, record{recordKey{"@", "MX"}, "mx.example.net", 10}
+	assert.Check(t, excludes(mx, []step{null}) && !excludes(mx, []step{{record: mx}}) && !excludes(record{recordKey: recordKey{"@", "A"}}, []step{null}))
+}
+
 // TestPatterns checks which records a pattern of ignore matches.
 func TestPatterns(t *testing.T) {
 	t.Parallel()

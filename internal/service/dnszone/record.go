@@ -167,15 +167,15 @@ func entriesOf(records types.Map, domain string) []entry {
 func entryOf(spelled string, element attr.Value, domain string) entry {
 	e := entry{spelled: spelled}
 	e.key, e.keyErr = parseKey(spelled, domain)
-	object, ok := element.(types.Object)
-	if !ok || object.IsNull() || object.IsUnknown() {
+	object, _ := element.(types.Object)
+	if object.IsNull() || object.IsUnknown() {
 		e.isMissing = object.IsNull()
 		return e
 	}
 	fields := object.Attributes()
 	e.ttl, _ = fields["ttl"].(types.Int64)
-	list, ok := fields["values"].(types.List)
-	if !ok || list.IsNull() || list.IsUnknown() {
+	list, _ := fields["values"].(types.List)
+	if list.IsNull() || list.IsUnknown() {
 		e.isMissing = list.IsNull()
 		return e
 	}
@@ -234,7 +234,7 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 	}
 	spelling := make(map[recordKey]entry, len(spellings))
 	for _, e := range spellings {
-		if _, ok := spelling[e.key]; !ok && e.keyErr == nil {
+		if _, ok := spelling[e.key]; !ok {
 			spelling[e.key] = e
 		}
 	}
@@ -304,13 +304,13 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 	}
 	configElements := config.Elements()
 	for _, e := range configured {
-		object, ok := configElements[e.spelled].(types.Object)
-		if !ok || object.IsNull() || object.IsUnknown() {
+		object, _ := configElements[e.spelled].(types.Object)
+		if object.IsNull() || object.IsUnknown() {
 			elements[e.spelled] = configElements[e.spelled]
 			continue
 		}
 		values := object.Attributes()["values"]
-		if before, ok := bySpelling[e.spelled]; ok && e.isKnown && maps.Equal(withoutTTL(e), withoutTTL(before)) {
+		if before, ok := bySpelling[e.spelled]; ok && maps.Equal(withoutTTL(e), withoutTTL(before)) {
 			values = priorElements[e.spelled].(types.Object).Attributes()["values"]
 		}
 		elements[e.spelled] = entryObject(e.effectiveTTL(), values)
