@@ -11,6 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -184,6 +185,14 @@ func TestDomainOfAPlan(t *testing.T) {
 	plan, diags := p.Plan(typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
 	acctest.Expect(t, diags, "WARNING", "does not have the domain example.com")
 	assert.Check(t, plan.Text("domain_name") == "example.com" && plan.Text("domain_id") == "(unknown)", "planned %s", plan.State)
+	d := s.Domain(t, "example.com")
+	o, diags := p.Walk().ApplyPlan(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil, plan)
+	p.NoErrors(diags)
+	assert.Check(t, o.Text("domain_id") == d.ID, "created %s", o.State)
+	unpaid := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
+	unpaid.UnpaidDomain(t, "example.com")
+	_, diags = unpaid.Protocol(t, "").Apply(t.Context(), typeName, zoneOf(nil), nil)
+	acctest.Expect(t, diags, "ERROR", "Pay for the domain example.com")
 	s.Fault(t, fault.Rule{Operation: api.GetDomain.ID, Status: http.StatusForbidden})
 	_, diags = p.Walk().Plan(typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)
 	acctest.Expect(t, diags, "ERROR", "Can't look up the domain of the DNS zone of example.com", "403")
@@ -521,6 +530,12 @@ func TestSpellingOfTheAPI(t *testing.T) {
 	p.NoErrors(diags)
 	read := refreshed(p, o)
 	assert.Check(t, read.State.Equal(o.State), "a refresh leaves %s, after %s", read.State, o.State)
+	// So does the plan of another change.
+	plans := [2]*acctest.Object{}
+	for i, values := range [][]any{{"192.0.2.2", "192.0.2.1"}, {"192.0.2.1", "192.0.2.2"}} {
+		plans[i], _ = p.Walk().Plan(typeName, zoneOf(map[string]any{"Web.example.com. a": entry(values...), "www A": entry("192.0.2.1")}), o)
+	}
+	assert.Check(t, plans[0].State.Equal(plans[1].State), "the plans are %s and %s", plans[0].State, plans[1].State)
 }
 
 // TestList lists each domain as a zone, whose generated configuration plans nothing.

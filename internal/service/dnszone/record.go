@@ -233,10 +233,8 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 		byKey[r.recordKey] = append(byKey[r.recordKey], r)
 	}
 	spelling := make(map[recordKey]entry, len(spellings))
-	for _, e := range spellings {
-		if _, ok := spelling[e.key]; !ok {
-			spelling[e.key] = e
-		}
+	for _, e := range slices.Backward(spellings) {
+		spelling[e.key] = e
 	}
 	elements := make(map[string]attr.Value, len(byKey))
 	for key, records := range byKey {
@@ -279,8 +277,7 @@ func spelledValues(records []record, e entry) types.List {
 			position[v.record], spelled[v.record] = i-len(e.values), v.spelled.ValueString()
 		}
 	}
-	records = slices.Clone(records)
-	slices.SortStableFunc(records, func(a, b record) int { return cmp.Compare(position[a], position[b]) })
+	records = slices.SortedStableFunc(slices.Values(records), func(a, b record) int { return cmp.Compare(position[a], position[b]) })
 	values := make([]attr.Value, len(records))
 	for i, r := range records {
 		values[i] = types.StringValue(cmp.Or(spelled[r], r.value()))
