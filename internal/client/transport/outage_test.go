@@ -48,10 +48,11 @@ func (d *down) RoundTrip(r *http.Request) (*http.Response, error) {
 		trace.WroteHeaders()
 	}
 	err := d.fail
-	d.api.Clock.Advance(d.takes)
+	d.api.Clock.Advance(d.takes / 3)
 	if d.beside != nil {
 		d.beside()
 	}
+	d.api.Clock.Advance(d.takes - d.takes/3)
 	return nil, err
 }
 
@@ -132,7 +133,7 @@ func TestOutage(t *testing.T) {
 		tries, _, _ := d.get(t, c, id)
 		assert.Check(t, tries == 0, "during or after a failed attempt: %d more", tries)
 	}
-	d.beside, d.takes = nothingMore, 0
+	d.beside = nothingMore
 	tries, _, err := d.get(t, c, id)
 	assert.Check(t, tries == 1 && err != nil, "later: %d attempts, %v", tries, err)
 	nothingMore()
