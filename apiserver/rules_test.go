@@ -110,9 +110,11 @@ func TestRules(t *testing.T) {
 		{"owner POST /mailboxes/export", `{"domain":"$A","mailboxes":["$JANE","jane@a.com"]}`, 200, "$JANE"},
 		{"owner GET /audit-log?since=9999-12-31T23:00:00-12:00", "", 422, `"since"`},
 		{"owner POST /billing/change-plan", `{"plan_id":"smtp_per_proxy","effective_date":"2026-03-15T00:00:00Z"}`, 200, `"scheduled"`},
+		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"`},
 		{"owner DELETE /domains/b.com", "", 204, ""}, // with an alias of jane, to which a rule forwards
 		{"owner DELETE /mailboxes/jane@a.com", "", 204, ""},
 		{request: "advance an hour more than a week"},
+		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"smtp_per_proxy"`},
 		{"owner POST /domains/purchase", `{"domains":["late.com"],"workspace_id":"$D","contact_info":$CONTACT}`, 200, `"purchased"`},
 	} {
 		if strings.HasPrefix(step.request, "advance") {
