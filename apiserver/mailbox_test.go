@@ -82,17 +82,6 @@ func TestAliasesOfADeletedDomain(t *testing.T) {
 	c.Get("/forwarding/"+id).Is("verification_state", "pending", "active", false)
 }
 
-func TestAuditOfReleasedForwarding(t *testing.T) {
-	a := newAudited(t)
-	a.Domain("example.com")
-	jane := a.Mailbox("example.com", "jane")
-	a.Forwarding("jane@example.com", obj{})
-	a.Forwarding("jane@example.com", obj{"domain": "example.com"})
-	got := strings.Join(a.during(func() { a.Delete("/mailboxes/" + jane).Want(204) }), "\n")
-	want := "deleted mailbox jane@example.com" + strings.Repeat(", updated forwarding jane@example.com (verification_state)", 2)
-	assert.Check(t, strings.HasPrefix(got, "delete-mailbox by ") && strings.HasSuffix(got, ": "+want), "logged %q, want %q", got, want)
-}
-
 func TestMailboxWithASlash(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")

@@ -77,7 +77,7 @@ func TestRules(t *testing.T) {
 		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"X","first_name":"f","last_name":"l"},{"local_part":"x","first_name":"f","last_name":"l"},
 			{"local_part":"a b","first_name":"f","last_name":"l"},{"local_part":"y","first_name":"","last_name":"l"},{"local_part":"z","first_name":"f","last_name":"l"}]}`, 200,
 			`[{"code":"duplicate_in_request","index":1`},
-		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"a b","first_name":"f","last_name":"l"}]}`, 200, `"created":[]`},
+		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"a b","first_name":"f","last_name":"l"},{"local_part":"y","first_name":"","last_name":"l"}]}`, 200, `"created":[]`},
 		{"owner POST /mailboxes", `{"domain":"a.com","local_part":"jane","first_name":"f","last_name":"l"}`, 409, "exists already with the id $JANE"},
 		{"owner PATCH /mailboxes/$JANE", `{"first_name":"J.","last_name":"D."}`, 200, `"last_name":"D."`},
 		{"w GET /forwarding", ``, 200, `"total":0`},

@@ -28,23 +28,15 @@ import (
 // over returns a client that connects to a test server over the network.
 func over(t *testing.T, url string, change ...func(*client.Options)) (*client.Client, *fakeapi.Clock) {
 	t.Helper()
-	clock := &fakeapi.Clock{Time: time.Now()}
-	o := client.Options{BaseURL: url, AccountID: fakeapi.AccountID, Token: "secret-token", Hooks: client.Hooks{RetryMax: 3, Now: clock.Now, Sleep: clock.Sleep}}
-	for _, c := range change {
-		c(&o)
-	}
-	c, err := client.New(o)
-	assert.NilError(t, err)
-	return c, clock
+	f := fakeapi.New()
+	network := func(o *client.Options) { o.BaseURL, o.Transport, o.Hooks.RetryMax = url, nil, 3 }
+	return newClient(t, f, append([]func(*client.Options){network}, change...)...), f.Clock
 }
 
-// serve runs a fake API over the network; before may respond first.
-func serve(t *testing.T, f *fakeapi.API, before func(http.ResponseWriter, *http.Request) bool) *httptest.Server {
+// serve runs a fake API over the network.
+func serve(t *testing.T, f *fakeapi.API) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if before != nil && before(w, r) {
-			return
-		}
 		resp, err := f.RoundTrip(r)
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -62,7 +54,7 @@ func serve(t *testing.T, f *fakeapi.API, before func(http.ResponseWriter, *http.
 // breaks.
 func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
-	server := serve(t, f, nil)
+	server := serve(t, f)
 	c, _ := over(t, server.URL)
 	for range c.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) { //nolint:errcheck // leaves a connection to reuse
 	}

@@ -76,10 +76,9 @@ func TestFailures(t *testing.T) {
 						t.Errorf("the plan says %s", acctest.Render(diags))
 					}
 					rule := rule
-					if operation, recordType, ok := strings.Cut(op, " "); ok {
-						rule.Operation, rule.Body = operation, map[string]any{"type": recordType}
-					} else {
-						rule.Operation = op
+					var recordType string
+					if rule.Operation, recordType, _ = strings.Cut(op, " "); recordType != "" {
+						rule.Body = map[string]any{"type": recordType}
 					}
 					s.Fault(t, rule)
 					failed, diags := p.Walk().ApplyPlan(t.Context(), typeName, step.config, o, plan)

@@ -100,7 +100,10 @@ func parseKey(s, domain string) (recordKey, error) {
 // parseValue parses a value of a key: the RDATA as in a zone file.
 func parseValue(k recordKey, s string) (record, error) {
 	priority, rdata, err := dnsdata.ParseRDATA(k.recordType, s)
-	return record{recordKey: k, priority: priority, rdata: rdata}, err
+	if err != nil {
+		return record{}, err
+	}
+	return record{recordKey: k, priority: priority, rdata: rdata}, nil
 }
 
 func sorted[V any](records map[record]V) []record {
@@ -150,8 +153,8 @@ type entryValue struct {
 	err     error
 }
 
-// isValid reports whether the value is known and has no error.
-func (v entryValue) isValid() bool { return !v.spelled.IsUnknown() && v.err == nil }
+// isValid reports whether the value is known, and valid for a valid key.
+func (v entryValue) isValid() bool { return v.record != record{} }
 
 // entriesOf reads the map records, in the order of its keys. domain is the domain's
 // name, or "" if it is unknown.
@@ -168,8 +171,7 @@ func entryOf(spelled string, element attr.Value, domain string) entry {
 	e := entry{spelled: spelled}
 	e.key, e.keyErr = parseKey(spelled, domain)
 	object, _ := element.(types.Object)
-	if object.IsNull() || object.IsUnknown() {
-		e.isMissing = object.IsNull()
+	if object.IsUnknown() {
 		return e
 	}
 	fields := object.Attributes()
@@ -207,7 +209,7 @@ func contents(entries []entry) map[record]int64 {
 	all := make(map[record]int64, len(entries))
 	for _, e := range entries {
 		for _, v := range e.values {
-			if e.keyErr == nil && v.isValid() {
+			if v.isValid() {
 				all[v.record] = e.effectiveTTL().ValueInt64()
 			}
 		}
