@@ -90,19 +90,17 @@ func (z zone) newRun(g goal, actual map[record]int64) *run {
 
 func (r *run) all(ctx context.Context, c changes) {
 	client.Parallel(r.client, c.byName, func(steps []step) {
-		isBlocked, isServed := false, false
+		isServed := false
 		var deleted []step
 		for _, s := range steps {
-			if isBlocked && !s.isDelete {
-				continue // a record that excludes this one could not be deleted
+			done := r.do(ctx, s)
+			if s.isDelete && !done {
+				break // the record excludes the ones that follow
 			}
-			switch done := r.do(ctx, s); {
-			case done && s.isDelete:
+			if s.isDelete {
 				deleted = append(deleted, s)
-			case done:
+			} else if done {
 				isServed = true
-			case s.isDelete:
-				isBlocked = true
 			}
 		}
 		if !isServed {
