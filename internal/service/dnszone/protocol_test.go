@@ -128,7 +128,7 @@ func TestUnknown(t *testing.T) {
 	// A plan can't know what an unknown value replaces.
 	exist(t, s, contents{"www A 192.0.2.9": 300})
 	unknown := zoneOf(map[string]any{"www A": entry(acctest.Unknown)})
-	for _, config := range []map[string]any{unknown, {"domain": d.ID, "records": acctest.Unknown}} {
+	for _, config := range []map[string]any{unknown, {"domain": d.ID, "records": acctest.Unknown}, zoneOf(nil, "ignore", []any{acctest.Unknown})} {
 		_, diags := p.Walk().Plan(typeName, config, nil)
 		acctest.Expect(t, diags, "WARNING", "removes 1 DNS record", "www A 192.0.2.9", "known only after the apply")
 	}
