@@ -157,6 +157,11 @@ func TestAuditEntries(t *testing.T) {
 		{"confirmation", func() { a.click(t); a.click(t) },
 			"confirm-forwarding by recipient : updated forwarding joe@example.net (verification_state)"},
 		{"verified already", func() { c.Patch("/forwarding/"+rule, obj{"target_email": "joe@example.net"}).Want(200) }, ""},
+		{"rules to a mailbox", func() {
+			a.Clock.Advance(week) // they are listed after the other rule
+			c.Forwarding("b@example.com", obj{})
+			c.Forwarding("b@example.com", obj{"domain": "example.com"})
+		}, strings.TrimSuffix(strings.Repeat("create-forwarding by service_account ci: created forwarding b@example.com\n", 2), "\n")},
 		{"grant", func() {
 			c.Post("/auth/authorizations", obj{"grant_kind": "capability", "subject_type": "user", "subject_id": "u", "capability_key": "mailbox.view", "resource_type": "domain", "resource_id": owned}).Want(201)
 		}, "grant-authorization by service_account ci: created authorization mailbox.view in domain " + "ID" + " for user u"},
@@ -166,9 +171,10 @@ func TestAuditEntries(t *testing.T) {
 				a.Delete("/mailboxes/" + name + "@example.com").Want(204)
 			}
 			c.Delete("/domains/example.com").Want(204)
-		}, "delete-mailbox by user : deleted mailbox a@example.com\ndelete-mailbox by user : deleted mailbox b@example.com\n" +
+		}, "delete-mailbox by user : deleted mailbox a@example.com\ndelete-mailbox by user : deleted mailbox b@example.com" +
+			strings.Repeat(", updated forwarding b@example.com (verification_state)", 2) + "\n" +
 			"delete-mailbox by user : deleted mailbox jane@example.com\ndelete-domain by service_account ci: deleted domain example.com" +
-			strings.ReplaceAll(records, "created", "deleted") + ", deleted dns_record www.example.com TXT, deleted master_password dev, deleted forwarding joe@example.net"},
+			strings.ReplaceAll(records, "created", "deleted") + ", deleted dns_record www.example.com TXT, deleted master_password dev, deleted forwarding joe@example.net, deleted forwarding b@example.com"},
 		{"revocation", func() {
 			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204)
 			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204) // a second delete changes nothing

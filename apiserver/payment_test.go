@@ -69,8 +69,10 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 		"name":"late.com","status":"pending_payment","mailboxes":[{"local_part":"jane","first_name":"J","last_name":"D"}],"forwarding":[{"target_email":"x@example.net"}]}]}]}`))
 	assert.NilError(t, err)
 	assert.NilError(t, a.Service.LoadFixture(t.Context(), fixture))
-	a.Purchase(a.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment")
+	batch := a.Purchase(a.DefaultWorkspace(), "example.com").Want(200).Is("results.0.status", "pending_payment").Str("purchase_batch_id")
 	a.Clock.Advance(week)
+	_, err = a.Service.SettlePayment(t.Context(), batch)
+	assert.ErrorIs(t, err, apiserver.ErrNoPurchase)
 	log := func() (logged []string) {
 		for _, e := range a.entries(store.AuditFilter{Operation: "expire-purchase"}) {
 			text := e.Subject.Type + e.Subject.ID + e.RequestID + ":"

@@ -26,15 +26,15 @@ func TestRules(t *testing.T) {
 		{"name":"b.com","workspace":"W"},{"name":"failed.com","workspace":"Default","status":"failed"},
 		{"name":"late.com","workspace":"Default","status":"pending_payment","mailboxes":[{"local_part":"l","first_name":"L","last_name":"L"}]}]}]}`)))
 	ids := []string{"$N", nobody, "$W", h.Get("/workspaces?page_size=1&page=2").Str("items.0.id"), "$D", h.DefaultWorkspace(),
-		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
+		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$INFO", h.Get("/forwarding?search=info@").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
 	for name, kind := range map[string]string{"$A": "domain:a.com", "$IP": "dedicated-ip:ip", "$OPTION": "dedicated-ip-option:one", "$JANE": "mailbox:jane@a.com"} {
 		ids = append(ids, name, api.DerivedID(fixtureAccount, kind))
 	}
-	domain, workspace := api.DerivedID(fixtureAccount, "domain:a.com"), ids[3]
+	workspace := ids[3]
 	brief, c := h.ServiceAccount(h.Client, obj{"name": "brief", "expires_at": h.Clock.Now().Add(time.Hour)})
 	clients := map[string]*apitest.Client{"owner": h.Client, "w": h.Restricted(t, "workspace", workspace), "brief": c,
 		"few": h.Limited(t, apitest.Grant{Capability: vocab.CapAuthorizationManage}, apitest.Grant{Capability: vocab.CapServiceAccountRevoke}),
-		"mover": h.Limited(t, apitest.GrantOn(vocab.CapDomainUpdate, "domain", domain), apitest.GrantOn(vocab.CapDomainUpdate, "workspace", workspace),
+		"mover": h.Limited(t, apitest.GrantOn(vocab.CapDomainUpdate, "workspace", h.DefaultWorkspace()), apitest.GrantOn(vocab.CapDomainUpdate, "workspace", workspace),
 			apitest.GrantOn(vocab.CapMailboxView, "workspace", workspace))}
 	for name, c := range clients {
 		if c.Account = fixtureAccount; name != "owner" {
@@ -52,6 +52,7 @@ func TestRules(t *testing.T) {
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$N"}`, 422, "no workspace $N"},
 		{"owner PATCH /domains/none.com", `{"workspace_id":"$D"}`, 404, "domain"},
 		{"mover PATCH /domains/a.com", `{"workspace_id":"$W"}`, 403, "would gain mailbox.view"},
+		{"mover PATCH /domains/a.com", `{"workspace_id":"$D"}`, 200, `"workspace_id":"$D"`},
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$W","redirect_url":"https://a.com"}`, 200, `"workspace_id":"$W"`},
 		{"owner GET /domains?tag=vip&workspace_id=$W&status=active&search=A", ``, 200, `"redirect_mode":"301"`},
 		{"w GET /domains?page_size=1&page=2", ``, 200, `"total":2`},
@@ -76,13 +77,14 @@ func TestRules(t *testing.T) {
 		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"X","first_name":"f","last_name":"l"},{"local_part":"x","first_name":"f","last_name":"l"},
 			{"local_part":"a b","first_name":"f","last_name":"l"},{"local_part":"y","first_name":"","last_name":"l"},{"local_part":"z","first_name":"f","last_name":"l"}]}`, 200,
 			`[{"code":"duplicate_in_request","index":1`},
-		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"a b","first_name":"f","last_name":"l"}]}`, 200, `"created":[]`},
+		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"a b","first_name":"f","last_name":"l"},{"local_part":"y","first_name":"","last_name":"l"}]}`, 200, `"created":[]`},
 		{"owner POST /mailboxes", `{"domain":"a.com","local_part":"jane","first_name":"f","last_name":"l"}`, 409, "exists already with the id $JANE"},
 		{"owner PATCH /mailboxes/$JANE", `{"first_name":"J.","last_name":"D."}`, 200, `"last_name":"D."`},
 		{"w GET /forwarding", ``, 200, `"total":0`},
 		{"w POST /forwarding", `{"target_email":"x@c.com"}`, 403, "forwarding.manage"},
 		{"w POST /forwarding -> $RULE", `{"target_email":"jane@a.com","workspace_id":"$W"}`, 201, `"pending"`},
 		{"w PATCH /forwarding/$RULE/active", `{"active":true}`, 409, "the verification of jane@a.com is pending"},
+		{"owner PATCH /forwarding/$INFO/active", `{"active":true}`, 200, `"active"`},
 		{"w PATCH /forwarding/$F", `{"target_email":"y@c.com"}`, 404, "forwarding rule"},
 		{"owner PATCH /forwarding/$F", `{"target_email":"info@b.com"}`, 409, "is forwarded to info@b.com already by the rule"},
 		{"w GET /forwarding?workspace_id=$W&scope_type=workspace&verification_state=pending", ``, 200, `"total":1`},
@@ -108,9 +110,11 @@ func TestRules(t *testing.T) {
 		{"owner POST /mailboxes/export", `{"domain":"$A","mailboxes":["$JANE","jane@a.com"]}`, 200, "$JANE"},
 		{"owner GET /audit-log?since=9999-12-31T23:00:00-12:00", "", 422, `"since"`},
 		{"owner POST /billing/change-plan", `{"plan_id":"smtp_per_proxy","effective_date":"2026-03-15T00:00:00Z"}`, 200, `"scheduled"`},
+		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"`},
 		{"owner DELETE /domains/b.com", "", 204, ""}, // with an alias of jane, to which a rule forwards
 		{"owner DELETE /mailboxes/jane@a.com", "", 204, ""},
 		{request: "advance an hour more than a week"},
+		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"smtp_per_proxy"`},
 		{"owner POST /domains/purchase", `{"domains":["late.com"],"workspace_id":"$D","contact_info":$CONTACT}`, 200, `"purchased"`},
 	} {
 		if strings.HasPrefix(step.request, "advance") {

@@ -55,8 +55,7 @@ var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomain
 // checkMove returns a 403 if a domain's move would give the caller a capability for the domain.
 func (c *Call) checkMove(from store.Domain, workspaceID string) error {
 	for _, g := range c.Caller.Grants {
-		isGained := g.ResourceType == vocab.ResourceWorkspace && g.ResourceID == workspaceID
-		if isGained && !sees(c.Caller.Within(vocab.Capability(g.CapabilityKey)), from.WorkspaceID, from.ID) {
+		if g.ResourceID == workspaceID && !sees(c.Caller.Within(vocab.Capability(g.CapabilityKey)), from.WorkspaceID, from.ID) {
 			return api.Forbidden("the credential can't move the domain %s into this workspace, because it would gain %s for it", from.Name, g.CapabilityKey)
 		}
 	}

@@ -53,14 +53,11 @@ var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.
 
 // A domain that can't be bought does not stop the others.
 var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
-	if err := c.workspaceInBody(tx, in.Body.WorkspaceID); err != nil {
+	registrant, unwritable := json.Marshal(in.Body.ContactInfo)
+	if err := cmp.Or(unwritable, c.workspaceInBody(tx, in.Body.WorkspaceID)); err != nil {
 		return nil, err
 	}
 	if err := c.expire(tx, c.Caller.AccountID, ""); err != nil {
-		return nil, err
-	}
-	registrant, err := json.Marshal(in.Body.ContactInfo)
-	if err != nil {
 		return nil, err
 	}
 	batch := c.Rules.Random.ID()

@@ -48,11 +48,7 @@ var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMa
 	}
 	if in.Body.Mailboxes != nil {
 		slices.SortFunc(named, func(a, b store.Mailbox) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
-		filter.IDs = []string{}
-		for _, m := range named {
-			filter.IDs = append(filter.IDs, m.ID)
-		}
-		filter.IDs = slices.Compact(filter.IDs)
+		filter.IDs = slices.Compact(objects(named, func(m store.Mailbox) string { return m.ID }))
 	}
 	return &api.CSV{
 		Filename: "mailboxes-" + c.Arrival.Format(time.DateOnly) + ".csv",

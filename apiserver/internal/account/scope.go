@@ -87,10 +87,9 @@ func (c *Call) ifExists(r store.Reader, err error, view vocab.Capability, scope 
 func (c *Call) findDomain(r store.Reader, ref string) (d store.Domain, err error) {
 	if api.IsID(ref) {
 		d, err = r.Domain(c.Caller.AccountID, api.CanonicalID(ref))
-	} else if name, invalid := domainname.Normalize(ref); invalid == nil {
-		d, err = r.DomainByName(c.Caller.AccountID, name)
 	} else {
-		err = store.ErrNotFound
+		name, _ := domainname.Normalize(ref) // "" if it is invalid, which no domain has
+		d, err = r.DomainByName(c.Caller.AccountID, name)
 	}
 	return d, c.ifVisible(err, d.WorkspaceID, d.ID)
 }

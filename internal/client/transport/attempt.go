@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,18 +71,17 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	c.Attempts++
 	c.RequestID = t.Hooks.NewID()
 	c.Last = Attempt{notSent: true, started: t.Hooks.Now()}
+	req := r.Clone(r.Context())
+	if err := c.complete(req); err != nil {
+		return nil, err
+	}
 	w := newWatchdog(r.Context())
 	// A RoundTripper that is not traced is assumed to have sent the request.
 	var traced, written atomic.Bool
-	req := r.Clone(httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
+	req = req.WithContext(httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
 		GetConn:      func(string) { traced.Store(true) },
 		WroteHeaders: func() { written.Store(true) },
 	}))
-	if err := c.complete(req); err != nil {
-		w.end()
-		c.Last.cause = c.secrets.redactError(err)
-		return nil, err
-	}
 	started := t.Hooks.Now()
 	w.limit(map[bool]time.Duration{true: readTimeout, false: writeTimeout}[req.Method == http.MethodGet])
 	resp, err := t.next.RoundTrip(req)
@@ -89,20 +89,23 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 		err = c.readBody(resp, w)
 	} else {
 		err = w.explain(err)
+	}
+	if err != nil || !c.isStream(resp) {
 		w.end()
 	}
 	c.Last.notSent = traced.Load() && !written.Load()
 	c.Last.Took = t.Hooks.Now().Sub(started)
-	if err != nil {
-		resp, c.Last.cause = nil, c.secrets.redactError(err)
-	} else {
+	if err == nil {
 		c.Last.status, c.Last.header = resp.StatusCode, resp.Header
 		if resp.Header.Get(api.IdempotencyReplayedHeader) != "" {
 			t.HonoursKeys.Store(true)
 		}
 	}
-	c.log(r.Context(), req)
-	return resp, err
+	c.log(r.Context(), req, err)
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
 }
 
 // complete sets the headers of the request of one attempt.
@@ -136,30 +139,27 @@ func (c *Call) complete(req *http.Request) error {
 
 // readBody reads the body of a response into memory. An export stays as it is.
 func (c *Call) readBody(resp *http.Response, w *watchdog) error {
-	success, limit := isSuccess(resp), int64(maxErrorResponse)
-	if success && c.isExport() {
+	if c.isStream(resp) {
 		w.timer.Stop()
 		resp.Body = &watchedBody{resp.Body, w}
 		return nil
 	}
-	if success {
-		limit = maxResponse
-	}
 	w.limit(bodyTimeout)
-	defer w.end()
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	c.Last.body = body[:min(int64(len(body)), limit)]
-	switch {
-	case !success: // the status code is enough
+	limit := map[bool]int64{true: maxResponse, false: maxErrorResponse}[isSuccess(resp)]
+	var err error
+	c.Last.body, err = io.ReadAll(http.MaxBytesReader(nil, resp.Body, limit))
+	if err == nil || !isSuccess(resp) { // the status code of a failure is enough
 		return nil
-	case err != nil:
-		return fmt.Errorf("the response broke off: %w", w.explain(err))
-	case int64(len(body)) > limit:
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return errResponseTooLarge
 	}
-	return nil
+	return fmt.Errorf("the response broke off: %w", w.explain(err))
 }
+
+// isStream reports whether the caller reads the body of a response.
+func (c *Call) isStream(resp *http.Response) bool { return isSuccess(resp) && c.isExport() }
 
 // isPage reports whether something between here and the API has sent the latest response: an
 // HTML page, or a redirect, which the API does not use. A 401 is about the credential, a 405
@@ -175,13 +175,13 @@ func (c *Call) isPage(resp *http.Response) bool {
 
 // isDamaged reports whether the body of a success can't be the API's.
 func (c *Call) isDamaged() bool {
-	switch body := c.Last.body; {
+	switch body := bytes.TrimSpace(c.Last.body); {
 	case c.isExport(), c.spec.Response == noContent:
 		return false
 	case len(body) == 0:
 		return c.spec.Method == http.MethodGet // others may respond without content
 	default:
-		return !isEmptyJSON(body) && !json.Valid(body)
+		return !json.Valid(body)
 	}
 }
 
@@ -193,7 +193,7 @@ func mediaType(resp *http.Response) string {
 func isSuccess(resp *http.Response) bool { return resp.StatusCode/100 == 2 }
 
 // log writes a line on an attempt, without the query, which has what is searched for.
-func (c *Call) log(ctx context.Context, req *http.Request) {
+func (c *Call) log(ctx context.Context, req *http.Request, err error) {
 	if c.t.log == nil {
 		return
 	}
@@ -204,8 +204,8 @@ func (c *Call) log(ctx context.Context, req *http.Request) {
 	if c.Last.status != 0 {
 		fields["status"] = c.Last.status
 	}
-	if c.Last.cause != nil {
-		fields["error"] = c.Last.cause.Error()
+	if err != nil {
+		fields["error"] = c.secrets.redact(err.Error())
 	}
 	c.t.log(ctx, "API request", fields)
 }

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,23 +28,15 @@ import (
 // over returns a client that connects to a test server over the network.
 func over(t *testing.T, url string, change ...func(*client.Options)) (*client.Client, *fakeapi.Clock) {
 	t.Helper()
-	clock := &fakeapi.Clock{Time: time.Now()}
-	o := client.Options{BaseURL: url, AccountID: fakeapi.AccountID, Token: "secret-token", Hooks: client.Hooks{RetryMax: 3, Now: clock.Now, Sleep: clock.Sleep}}
-	for _, c := range change {
-		c(&o)
-	}
-	c, err := client.New(o)
-	assert.NilError(t, err)
-	return c, clock
+	f := fakeapi.New()
+	network := func(o *client.Options) { o.BaseURL, o.Transport, o.Hooks.RetryMax = url, nil, 3 }
+	return newClient(t, f, append([]func(*client.Options){network}, change...)...), f.Clock
 }
 
-// serve runs a fake API over the network; before may respond first.
-func serve(t *testing.T, f *fakeapi.API, before func(http.ResponseWriter, *http.Request) bool) *httptest.Server {
+// serve runs a fake API over the network.
+func serve(t *testing.T, f *fakeapi.API) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if before != nil && before(w, r) {
-			return
-		}
 		resp, err := f.RoundTrip(r)
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -63,7 +54,7 @@ func serve(t *testing.T, f *fakeapi.API, before func(http.ResponseWriter, *http.
 // breaks.
 func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", DropAfter: true})
-	server := serve(t, f, nil)
+	server := serve(t, f)
 	c, _ := over(t, server.URL)
 	for range c.ListMailboxes(t.Context(), api.ListMailboxesRequest{}) { //nolint:errcheck // leaves a connection to reuse
 	}
@@ -71,41 +62,6 @@ func TestTransportDoesNotRepeatACreate(t *testing.T) {
 	assert.NilError(t, err)
 	n := f.Count("create-mailbox")
 	assert.Check(t, n == 1 && len(f.Stored["mailboxes"]) == 1, "%d requests: %v", n, f.Sent())
-}
-
-// TestUnsentCreateIsResentWithoutALookup checks that a create that never reached the API
-// needs no lookup.
-func TestUnsentCreateIsResentWithoutALookup(t *testing.T) {
-	f := fakeapi.New()
-	server := serve(t, f, nil)
-	var dials atomic.Int32
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if dials.Add(1) < 3 {
-			return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
-		}
-		return new(net.Dialer).DialContext(ctx, network, addr)
-	}}
-	c, clock := over(t, server.URL, func(o *client.Options) { o.Transport = transport })
-	_, err := c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
-	assert.Check(t, err == nil && len(f.Sent()) == 1 && len(clock.Sleeps) == 2, "%v after %v, %d waits", err, f.Sent(), len(clock.Sleeps))
-	assert.Check(t, !slices.Equal(clock.Sleeps, seconds(0.25, 0.5)) && !slices.Equal(clock.Sleeps, seconds(0.5, 1)), "the waits %v are not random", clock.Sleeps)
-}
-
-func TestResponseBreaksOff(t *testing.T) {
-	f := fakeapi.New()
-	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
-	var broken atomic.Int32
-	server := serve(t, f, func(w http.ResponseWriter, r *http.Request) bool {
-		if broken.Add(1) > 1 {
-			return false
-		}
-		w.Header().Set("Content-Length", "1000")
-		_, _ = io.WriteString(w, `{"id":"`)
-		return true
-	})
-	c, _ := over(t, server.URL)
-	m, err := c.GetMailbox(t.Context(), id)
-	assert.Check(t, err == nil && m.ID == id, "%+v, %v", m, err)
 }
 
 func TestPermanentFailuresAreNotRetried(t *testing.T) {
@@ -125,9 +81,11 @@ func TestPermanentFailuresAreNotRetried(t *testing.T) {
 	noSuchHost := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
 	})
-	c, clock := over(t, "http://nowhere.invalid", func(o *client.Options) { o.Transport = tracing(noSuchHost) })
-	_, err := c.GetMailbox(t.Context(), "m")
-	assert.Check(t, err != nil && len(clock.Sleeps) == 0, "%v after %d waits", err, len(clock.Sleeps))
+	for isTraced, next := range map[bool]http.RoundTripper{true: tracing(noSuchHost), false: noSuchHost} { // which may have sent the request before
+		c, clock := over(t, "http://nowhere.invalid", func(o *client.Options) { o.Transport = next })
+		_, err := c.GetMailbox(t.Context(), "m")
+		assert.Check(t, err != nil && (len(clock.Sleeps) == 0) == isTraced, "%v after %d waits", err, len(clock.Sleeps))
+	}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -225,14 +183,22 @@ func TestTokenSource(t *testing.T) {
 		{&transport.TokenError{Msg: "no such file", Permanent: true}, "no such file", false},
 		{&transport.TokenError{Msg: "no such file"}, "no such file", true},
 	} {
-		f = fakeapi.New()
+		f = fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 401})
+		var sourceErr error
 		c = newClient(t, f, func(o *client.Options) {
-			o.TokenSource = tokenFunc(func() (*oauth2.Token, error) { return nil, tc.err })
+			o.TokenSource = tokenFunc(func() (*oauth2.Token, error) {
+				return &oauth2.Token{AccessToken: "x", Expiry: time.Unix(1, 0)}, sourceErr
+			})
 		})
+		_, refused := c.GetMailbox(t.Context(), "m")
+		sourceErr = tc.err
 		_, err := c.GetMailbox(t.Context(), "m")
+		assert.Check(t, client.IncidentOf(err) == client.IncidentOf(refused), "%v and %v are two incidents", err, refused)
 		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), tc.text+" (request id") || (len(f.Clock.Sleeps) > 0) != tc.retried {
 			t.Errorf("%v after %d waits", err, len(f.Clock.Sleeps))
 		}
+		_, again := c.GetMailbox(t.Context(), "m")
+		assert.Check(t, !tc.retried || strings.Contains(again.Error(), tc.text+" (so failed"), "%v", again)
 	}
 }
 
@@ -259,7 +225,32 @@ func TestResponsesAreLimited(t *testing.T) {
 		if err == nil || len(err.Error()) > 2000 || body.read.Load() > limit+1 || len(clock.Sleeps) != 0 {
 			t.Errorf("%d: %d bytes read, %d waits, %v", status, body.read.Load(), len(clock.Sleeps), err)
 		}
+		_, err = c.SubmitFeedback(t.Context(), api.SubmitFeedbackBody{Title: "t"})
+		assert.Check(t, errors.As(err, new(*client.UnknownOutcomeError)) == (status == 200), "%d: %v", status, err)
 	}
+}
+
+// TestReads checks what a transport learns from a read, that an object is no list, and that nothing malformed is sent.
+func TestReads(t *testing.T) {
+	var sent []context.Context
+	tr, err := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: "a", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		sent = append(sent, r.Context())
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+	})})
+	assert.NilError(t, err)
+	c, err := tr.NewCall(api.GetMailbox.Spec, &api.MailboxRequest{Mailbox: "m"})
+	assert.NilError(t, err)
+	_, err = transport.Send[api.Mailbox](t.Context(), c)
+	_, isKnown := tr.ClockOffset()
+	assert.Check(t, err == nil && c.MayBeProcessed() && !isKnown && !tr.Changed.Load() && len(sent) == 1 && sent[0].Err() != nil, "%v, %d requests", err, len(sent))
+	malformed := api.GetMailbox
+	malformed.Method = "a b"
+	_, noMethod := transport.Do(t.Context(), tr, malformed, &api.MailboxRequest{Mailbox: "m"})
+	_, noID := transport.Do(t.Context(), tr, api.GetMailbox, &api.MailboxRequest{Mailbox: ".."})
+	_, noList := transport.Do(t.Context(), tr, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	tr.AccountID = ".."
+	_, noAccount := transport.Stream(t.Context(), tr, api.ExportMailboxes, &api.ExportMailboxesRequest{})
+	assert.Check(t, noMethod != nil && noID != nil && noList != nil && noAccount != nil && len(sent) == 2, "%v, %v, %v, %v, %d requests", noMethod, noID, noList, noAccount, len(sent))
 }
 
 func TestOptions(t *testing.T) {

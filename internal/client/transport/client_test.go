@@ -27,10 +27,6 @@ func newClient(t *testing.T, f *fakeapi.API, change ...func(*client.Options)) *c
 	return c
 }
 
-func createMailbox(ctx context.Context, c *client.Client) (id string, err error) {
-	m, err := c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
-	if err != nil {
-		return "", err
-	}
-	return m.ID, nil
+func createMailbox(ctx context.Context, c *client.Client) (*api.Mailbox, error) {
+	return c.CreateMailbox(ctx, api.CreateMailboxBody{Domain: "example.com", LocalPart: "Jane", FirstName: "Jane", LastName: "Doe"})
 }

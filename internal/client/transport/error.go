@@ -58,7 +58,7 @@ func (e *Error) Reason() string {
 		return e.Err.Error()
 	case e.Err != nil && e.Status != 0:
 		return e.Err.Error()
-	case e.Err != nil && e.notSent:
+	case e.notSent:
 		return "the API can't be reached: " + e.Err.Error()
 	case e.Err != nil:
 		return "the API did not respond: " + e.Err.Error()

@@ -26,7 +26,7 @@ type outage struct {
 func (o *outage) begin(since, now time.Time, cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.responded.After(since) {
+	if o.responded.Before(since) {
 		o.probed, o.cause = now, cause
 	}
 }

@@ -85,7 +85,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	now := c.t.Hooks.Now()
 	wait, hasWait := retryAfter(resp, now)
 	if resp == nil {
-		c.Last.Outcome = c.outcomeWithout(err)
+		c.Last.Outcome, c.Last.cause = c.outcomeWithout(err), c.secrets.redactError(err)
 	} else {
 		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 			c.t.clockOffset.Store(new(date.Sub(now)))
@@ -165,9 +165,7 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 			return true
 		}
 	}
-	if c.Last.status == 0 {
-		c.t.outage.begin(c.Last.started, c.t.Hooks.Now(), c.Last.cause)
-	}
+	c.t.outage.begin(c.Last.started, c.t.Hooks.Now(), c.Last.cause)
 	return false
 }
 
@@ -216,7 +214,7 @@ func retryAfter(resp *http.Response, now time.Time) (wait time.Duration, ok bool
 
 // AwaitRetry waits for the time of another attempt, and reports whether one is allowed.
 func (c *Call) AwaitRetry(ctx context.Context) bool {
-	return c.Last.Outcome.In(Unknown|Succeeded) && c.pages <= pageRetries && !c.embeddedFailed() &&
+	return c.Last.Outcome.In(Unknown|Succeeded) && c.pages <= pageRetries &&
 		c.mayRetry(ctx, 0) && c.t.Hooks.Sleep(ctx, c.wait) == nil
 }
 

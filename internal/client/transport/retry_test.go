@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -51,12 +52,13 @@ func TestRetriesByMethod(t *testing.T) {
 		{"post 421", "submit-feedback", fakeapi.Fault{Status: 421}, 2, 0},
 		{"post 425", "submit-feedback", fakeapi.Fault{Status: 425}, 2, 0},
 		{"post 503 page with Retry-After", "submit-feedback", fakeapi.Fault{Status: 503, Header: http.Header{"Retry-After": {"1"}, "Content-Type": {"text/html"}}}, 2, 0},
+		{"delete with a text", "delete-mailbox", fakeapi.Fault{Status: 200, Text: "OK"}, 1, 0},
 		{"get 505", "get-mailbox", fakeapi.Fault{Status: 505}, 1, 505},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := fakeapi.New()
 			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("a", "b.example"))[0]
-			tc.fault.Op, tc.fault.Text = tc.op, `{"detail":"because"}`
+			tc.fault.Op, tc.fault.Text = tc.op, cmp.Or(tc.fault.Text, `{"detail":"because"}`)
 			err := call(t.Context(), newClient(t, f.Fail(tc.fault)), tc.op, id)
 			if client.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0) || err != nil && !strings.Contains(err.Error(), ": because (HTTP") {
 				t.Errorf("error %v, want status %d", err, tc.status)
@@ -85,6 +87,7 @@ func TestForeignResponses(t *testing.T) {
 		{"404 page", html(404, 1), 2, 2, 2},
 		{"200 page for ever", html(200, 99), -4, -4, -4},
 		{"404 page for ever", html(404, 99), 4, -4, -4}, // a list has the object
+		{"500 page for ever", html(500, 99), -9, -9, -9},
 		{"401 page", html(401, 1), -1, -1, -1},
 		{"405 page", html(405, 1), 1, -1, -1}, // likewise
 		{"redirect for ever", fakeapi.Fault{Status: 300, Times: 99}, -4, -4, -4},
@@ -102,7 +105,7 @@ func TestForeignResponses(t *testing.T) {
 				err := call(t.Context(), newClient(t, f.Fail(tc.fault)), op, id)
 				assert.Check(t, (err != nil) == (want < 0) && !client.IsNotFound(err), "error %v", err)
 				n := f.Count(op)
-				assert.Check(t, n == max(want, -want), "%d requests, want %d", n, want)
+				assert.Check(t, n == max(want, -want) && (op != "create-mailbox" || want == -1 || f.Count("list-mailboxes") > 0), "%d requests, want %d", n, want)
 			})
 		}
 	}
@@ -132,20 +135,21 @@ func call(ctx context.Context, c *client.Client, op, id string) (err error) {
 // TestEmbeddedFailure checks that nothing is resent to an embedded account that has failed,
 // and that the errors of all calls are one incident.
 func TestEmbeddedFailure(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 500, Times: 99}, fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 99})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 500, Times: 99}, fakeapi.Fault{Op: "get-mailbox", Status: 500})
 	c := newClient(t, f, func(o *client.Options) { o.Embedded = true })
 	_, created := createMailbox(t.Context(), c)
 	_, read := c.GetMailbox(t.Context(), "m")
 	for _, err := range []error{created, read} {
 		assert.Check(t, errors.Is(err, client.ErrEmbedded) && client.IncidentOf(err) != nil && client.IncidentOf(err) == client.IncidentOf(created), "%v", err)
 	}
-	assert.Check(t, len(f.Sent()) == 2 && len(f.Clock.Sleeps) == 0, "%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
+	_, missing := c.GetMailbox(t.Context(), "m")
+	assert.Check(t, len(f.Sent()) == 4 && len(f.Clock.Sleeps) == 0 && !errors.Is(missing, client.ErrEmbedded), "%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
 }
 
 // TestFacts checks what a transport learns from a request whose first response is lost, and the
 // defaults of its hooks.
 func TestFacts(t *testing.T) {
-	f := fakeapi.New().Fail(fakeapi.Fault{Op: "submit-feedback", DropAfter: true})
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "submit-feedback", DropAfter: true}, fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "no <the key>"})
 	f.HonoursKeys = true
 	f.OnRequest = func() { f.Clock.Advance(3 * time.Second) }
 	o := transport.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: f, Hooks: transport.Hooks{Now: f.Clock.Now, NewID: func() string { return "id" }}}
@@ -153,7 +157,7 @@ func TestFacts(t *testing.T) {
 	assert.NilError(t, err)
 	_, isKnown := tr.ClockOffset()
 	c, err := tr.NewCall(api.SubmitFeedback.Spec, &api.SubmitFeedbackRequest{})
-	assert.Check(t, err == nil && !isKnown && !tr.Changed.Load() && !tr.Reached() && tr.Hooks.Parallel == 8 && tr.Hooks.Jitter(0) == 0)
+	assert.Check(t, err == nil && !isKnown && !tr.Changed.Load() && !tr.Reached() && tr.Hooks.Parallel == 8 && tr.Hooks.Jitter(0) == 0 && tr.Hooks.Jitter(time.Hour) > 0)
 	_, err = transport.Send[api.Feedback](t.Context(), c)
 	assert.ErrorContains(t, err, "the request submit-feedback failed: the API did not respond")
 	assert.Check(t, c.AnyUnknown && c.MayBeProcessed() && !c.IsReplayed() && c.RequestID == "id" && c.Last.Took == 3*time.Second && !tr.HonoursKeys.Load() && tr.Changed.Load())
@@ -161,10 +165,10 @@ func TestFacts(t *testing.T) {
 	offset, isKnown := tr.ClockOffset()
 	assert.Check(t, err == nil && c.IsReplayed() && c.Attempts == 2 && f.Clock.Now().Sub(c.Started) == 6*time.Second && tr.HonoursKeys.Load() && tr.Confirmed.Load() && tr.Reached() && isKnown && offset == 0 && f.Requests[0].Key == "id" && f.Requests[1].Key == "id", "%v, %s", err, offset)
 	_, err = transport.Do(transport.ForLookup(t.Context(), "the key"), tr, api.GetMailbox, &api.MailboxRequest{Mailbox: "m"})
-	assert.Check(t, errors.Is(err, transport.ErrNotFound) && !errors.Is(err, errRefused) && f.Requests[2].Key == "the key", "%v", err)
+	assert.Check(t, errors.Is(err, transport.ErrNotFound) && client.IncidentOf(err) == nil && !errors.Is(err, errRefused) && f.Requests[2].Key == "the key" && strings.Contains(err.Error(), "begins: no <[redacted]>"), "%v", err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	assert.Check(t, tr.Hooks.Sleep(t.Context(), 1) == nil && tr.Hooks.Sleep(ended, time.Hour) != nil)
+	assert.Check(t, tr.Hooks.Sleep(t.Context(), 1) == nil && tr.Hooks.Sleep(ended, time.Hour) != nil && c.Pause(ended) != nil)
 }
 
 func TestWaits(t *testing.T) {
@@ -197,6 +201,13 @@ func TestWaits(t *testing.T) {
 			assert.Check(t, slices.Equal(f.Clock.Sleeps, tc.want), "waited %v, want %v", f.Clock.Sleeps, tc.want)
 		})
 	}
+}
+
+// TestWaitOfACreate checks that a create waits before it is resent, and no more after a refusal.
+func TestWaitOfACreate(t *testing.T) {
+	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 500}, fakeapi.Fault{Op: "create-mailbox", Status: 422})
+	_, err := createMailbox(t.Context(), newClient(t, f))
+	assert.Check(t, client.StatusOf(err) == 422 && slices.Equal(f.Clock.Sleeps, seconds(0.5)), "%v after %v", err, f.Clock.Sleeps)
 }
 
 func seconds(all ...float64) (d []time.Duration) {
@@ -234,7 +245,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel
 	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
-	assert.Check(t, err != nil && strings.Contains(err.Error(), "HTTP 503") && len(f.Sent()) == 1, "%v after %v", err, f.Sent())
+	assert.Check(t, err != nil && strings.Contains(err.Error(), "retry after HTTP 503") && len(f.Sent()) == 1, "%v after %v", err, f.Sent())
 }
 
 // TestRequestsPerMinute checks that no minute has more requests than allowed, that an
@@ -257,6 +268,7 @@ func TestRequestsPerMinute(t *testing.T) {
 		}
 		d := sent[len(sent)-1].Sub(sent[0])
 		assert.Check(t, d <= time.Duration(len(sent))*time.Minute/time.Duration(perMinute)+2*time.Second, "%d requests took %s", len(sent), d)
+		assert.Check(t, !slices.Contains(f.Clock.Sleeps, 0), "the waits are %v", f.Clock.Sleeps)
 		if perMinute > 1 {
 			continue
 		}

@@ -90,19 +90,17 @@ func (z zone) newRun(g goal, actual map[record]int64) *run {
 
 func (r *run) all(ctx context.Context, c changes) {
 	client.Parallel(r.client, c.byName, func(steps []step) {
-		isBlocked, isServed := false, false
+		isServed := false
 		var deleted []step
 		for _, s := range steps {
-			if isBlocked && !s.isDelete {
-				continue // a record that excludes this one could not be deleted
+			done := r.do(ctx, s)
+			if s.isDelete && !done {
+				break // the record excludes the ones that follow
 			}
-			switch done := r.do(ctx, s); {
-			case done && s.isDelete:
+			if s.isDelete {
 				deleted = append(deleted, s)
-			case done:
+			} else if done {
 				isServed = true
-			case s.isDelete:
-				isBlocked = true
 			}
 		}
 		if !isServed {
@@ -161,7 +159,7 @@ func (r *run) do(ctx context.Context, s step) bool {
 		}
 	case s.before != nil:
 		summary = fmt.Sprintf("Can't change the record %s of %s to %s", shortened(s.before.String()), r.name, shortened(s.value()))
-		_, err = r.client.UpdateDNSRecord(ctx, s.id, s.update())
+		_, err = r.client.UpdateDNSRecord(ctx, s.id, api.UpdateDNSRecordBody{Value: &s.rdata, TTL: &s.ttl, Prio: s.prio()})
 		if client.IsNotFound(err) { // deleted since the list was read
 			err = r.create(ctx, s)
 		}
@@ -207,17 +205,6 @@ func (r *run) fail(ctx context.Context, err error, summary string, s step) {
 	}
 }
 
-func (s step) update() api.UpdateDNSRecordBody {
-	body := api.UpdateDNSRecordBody{TTL: &s.ttl}
-	if s.rdata != s.before.rdata {
-		body.Value = &s.rdata
-	}
-	if s.priority != s.before.priority {
-		body.Prio = s.prio()
-	}
-	return body
-}
-
 // create creates the record of a step, or takes an identical one that others have created.
 func (r *run) create(ctx context.Context, s step) error {
 	_, err := r.client.CreateDNSRecord(ctx, api.CreateDNSRecordBody{Domain: r.id, Name: s.name, Type: s.recordType, Value: s.rdata, TTL: &s.ttl, Prio: s.prio()})
@@ -253,7 +240,7 @@ func (z zone) applyBlindly(ctx context.Context, g goal, want map[record]int64, d
 	for r, ttl := range g.prior {
 		if _, ok := want[r]; ok {
 			actual[r] = ttl
-		} else if g.isRemovable(r) && !g.ignored.match(r.recordKey) {
+		} else if !g.ignored.match(r.recordKey) {
 			remaining = append(remaining, r)
 		}
 	}

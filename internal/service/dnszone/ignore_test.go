@@ -1,10 +1,23 @@
 package dnszone
 
 import (
+	"slices"
 	"testing"
 
 	"gotest.tools/v3/assert"
 )
+
+// TestExcludes checks that only a record that the steps contradict is deleted before them, and the
+// order of records.
+func TestExcludes(t *testing.T) {
+	t.Parallel()
+	a, b := record{recordKey{"@", "A"}, "192.0.2.9", -1}, record{recordKey{"a", "A"}, "192.0.2.1", -1}
+	for _, all := range [][]record{{a, b}, {b, record{recordKey{"a", "MX"}, "a", 1}, record{recordKey{"a", "MX"}, "b", 1}, record{recordKey{"a", "MX"}, "a", 2}}} {
+		assert.Check(t, slices.IsSortedFunc(all, record.compare))
+	}
+	null, mx := step{record: record{recordKey{"@", "MX"}, ".", 0}}, record{recordKey{"@", "MX"}, "mx.example.net", 10}
+	assert.Check(t, excludes(mx, []step{null}) && !excludes(mx, []step{{record: mx}}) && !excludes(a, []step{null}))
+}
 
 // TestPatterns checks which records a pattern of ignore matches.
 func TestPatterns(t *testing.T) {

@@ -166,7 +166,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	removed, released := removedFrom(before, entries, config.Ignore, name)
 	warnReleased(diags, name, released)
-	if len(removed) > 0 && z.client != nil && !z.canList(ctx) {
+	if z.canOnlyCreate(ctx, removed) {
 		warnWillRemain(diags, z, removed)
 		return
 	}
@@ -207,7 +207,7 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 	}))
 	switch {
 	case resp.Diagnostics.HasError():
-	case len(deleted) > 0 && z.client != nil && !z.canList(ctx):
+	case z.canOnlyCreate(ctx, deleted):
 		warnWillRemain(&resp.Diagnostics, z, deleted)
 	default:
 		warnDestroy(&resp.Diagnostics, z.name, deleted, staying)
@@ -228,11 +228,14 @@ func destroyed(state model, o origin) (deleted, staying []record) {
 	return deleted, staying
 }
 
-// canList reports whether this API lists DNS records. It has all lifecycle operations on
-// them or none.
-func (z zone) canList(ctx context.Context) bool {
-	for _, err := range z.client.ListDNSRecords(client.WithPageSize(ctx, 1), api.ListDNSRecordsRequest{Domain: z.id}) {
-		return !errors.Is(err, client.ErrReadUnsupported)
+// canOnlyCreate reports whether this API can't delete the records, if there are any. An API that
+// can't list DNS records has no other lifecycle operation on them.
+func (z zone) canOnlyCreate(ctx context.Context, records []record) bool {
+	if z.client == nil || len(records) == 0 {
+		return false
 	}
-	return true
+	for _, err := range z.client.ListDNSRecords(client.WithPageSize(ctx, 1), api.ListDNSRecordsRequest{Domain: z.id}) {
+		return errors.Is(err, client.ErrReadUnsupported)
+	}
+	return false
 }

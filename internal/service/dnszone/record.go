@@ -100,7 +100,10 @@ func parseKey(s, domain string) (recordKey, error) {
 // parseValue parses a value of a key: the RDATA as in a zone file.
 func parseValue(k recordKey, s string) (record, error) {
 	priority, rdata, err := dnsdata.ParseRDATA(k.recordType, s)
-	return record{recordKey: k, priority: priority, rdata: rdata}, err
+	if err != nil {
+		return record{}, err
+	}
+	return record{recordKey: k, priority: priority, rdata: rdata}, nil
 }
 
 func sorted[V any](records map[record]V) []record {
@@ -150,8 +153,8 @@ type entryValue struct {
 	err     error
 }
 
-// isValid reports whether the value is known and has no error.
-func (v entryValue) isValid() bool { return !v.spelled.IsUnknown() && v.err == nil }
+// isValid reports whether the value is known, and valid for a valid key.
+func (v entryValue) isValid() bool { return v.record != record{} }
 
 // entriesOf reads the map records, in the order of its keys. domain is the domain's
 // name, or "" if it is unknown.
@@ -167,15 +170,14 @@ func entriesOf(records types.Map, domain string) []entry {
 func entryOf(spelled string, element attr.Value, domain string) entry {
 	e := entry{spelled: spelled}
 	e.key, e.keyErr = parseKey(spelled, domain)
-	object, ok := element.(types.Object)
-	if !ok || object.IsNull() || object.IsUnknown() {
-		e.isMissing = object.IsNull()
+	object, _ := element.(types.Object)
+	if object.IsUnknown() {
 		return e
 	}
 	fields := object.Attributes()
 	e.ttl, _ = fields["ttl"].(types.Int64)
-	list, ok := fields["values"].(types.List)
-	if !ok || list.IsNull() || list.IsUnknown() {
+	list, _ := fields["values"].(types.List)
+	if list.IsNull() || list.IsUnknown() {
 		e.isMissing = list.IsNull()
 		return e
 	}
@@ -207,7 +209,7 @@ func contents(entries []entry) map[record]int64 {
 	all := make(map[record]int64, len(entries))
 	for _, e := range entries {
 		for _, v := range e.values {
-			if e.keyErr == nil && v.isValid() {
+			if v.isValid() {
 				all[v.record] = e.effectiveTTL().ValueInt64()
 			}
 		}
@@ -233,10 +235,8 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 		byKey[r.recordKey] = append(byKey[r.recordKey], r)
 	}
 	spelling := make(map[recordKey]entry, len(spellings))
-	for _, e := range spellings {
-		if _, ok := spelling[e.key]; !ok && e.keyErr == nil {
-			spelling[e.key] = e
-		}
+	for _, e := range slices.Backward(spellings) {
+		spelling[e.key] = e
 	}
 	elements := make(map[string]attr.Value, len(byKey))
 	for key, records := range byKey {
@@ -279,8 +279,7 @@ func spelledValues(records []record, e entry) types.List {
 			position[v.record], spelled[v.record] = i-len(e.values), v.spelled.ValueString()
 		}
 	}
-	records = slices.Clone(records)
-	slices.SortStableFunc(records, func(a, b record) int { return cmp.Compare(position[a], position[b]) })
+	records = slices.SortedStableFunc(slices.Values(records), func(a, b record) int { return cmp.Compare(position[a], position[b]) })
 	values := make([]attr.Value, len(records))
 	for i, r := range records {
 		values[i] = types.StringValue(cmp.Or(spelled[r], r.value()))
@@ -304,13 +303,13 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 	}
 	configElements := config.Elements()
 	for _, e := range configured {
-		object, ok := configElements[e.spelled].(types.Object)
-		if !ok || object.IsNull() || object.IsUnknown() {
+		object, _ := configElements[e.spelled].(types.Object)
+		if object.IsNull() || object.IsUnknown() {
 			elements[e.spelled] = configElements[e.spelled]
 			continue
 		}
 		values := object.Attributes()["values"]
-		if before, ok := bySpelling[e.spelled]; ok && e.isKnown && maps.Equal(withoutTTL(e), withoutTTL(before)) {
+		if before, ok := bySpelling[e.spelled]; ok && maps.Equal(withoutTTL(e), withoutTTL(before)) {
 			values = priorElements[e.spelled].(types.Object).Attributes()["values"]
 		}
 		elements[e.spelled] = entryObject(e.effectiveTTL(), values)

@@ -3,7 +3,6 @@ package dnszone_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
@@ -36,12 +36,7 @@ func plans(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
 
 // served checks the domain's records.
 func served(t *testing.T, s *acctest.Server, want contents) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if got := existing(t, s); !maps.Equal(got, want) {
-			return fmt.Errorf("the domain has %v, want %v", got, want)
-		}
-		return nil
-	}
+	return func(*terraform.State) error { expectExisting(t, s, want); return nil }
 }
 
 // TestMoves moves single records into a zone and out of it again, as the guide describes:
@@ -66,17 +61,17 @@ func TestMoves(t *testing.T) {
 			Check:  served(t, s, record),
 		},
 		{Config: single, Check: func(*terraform.State) error {
-			for _, op := range s.Sent() {
-				if op != "create-dns-record" && op != "delete-dns-record" {
-					return fmt.Errorf("the journal has %v", s.Sent())
-				}
-			}
-			if len(s.Sent()) != 2 { // the single record, and the stranger's removal
-				return fmt.Errorf("the journal has %v", s.Sent())
-			}
+			assert.Check(t, is.DeepEqual(s.Sent(), []string{"create-dns-record", "delete-dns-record"})) // the single record, and the stranger's removal
 			return nil
 		}},
 	}})
+}
+
+func remove(t *testing.T, s *acctest.Server, line string) {
+	fields := strings.Fields(line)
+	found, err := s.Client.FindDNSRecords(t.Context(), "example.com", fields[1], fields[0], fields[2])
+	assert.NilError(t, err)
+	assert.NilError(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
 }
 
 // outside is a change by others between a plan and its apply.
@@ -89,12 +84,6 @@ func (change outside) CheckPlan(context.Context, plancheck.CheckPlanRequest, *pl
 // TestChangedAfterThePlan changes a domain's records between plan and apply. Core compares
 // what the two plans know, and calls a difference a bug of the provider.
 func TestChangedAfterThePlan(t *testing.T) {
-	remove := func(t *testing.T, s *acctest.Server, line string) {
-		fields := strings.Fields(line)
-		found, err := s.Client.FindDNSRecords(t.Context(), "example.com", fields[1], fields[0], fields[2])
-		assert.NilError(t, err)
-		assert.NilError(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
-	}
 	for name, change := range map[string]func(t *testing.T, s *acctest.Server, name string){
 		"added": func(t *testing.T, s *acctest.Server, name string) {
 			exist(t, s, contents{"more" + name + " A 192.0.2.7": 300})
