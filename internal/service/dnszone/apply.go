@@ -159,7 +159,7 @@ func (r *run) do(ctx context.Context, s step) bool {
 		}
 	case s.before != nil:
 		summary = fmt.Sprintf("Can't change the record %s of %s to %s", shortened(s.before.String()), r.name, shortened(s.value()))
-		_, err = r.client.UpdateDNSRecord(ctx, s.id, api.UpdateDNSRecordBody{Value: &s.rdata, TTL: &s.ttl, Prio: s.prio()})
+		_, err = r.client.UpdateDNSRecord(ctx, s.id, s.update())
 		if client.IsNotFound(err) { // deleted since the list was read
 			err = r.create(ctx, s)
 		}
@@ -203,6 +203,18 @@ func (r *run) fail(ctx context.Context, err error, summary string, s step) {
 	for _, d := range found {
 		r.diags.Append(diag.WithPath(at, d))
 	}
+}
+
+// update returns what the step changes.
+func (s step) update() (body api.UpdateDNSRecordBody) {
+	if s.rdata != s.before.rdata {
+		body.Value = &s.rdata
+	}
+	if s.priority != s.before.priority {
+		body.Prio = s.prio()
+	}
+	body.TTL = &s.ttl // null would be the default
+	return body
 }
 
 // create creates the record of a step, or takes an identical one that others have created.
