@@ -14,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -305,6 +306,8 @@ func TestImportOfDifferentTTLs(t *testing.T) {
 		p.NoErrors(diags)
 		expectExisting(t, s, contents{"www A 192.0.2.1": ttl, "www A 192.0.2.2": ttl})
 		assert.Check(t, is.DeepEqual(s.Sent()[before:], []string{"update-dns-record"}), "%d: sent", ttl)
+		whole := s.Control.Journal.Entries(journal.Filter{Operation: api.UpdateDNSRecord.ID, Body: "192.0.2"})
+		assert.Check(t, len(whole) == 0, "%d: an update sends the value, which does not change: %v", ttl, whole)
 		plan, _ = p.Walk().Plan(typeName, config, refreshed(p, o))
 		assert.Check(t, plan.State.Equal(o.State), "the next plan is %s", plan.State)
 	}
