@@ -15,9 +15,15 @@ func Execute(releaseVersion string) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(300) // a few megabytes more, and a fifth more pages of lists in the same time
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal ends the program at once
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // before anybody knows of the first: the next signal ends the program at once
+		cancel()
+	}()
 	p := cli.Program{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, ReleaseVersion: releaseVersion}
 	return Run(ctx, p)
 }
