@@ -116,7 +116,7 @@ var Registrant = api.ContactInfo{
 // Domain buys a domain outside Terraform.
 func (s *Server) Domain(t testing.TB, name string) *api.Domain {
 	t.Helper()
-	_, err := s.Client.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
+	_, err := s.Client.PurchaseDomain(t.Context(), name, api.PurchaseDomainsBody{WorkspaceID: s.WorkspaceID, ContactInfo: Registrant})
 	assert.NilError(t, err)
 	d, err := s.Client.GetDomain(t.Context(), name)
 	assert.NilError(t, err)
@@ -129,7 +129,7 @@ func (s *Server) UnpaidDomain(t testing.TB, name string) {
 	t.Helper()
 	served, err := client.New(client.Options{BaseURL: s.URL, AccountID: s.AccountID, Token: s.Token})
 	assert.NilError(t, err)
-	_, err = served.PurchaseDomain(t.Context(), name, s.WorkspaceID, Registrant)
+	_, err = served.PurchaseDomain(t.Context(), name, api.PurchaseDomainsBody{WorkspaceID: s.WorkspaceID, ContactInfo: Registrant})
 	assert.NilError(t, err)
 }
 

@@ -44,7 +44,7 @@ var creators = map[string]creator{
 		return idOr(dedicatedIPKeys.ID)(c.ClaimDedicatedIP(ctx, "option"))
 	}},
 	"purchase": {"purchase-domains", "list-domains", "domains", func(ctx context.Context, c *Client) (string, error) {
-		return idOr(func(d *PurchasedDomain) string { return d.ID })(c.PurchaseDomain(ctx, "Example.com", "w", api.ContactInfo{}))
+		return idOr(func(d *PurchasedDomain) string { return d.ID })(c.PurchaseDomain(ctx, "Example.com", api.PurchaseDomainsBody{WorkspaceID: "w"}))
 	}},
 }
 

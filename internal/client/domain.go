@@ -58,9 +58,10 @@ type PurchasedDomain struct {
 	Domain     *api.Domain // the adopted domain; nil after a purchase
 }
 
-// PurchaseDomain buys a domain, unless the account owns it already. A purchase that the API
-// reports as failed is an *Error with the error code as the type of its problem.
-func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, contact api.ContactInfo) (*PurchasedDomain, error) {
+// PurchaseDomain buys a domain, unless the account owns it already, with a body whose domains it
+// sets. A purchase that the API reports as failed is an *Error with the error code as the type of
+// its problem.
+func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.PurchaseDomainsBody) (*PurchasedDomain, error) {
 	owned, err := c.domains.Get(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
@@ -68,7 +69,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name, workspaceID string, c
 	if owned != nil {
 		return adopted(owned), nil
 	}
-	body := api.PurchaseDomainsBody{Domains: []string{name}, WorkspaceID: workspaceID, ContactInfo: contact}
+	body.Domains = []string{name}
 	bought, call, err := create(ctx, c, api.PurchaseDomains, &api.PurchaseDomainsRequest{Body: body}, createSpec[api.Purchase]{
 		object: name,
 		id: func(p *api.Purchase) string {

@@ -16,7 +16,7 @@ import (
 func TestPurchaseAdoptsWhatIsOwned(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("domains", fakeapi.Object{"name": "example.com", "status": "active"})[0]
-	d, err := newClient(t, f).PurchaseDomain(t.Context(), "EXAMPLE.com.", "w", api.ContactInfo{})
+	d, err := newClient(t, f).PurchaseDomain(t.Context(), "EXAMPLE.com.", api.PurchaseDomainsBody{WorkspaceID: "w"})
 	assert.Check(t, err == nil && d.Adopted && d.ID == id && d.Domain != nil && d.Status == "active" && f.Count("purchase-domains") == 0, "%+v, %v after %v", d, err, f.Sent())
 }
 
@@ -30,13 +30,13 @@ func TestPurchaseAdoptsAlreadyOwned(t *testing.T) {
 			id = f.Add("domains", fakeapi.Object{"name": "example.com"})[0]
 		}
 	}
-	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", api.PurchaseDomainsBody{WorkspaceID: "w"})
 	assert.Check(t, err == nil && d.Adopted && d.ID == id, "%+v, %v", d, err)
 }
 
 func TestPurchaseReportsFailure(t *testing.T) {
 	f := fakeapi.New()
-	_, err := newClient(t, f).PurchaseDomain(t.Context(), "taken.example", "w", api.ContactInfo{})
+	_, err := newClient(t, f).PurchaseDomain(t.Context(), "taken.example", api.PurchaseDomainsBody{WorkspaceID: "w"})
 	e, ok := errors.AsType[*Error](err)
 	assert.Check(t, ok && len(e.Problems) == 1 && e.Problems[0].Type == api.PurchaseUnavailable && e.RequestID != "" && strings.Contains(err.Error(), "somebody else owns it"), "%v", err)
 	assert.Check(t, len(ProblemsAt(err, "body", "domains")) == 1, "the problem has no place")
@@ -48,7 +48,7 @@ func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 	for _, byName := range []bool{false, true} {
 		f := fakeapi.New().PublishedOnly(405)
 		c := newClient(t, f)
-		d, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+		d, err := c.PurchaseDomain(t.Context(), "example.com", api.PurchaseDomainsBody{WorkspaceID: "w"})
 		assert.NilError(t, err)
 		key := d.ID
 		if byName {
@@ -65,7 +65,7 @@ func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 func TestNothingIsBoughtBlindly(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "list-domains", Status: 403, Times: 9})
 	c := newClient(t, f)
-	_, err := c.PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	_, err := c.PurchaseDomain(t.Context(), "example.com", api.PurchaseDomainsBody{WorkspaceID: "w"})
 	assert.Check(t, StatusOf(err) == 403, "%v", err)
 	assert.Check(t, f.Count("purchase-domains") == 0, "%v", f.Sent())
 }
@@ -73,12 +73,12 @@ func TestNothingIsBoughtBlindly(t *testing.T) {
 func TestPendingPayment(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "purchase-domains", Status: 200,
 		Text: `{"results":[{"domain_name":"example.com","status":"pending_payment","id":"d1"}],"payment_url":"https://pay.example/1"}`})
-	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", api.PurchaseDomainsBody{WorkspaceID: "w"})
 	assert.Check(t, err == nil && d.Status == api.PurchasePendingPayment && d.PaymentURL == "https://pay.example/1" && d.ID == "d1", "%+v, %v", d, err)
 
 	f = fakeapi.New().Fail(fakeapi.Fault{Op: "purchase-domains", DropAfter: true})
 	f.OnDrop = func() { f.Stored["domains"][0]["status"] = vocab.DomainPendingPayment }
-	d, err = newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	d, err = newClient(t, f).PurchaseDomain(t.Context(), "example.com", api.PurchaseDomainsBody{WorkspaceID: "w"})
 	assert.Check(t, err == nil && d.Status == api.PurchasePendingPayment && d.ID != "", "after a lost response: %+v, %v", d, err)
 }
 
@@ -91,6 +91,6 @@ func TestPurchaseThatIsProcessedLate(t *testing.T) {
 			f.Add("domains", fakeapi.Object{"name": "example.com"})
 		}
 	}
-	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", "w", api.ContactInfo{})
+	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", api.PurchaseDomainsBody{WorkspaceID: "w"})
 	assert.Check(t, err == nil && !d.Adopted && d.ID != "" && d.Status == api.PurchasePurchased && f.Count("purchase-domains") == 2, "%+v, %v after %v", d, err, f.Sent())
 }

@@ -138,7 +138,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 		return
 	}
 	workspaceID := a.workspace(ctx)
-	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), workspaceID, registrant)
+	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), api.PurchaseDomainsBody{WorkspaceID: workspaceID, ContactInfo: registrant})
 	switch {
 	case err != nil:
 		addPurchaseError(diags, err, a.plan)
