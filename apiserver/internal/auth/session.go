@@ -207,8 +207,17 @@ func sessionCipher(secretHash []byte) cipher.AEAD {
 // Cipher returns AES-256 in Galois/Counter Mode, with random nonces and a key that follows from a
 // secret and its purpose.
 func Cipher(secret []byte, purpose string) cipher.AEAD {
-	key, _ := hkdf.Key(sha256.New, secret, nil, purpose, 32) // none fails with a key of this length
-	block, _ := aes.NewCipher(key)
-	aead, _ := cipher.NewGCMWithRandomNonce(block)
+	key, err := hkdf.Key(sha256.New, secret, nil, purpose, 32)
+	if err != nil {
+		panic(err) // the length is valid
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
 	return aead
 }

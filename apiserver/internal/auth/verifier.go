@@ -78,7 +78,10 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 			return err
 		}
 		for _, account := range accounts {
-			who, _ := user.enter(account.ID, api.Spec{}) // no subject, if it names itself like the built-in owner
+			who, err := user.enter(account.ID, api.Spec{})
+			if err != nil { // it names itself like the built-in owner
+				continue
+			}
 			grants, err := r.GrantsOf(account.ID, who.Subjects)
 			if err != nil {
 				return err
