@@ -202,15 +202,19 @@ func (l Collection[T]) description(first, note string) string {
 // SetModel sets a model from a response, with the [Scope] if it has one. Domains may be
 // read through a cache.
 func (d *Definition[T, M]) SetModel(ctx context.Context, domains DomainReader, m *M, v *T) {
-	if d.Flatten != nil {
-		d.Flatten(m, v)
-	} else {
-		Flatten(m, v)
-	}
+	d.flatten(m, v)
 	if s, ok := any(m).(interface {
 		setReferences(context.Context, DomainReader)
 	}); ok {
 		s.setReferences(ctx, domains)
+	}
+}
+
+func (d *Definition[T, M]) flatten(m *M, v *T) {
+	if d.Flatten != nil {
+		d.Flatten(m, v)
+	} else {
+		Flatten(m, v)
 	}
 }
 

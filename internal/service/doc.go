@@ -11,9 +11,8 @@
 // Each kind has a package below, with its name in the API (mailbox, domain, ...) and
 // the same files:
 //
-//	definition.go     the Definition
-//	schema.go         the attributes; the model, which has a field for each of them, and the
-//	                  bodies of requests that are made from it
+//	definition.go     the Definition; the attributes; the model, which has a field for each of
+//	                  them, and the bodies of requests that are made from it
 //	resource.go       Create, and what the kind adds to Read, Update, Delete and ImportState
 //	plan.go           ModifyPlan: warnings, and what the API changes by itself
 //	action_<name>.go  an action

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -105,17 +106,38 @@ func ExistingAdvice(resourceType, importKey string) string {
 		"use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
 }
 
-// Change describes for [Existing] how an adoption changes an attribute, or returns nothing if the
-// two values mean the same.
-func Change(ctx context.Context, attribute string, from, to attr.Value) []string {
-	same := from.Equal(to)
+// Changes describes for [Existing] what the adoption of an object changes: the ChangedArguments
+// but for those in except.
+func (d *Definition[T, M]) Changes(ctx context.Context, found *T, plan M, except ...string) (all []string) {
+	var now M
+	d.flatten(&now, found)
+	from, to := valuesOf(now), valuesOf(plan)
+	for _, name := range d.ChangedArguments(ctx, now, plan) {
+		if !slices.Contains(except, name) {
+			all = append(all, name+" from "+shown(ctx, from[name])+" to "+shown(ctx, to[name]))
+		}
+	}
+	return all
+}
+
+// ChangedArguments returns which arguments differ, but for those that replace the object.
+func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M) (names []string) {
+	from, to := valuesOf(before), valuesOf(after)
+	for name, a := range d.Attributes() {
+		if (a.IsRequired() || a.IsOptional()) && !slices.Contains(d.ReplacedBy, name) && !meansSame(ctx, from[name], to[name]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func meansSame(ctx context.Context, from, to attr.Value) bool {
 	if v, ok := from.(basetypes.StringValuableWithSemanticEquals); ok && !to.IsUnknown() && !to.IsNull() && !from.IsNull() {
-		same, _ = v.StringSemanticEquals(ctx, to.(basetypes.StringValuable))
+		same, _ := v.StringSemanticEquals(ctx, to.(basetypes.StringValuable))
+		return same
 	}
-	if same {
-		return nil
-	}
-	return []string{attribute + " from " + shown(ctx, from) + " to " + shown(ctx, to)}
+	return from.Equal(to)
 }
 
 func shown(ctx context.Context, v attr.Value) string {

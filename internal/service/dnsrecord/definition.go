@@ -3,15 +3,26 @@
 package dnsrecord
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -107,4 +118,204 @@ func checkID(s string) (string, error) {
 		return "", fmt.Errorf("must be a number such as 1042, not %.40q", s)
 	}
 	return s, nil
+}
+
+const description = "A DNS record of a domain.\n\n" +
+	"Every domain comes with the records that its mail needs: MX, SPF, DKIM and DMARC. They are system-managed and exist as long as the domain; they need no resource and can't have one. To own all records of a domain, use `mailhost_dns_zone`; a plan that has both for one record is an error.\n\n" +
+	"To set your own policy, create the record: a TXT record at `@` that begins with `v=spf1`, one at `_dmarc` that begins with `v=DMARC1`, and MX records at `@` replace the system-managed ones of that kind. Those return when you delete the last of yours. " +
+	"A name has one SPF and one DMARC record; a second one is an error. DKIM records are not replaced.\n\n" +
+	"An API with the published operations only can create a record, but not read, change or delete it. There a refresh keeps the state as it is; a change of `value`, `ttl` or `priority` is an error that explains " +
+	"how to replace the record; a destroy drops the record from the state with a warning; and no record can be imported. If an identical record exists, only the apply knows it: it fails, or adopts the record with `on_existing = \"adopt\"` if the API returns its id."
+
+// recordType validates a type, here and in data sources.
+var recordType = validate.OneOf[api.CreateDNSRecordBody]("type")
+
+func attributes() map[string]schema.Attribute {
+	ctx := context.Background()
+	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
+	priority := validate.Range[api.CreateDNSRecordBody]("prio")
+	return map[string]schema.Attribute{
+		"id":     service.ComputedString("Id of the record: a number, in decimal."),
+		"domain": service.Domain("domain_id", "Domain of the record", "Changing it replaces the record."),
+		"name": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.DNSName,
+			PlanModifiers:       []planmodifier.String{keepEqual(model.sameName), stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
+		},
+		"type": schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{recordType},
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: fmt.Sprintf("Type of the record: %s. Changing it replaces the record.", recordType.MarkdownDescription(ctx)),
+		},
+		"value": schema.StringAttribute{
+			Required:      true,
+			CustomType:    customtype.DNSValue,
+			PlanModifiers: []planmodifier.String{keepEqual(model.sameValue)},
+			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
+				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",
+		},
+		"ttl": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			Default:             int64default.StaticInt64(api.DefaultDNSTTL),
+			Validators:          []validator.Int64{ttl},
+			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the record, in seconds: %s. Default: `%d`.", ttl.MarkdownDescription(ctx), api.DefaultDNSTTL),
+		},
+		"priority": schema.Int64Attribute{
+			Optional:            true,
+			Validators:          []validator.Int64{priority},
+			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx)),
+		},
+		"is_system_managed": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the record was created with its domain. Always false, because such records can't be managed."},
+		"domain_id":         service.ComputedString("UUID of the domain; null if the credential may not see the domain."),
+		"domain_name":       service.ComputedString("Name of the domain, in ASCII."),
+		"fqdn":              service.ComputedString("Full name of the record in ASCII, without a trailing dot."),
+	}
+}
+
+type model struct {
+	ID              types.String      `tfsdk:"id"`
+	Domain          customtype.String `tfsdk:"domain"`
+	Name            customtype.String `tfsdk:"name"`
+	Type            types.String      `tfsdk:"type"`
+	Value           customtype.String `tfsdk:"value"`
+	TTL             types.Int64       `tfsdk:"ttl"`
+	Priority        types.Int64       `tfsdk:"priority"`
+	IsSystemManaged types.Bool        `tfsdk:"is_system_managed"`
+	DomainID        types.String      `tfsdk:"domain_id"`
+	DomainName      types.String      `tfsdk:"domain_name"`
+	FQDN            types.String      `tfsdk:"fqdn"`
+	OnExisting      types.String      `tfsdk:"on_existing"`
+}
+
+func (m model) String() string {
+	if m.Type.ValueString() == "" { // an import found no record
+		return "DNS record " + m.ID.ValueString()
+	}
+	return fmt.Sprintf("%s record %s of %s", m.Type.ValueString(), m.Name.ValueString(), m.Domain.ValueString())
+}
+
+// naturalKey returns the record's natural key as configured.
+func (m model) naturalKey() recordKey {
+	return recordKey{domain: m.Domain.ValueString(), recordType: m.Type.ValueString(), name: m.Name.ValueString(), value: m.Value.ValueString()}
+}
+
+// naturalKeys returns the keys of a record in the walk: its name, type and value in each form
+// of its domain.
+func naturalKeys(of service.Attributes) []string {
+	name, recordType, value := of.Text("name"), of.Text("type"), of.Text("value")
+	if name == "" || recordType == "" || value == "" {
+		return nil
+	}
+	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), ZoneName(of.Text("domain")))); err == nil {
+		name = relative
+	}
+	if canonical, err := dnsdata.NormalizeValue(recordType, value); err == nil {
+		value = canonical
+	}
+	return service.DomainKeys(of.Text, name+" "+recordType+" "+value+" ")
+}
+
+func (m model) importID() string {
+	k := m.naturalKey()
+	return strings.Join([]string{k.domain, k.recordType, k.name, k.value}, "/")
+}
+
+func (m model) sameName(a, b string) bool {
+	return customtype.EqualInZone(m.DomainName.ValueString(), a, b)
+}
+
+func (m model) sameValue(a, b string) bool {
+	return customtype.EqualFor(m.Type.ValueString(), a, b)
+}
+
+func (m *model) setZone(z zone) {
+	m.Domain = customtype.KeepDomainRef(m.Domain, z.id, z.name)
+	if m.DomainID = types.StringValue(z.id); z.id == "" {
+		m.DomainID = types.StringNull()
+	}
+	m.DomainName = types.StringValue(z.name)
+}
+
+// flatten sets the model from a response, after setZone.
+func (m *model) flatten(r *api.DNSRecord) {
+	zone := m.DomainName.ValueString()
+	m.ID = types.StringValue(strconv.FormatInt(r.ID, 10))
+	m.Name = customtype.KeepName(m.Name, zone, r.Name)
+	m.Type = types.StringValue(r.Type)
+	m.Value = customtype.KeepValue(m.Value, r.Type, r.Value)
+	m.TTL = types.Int64Value(r.TTL)
+	m.Priority = types.Int64PointerValue(r.Priority)
+	m.IsSystemManaged = types.BoolValue(r.IsSystemManaged)
+	m.FQDN = types.StringValue(fqdn(r.Name, zone))
+}
+
+func fqdn(name, zone string) string {
+	relative, err := dnsdata.NormalizeName(name, zone)
+	switch {
+	case err != nil:
+		relative = name
+	case relative == "@":
+		return zone
+	}
+	return relative + "." + zone
+}
+
+// ValidateConfig checks attributes that depend on each other, if both are known.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	config.checkName(&resp.Diagnostics)
+	config.checkValue(&resp.Diagnostics)
+	config.checkPriority(&resp.Diagnostics)
+}
+
+// checkName checks the name in its zone. The attribute's own validator reports
+// everything else.
+func (m model) checkName(diags *diag.Diagnostics) {
+	name, zone := m.Name.ValueString(), ZoneName(m.Domain.ValueString())
+	if zone == "" || dnsdata.ValidateName(name) != nil {
+		return
+	}
+	if _, err := dnsdata.NormalizeName(name, zone); err != nil {
+		service.AddInvalidValue(diags, "name", err)
+	}
+}
+
+func (m model) checkValue(diags *diag.Diagnostics) {
+	if m.Value.IsNull() || m.Value.IsUnknown() || m.typeIsInvalid() {
+		return
+	}
+	_, err := customtype.DNSValue.Normalize(m.Value.ValueString())
+	if !m.Type.IsUnknown() {
+		_, err = dnsdata.NormalizeValue(m.Type.ValueString(), m.Value.ValueString())
+	}
+	if err != nil {
+		service.AddInvalidValue(diags, "value", err)
+	}
+}
+
+func (m model) checkPriority(diags *diag.Diagnostics) {
+	if m.Priority.IsUnknown() || m.Type.IsUnknown() || m.typeIsInvalid() {
+		return
+	}
+	p := api.CheckPriority(m.Type.ValueString(), !m.Priority.IsNull())
+	switch {
+	case p == nil:
+	case p.Type == api.TypeMissing:
+		diags.AddAttributeError(path.Root("priority"), "Missing priority",
+			fmt.Sprintf("A record of the type %s needs a priority, for instance priority = 10. The record with the lowest priority comes first.", m.Type.ValueString()))
+	default:
+		service.AddInvalidValue(diags, "priority", errors.New(p.Msg))
+	}
+}
+
+// typeIsInvalid reports whether the attribute's own validator refused the type.
+func (m model) typeIsInvalid() bool {
+	_, err := dnsdata.NormalizeType(m.Type.ValueString())
+	return !m.Type.IsUnknown() && err != nil
 }

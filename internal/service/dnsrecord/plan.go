@@ -67,11 +67,14 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if found == nil {
 		return
 	}
-	e := service.Existing{Label: plan.String(), Type: typeName, ID: strconv.FormatInt(found.ID, 10), ImportKey: plan.importID()}
-	if !plan.TTL.IsUnknown() {
-		e.Changes = service.Change(ctx, "ttl", types.Int64Value(found.TTL), plan.TTL)
+	except := []string{"value", "priority"} // they mean the same
+	if plan.TTL.IsUnknown() {
+		except = append(except, "ttl") // it stays
 	}
-	r.PlanExisting(diags, plan.OnExisting, e)
+	r.PlanExisting(diags, plan.OnExisting, service.Existing{
+		Label: plan.String(), Type: typeName, ID: strconv.FormatInt(found.ID, 10), ImportKey: plan.importID(),
+		Changes: r.Changes(ctx, &located{DNSRecord: *found}, plan, except...),
+	})
 }
 
 // warnNoUpdate warns in a plan that changes the record, if the API can't. It is no

@@ -15,12 +15,24 @@
 package dnszone
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 )
@@ -61,4 +73,234 @@ var definition = &service.Definition[api.Domain, model]{
 			return err
 		},
 	},
+}
+
+const description = "All DNS records of a domain. The resource owns the domain's records: what is in `records` exists, and **every other record is removed**, except those that `ignore` matches and the system-managed records that every domain comes with. " +
+	"To manage single records and leave the others alone, use `mailhost_dns_record`.\n\n" +
+	"Creating it takes the domain over: existing records that are in `records` are kept, missing ones are created, and the others are removed. The plan names each record that it removes; the apply removes one that others have added since then too, and names all of them in a warning. " +
+	"To be bound to what the plan names, import the zone instead. After that, a record that appears after a plan is left alone, with a warning; the next plan names it. " +
+	"A refresh shows what others have added as a change of `records`.\n\n" +
+	"Your own SPF, DMARC and MX records at the domain replace the system-managed ones of that kind, which return when you remove the last of yours.\n\n" +
+	"Destroying it deletes the records that it created or took over. Records that others have added since the last apply stay. " +
+	"To stop managing the domain's records without deleting them, use a `removed` block with `destroy = false`.\n\n" +
+	"Don't use `mailhost_dns_record` for the same domain in one configuration, except for names that `ignore` matches; the plan refuses that where it can see both.\n\n" +
+	"An API with the published operations only can't list, change or delete DNS records. There the resource creates records and trusts the state: it can't see others, and the plan warns of each record that remains."
+
+// defaultTimeout limits each operation.
+const defaultTimeout = 20 * time.Minute
+
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id":     service.ComputedString("UUID of the domain."),
+		"domain": service.Domain("domain_id", "Domain whose records these are", "Changing it deletes the records from the old domain and takes the new one over."),
+		"records": schema.MapAttribute{
+			Required:    true,
+			ElementType: entryType,
+			MarkdownDescription: "The records, by name and type, such as `\"@ MX\"`, `\"www CNAME\"` or `\"_imaps._tcp SRV\"`. A name is relative to the domain, or in full; `@` is the domain itself. " +
+				"The types are those of `mailhost_dns_record`. Two keys that mean the same are an error.",
+		},
+		"ignore": schema.ListAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Patterns for records that others manage; they are neither changed nor shown. A pattern is a name relative to the domain, in which `*` stands for any characters of one label, `**` for any characters and `?` for one character; " +
+				"types may follow, separated by commas: `\"_acme-challenge**\"`, `\"dev TXT\"`, `\"*.dyn A,AAAA\"`. Only `@` and `**` match the domain itself. A key of `records` that a pattern matches is an error. " +
+				"A record that a new pattern matches stays in the domain and is no longer managed.",
+		},
+		"purged": schema.ListAttribute{
+			Computed:            true,
+			ElementType:         types.StringType,
+			MarkdownDescription: "The records that the resource removed when it took the domain over, or when `ignore` last changed: records that the state did not have. The plan names them in a warning. Null if there were none.",
+		},
+		"domain_id":   service.ComputedString("UUID of the domain."),
+		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+	}
+}
+
+// ttlLimits are those of the contract.
+var ttlLimits = api.LimitsOf[api.CreateDNSRecordBody]("ttl")
+
+// RecordFields returns the fields of an entry of records as Terraform sees them.
+func RecordFields() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"ttl": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the records, in seconds: between %d and %d. Default: `%d`.", *ttlLimits.Minimum, *ttlLimits.Maximum, api.DefaultDNSTTL),
+		},
+		"values": schema.ListAttribute{
+			Required:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "The values, at least one, each as in a zone file: for instance `192.0.2.1` (A), `10 mail.example.com.` (MX: priority, host), `0 5 443 sip.example.com.` (SRV: priority, weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
+				"A host name is complete, with or without the trailing dot. A TXT value is the text itself, of any length, or quoted strings. The order has no meaning.",
+		},
+	}
+}
+
+func settings() map[string]schema.Attribute {
+	limit := func(operation string) string {
+		return fmt.Sprintf("How long %s may take in all, such as `90s` or `1h`. Default: `%dm`. What is not done by then is an error, and the next apply continues.", operation, int(defaultTimeout.Minutes()))
+	}
+	a := timeouts.Attributes(context.Background(), timeouts.Opts{
+		Create: true, CreateDescription: limit("a create"),
+		Update: true, UpdateDescription: limit("an update"),
+		Delete: true, DeleteDescription: limit("a destroy"),
+	}).(schema.SingleNestedAttribute)
+	a.MarkdownDescription = "How long operations may take."
+	return map[string]schema.Attribute{"timeouts": a}
+}
+
+type model struct {
+	ID         types.String      `tfsdk:"id"`
+	Domain     customtype.String `tfsdk:"domain"`
+	Records    types.Map         `tfsdk:"records"`
+	Ignore     types.List        `tfsdk:"ignore"`
+	Purged     types.List        `tfsdk:"purged"`
+	DomainID   types.String      `tfsdk:"domain_id"`
+	DomainName types.String      `tfsdk:"domain_name"`
+	Timeouts   timeouts.Value    `tfsdk:"timeouts"`
+}
+
+func (m model) String() string {
+	return "DNS zone of " + cmp.Or(m.Domain.ValueString(), m.ID.ValueString())
+}
+
+// mixedTTL is the TTL of an entry whose records have different ones, as no record can have it.
+const mixedTTL = 0
+
+// entries returns the entries of records in a state, where a missing TTL means different ones.
+func (m model) entries() []entry {
+	all := entriesOf(m.Records, m.DomainName.ValueString())
+	for i := range all {
+		if all[i].ttl.IsNull() {
+			all[i].ttl = types.Int64Value(mixedTTL)
+		}
+	}
+	return all
+}
+
+func (m model) ignored() patterns {
+	all, _ := patternsOf(m.Ignore, m.DomainName.ValueString())
+	return all
+}
+
+func (m model) zone(c *client.Client) zone {
+	return zone{client: c, id: m.ID.ValueString(), name: m.DomainName.ValueString()}
+}
+
+func (m *model) setDomain(id, name string) {
+	m.ID, m.DomainID, m.DomainName = types.StringValue(id), types.StringValue(id), types.StringValue(name)
+	m.Domain = customtype.KeepDomainRef(m.Domain, id, name)
+}
+
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	domain := dnsrecord.ZoneName(config.Domain.ValueString())
+	check(entriesOf(config.Records, domain), config.Ignore, domain, &resp.Diagnostics)
+}
+
+var recordsPath = path.Root("records")
+
+func (e entry) at(i int) path.Path {
+	return recordsPath.AtMapKey(e.spelled).AtName("values").AtListIndex(i)
+}
+
+// check reports every problem of the entries and the patterns. Names are compared
+// once more when the domain is known: www and www.example.com may be the same.
+func check(entries []entry, ignore types.List, domain string, diags *diag.Diagnostics) {
+	ignored := checkPatterns(ignore, domain, diags)
+	first := map[recordKey]entry{}
+	for _, e := range entries {
+		at := recordsPath.AtMapKey(e.spelled)
+		if e.keyErr != nil {
+			addInvalid(diags, at, "key", e.keyErr)
+			continue
+		}
+		if other, exists := first[e.key]; exists {
+			addInvalid(diags, at, "key", fmt.Errorf("it means the same as the key %q; put all values into one of the two", other.spelled))
+		} else {
+			first[e.key] = e
+		}
+		if i := ignored.index(e.key); i >= 0 {
+			addInvalid(diags, at, "key", fmt.Errorf("ignore leaves these records to others: the pattern number %d matches the key. Remove the key or the pattern", i+1))
+		}
+		if ttl := e.ttl.ValueInt64(); !e.ttl.IsNull() && !e.ttl.IsUnknown() && (ttl < *ttlLimits.Minimum || ttl > *ttlLimits.Maximum) {
+			addInvalid(diags, at.AtName("ttl"), "ttl", fmt.Errorf("must be between %d and %d, got %d", *ttlLimits.Minimum, *ttlLimits.Maximum, ttl))
+		}
+		e.checkValues(domain, diags)
+	}
+	checkBeside(entries, first, diags)
+}
+
+func checkPatterns(ignore types.List, domain string, diags *diag.Diagnostics) patterns {
+	for i, element := range ignore.Elements() {
+		s, _ := element.(types.String)
+		if s.IsUnknown() {
+			continue
+		}
+		if _, err := parsePattern(s.ValueString(), domain); err != nil {
+			addInvalid(diags, path.Root("ignore").AtListIndex(i), "pattern", err)
+		}
+	}
+	all, _ := patternsOf(ignore, domain)
+	return all
+}
+
+// checkValues reports the problems of the entry's values, each by itself and with the
+// others.
+func (e entry) checkValues(domain string, diags *diag.Diagnostics) {
+	if e.isMissing || e.isKnown && len(e.values) == 0 {
+		addInvalid(diags, recordsPath.AtMapKey(e.spelled).AtName("values"), "list", errors.New("it must have at least one value; to have no such records, remove the key"))
+	}
+	first, ofPurpose := map[record]int{}, map[dnsdata.Purpose]int{}
+	for i, v := range e.values {
+		switch {
+		case v.spelled.IsUnknown():
+			continue
+		case v.spelled.IsNull():
+			addInvalid(diags, e.at(i), "value", errors.New("it must not be null"))
+			continue
+		case v.err != nil:
+			addInvalid(diags, e.at(i), "value", v.err)
+			continue
+		}
+		if j, exists := first[v.record]; exists {
+			addInvalid(diags, e.at(i), "value", fmt.Errorf("it means the same as values[%d]; remove one of the two", j))
+			continue
+		}
+		first[v.record] = i
+		purpose := v.record.purpose()
+		j, isSecond := ofPurpose[purpose]
+		switch {
+		case e.key.recordType == dnsdata.TypeCNAME && domain != "" && dnsdata.EqualsTarget(e.key.name, domain, v.record.rdata):
+			addInvalid(diags, e.at(i), "value", errors.New("a CNAME must not point to its own name"))
+		case e.key.recordType == dnsdata.TypeCNAME && len(e.values) > 1 && i > 0:
+			addInvalid(diags, e.at(i), "value", errors.New("a name has at most one CNAME"))
+		case v.record.isNullMX() && len(e.values) > 1:
+			addInvalid(diags, e.at(i), "value", errors.New("a null MX excludes other MX records at its name (RFC 7505)"))
+		case isSecond && purpose.Single():
+			addInvalid(diags, e.at(i), "value", fmt.Errorf("a name has at most one %s record, because of two receivers take neither; put all into values[%d]", purpose, j))
+		}
+		ofPurpose[purpose] = i
+	}
+}
+
+// checkBeside reports CNAMEs at names with other records.
+func checkBeside(entries []entry, byKey map[recordKey]entry, diags *diag.Diagnostics) {
+	for _, e := range entries {
+		if e.keyErr != nil || e.key.recordType == dnsdata.TypeCNAME {
+			continue
+		}
+		if cname, ok := byKey[recordKey{e.key.name, dnsdata.TypeCNAME}]; ok {
+			addInvalid(diags, recordsPath.AtMapKey(e.spelled), "key", fmt.Errorf("the name has the CNAME %q, and a CNAME excludes other records at its name", cname.spelled))
+		}
+	}
+	if cname, ok := byKey[recordKey{"@", dnsdata.TypeCNAME}]; ok {
+		addInvalid(diags, recordsPath.AtMapKey(cname.spelled), "key", errors.New("the domain itself can't be a CNAME, because it has other records (RFC 1034, section 3.6.2)"))
+	}
+}
+
+// addInvalid adds an error at an element of the configuration. The message begins with the
+// path, because some CLIs show only the first line of the resource.
+func addInvalid(diags *diag.Diagnostics, at path.Path, what string, err error) {
+	diags.AddAttributeError(at, "Invalid "+what, service.ReasonAt(at, err.Error()))
 }

@@ -305,7 +305,7 @@ func TestAdopted(t *testing.T) {
 		t.Errorf("nothing differs, and there is no contact, but: %s", text)
 	}
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"workspace_id": "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", "auto_renew": acctest.Unknown, "redirect_url": acctest.Unknown, "on_existing": "adopt"}), nil)
-	acctest.Expect(t, diags, "workspace_id from "+s.WorkspaceID+" to 7f0c1c1e", "auto_renew from false to a value that is known after the apply")
+	acctest.Expect(t, diags, "auto_renew from false to a value that is known after the apply", "workspace_id from "+s.WorkspaceID+" to 7f0c1c1e")
 
 	// The apply warns if the plan had an unknown name.
 	plan, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown, "auto_renew": true, "on_existing": "adopt"}), nil)

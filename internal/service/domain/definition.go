@@ -6,12 +6,22 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 var Definition = &service.Definition[api.Domain, model]{
@@ -67,4 +77,232 @@ var Definition = &service.Definition[api.Domain, model]{
 			return nil
 		},
 	},
+}
+
+const description = "A domain of the account. Creating it **buys** the domain. If the account owns the domain already, the plan fails, or adopts it with `on_existing = \"adopt\"`, and nothing is bought. The plan shows the price if the API returns one, and the settings that an adoption changes. " +
+	"A plan of a new domain fails while the domain or its price can't be looked up because of an outage, so that no saved plan buys what it has not shown.\n\n" +
+	"Destroying it deletes the domain with its DNS records. The API refuses that while the domain has mailboxes, and there is no refund. " +
+	"Use `lifecycle { prevent_destroy = true }` for a domain that matters.\n\n" +
+	"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (except for a domain that the registry refused), because they would delete the domain and buy the same name again. " +
+	"If you rename the resource, add a `moved` block. " +
+	"If you apply a saved plan after the domain was added to or removed from the account, the apply stops before it buys anything: plan again."
+
+func settings() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"contact_info": contactAttribute(),
+		"on_existing":  service.OnExisting("the domain in the account", "changes its settings, without buying anything"),
+		"acquisition": service.ComputedString("How Terraform got the domain: `purchase`, or `adopt` for a domain that the account owned already, including an imported one. The plan of a new domain shows it if the `name` is known, " +
+			"and the apply does nothing else. Null for a domain that an earlier version of the provider created."),
+		"purchase_price": service.ComputedString("The price that the plan of the purchase has shown, such as `12.00 USD`. If it is another one when the plan is applied, the apply stops before it buys anything. " +
+			"Null for a domain that was not bought, and for an API that returns the price only with the purchase."),
+	}
+}
+
+// attributes returns the attributes that the API returns. None is volatile, because
+// ModifyPlan plans those that an update changes.
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"name": schema.StringAttribute{
+			Required:      true,
+			CustomType:    customtype.DomainName,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Name of the domain, such as `example.com`. Upper and lower case, a trailing dot, and Unicode or ASCII (IDNA) are the same. " +
+				"Changing it replaces the domain: another domain is bought and this one is deleted.",
+		},
+		"workspace_id": schema.StringAttribute{
+			Optional: true, Computed: true,
+			CustomType:    customtype.UUID,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			MarkdownDescription: "UUID of the workspace that the domain is in. Default: the account's default workspace for a purchase, which the plan shows, and the current workspace for an adoption. " +
+				"Changing it moves the domain; removing it leaves the domain where it is.",
+		},
+		"auto_renew": schema.BoolAttribute{
+			Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+			MarkdownDescription: "Whether the registration is renewed automatically. Default: `false`, also for a domain that is adopted or imported.",
+		},
+		"redirect_url": schema.StringAttribute{
+			Optional:            true,
+			CustomType:          customtype.RedirectURL,
+			Validators:          []validator.String{validate.Length[api.UpdateDomainBody]("redirect_url")},
+			MarkdownDescription: "Where the domain's web traffic is redirected to, an absolute http or https URL. Removing it ends the redirect.",
+		},
+		"id":                         service.ComputedString("UUID of the domain."),
+		"status":                     service.ComputedString("State of the domain: pending_payment, pending, active or failed."),
+		"outbound_routing_ready":     schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether mail can be sent from the domain."},
+		"dedicated_ip_id":            service.ComputedString("UUID of the dedicated IP that sends the domain's mail, if one is assigned."),
+		"inbound_tenant_id":          service.ComputedString("UUID of the tenant that receives the domain's incoming mail, if one is assigned."),
+		"inbound_tenant_external_id": service.ComputedString("Id of the tenant of `inbound_tenant_id` at its own provider."),
+		"inbound_tenant_name":        service.ComputedString("Name of the tenant of `inbound_tenant_id`."),
+		"inbound_tenant_type":        service.ComputedString("Type of the tenant of `inbound_tenant_id`."),
+		"redirect_mode":              service.ComputedString("How web traffic is redirected: 301, 302 or iframe; null without a redirect."),
+		"tags": schema.ListNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "Labels of the domain.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"id":   service.ComputedString("UUID of the label."),
+				"name": service.ComputedString("Name of the label."),
+			}},
+		},
+		"created_at": service.ComputedString("When the domain was added to the account (RFC 3339)."),
+		"updated_at": service.ComputedString("When the domain was last changed (RFC 3339)."),
+	}
+}
+
+// contact is the attribute contact_info; each of its attributes is required.
+type contact struct {
+	Address1     string `tfsdk:"address_1"`
+	City         string `tfsdk:"city"`
+	Country      string `tfsdk:"country"`
+	Email        string `tfsdk:"email"`
+	FirstName    string `tfsdk:"first_name"`
+	LastName     string `tfsdk:"last_name"`
+	Organization string `tfsdk:"organization"`
+	Phone        string `tfsdk:"phone"`
+	State        string `tfsdk:"state"`
+	Zip          string `tfsdk:"zip"`
+}
+
+func expandContact(ctx context.Context, o types.Object, diags *diag.Diagnostics) api.ContactInfo {
+	var c contact
+	diags.Append(o.As(ctx, &c, basetypes.ObjectAsOptions{})...)
+	if code, err := api.CheckCountry(c.Country); err == nil {
+		c.Country = code
+	}
+	return api.ContactInfo(c)
+}
+
+// contactAttribute returns the schema of contact_info.
+//
+// The street, the e-mail address and the phone number are sensitive, so that they are
+// not in plans, which end up in CI logs and pull requests. The names and the place are
+// not, because the reviewer of a purchase has to see who will own the domain. The state
+// contains all of them, as it does all values.
+func contactAttribute() schema.Attribute {
+	text := func(name, description string) schema.StringAttribute {
+		return schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{validate.Length[api.ContactInfo](name)},
+			MarkdownDescription: description,
+		}
+	}
+	private := func(a schema.StringAttribute, rule validator.String) schema.StringAttribute {
+		a.Sensitive = true
+		if rule != nil {
+			a.Validators = append(a.Validators, rule)
+		}
+		return a
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Registrant of the domain, required only to buy it, not for a domain that the account owns already. " +
+			"It is sent with the purchase only, and the API does not return it: a later change is stored in the state and changes nothing at the registrar. An import leaves it null, and the next apply stores it.",
+		Attributes: map[string]schema.Attribute{
+			"first_name":   text("first_name", "First name."),
+			"last_name":    text("last_name", "Last name."),
+			"organization": text("organization", "Company or other organization."),
+			"email":        private(text("email", "E-mail address. The registry may write to it."), customtype.EmailAddress.Validator()),
+			"phone":        private(text("phone", "Phone number with its country code (E.164), such as `+4930123456`."), validate.Phone()),
+			"address_1":    private(text("address_1", "Street and number."), nil),
+			"zip":          text("zip", "Postal code."),
+			"city":         text("city", "City."),
+			"state":        text("state", "State, province or region."),
+			"country": schema.StringAttribute{
+				Required:            true,
+				Validators:          []validator.String{validate.Country()},
+				MarkdownDescription: "Two-letter country code (ISO 3166), such as `DE`.",
+			},
+		},
+	}
+}
+
+type model struct {
+	ID                      types.String      `tfsdk:"id"`
+	Name                    customtype.String `tfsdk:"name"`
+	WorkspaceID             customtype.String `tfsdk:"workspace_id"`
+	AutoRenew               types.Bool        `tfsdk:"auto_renew"`
+	RedirectURL             customtype.String `tfsdk:"redirect_url"`
+	Status                  types.String      `tfsdk:"status"`
+	OutboundRoutingReady    types.Bool        `tfsdk:"outbound_routing_ready"`
+	DedicatedIPID           types.String      `tfsdk:"dedicated_ip_id"`
+	InboundTenantID         types.String      `tfsdk:"inbound_tenant_id"`
+	InboundTenantExternalID types.String      `tfsdk:"inbound_tenant_external_id"`
+	InboundTenantName       types.String      `tfsdk:"inbound_tenant_name"`
+	InboundTenantType       types.String      `tfsdk:"inbound_tenant_type"`
+	RedirectMode            types.String      `tfsdk:"redirect_mode"`
+	Tags                    types.List        `tfsdk:"tags"`
+	CreatedAt               types.String      `tfsdk:"created_at"`
+	UpdatedAt               types.String      `tfsdk:"updated_at"`
+	// The rest is only in the configuration and in the state.
+	ContactInfo types.Object `tfsdk:"contact_info"`
+	OnExisting  types.String `tfsdk:"on_existing"`
+	Acquisition types.String `tfsdk:"acquisition"`
+	// PurchasePrice is what the plan of the purchase has shown.
+	PurchasePrice types.String   `tfsdk:"purchase_price"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+}
+
+func (m model) String() string { return "domain " + m.display() }
+
+func (m model) canonicalName() string { return canonical(m.Name.ValueString()) }
+
+// canonical returns a domain's name in the API's spelling.
+func canonical(name string) string {
+	normal, err := customtype.DomainName.Normalize(name)
+	if err != nil {
+		return name // the API reports what is wrong with it
+	}
+	return normal
+}
+
+// naturalKeys returns the name of a domain. A domain that the registry has refused may be
+// deleted and bought again.
+func naturalKeys(of service.Attributes) []string {
+	if name := of.Text("name"); name != "" && of.Text("status") != vocab.DomainFailed {
+		return []string{canonical(name)}
+	}
+	return nil
+}
+
+// flatten sets the model from a response. The response to a purchase has only a few
+// fields; the others become null.
+func (m *model) flatten(d *api.Domain) {
+	service.Flatten(m, d)
+	m.WorkspaceID = customtype.NewPointer(nonEmpty(&d.WorkspaceID))
+	m.RedirectURL = customtype.NewPointer(nonEmpty(d.RedirectURL))
+	m.RedirectMode = types.StringPointerValue(nonEmpty(d.RedirectMode))
+	m.CreatedAt = types.StringPointerValue(nonEmpty(&d.CreatedAt))
+	m.UpdatedAt = types.StringPointerValue(nonEmpty(&d.UpdatedAt))
+}
+
+func nonEmpty(p *string) *string {
+	if p == nil || *p == "" {
+		return nil
+	}
+	return p
+}
+
+// keepPlanned restores the planned values. The next refresh shows a difference to the
+// API: an error here would make Terraform replace a domain that has just been paid
+// for, or blame the provider for what somebody else changed during the apply.
+func (m *model) keepPlanned(plan model) {
+	m.Name, m.AutoRenew, m.RedirectURL = plan.Name, plan.AutoRenew, plan.RedirectURL
+	if !plan.WorkspaceID.IsUnknown() {
+		m.WorkspaceID = plan.WorkspaceID
+	}
+}
+
+// changes returns the update that changes other to m. It omits equal values and those
+// that are unknown in m.
+func (m model) changes(other model) api.UpdateDomainBody {
+	var body api.UpdateDomainBody
+	if id := m.WorkspaceID; !id.IsUnknown() && !customtype.UUID.Same(id.ValueString(), other.WorkspaceID.ValueString()) {
+		body.WorkspaceID = id.ValueStringPointer()
+	}
+	if !m.AutoRenew.Equal(other.AutoRenew) {
+		body.AutoRenew = m.AutoRenew.ValueBoolPointer()
+	}
+	if url := m.RedirectURL; !customtype.RedirectURL.Same(url.ValueString(), other.RedirectURL.ValueString()) {
+		body.RedirectURL = api.NullableFrom(url.ValueStringPointer())
+	}
+	return body
 }

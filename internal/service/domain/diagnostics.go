@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -124,13 +123,11 @@ func (m model) existing(ctx context.Context, owned api.Domain) service.Existing 
 	if !m.ContactInfo.IsNull() {
 		e.Note = "contact_info is not sent; the registrant stays the same."
 	}
-	var now model
-	now.flatten(&owned)
-	if !m.WorkspaceID.IsUnknown() { // it stays in its own
-		e.Changes = service.Change(ctx, "workspace_id", now.WorkspaceID, m.WorkspaceID)
+	var except []string
+	if m.WorkspaceID.IsUnknown() {
+		except = []string{"workspace_id"} // it stays in its own
 	}
-	e.Changes = slices.Concat(e.Changes, service.Change(ctx, "auto_renew", now.AutoRenew, m.AutoRenew),
-		service.Change(ctx, "redirect_url", now.RedirectURL, m.RedirectURL))
+	e.Changes = Definition.Changes(ctx, &owned, m, except...)
 	return e
 }
 

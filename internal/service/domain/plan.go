@@ -207,7 +207,7 @@ func mayPass(err error) bool {
 }
 
 func planUpdate(ctx context.Context, plan, state model, resp *resource.ModifyPlanResponse) {
-	if !plan.sameSettings(state) {
+	if len(Definition.ChangedArguments(ctx, state, plan)) > 0 {
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("updated_at"), types.StringUnknown())...)
 	}
 	switch before, redirect := state.RedirectURL, plan.RedirectURL; {

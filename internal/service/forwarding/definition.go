@@ -4,11 +4,13 @@ package forwarding
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -66,4 +68,111 @@ var Definition = &service.Definition[api.Forwarding, model]{
 			return nil
 		},
 	},
+}
+
+const description = "A rule that forwards the mail of the account, of a workspace or of a domain to an address.\n\n" +
+	"A target that is an address of the account (of a mailbox or an alias) receives mail at once. If that address is deleted, the rule stops forwarding until it is verified again, even if the address is created again: the plan warns and explains what to do.\n\n" +
+	"Any other target gets a message with a verification link. Mail is forwarded after the recipient has opened the link and confirmed, within 72 hours; `verification_state` shows the progress. Terraform does not wait for the confirmation, and its progress never shows up as a change. " +
+	"If the state is `expired`, or the message was lost, send a new message with the action `mailhost_resend_forwarding_verification` (Terraform 1.14 and later), " +
+	"or replace the rule: `terraform apply -replace=mailhost_forwarding.<name>`. An API with the published operations only can't delete the old rule; delete it in the service's own control panel first.\n\n" +
+	"The API limits verification messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. An apply that creates more such rules retries for up to five minutes for each rule, and then fails; run it again to continue. Rules to addresses of the account are not limited.\n\n" +
+	"A rule of a domain is deleted together with the domain."
+
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": service.ComputedString("UUID of the rule."),
+		"target_email": schema.StringAttribute{
+			Required:            true,
+			CustomType:          customtype.EmailAddress,
+			MarkdownDescription: "Address that mail is forwarded to. Upper and lower case are the same. Changing it updates the rule in place and restarts its verification.",
+		},
+		"active": schema.BoolAttribute{
+			Optional: true,
+			Computed: true,
+			MarkdownDescription: "Whether the rule forwards mail. A rule is on as soon as its target is an address of the account or has been confirmed. " +
+				"Set it to `false` to switch the rule off; the recipient's confirmation remains valid. Remove it, or set it to `true`, to switch the rule on again. " +
+				"With `true`, Terraform also switches on a rule that was switched off outside Terraform, and the value stays `true` while `verification_state` is `pending`. " +
+				"If you omit it, the value is the one of the last refresh, and Terraform leaves the switch alone. " +
+				"For an imported rule with a pending verification, the API does not return whether it is switched off, and `false` takes effect after the recipient has confirmed.",
+		},
+		"verification_required":    schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the recipient must confirm: false for an address of the account."},
+		"verification_state":       service.ComputedString("State of the recipient's confirmation at the last refresh: internal (none required), pending, verified or expired."),
+		"verification_sent_at":     service.ComputedString("When the message with the verification link was last sent (RFC 3339); null if none is required."),
+		"verification_expires_at":  service.ComputedString("When the verification link expires (RFC 3339); null if none was sent."),
+		"verification_verified_at": service.ComputedString("When the recipient confirmed (RFC 3339); null before."),
+		"created_at":               service.ComputedString("When the rule was created (RFC 3339)."),
+		"updated_at":               service.ComputedString("When the rule was last changed (RFC 3339)."),
+	}
+}
+
+type model struct {
+	service.Scope
+
+	ID                     types.String      `tfsdk:"id"`
+	TargetEmail            customtype.String `tfsdk:"target_email"`
+	Active                 types.Bool        `tfsdk:"active"`
+	VerificationRequired   types.Bool        `tfsdk:"verification_required"`
+	VerificationState      types.String      `tfsdk:"verification_state"`
+	VerificationSentAt     types.String      `tfsdk:"verification_sent_at"`
+	VerificationExpiresAt  types.String      `tfsdk:"verification_expires_at"`
+	VerificationVerifiedAt types.String      `tfsdk:"verification_verified_at"`
+	CreatedAt              types.String      `tfsdk:"created_at"`
+	UpdatedAt              types.String      `tfsdk:"updated_at"`
+	OnExisting             types.String      `tfsdk:"on_existing"`
+}
+
+func (m model) String() string {
+	if m.TargetEmail.ValueString() == "" { // an import found no rule
+		return "forwarding rule " + m.ID.ValueString()
+	}
+	return "forwarding rule to " + m.TargetEmail.ValueString() + " of " + m.Expand().String()
+}
+
+// naturalKeys returns the keys of a rule in the walk: its target in each form of its scope.
+func naturalKeys(of service.Attributes) []string {
+	target, err := customtype.EmailAddress.Normalize(of.Text("target_email"))
+	if err != nil {
+		return nil
+	}
+	keys := service.DomainKeys(of.Text, target+" in ")
+	if of.IsNull("domain") && of.IsNull("workspace_id") {
+		keys = append(keys, target+" in the account")
+	}
+	for _, scope := range []string{"workspace_id", "scope_id"} {
+		if id := of.Text(scope); id != "" {
+			keys = append(keys, target+" in "+strings.ToLower(id))
+		}
+	}
+	return keys
+}
+
+// stillForwards describes the consequence of a rule that can't be stopped.
+func (m model) stillForwards() string {
+	if m.Active.ValueBool() && m.confirmed() {
+		return "It still forwards mail to " + m.TargetEmail.ValueString() + "."
+	}
+	return "It will forward mail to " + m.TargetEmail.ValueString() + " as soon as the recipient has confirmed."
+}
+
+// confirmed reports whether the rule's target receives mail. Until then, a response does
+// not distinguish a rule that is switched off from a pending one.
+func (m model) confirmed() bool {
+	return confirmed(m.VerificationState.ValueString())
+}
+
+// released reports whether the rule is pending without a verification message.
+func (m model) released() bool {
+	return m.VerificationState.ValueString() == vocab.VerificationPending && m.VerificationSentAt.IsNull()
+}
+
+func confirmed(verificationState string) bool {
+	return verificationState == vocab.VerificationInternal || verificationState == vocab.VerificationVerified
+}
+
+// keepVerification restores the attributes that change without Terraform. The next
+// refresh reads them.
+func (m *model) keepVerification(known model) {
+	m.VerificationRequired, m.VerificationState = known.VerificationRequired, known.VerificationState
+	m.VerificationSentAt, m.VerificationExpiresAt = known.VerificationSentAt, known.VerificationExpiresAt
+	m.VerificationVerifiedAt = known.VerificationVerifiedAt
 }

@@ -50,11 +50,14 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if err != nil {
 		return
 	}
-	e := service.Existing{Label: plan.String(), Type: "mailhost_forwarding", ID: found.ID, ImportKey: plan.ImportKey(target)}
-	if !plan.Active.IsUnknown() && confirmed(found.VerificationState) {
-		e.Changes = service.Change(ctx, "active", types.BoolValue(found.Active), plan.Active)
+	except := []string{"target_email"}
+	if plan.Active.IsUnknown() || !confirmed(found.VerificationState) {
+		except = append(except, "active") // it stays
 	}
-	r.PlanExisting(diags, plan.OnExisting, e)
+	r.PlanExisting(diags, plan.OnExisting, service.Existing{
+		Label: plan.String(), Type: "mailhost_forwarding", ID: found.ID, ImportKey: plan.ImportKey(target),
+		Changes: r.Changes(ctx, found, plan, except...),
+	})
 }
 
 // warnWhole warns about a plan that gives an address the mail of a whole scope. People expect

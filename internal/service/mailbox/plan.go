@@ -2,7 +2,6 @@ package mailbox
 
 import (
 	"context"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -48,17 +47,10 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 		func(m *api.Mailbox) string { return localPart(m.LocalPart) }, localPart(plan.LocalPart.ValueString()),
 		func(m *api.Mailbox) bool { return customtype.RefersTo(domain, m.DomainID, m.DomainName) }) // an API may ignore the filter
 	if found != nil {
-		r.PlanExisting(diags, plan.OnExisting, plan.existing(ctx, found))
-	}
-}
-
-// existing describes the mailbox that has the planned address.
-func (m model) existing(ctx context.Context, found *api.Mailbox) service.Existing {
-	var now model
-	service.Flatten(&now, found)
-	return service.Existing{
-		Label: "mailbox " + found.PrimaryEmail, Type: "mailhost_mailbox", ID: found.ID, ImportKey: found.PrimaryEmail, IsValuable: true,
-		Changes: slices.Concat(service.Change(ctx, "first_name", now.FirstName, m.FirstName), service.Change(ctx, "last_name", now.LastName, m.LastName)),
+		r.PlanExisting(diags, plan.OnExisting, service.Existing{
+			Label: "mailbox " + found.PrimaryEmail, Type: "mailhost_mailbox", ID: found.ID, ImportKey: found.PrimaryEmail, IsValuable: true,
+			Changes: r.Changes(ctx, found, plan),
+		})
 	}
 }
 

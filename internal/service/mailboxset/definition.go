@@ -23,10 +23,19 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	frameworklist "github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
@@ -62,4 +71,50 @@ var definition = &service.Definition[api.Domain, model]{
 			return err
 		},
 	},
+}
+
+var (
+	textsType     = tftypes.Map{ElementType: tftypes.String}
+	addressesType = tftypes.List{ElementType: tftypes.String}
+)
+
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id":          service.ComputedString("UUID of the domain."),
+		"domain":      service.Domain("id", "Domain of the mailboxes", "Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain."),
+		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+		"mailboxes": schema.StringAttribute{
+			Required:   true,
+			CustomType: compact.Type{Wire: tftypes.DynamicPseudoType, Partial: true},
+			MarkdownDescription: "The mailboxes, as a map or an object: from the part of the address before the @ (an RFC 5321 dot-atom, case-insensitive) to `{ first_name, last_name }`, the names of the person, each 1 to 100 characters long. " +
+				"Adding an entry creates a mailbox, changed names are changed in place, and removing an entry deletes the mailbox. A changed key is a removed and an added entry.",
+		},
+		"addresses": schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "Address of each mailbox, by the key in `mailboxes`."},
+		"ids":       schema.StringAttribute{Computed: true, CustomType: compact.Type{Wire: textsType}, MarkdownDescription: "UUID of each mailbox, by the key in `mailboxes`."},
+		"unmanaged": schema.StringAttribute{
+			Computed: true, CustomType: compact.Type{Wire: addressesType},
+			MarkdownDescription: "Addresses of the mailboxes in the domain that are not in `mailboxes`, in alphabetical order, as of the last refresh. The set does not change or delete them.",
+		},
+	}
+}
+
+func settings() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"max_deletions": schema.Int64Attribute{
+			Optional:            true,
+			Validators:          []validator.Int64{int64validator.AtLeast(0)},
+			MarkdownDescription: "How many mailboxes a plan may delete that `retired` does not name. A plan that deletes more is an error that names them. For a destroy of the set or a change of `domain`, the value of the last apply counts: change it in an apply of its own first. Default: `0`.",
+		},
+		"retired": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			Validators: []validator.Map{
+				mapvalidator.KeysAre(customtype.LocalPart.Validator()),
+				mapvalidator.ValueStringsAre(stringvalidator.OneOf(retiredDelete, retiredKeep)),
+			},
+			MarkdownDescription: "Entries that may leave `mailboxes`, by key: `\"delete\"` deletes the mailbox, without counting for `max_deletions`; `\"keep\"` leaves it in the domain without this set, so that another set or a `mailhost_mailbox` can take it over in the same apply, with `on_existing = \"adopt\"` or an `import` block. " +
+				"It has no effect on an entry that is in `mailboxes`, nor on one that has left, so it can stay. For a destroy of the set or a change of `domain`, the value of the last apply counts.",
+		},
+		"on_existing": service.OnExisting("a mailbox", "sets its names"),
+	}
 }

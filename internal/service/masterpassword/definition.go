@@ -26,6 +26,13 @@ package masterpassword
 import (
 	"context"
 	"fmt"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -70,3 +77,202 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		DisplayName: func(p *api.MasterPassword) string { return service.ScopedName(p.Name, p.ScopeType) },
 	},
 }
+
+const description = `A master password: a credential for every mailbox of a domain, of a workspace, or of the whole account.
+
+To create one, set its secret in exactly one of three ways:
+
+* ` + "`generate = true`" + `: the API generates one and returns it once; it is stored in the state, as ` + "`generated_secret`" + `.
+* ` + "`value`" + `: you set one; it is stored in the state.
+* ` + "`value_wo` with `value_wo_version`" + ` (Terraform 1.11 or OpenTofu 1.11 and later): you set one, and Terraform does not store it.
+
+The API can't change a secret: another secret replaces the master password, and the old one stops working. Because a name is unique within its scope, ` +
+	"`create_before_destroy`" + ` needs another ` + "`name`" + ` too. So does an API without an operation that deletes: there **the old password still works**, with its old name, and the provider warns about it.
+
+To remove a secret from the state, set the same secret as ` + "`value_wo`" + ` in place of ` + "`value`" + ` or of the generated one: the master password does not change.
+
+An import does not change the secret, which the API does not return. The configuration can omit it, as one that ` + "`-generate-config-out`" + ` has written does. If it sets one, the plan of an ` + "`import`" + ` block records it as the secret in use, without sending it. ` +
+	"After the command `terraform import`, and in later runs, adding a secret is an error that explains what to do: Terraform can't know whether it is the one in use or a new one." + `
+
+If you remove the secret from the configuration, it stays in use and is removed from the state; the plan warns about that. A secret that you set later replaces the master password, even if it is the same secret.`
+
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": service.ComputedString("UUID of the master password."),
+		"name": schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
+			MarkdownDescription: "Name of the master password, unique within its scope. It can be changed.",
+		},
+		"created_at": service.ComputedString("When the master password was created (RFC 3339)."),
+		"updated_at": service.ComputedString("When the master password was last changed (RFC 3339)."),
+	}
+}
+
+func secretAttributes() map[string]schema.Attribute {
+	length := validate.Length[api.CreateMasterPasswordBody]("value")
+	return map[string]schema.Attribute{
+		"value": schema.StringAttribute{
+			Optional: true, Sensitive: true,
+			Validators:          []validator.String{length},
+			MarkdownDescription: "The secret, " + length.MarkdownDescription(context.Background()) + ". It is stored in the state. Changing it replaces the master password.",
+		},
+		"value_wo": schema.StringAttribute{
+			Optional: true, Sensitive: true, WriteOnly: true,
+			Validators:          []validator.String{length},
+			MarkdownDescription: "The secret, like `value`, but stored neither in the state nor in a plan; it may be an ephemeral value. It requires `value_wo_version`, and Terraform or OpenTofu 1.11 or later.",
+		},
+		"value_wo_version": schema.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Any number. Change it when you change `value_wo`, because Terraform can't detect that: another number replaces the master password. While it does not change, `value_wo` may be null, so that a plan need not know the secret.",
+		},
+		"generate": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether the API generates the secret. Changing it replaces the master password, unless you remove it and set neither `value` nor `value_wo`.",
+		},
+		"generated_secret": schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The generated secret, with `generate = true`; null otherwise, and after an import."},
+	}
+}
+
+type model struct {
+	service.Scope
+	secret
+
+	ID              types.String `tfsdk:"id"`
+	Name            types.String `tfsdk:"name"`
+	CreatedAt       types.String `tfsdk:"created_at"`
+	UpdatedAt       types.String `tfsdk:"updated_at"`
+	GeneratedSecret types.String `tfsdk:"generated_secret"`
+}
+
+func (m model) String() string {
+	if m.Name.IsNull() {
+		return "master password " + m.ID.ValueString()
+	}
+	return "master password " + strconv.Quote(m.Name.ValueString())
+}
+
+// sameSecretAs reports whether a configuration sets the secret in the state, possibly by
+// another attribute.
+func (m model) sameSecretAs(config model) bool {
+	configured := config.expand()
+	return configured != nil && (m.Value.ValueString() == *configured || m.GeneratedSecret.ValueString() == *configured)
+}
+
+// secret has the attributes that set a master password's secret.
+type secret struct {
+	Value          types.String `tfsdk:"value"`
+	ValueWO        types.String `tfsdk:"value_wo"` // null except in a configuration
+	ValueWOVersion types.Int64  `tfsdk:"value_wo_version"`
+	Generate       types.Bool   `tfsdk:"generate"`
+}
+
+// secretAdvice lists the ways to set a secret.
+const secretAdvice = "Set value, value_wo with value_wo_version, or generate = true: exactly one of the three."
+
+// recorded reports whether a state records how the secret was set. It does not after an
+// import, and after the secret was removed from the configuration.
+func (s secret) recorded() bool {
+	return !s.Value.IsNull() || !s.ValueWOVersion.IsNull() || s.Generate.ValueBool()
+}
+
+// expand returns the secret of a configuration, or nil if it is generated or unknown.
+func (s secret) expand() *string {
+	for _, v := range []types.String{s.Value, s.ValueWO} {
+		if !v.IsNull() && !v.IsUnknown() {
+			return v.ValueStringPointer()
+		}
+	}
+	return nil
+}
+
+// attribute names the attribute that sets the secret.
+func (s secret) attribute() string {
+	if s.Value.IsNull() && !s.ValueWO.IsNull() {
+		return "value_wo"
+	}
+	return "value"
+}
+
+// changes returns the attributes that differ between a state and a plan. For generate,
+// false equals null.
+func (s secret) changes(plan secret) (changed []path.Path) {
+	if !plan.Value.Equal(s.Value) {
+		changed = append(changed, path.Root("value"))
+	}
+	if !plan.ValueWOVersion.Equal(s.ValueWOVersion) {
+		changed = append(changed, path.Root("value_wo_version"))
+	}
+	if plan.Generate.IsUnknown() || plan.Generate.ValueBool() != s.Generate.ValueBool() {
+		changed = append(changed, path.Root("generate"))
+	}
+	return changed
+}
+
+// absent reports whether a configuration sets no secret, so that an existing one stays
+// unchanged. An unknown value may set one.
+func (s secret) absent() bool {
+	return s.Value.IsNull() && s.ValueWO.IsNull() && !s.Generate.IsUnknown() && !s.Generate.ValueBool()
+}
+
+func (s secret) checkCreate() (diags diag.Diagnostics) {
+	if s.absent() {
+		diags.AddError("A master password without a secret",
+			"A new master password needs a secret. Only an existing one can omit it, for instance after an import. "+secretAdvice)
+	}
+	return diags
+}
+
+func (s secret) check() (diags diag.Diagnostics) {
+	var ways []string
+	if !s.Value.IsNull() && !s.Value.IsUnknown() {
+		ways = append(ways, "value")
+	}
+	if !s.ValueWO.IsNull() && !s.ValueWO.IsUnknown() {
+		ways = append(ways, "value_wo")
+	}
+	if s.Generate.ValueBool() {
+		ways = append(ways, "generate")
+	}
+	if len(ways) > 1 {
+		diags.AddAttributeError(path.Root(ways[1]), "Two secrets for one master password",
+			"Both "+ways[0]+" and "+ways[1]+" set the secret. "+secretAdvice)
+	}
+	if !s.ValueWO.IsNull() && s.ValueWOVersion.IsNull() {
+		diags.AddAttributeError(path.Root("value_wo"), "value_wo without value_wo_version",
+			"Terraform does not store value_wo, so it can't detect a change. Set value_wo_version = 1 beside it, and another number whenever you change value_wo.")
+	}
+	if !s.absent() {
+		diags.Append(s.checkVersion(secret{})...)
+	}
+	return diags
+}
+
+// checkVersion refuses a value_wo_version without value_wo, unless it equals that of the
+// prior secret: a plan without changes need not know the secret.
+func (s secret) checkVersion(prior secret) (diags diag.Diagnostics) {
+	if version := s.ValueWOVersion; s.ValueWO.IsNull() && !version.IsNull() && !version.IsUnknown() && !version.Equal(prior.ValueWOVersion) {
+		diags.AddAttributeError(path.Root("value_wo_version"), "value_wo_version without value_wo",
+			"A new value_wo_version means that value_wo has changed. Set value_wo too, or remove or restore value_wo_version.")
+	}
+	return diags
+}
+
+// importStage is the progress of an import, for a state that records no secret. It is in the
+// private state. Terraform does not store a plan without changes, so that not the plan of the
+// import but the first read of a later run ends the stage importing.
+type importStage string
+
+const (
+	// notImported: Terraform has created or changed the master password itself. A secret
+	// that is added now is a new one.
+	notImported importStage = ""
+	// importing: the plan or apply belongs to the run of an import block.
+	importing importStage = "importing"
+	// imported: this is a later run without a change since the import. A secret in the
+	// configuration may have been added since, or before the command terraform import.
+	imported importStage = "imported"
+)
+
+// importStageKey is the key of the stage in the private state.
+const importStageKey = "import_stage"

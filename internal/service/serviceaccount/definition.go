@@ -6,12 +6,21 @@ package serviceaccount
 import (
 	"context"
 	"iter"
+	"strconv"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -61,4 +70,145 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		DisplayName: func(a *api.ServiceAccount) string { return a.Name },
 		Skip:        func(a *api.ServiceAccount) bool { return a.RevokedAt != nil },
 	},
+}
+
+const description = `A machine credential with a bearer token for the account's API. It has the permissions of the credential that creates it, unless ` + "`permissions`" + ` has fewer.
+
+The API returns the token once, in the response to the create. After that, only the state has it: protect the state like the token.
+
+The API can't change a service account beside its permissions: changing ` + "`name`, `expires_at`, `valid_for` or `rotation_triggers`" + ` replaces it, with a new token. To keep a valid token at all times, set ` +
+	"`lifecycle { create_before_destroy = true }`" + `: the new service account is created before the old one is revoked. Names need not be unique.
+
+* Destroying revokes it: the token stops working at once. The provider's credential needs all permissions of the service account, and the last owner of the account can't be revoked. The plan refuses to destroy or replace the service account whose token the provider itself authenticates with. An API without that operation leaves **a token that still works**; the provider warns about it.
+* One that was revoked outside Terraform is dropped from the state with a warning, and the next apply creates a new one.
+* One that has expired is replaced by the next apply if ` + "`valid_for`" + ` is set. With a fixed ` + "`expires_at`" + ` it stays in the state, with a warning on each refresh, until another ` + "`expires_at` or `rotation_triggers`" + ` replaces it.
+* After an import the token is unknown: ` + "`token`" + ` stays null, and the first value of ` + "`valid_for` and `rotation_triggers`" + ` is stored without replacing anything.
+
+For a token that is valid for one run and not stored in the state, use the ephemeral resource ` + "`mailhost_service_account_token`" + `.`
+
+// The descriptions of permissions, here and in the ephemeral resource.
+const (
+	permissionsDescription  = "What the token may do: a set of capabilities, each of which the provider's credential must have. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's."
+	capabilityDescription   = "Capability, such as `mailbox.view`."
+	resourceTypeDescription = "`workspace` or `domain`, if the capability is restricted to one. Set it with `resource_id`."
+	resourceIDDescription   = "UUID of the workspace or domain. Set it with `resource_type`."
+)
+
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id":         service.ComputedString("UUID of the service account."),
+		"account_id": service.ComputedString("UUID of the account."),
+		"name": schema.StringAttribute{
+			Required:            true,
+			Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			MarkdownDescription: "Name of the service account, " + nameLength() + ". Changing it replaces the service account.",
+		},
+		"expires_at": schema.StringAttribute{
+			Optional: true, Computed: true,
+			CustomType: customtype.Timestamp,
+			// ModifyPlan plans it if it is not configured.
+			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIfConfigured()},
+			MarkdownDescription: "When the token expires (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
+				"Without it and `valid_for` the token expires with that credential, or never if that never does. Changing it replaces the service account.",
+		},
+		"token_last4":        service.ComputedString("Last four characters of the token."),
+		"token_prefix":       service.ComputedString("Fixed beginning of the token."),
+		"token_public_id":    service.ComputedString("Part of the token that identifies it and is not secret."),
+		"created_at":         service.ComputedString("When the service account was created (RFC 3339)."),
+		"updated_at":         service.ComputedString("When the service account was last changed (RFC 3339)."),
+		"created_by_user_id": service.ComputedString("UUID of the user who created it; null if a service account did."),
+		"last_used_at":       service.ComputedString("When the token was last used at the last refresh, to the minute (RFC 3339)."),
+		"revoked_at":         service.ComputedString("When the service account was revoked (RFC 3339). Always null, because a revoked one is dropped from the state."),
+		"revoked_by_user_id": service.ComputedString("UUID of the user who revoked it."),
+	}
+}
+
+func settings() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"valid_for": schema.StringAttribute{
+			Optional:   true,
+			Validators: []validator.String{validate.Duration(minValidity, 0)},
+			PlanModifiers: []planmodifier.String{
+				service.KeepEqual(sameDuration), stringplanmodifier.RequiresReplaceIf(revalued, replaces, replaces),
+			},
+			MarkdownDescription: "How long the token is valid after the creation of the service account, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
+				"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account.",
+		},
+		"rotate_before": schema.StringAttribute{
+			Optional:   true,
+			Validators: []validator.String{validate.Duration(minValidity, 0)},
+			MarkdownDescription: "How long before its expiry the service account is replaced, such as `168h` for a week, at least `1m`: the first plan within that time replaces it with its token. " +
+				"Run Terraform more often than that. It requires `valid_for`, and must be shorter. Changing it changes nothing else.",
+		},
+		"rotation_triggers": schema.MapAttribute{
+			Optional:            true,
+			ElementType:         types.StringType,
+			PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(triggered, replaces, replaces)},
+			MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
+		},
+		"permissions": schema.SetNestedAttribute{
+			Optional:      true,
+			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplaceIf(removed, replaces, replaces)},
+			MarkdownDescription: permissionsDescription +
+				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"capability_key": schema.StringAttribute{Required: true, MarkdownDescription: capabilityDescription},
+				"resource_type": schema.StringAttribute{
+					Optional:            true,
+					Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},
+					MarkdownDescription: resourceTypeDescription,
+				},
+				"resource_id": schema.StringAttribute{
+					Optional:            true,
+					CustomType:          customtype.UUID,
+					MarkdownDescription: resourceIDDescription,
+				},
+			}},
+		},
+		"token": schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The bearer token; null after an import."},
+	}
+}
+
+func nameLength() string {
+	return validate.Length[api.CreateServiceAccountBody]("name").Description(context.Background())
+}
+
+type model struct {
+	ID              types.String      `tfsdk:"id"`
+	AccountID       types.String      `tfsdk:"account_id"`
+	Name            types.String      `tfsdk:"name"`
+	ExpiresAt       customtype.String `tfsdk:"expires_at"`
+	TokenLast4      types.String      `tfsdk:"token_last4"`
+	TokenPrefix     types.String      `tfsdk:"token_prefix"`
+	TokenPublicID   types.String      `tfsdk:"token_public_id"`
+	CreatedAt       types.String      `tfsdk:"created_at"`
+	UpdatedAt       types.String      `tfsdk:"updated_at"`
+	CreatedByUserID types.String      `tfsdk:"created_by_user_id"`
+	LastUsedAt      types.String      `tfsdk:"last_used_at"`
+	RevokedAt       types.String      `tfsdk:"revoked_at"`
+	RevokedByUserID types.String      `tfsdk:"revoked_by_user_id"`
+	// The rest is only in the configuration and in the state.
+	ValidFor         types.String `tfsdk:"valid_for"`
+	RotateBefore     types.String `tfsdk:"rotate_before"`
+	RotationTriggers types.Map    `tfsdk:"rotation_triggers"`
+	Permissions      types.Set    `tfsdk:"permissions"`
+	Token            types.String `tfsdk:"token"`
+}
+
+func (m model) String() string {
+	if m.Name.ValueString() != "" {
+		return "service account " + strconv.Quote(m.Name.ValueString())
+	}
+	return "service account " + m.ID.ValueString()
+}
+
+// imported reports whether the service account was imported, so that its token is
+// unknown: the API returns a token only once.
+func (m model) imported() bool { return m.Token.IsNull() }
+
+// past reports whether a time is set, known and not after now.
+func past(t customtype.String, now time.Time) bool {
+	at, err := time.Parse(time.RFC3339, t.ValueString())
+	return err == nil && !at.After(now)
 }
