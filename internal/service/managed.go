@@ -69,6 +69,7 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	switch {
 	case !req.State.Raw.IsNull():
 		if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+			DropEmptyUpdate(req, resp)
 			m.Managed.ModifyPlan(ctx, req, resp)
 			m.recordChange(ctx, req, resp)
 		}

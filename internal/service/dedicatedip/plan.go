@@ -34,7 +34,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "option_id")...)
 		r.WarnOrphaned(ctx, req, resp, "option_id")
 	}
-	service.DropEmptyUpdate(req, resp)
 }
 
 // requireOption adds an error to the plan of a create without an option. Create checks one that is

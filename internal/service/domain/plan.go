@@ -46,7 +46,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	default:
 		planUpdate(ctx, plan, state, resp)
 	}
-	service.DropEmptyUpdate(req, resp)
 }
 
 // deleteConsequence describes the loss of a deleted domain, with the number of its

@@ -14,7 +14,6 @@ import (
 )
 
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	service.DropEmptyUpdate(req, resp)
 	r.WarnMissingDomain(ctx, req, resp)
 	plan, state, ok := r.Models(ctx, req, resp)
 	switch {
