@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
@@ -41,8 +42,8 @@ type Client struct {
 
 	bulkLimit atomic.Int64 // items in a bulk request
 
-	token  string // Options.Token, if it is used
-	claims mutex  // see ClaimDedicatedIP
+	token  string              // Options.Token, if it is used
+	claims *semaphore.Weighted // see ClaimDedicatedIP
 }
 
 // How the objects of each kind are identified.
@@ -93,7 +94,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{transport: t, readers: map[string]reader{}, claims: newMutex()}
+	c := &Client{transport: t, readers: map[string]reader{}, claims: semaphore.NewWeighted(1)}
 	c.bulkLimit.Store(api.MaxBulkItems)
 	c.dedicatedIPs = newKind(c, dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })

@@ -42,11 +42,10 @@ func sameIP(a, b string) bool {
 // after the other, because a lookup recognises the new address as the one that
 // was not in the list before.
 func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.DedicatedIP, error) {
-	unlock, err := c.claims.lock(ctx)
-	if err != nil {
+	if err := c.claims.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer c.claims.Release(1)
 	before := map[string]bool{}
 	_, listErr := filter(c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}), func(d *api.DedicatedIP) bool {
 		before[d.ID] = true

@@ -197,11 +197,10 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 		// A 404 without a problem may come from a proxy.
 		return failure
 	}
-	unlock, err := o.finding.lock(ctx)
-	if err != nil {
+	if err := o.finding.Acquire(ctx, 1); err != nil {
 		return fmt.Errorf("%w: %w", undecided{failure}, err)
 	}
-	defer unlock()
+	defer o.finding.Release(1)
 	if o.isAbsent() {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
@@ -19,7 +21,9 @@ type reader struct {
 
 // operation is what the client has learned of one operation of this API.
 type operation struct {
-	finding  mutex // held by a call that finds out whether the API has the operation
+	// finding is held by a call that finds out whether the API has the operation. Others can
+	// give up waiting for it.
+	finding  *semaphore.Weighted
 	presence atomic.Int32
 	failed   bool         // guarded by finding: a read that Supports has made for it failed
 	pageSize atomic.Int64 // of a list: the largest that the API accepts; 0: not known
@@ -33,7 +37,7 @@ const (
 )
 
 func (c *Client) operation(s api.Spec) *operation {
-	o, _ := c.operations.LoadOrStore(s.ID, &operation{finding: newMutex()})
+	o, _ := c.operations.LoadOrStore(s.ID, &operation{finding: semaphore.NewWeighted(1)})
 	return o.(*operation)
 }
 
@@ -45,20 +49,6 @@ func (o *operation) setPresent()     { o.presence.Store(present) }
 // setAbsent records that this API lacks the operation, unless that has responded
 // before.
 func (o *operation) setAbsent() { o.presence.CompareAndSwap(unknownPresence, absent) }
-
-// mutex is a lock (a channel of size 1) whose waiters can give up.
-type mutex chan struct{}
-
-func newMutex() mutex { return make(mutex, 1) }
-
-func (m mutex) lock(ctx context.Context) (unlock func(), err error) {
-	select {
-	case m <- struct{}{}:
-		return func() { <-m }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // call sends a request whose path names nothing but the account, so that a 404 says that
 // this API lacks the operation. about names the subject in messages.
@@ -126,8 +116,8 @@ func isAPIRefusal(err error) bool {
 func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
 	r := c.readers[op.Kind.Tag]
 	o, get := c.operation(op), c.operation(r.op)
-	if unlock, err := o.finding.lock(ctx); err == nil {
-		defer unlock()
+	if o.finding.Acquire(ctx, 1) == nil {
+		defer o.finding.Release(1)
 		// After a read that failed, a read of any other object would fail too, after all
 		// attempts. An object that is gone is no failure, because the next one may exist.
 		if !o.failed && !o.isKnown() && !get.isKnown() {
