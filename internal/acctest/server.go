@@ -71,10 +71,8 @@ func NewServer(t testing.TB, o Options) *Server {
 	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now, PasswordCost: apitest.Cheap, MaxDedicatedIPs: -1})
 	assert.NilError(t, err)
 	owner := client.Options{BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport}
-	s.Client, err = client.New(owner)
-	assert.NilError(t, err)
-	s.transport, err = transport.New(owner)
-	assert.NilError(t, err)
+	s.Client = client.New(owner)
+	s.transport = transport.New(owner)
 	return s
 }
 
@@ -127,9 +125,8 @@ func (s *Server) Domain(t testing.TB, name string) *api.Domain {
 // registrar must require payment.
 func (s *Server) UnpaidDomain(t testing.TB, name string) {
 	t.Helper()
-	served, err := client.New(client.Options{BaseURL: s.URL, AccountID: s.AccountID, Token: s.Token})
-	assert.NilError(t, err)
-	_, err = served.PurchaseDomain(t.Context(), name, api.PurchaseDomainsBody{WorkspaceID: s.WorkspaceID, ContactInfo: Registrant})
+	served := client.New(client.Options{BaseURL: s.URL, AccountID: s.AccountID, Token: s.Token})
+	_, err := served.PurchaseDomain(t.Context(), name, api.PurchaseDomainsBody{WorkspaceID: s.WorkspaceID, ContactInfo: Registrant})
 	assert.NilError(t, err)
 }
 

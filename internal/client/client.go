@@ -89,12 +89,8 @@ func normalizeAddress(s string) string {
 }
 
 // New returns a client. It sends nothing yet.
-func New(o Options) (*Client, error) {
-	t, err := transport.New(o)
-	if err != nil {
-		return nil, err
-	}
-	c := &Client{transport: t, readers: map[string]reader{}, claims: semaphore.NewWeighted(1)}
+func New(o Options) *Client {
+	c := &Client{transport: transport.New(o), readers: map[string]reader{}, claims: semaphore.NewWeighted(1)}
 	c.bulkLimit.Store(api.MaxBulkItems)
 	c.dedicatedIPs = newKind(c, dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })
@@ -113,7 +109,7 @@ func New(o Options) (*Client, error) {
 	if o.TokenSource == nil {
 		c.token = o.Token
 	}
-	return c, nil
+	return c
 }
 
 // dnsRecordID returns the id with a decimal form, or 0, which is no id.

@@ -23,9 +23,7 @@ func newClient(t *testing.T, f *fakeapi.API, change ...func(*Options)) *Client {
 	for _, c := range change {
 		c(&o)
 	}
-	c, err := New(o)
-	assert.NilError(t, err)
-	return c
+	return New(o)
 }
 
 func TestClockOffset(t *testing.T) {

@@ -36,7 +36,7 @@ func (s settings) open(ctx context.Context, p *process, userAgent string) (*clie
 	case s.workload != nil:
 		o.TokenSource = s.workload
 	}
-	return client.New(o)
+	return client.New(o), nil
 }
 
 // openEmbedded starts the API server in this process, on the data directory's
@@ -73,8 +73,7 @@ func (s settings) serve(ctx context.Context, db store.Store, o client.Options) (
 	}
 	o.BaseURL, o.Embedded = "http://embedded", true
 	o.Transport = service.OwnerClient(o.AccountID).Transport
-	c, err := client.New(o)
-	return service, c, err
+	return service, client.New(o), nil
 }
 
 // checkAccount refuses an account id of the environment that would create another account

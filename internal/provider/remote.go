@@ -16,14 +16,20 @@ import (
 
 func (c config) resolveRemote(ctx context.Context, s *settings, getenv func(string) string) (diags diag.Diagnostics) {
 	u, ok := absolute(s.baseURL)
-	if !ok {
-		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
-			"base_url must be an absolute http or https URL, for instance https://api.example.com. Correct it in the provider block or in "+envBaseURL+".")
-		return diags
+	version, _, _ := strings.Cut(api.Prefix, "/accounts")
+	invalid := ""
+	switch {
+	case !ok:
+		invalid = "base_url must be an absolute http or https URL, for instance https://api.example.com."
+	case u.User != nil:
+		invalid = "base_url must not have a user name or a password; the credential is the token."
+	case u.RawQuery != "" || u.Fragment != "":
+		invalid = "base_url ends with its path: remove the query or the fragment."
+	case strings.Contains(u.Path+"/", version+"/"):
+		invalid = fmt.Sprintf("The provider itself appends %s, the account and the rest of the path. Remove %s and what follows it.", version, version)
 	}
-	if version, _, _ := strings.Cut(api.Prefix, "/accounts"); strings.Contains(u.Path+"/", version+"/") {
-		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url",
-			fmt.Sprintf("The provider itself appends %s, the account and the rest of the path. Remove %s and what follows it from base_url, in the provider block or in %s.", version, version, envBaseURL))
+	if invalid != "" {
+		diags.AddAttributeError(path.Root("base_url"), "Invalid base_url", invalid+" Correct it in the provider block or in "+envBaseURL+".")
 		return diags
 	}
 	if s.accountID == "" {

@@ -19,8 +19,7 @@ import (
 func newClient(t *testing.T) (*client.Client, *fakeapi.API) {
 	t.Helper()
 	f := fakeapi.New()
-	c, err := client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", Transport: f})
-	assert.NilError(t, err)
+	c := client.New(client.Options{BaseURL: "https://api.example.com", AccountID: "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e", Transport: f})
 	return c, f
 }
 

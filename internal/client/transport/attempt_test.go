@@ -3,7 +3,6 @@ package transport_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -233,11 +232,10 @@ func TestResponsesAreLimited(t *testing.T) {
 // TestReads checks what a transport learns from a read, that an object is no list, and that nothing malformed is sent.
 func TestReads(t *testing.T) {
 	var sent []context.Context
-	tr, err := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: "a", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	tr := transport.New(transport.Options{BaseURL: "http://embedded", AccountID: "a", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		sent = append(sent, r.Context())
 		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 	})})
-	assert.NilError(t, err)
 	c, err := tr.NewCall(api.GetMailbox.Spec, &api.MailboxRequest{Mailbox: "m"})
 	assert.NilError(t, err)
 	_, err = transport.Send[api.Mailbox](t.Context(), c)
@@ -251,25 +249,4 @@ func TestReads(t *testing.T) {
 	tr.AccountID = ".."
 	_, noAccount := transport.Stream(t.Context(), tr, api.ExportMailboxes, &api.ExportMailboxesRequest{})
 	assert.Check(t, noMethod != nil && noID != nil && noList != nil && noAccount != nil && len(sent) == 2, "%v, %v, %v, %v, %d requests", noMethod, noID, noList, noAccount, len(sent))
-}
-
-func TestOptions(t *testing.T) {
-	for _, tc := range []struct{ base, account, err string }{
-		{"https://api.example.com/v9/", "a", ""},
-		{"", "a", "absolute"},
-		{"api.example.com", "a", "absolute"},
-		{"ftp://api.example.com", "a", "absolute"},
-		{"https://u:hush@api.example.com", "a", "user name"},
-		{"https://api.example.com?x=1", "a", "query"},
-		{"https://api.example.com#x", "a", "fragment"},
-		{"http://[::1", "a", "malformed"},
-		{"https://api.example.com", "", "account id"},
-	} {
-		c, err := client.New(client.Options{BaseURL: tc.base, AccountID: tc.account})
-		if fmt.Sprint(err) != "<nil>" && (tc.err == "" || !strings.Contains(err.Error(), tc.err)) || err == nil && tc.err != "" {
-			t.Errorf("%q: %v", tc.base, err)
-		}
-		assert.Check(t, err == nil || !strings.Contains(err.Error(), "hush"), "%v", err)
-		assert.Check(t, err != nil || c.AccountID() == "a", "%+v", c)
-	}
 }

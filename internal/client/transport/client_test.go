@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"gotest.tools/v3/assert"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/fakeapi"
@@ -22,9 +20,7 @@ func newClient(t *testing.T, f *fakeapi.API, change ...func(*client.Options)) *c
 	for _, c := range change {
 		c(&o)
 	}
-	c, err := client.New(o)
-	assert.NilError(t, err)
-	return c
+	return client.New(o)
 }
 
 func createMailbox(ctx context.Context, c *client.Client) (*api.Mailbox, error) {

@@ -224,7 +224,7 @@ func TestHangingServer(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				c, err := client.New(client.Options{
+				c := client.New(client.Options{
 					BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Hooks: client.Hooks{RetryMax: -1},
 					Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 						if err := wait(r.Context(), tc.header); err != nil {
@@ -237,7 +237,7 @@ func TestHangingServer(t *testing.T) {
 						return &http.Response{StatusCode: 200, Header: http.Header{}, Body: &drip{strings.NewReader(body), r.Context(), tc.part}, Request: r}, nil
 					}),
 				})
-				assert.NilError(t, err)
+				var err error
 				if tc.op != "export-mailboxes" {
 					err = call(t.Context(), c, tc.op, "m")
 				} else {

@@ -153,8 +153,7 @@ func TestFacts(t *testing.T) {
 	f.HonoursKeys = true
 	f.OnRequest = func() { f.Clock.Advance(3 * time.Second) }
 	o := transport.Options{BaseURL: "http://embedded", AccountID: fakeapi.AccountID, Transport: f, Hooks: transport.Hooks{Now: f.Clock.Now, NewID: func() string { return "id" }}}
-	tr, err := transport.New(o)
-	assert.NilError(t, err)
+	tr := transport.New(o)
 	_, isKnown := tr.ClockOffset()
 	c, err := tr.NewCall(api.SubmitFeedback.Spec, &api.SubmitFeedbackRequest{})
 	assert.Check(t, err == nil && !isKnown && !tr.Changed.Load() && !tr.Reached() && tr.Hooks.Parallel == 8 && tr.Hooks.Jitter(0) == 0 && tr.Hooks.Jitter(time.Hour) > 0)

@@ -3,12 +3,9 @@ package transport
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -28,7 +25,7 @@ const (
 
 // Options configure a Transport.
 type Options struct {
-	BaseURL   string // of the API, without the path that the contract sets
+	BaseURL   string // absolute, of the API, without the path that the contract sets
 	AccountID string // every operation works on this account
 	// Token is a bearer token; TokenSource has precedence. Neither: Transport is trusted.
 	Token             string
@@ -112,18 +109,11 @@ type Transport struct {
 }
 
 // New returns a Transport. It sends nothing yet.
-func New(o Options) (*Transport, error) {
-	base, err := checkBaseURL(o.BaseURL)
-	if err != nil {
-		return nil, err
-	}
-	if o.AccountID == "" {
-		return nil, errors.New("the account id is missing")
-	}
+func New(o Options) *Transport {
 	t := &Transport{
 		AccountID: o.AccountID,
 		Hooks:     o.Hooks.withDefaults(),
-		baseURL:   base,
+		baseURL:   strings.TrimRight(o.BaseURL, "/"),
 		embedded:  o.Embedded,
 		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
 		next:      o.Transport,
@@ -141,7 +131,7 @@ func New(o Options) (*Transport, error) {
 	case o.Token != "":
 		t.tokens = oauth2.StaticTokenSource(&oauth2.Token{AccessToken: o.Token})
 	}
-	return t, nil
+	return t
 }
 
 // ClockOffset returns how far the API's clock is ahead of this machine's, if it is known.
@@ -150,22 +140,6 @@ func (t *Transport) ClockOffset() (offset time.Duration, known bool) {
 		return *d, true
 	}
 	return 0, false
-}
-
-func checkBaseURL(s string) (string, error) {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		// The parser's error quotes its input, which may have a password.
-		return "", errors.New("the base URL is malformed; expected for instance https://api.example.com")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return "", errors.New("the base URL must be an absolute http or https URL, for instance https://api.example.com")
-	case u.User != nil:
-		return "", errors.New("the base URL must not hold a user name or password; the credential is the token")
-	case u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("the base URL must end with its path: %s has a query or a fragment", u.Redacted())
-	}
-	return strings.TrimRight(u.String(), "/"), nil
 }
 
 func overNetwork() *http.Transport {
