@@ -105,8 +105,8 @@ type Managing struct {
 	// Known, if set, returns values of computed attributes of a new object that the plan knows,
 	// by name. Core refuses an apply that plans another value, for instance in another account.
 	Known func(of Attributes, accountID string) map[string]attr.Value
-	// ReplacedBy are the arguments whose change replaces the object, if plan modifiers and not
-	// ModifyPlan do that.
+	// ReplacedBy are the strings whose change replaces the object, if it is not ModifyPlan that
+	// finds out. See [Managing.replaces] about unknown ones.
 	ReplacedBy []string
 	// IsValuable means that an object holds mail or money: no plan deletes it for a new
 	// object with the same key.
@@ -165,7 +165,7 @@ func (d *Definition[T, M]) resourceAttributes(ctx context.Context) map[string]sc
 	if d.CreateTimeout > 0 {
 		all["timeouts"] = createTimeout(ctx, d.CreateTimeout)
 	}
-	return planned(all, d.Volatile)
+	return planned(all, &d.Managing)
 }
 
 func (d *Definition[T, M]) isScoped() bool { return d.FindInScope != nil }

@@ -1,10 +1,12 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -69,6 +71,7 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	switch {
 	case !req.State.Raw.IsNull():
 		if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+			m.replaceWithDomain(req, resp)
 			DropEmptyUpdate(req, resp)
 			m.Managed.ModifyPlan(ctx, req, resp)
 			m.recordChange(ctx, req, resp)
@@ -87,6 +90,18 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	// A create that was planned without a lookup may differ from the first plan, which core
 	// reports as a bug of the provider. So its error is never dropped.
 	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
+}
+
+// replaceWithDomain replaces a valuable object in a domain that the plan replaces: an unknown domain
+// alone does not replace it, but this one really is another.
+func (m *managed) replaceWithDomain(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if !m.managing().IsValuable || !slices.Contains(m.managing().ReplacedBy, "domain") || !isUnknown(resp.Plan.Raw, "domain") {
+		return
+	}
+	id := cmp.Or(attribute(req.State.Raw, "domain_id"), attribute(req.State.Raw, "id"))
+	if m.base().Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: id}) {
+		resp.RequiresReplace.Append(path.Root("domain"))
+	}
 }
 
 // planKnown plans the computed attributes of a new object that are known. That also binds the
@@ -109,7 +124,7 @@ func (m *managed) recordChange(ctx context.Context, req resource.ModifyPlanReque
 	switch {
 	case req.Plan.Raw.IsNull():
 		plan = walk.PlanDestroy
-	case DestroysOrReplaces(req, resp, m.managing().ReplacedBy...):
+	case DestroysOrReplaces(req, resp, m.managing().Replacing(resp.Plan.Raw)...):
 		plan = walk.PlanReplace
 	}
 	m.report(ctx, o, plan(o), req.State.Get, &resp.Diagnostics)

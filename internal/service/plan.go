@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -112,6 +111,17 @@ func DestroysOrReplaces(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || anyDiffers(resp.Plan.Raw, req.State.Raw, replacing)
 }
 
+// Replacing returns the attributes of ReplacedBy whose values in a plan may replace the object, see
+// [Managing.replaces].
+func (m *Managing) Replacing(plan tftypes.Value) []string {
+	return slices.DeleteFunc(slices.Clone(m.ReplacedBy), func(name string) bool { return m.IsValuable && isUnknown(plan, name) })
+}
+
+func isUnknown(object tftypes.Value, attribute string) bool {
+	var fields map[string]tftypes.Value
+	return object.As(&fields) == nil && fields != nil && !fields[attribute].IsKnown()
+}
+
 // anyDiffers reports whether two objects differ in one of the attributes.
 func anyDiffers(a, b tftypes.Value, attributes []string) bool {
 	var fieldsA, fieldsB map[string]tftypes.Value
@@ -129,34 +139,8 @@ func WarnDestroy(diags *diag.Diagnostics, object, consequence string) {
 			"To keep it and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead."))
 }
 
-// WarnReplace warns that a plan replaces an object, because of a change or of the attributes
-// unknown, see [UnknownChanges].
-func WarnReplace(diags *diag.Diagnostics, object, because, consequence string, unknown ...string) {
-	next := "Apply only if you intend that; to keep the object, undo the change. With lifecycle { destroy = false }, OpenTofu only forgets it, and Terraform deletes it all the same."
-	if len(unknown) > 0 {
-		attributes := strings.Join(unknown, " and ")
-		because = fmt.Sprintf("Only the apply will know its %s, and until then that counts as a change: it is replaced even if the apply finds that nothing has changed.", attributes)
-		next = fmt.Sprintf("To keep the object, set %s to a value that the plan knows. The attributes of a data source are unknown while a change is planned to anything in its depends_on.", attributes)
-	}
-	diags.AddWarning(fmt.Sprintf("The plan replaces the %s", object), paragraphs(because, consequence, next))
-}
-
-// UnknownChanges returns the attributes that are unknown in a plan, or none if a known one differs.
-func UnknownChanges(plan, state tftypes.Value, attributes ...string) []string {
-	var planned map[string]tftypes.Value
-	if plan.As(&planned) != nil {
-		return nil
-	}
-	var known, unknown []string
-	for _, name := range attributes {
-		if planned[name].IsKnown() {
-			known = append(known, name)
-		} else {
-			unknown = append(unknown, name)
-		}
-	}
-	if anyDiffers(plan, state, known) {
-		return nil
-	}
-	return unknown
+// WarnReplace warns that a plan replaces an object, because of a change.
+func WarnReplace(diags *diag.Diagnostics, object, because, consequence string) {
+	diags.AddWarning(fmt.Sprintf("The plan replaces the %s", object), paragraphs(because, consequence,
+		"Apply only if you intend that; to keep the object, undo the change. With lifecycle { destroy = false }, OpenTofu only forgets it, and Terraform deletes it all the same."))
 }

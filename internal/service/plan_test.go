@@ -163,9 +163,9 @@ func TestPlanned(t *testing.T) {
 		"name":       schema.StringAttribute{Required: true},
 		"owner":      schema.StringAttribute{Optional: true, Computed: true, CustomType: customtype.UUID},
 		"value":      schema.StringAttribute{Required: true, CustomType: customtype.DNSValue},
-	}, []string{"updated_at"})
+	}, &Managing{Volatile: []string{"updated_at"}, ReplacedBy: []string{"name"}})
 	for name, want := range map[string]struct{ modifiers, validators int }{
-		"id": {1, 0}, "updated_at": {0, 0}, "name": {0, 0}, "owner": {1, 1}, "value": {1, 0},
+		"id": {1, 0}, "updated_at": {0, 0}, "name": {1, 0}, "owner": {1, 1}, "value": {1, 0},
 	} {
 		a := got[name].(schema.StringAttribute)
 		assert.Check(t, len(a.PlanModifiers) == want.modifiers && len(a.Validators) == want.validators, "%s has %d plan modifiers and %d validators", name, len(a.PlanModifiers), len(a.Validators))

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,7 @@ func Domain(idAttribute, what, change string) schema.Attribute {
 	return schema.StringAttribute{
 		Required:            true,
 		CustomType:          customtype.DomainRef,
-		PlanModifiers:       []planmodifier.String{keepDomainRef(idAttribute), stringplanmodifier.RequiresReplace()},
+		PlanModifiers:       []planmodifier.String{keepDomainRef(idAttribute)},
 		MarkdownDescription: what + ", by name or UUID, for instance `mailhost_domain.main.name`. " + change,
 	}
 }
@@ -38,8 +39,9 @@ func Domain(idAttribute, what, change string) schema.Attribute {
 //
 //   - A value of a custom type is validated, and keeps its prior spelling if it means
 //     the same. The validity of a DNS record's value depends on the record's type.
+//   - A change of an argument in ReplacedBy replaces the object.
 //   - A computed attribute keeps its value in the plan of an update, unless it is volatile.
-func planned(attributes map[string]schema.Attribute, volatile []string) map[string]schema.Attribute {
+func planned(attributes map[string]schema.Attribute, m *Managing) map[string]schema.Attribute {
 	for name, a := range attributes {
 		if s, ok := a.(schema.StringAttribute); ok {
 			if t, ok := s.CustomType.(customtype.Type); ok {
@@ -50,16 +52,31 @@ func planned(attributes map[string]schema.Attribute, volatile []string) map[stri
 				attributes[name] = s
 			}
 		}
-		if a.IsComputed() && !a.IsOptional() && !slices.Contains(volatile, name) {
+		if a.IsComputed() && !a.IsOptional() && !slices.Contains(m.Volatile, name) {
 			attributes[name] = stable(name, a)
 		}
 	}
-	for _, name := range volatile {
+	for _, name := range m.ReplacedBy {
+		s := attributes[name].(schema.StringAttribute)
+		s.PlanModifiers = append(s.PlanModifiers, stringplanmodifier.RequiresReplaceIf(m.replaces, replacement, replacement))
+		attributes[name] = s
+	}
+	for _, name := range m.Volatile {
 		if attributes[name] == nil {
 			panic("service: there is no attribute " + name + " that is volatile")
 		}
 	}
 	return attributes
+}
+
+const replacement = "replaces the object if the value changes"
+
+// replaces decides whether a change replaces the object. An unknown value that turns out to be the
+// same would delete mail or spend money for nothing, and is common: what depends on a change with
+// depends_on is unknown in the plan. So it replaces no valuable object. Should it be another value,
+// core stops the apply with an inconsistent final plan, and the next plan knows it.
+func (m *Managing) replaces(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	resp.RequiresReplace = !m.IsValuable || !req.PlanValue.IsUnknown()
 }
 
 // stable returns the computed attribute with its plan modifier UseStateForUnknown.

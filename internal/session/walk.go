@@ -337,6 +337,13 @@ func (w *Walk) IsAcquired(o Object) bool {
 	return object.isAcquired
 }
 
+// IsDestroyed reports whether the plan destroys or replaces the object with an id.
+func (w *Walk) IsDestroyed(o Object) bool {
+	object, _ := w.lock(o)
+	defer w.mu.Unlock()
+	return object.isDestroyed
+}
+
 // IsInState reports whether the state has the object with an id.
 func (w *Walk) IsInState(o Object) bool {
 	object, _ := w.lock(o)

@@ -153,9 +153,10 @@ func settings() map[string]schema.Attribute {
 
 const replaceDescription = "replaces the dedicated IP if its known option changes"
 
-// replaceKnown does not replace an imported address, because its option is unknown.
+// replaceKnown does not replace an imported address, because its option is unknown, nor one whose
+// option is unknown in the plan, see [service.Managing].
 func replaceKnown(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !req.StateValue.IsNull()
+	resp.RequiresReplace = !req.StateValue.IsNull() && !req.PlanValue.IsUnknown()
 }
 
 type model struct {

@@ -29,9 +29,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		if !r.WarnOrphaned(ctx, req, resp) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), releaseConsequence)
 		}
-	case !state.OptionID.IsNull() && !plan.OptionID.Equal(state.OptionID): // null after an import
-		service.WarnReplace(&resp.Diagnostics, state.String(), "Another option_id claims another address and releases this one.", releaseConsequence,
-			service.UnknownChanges(resp.Plan.Raw, req.State.Raw, "option_id")...)
+	case !state.OptionID.IsNull() && !plan.OptionID.IsUnknown() && !plan.OptionID.Equal(state.OptionID): // null after an import
+		service.WarnReplace(&resp.Diagnostics, state.String(), "Another option_id claims another address and releases this one.", releaseConsequence)
 		r.WarnOrphaned(ctx, req, resp, "option_id")
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -140,13 +139,12 @@ func attributes() map[string]schema.Attribute {
 		"name": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DNSName,
-			PlanModifiers:       []planmodifier.String{keepEqual(model.sameName), stringplanmodifier.RequiresReplace()},
+			PlanModifiers:       []planmodifier.String{keepEqual(model.sameName)},
 			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
 		},
 		"type": schema.StringAttribute{
 			Required:            true,
 			Validators:          []validator.String{recordType},
-			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: fmt.Sprintf("Type of the record: %s. Changing it replaces the record.", recordType.MarkdownDescription(ctx)),
 		},
 		"value": schema.StringAttribute{

@@ -103,9 +103,8 @@ func settings() map[string]schema.Attribute {
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": schema.StringAttribute{
-			Required:      true,
-			CustomType:    customtype.DomainName,
-			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			Required:   true,
+			CustomType: customtype.DomainName,
 			MarkdownDescription: "Name of the domain, such as `example.com`. Upper and lower case, a trailing dot, and Unicode or ASCII (IDNA) are the same. " +
 				"Changing it replaces the domain: another domain is bought and this one is deleted.",
 		},

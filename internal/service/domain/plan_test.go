@@ -26,19 +26,17 @@ func TestPlan(t *testing.T) {
 	plan, diags := p.Plan(domainType, attributes("example.net", nil), o)
 	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "buys or adopts another domain", "undo the change")
 	assert.Check(t, len(plan.Replace) == 1, "replaced because of %v", plan.Replace)
-	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown}), o)
-	acctest.Expect(t, diags, "WARNING: The plan replaces the domain example.com", "Only the apply will know its name,", "no refund", "a value that the plan knows")
 	_, diags = p.Plan(domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
 	acctest.Expect(t, diags, `WARNING at AttributeName("contact_info"): contact_info of example.com is only stored`, "nothing changes at the registrar")
 
-	for _, unknown := range []string{"redirect_url", "workspace_id", "auto_renew", "contact_info"} {
+	for _, unknown := range []string{"name", "redirect_url", "workspace_id", "auto_renew", "contact_info"} {
 		plan, diags := p.Plan(domainType, attributes("example.com", map[string]any{unknown: acctest.Unknown}), o)
 		p.NoErrors(diags)
 		if len(diags) > 0 || len(plan.Replace) > 0 || plan.State.IsFullyKnown() || plan.Text("id") != o.Text("id") {
 			t.Errorf("%s: %v, %v, %v", unknown, acctest.Render(diags), plan.Replace, plan.State)
 		}
 		isSent := plan.Text("updated_at") == "(unknown)"
-		assert.Check(t, isSent == (unknown != "contact_info"), "%s: updated_at is planned as %s", unknown, plan.Text("updated_at"))
+		assert.Check(t, isSent == (unknown != "contact_info" && unknown != "name"), "%s: updated_at is planned as %s", unknown, plan.Text("updated_at"))
 	}
 	_, diags = p.Apply(t.Context(), domainType, attributes("example.com", map[string]any{"contact_info": contactAttributes(map[string]any{"city": "Köln"})}), o)
 	if p.NoErrors(diags); slices.Contains(s.Sent(), "update-domain") {

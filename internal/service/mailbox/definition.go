@@ -9,8 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -85,7 +83,6 @@ func attributes() map[string]schema.Attribute {
 		"local_part": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.LocalPart,
-			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Part of the address before the @, an RFC 5321 dot-atom. It is case-insensitive. Changing it replaces the mailbox.",
 		},
 		"first_name": schema.StringAttribute{

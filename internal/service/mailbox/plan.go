@@ -20,16 +20,16 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	case !ok:
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, plan, &resp.Diagnostics)
-	case r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...):
+	case r.WarnOrphaned(ctx, req, resp, r.Replacing(resp.Plan.Raw)...):
 	case resp.Plan.Raw.IsNull():
 		// The summary has the address, because the CLI shows one of several warnings with the same summary.
 		resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
 			"Its mail is lost, and somebody else in the account can use its address. "+
 				"To keep the mailbox and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead.")
-	case !plan.Domain.Equal(state.Domain) || !plan.LocalPart.Equal(state.LocalPart):
+	case service.DestroysOrReplaces(req, resp, r.Replacing(resp.Plan.Raw)...):
 		service.WarnReplace(&resp.Diagnostics, state.String(),
 			"An address can't be changed: another domain or local_part creates a new mailbox and deletes this one.",
-			"The mail in it is lost.", service.UnknownChanges(resp.Plan.Raw, req.State.Raw, r.ReplacedBy...)...)
+			"The mail in it is lost.")
 	}
 }
 

@@ -58,6 +58,8 @@ var definition = &service.Definition[api.Domain, model]{
 		Settings:      settings,
 		Volatile:      []string{"addresses", "ids", "unmanaged"},
 		CreateTimeout: 20 * time.Minute,
+		ReplacedBy:    []string{"domain"},
+		IsValuable:    true,
 		Shared:        true,
 	},
 	Listing: service.Listing[api.Domain, model]{

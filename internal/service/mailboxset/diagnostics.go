@@ -41,8 +41,6 @@ const (
 		"To keep them, remove the set from the state with a removed block with lifecycle { destroy = false }, or with terraform state rm."
 	replacementRefused = "The plan replaces the set, because its domain changes. " +
 		"To delete the mailboxes, set max_deletions to at least their number and apply that first: for a replacement the value in the state counts too. To keep them, undo the change, or remove the set from the state with a removed block with lifecycle { destroy = false } and add another set."
-	unknownDomainRefused = "Only the apply will know the domain, and until then that counts as a change, which replaces the set. " +
-		"Set domain to a value that the plan knows. To delete the mailboxes anyway, set max_deletions to at least their number and apply that first."
 )
 
 // addTooMany refuses a plan that deletes more mailboxes than allowed.

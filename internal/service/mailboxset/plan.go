@@ -33,16 +33,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, &plan, &resp.Diagnostics)
-	case !plan.Domain.Equal(state.Domain):
+	case service.DestroysOrReplaces(req, resp, r.Replacing(resp.Plan.Raw)...):
 		r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
-		next := replacementRefused
-		if plan.Domain.IsUnknown() {
-			next = unknownDomainRefused
-		}
 		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
 		limits := state
 		limits.MaxDeletions = types.Int64Value(min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()))
-		r.planDestroy(ctx, state, limits, true, next, &resp.Diagnostics)
+		r.planDestroy(ctx, state, limits, true, replacementRefused, &resp.Diagnostics)
 		plan.forget()
 	default:
 		r.planUpdate(ctx, req, &plan, state, resp)

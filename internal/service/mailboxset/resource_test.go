@@ -141,6 +141,54 @@ func TestAccMoves(t *testing.T) {
 	})
 }
 
+// TestAccUnknownDomain checks that nothing is deleted, created or bought because a plan does not know
+// the domain, as behind a depends_on on something that changes.
+func TestAccUnknownDomain(t *testing.T) {
+	s := server(t, acctest.Options{})
+	config := func(revision string) string {
+		return s.ProviderConfig() + strings.ReplaceAll(`
+resource "terraform_data" "name" {
+  input            = "example.com"
+  triggers_replace = "REVISION"
+}
+resource "mailhost_domain" "main" {
+  name        = terraform_data.name.output
+  on_existing = "adopt"
+}
+resource "mailhost_mailbox" "jane" {
+  domain     = terraform_data.name.output
+  depends_on = [mailhost_domain.main]
+  local_part = "jane"
+  first_name = "Jane"
+  last_name  = "Doe"
+}
+resource "mailhost_mailbox_set" "staff" {
+  domain        = terraform_data.name.output
+  depends_on    = [mailhost_domain.main]
+  mailboxes     = { ann = { first_name = "Ann", last_name = "Doe" } }
+  max_deletions = 9
+}
+resource "mailhost_dns_zone" "main" {
+  domain     = terraform_data.name.output
+  depends_on = [mailhost_domain.main]
+  records    = { "www A" = { values = ["192.0.2.1"] } }
+}
+`, "REVISION", revision)
+	}
+	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+		{Config: config("1")},
+		{PreConfig: s.Control.Journal.Clear, Config: config("2")},
+		{
+			PreConfig: func() {
+				for _, op := range s.Sent() {
+					assert.Check(t, strings.HasPrefix(op, "get-") || strings.HasPrefix(op, "list-"), "the apply sent %s", op)
+				}
+			},
+			Config: config("2"), PlanOnly: true,
+		},
+	}})
+}
+
 // TestAccTypes checks that the CLI accepts every type of map, parts that only the apply
 // knows, and a change between types without a change of content.
 func TestAccTypes(t *testing.T) {

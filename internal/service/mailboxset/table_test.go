@@ -135,7 +135,7 @@ func TestPlans(t *testing.T) {
 		"update: unknown map, with deletions":  {config: unknownMap(1), want: []string{"ERROR", "can't name"}},
 		"update: unknown name":                 {config: changes{"domain": "example.com", "mailboxes": map[string]any{"bob": set(nil, "bob")["mailboxes"].(map[string]any)["bob"], "ann": map[string]any{"first_name": acctest.Unknown, "last_name": "Doe"}}}},
 		"empty: unknown map":                   {config: unknownMap(1), unknown: computed},
-		"update: unknown domain":               {config: set(changes{"domain": acctest.Unknown, "max_deletions": 2}, "ann", "bob"), want: []string{"ERROR", "max_deletions is 1", "Only the apply will know the domain"}},
+		"update: unknown domain":               {config: set(changes{"domain": acctest.Unknown, "max_deletions": 2}, "ann", "bob")},
 		"update: unknown retired":              {config: set(changes{"retired": acctest.Unknown, "max_deletions": 1}, "ann"), want: []string{"WARNING", "deletes 1 mailbox", "bob@example.com"}, not: changed, unknown: []string{"unmanaged"}},
 		"update: unknown value of retired":     {config: set(changes{"retired": changes{"bob": acctest.Unknown}, "max_deletions": 1}, "ann"), want: []string{"WARNING", "deletes 1 mailbox"}, unknown: []string{"unmanaged"}},
 		"update: unknown retired, none leaves": {config: set(changes{"retired": acctest.Unknown}, "ann", "bob")},
