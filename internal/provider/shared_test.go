@@ -79,6 +79,7 @@ func TestOneObjectForEachResource(t *testing.T) {
 			"a second address, the refreshed":  {[]call{create, read, keep}, true},
 			"at two addresses, one is kept":    {[]call{keep, destroy}, false},
 			"at two addresses, one is removed": {[]call{destroy, keep}, false},
+			"at two addresses, as an import":   {[]call{read, keep, read, keep}, false},
 		} {
 			p.Together()
 			var all []*tfprotov6.Diagnostic
@@ -99,7 +100,7 @@ func TestOneObjectForEachResource(t *testing.T) {
 		}
 		// What a correct user does.
 		for name, calls := range map[string][]call{
-			"kept": {read, keep, keep}, "destroyed": {read, destroy}, "kept without a refresh": {keep},
+			"kept": {read, keep}, "destroyed": {read, destroy}, "kept without a refresh": {keep},
 		} {
 			p.Together()
 			for _, call := range calls {

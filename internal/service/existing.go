@@ -59,10 +59,10 @@ type Existing struct {
 
 // PlanExisting reports in a plan that the object to be created exists: a warning if on_existing
 // adopts it and no other resource has it, and otherwise an error with its import block. The plan
-// of a replacement deletes it first, unless it is valuable.
+// of a replacement deletes it first, unless it is valuable, and in the apply that has happened.
 func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
 	o := session.Object{Type: e.Type, ID: e.ID, Keys: e.Keys}
-	if !e.IsValuable && c.Walk().IsInState(o) {
+	if c.Walk().IsGone(o) || !e.IsValuable && c.Walk().IsInState(o) {
 		return
 	}
 	if !Adopts(onExisting) {
@@ -187,7 +187,7 @@ const conflictAdvice = "- If the resource is tainted, run terraform untaint with
 	"- If a resource was renamed or moved, add a moved block with its old and its new address.\n" +
 	"- To hand the object over to another resource, remove its resource from the state with a removed block with lifecycle { destroy = false }, and import it with an import block in the same plan.\n" +
 	"- If two blocks, or two keys of for_each, describe the object, remove one of them. With count, an item that is removed moves the later ones up: use for_each.\n" +
-	"- If the object is in the state twice at one address (the plan calls one of them deposed), run terraform state rm with the address, and import the object again.\n" +
+	"- If the plan calls the object deposed, because a create_before_destroy has failed, run terraform state rm with the address, and import the object again.\n" +
 	"- To delete the object and create it again, use two applies: remove the resource, apply, and add it again."
 
 // AddConflict adds the error of a plan or an apply in which another resource has an object.
@@ -196,7 +196,7 @@ func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Con
 	other := map[session.Conflict]string{
 		session.Created:   "another resource of the configuration creates or adopts it",
 		session.InState:   "Terraform's state has it already, so that it would be deleted for the new one, or two resources would manage it",
-		session.Kept:      "another resource of the configuration keeps it, while this one destroys it",
+		session.Kept:      "another resource of the configuration has it too, and keeps it",
 		session.Destroyed: "the same plan destroys it at another address, or as a deposed object",
 	}[conflict]
 	summary := "Two resources have the " + label

@@ -17,7 +17,7 @@ import (
 //     deleted for the new one by a replacement, a tainted object or a block renamed without moved.
 //   - So is a create of a key whose object the plan destroys at another address, for every kind,
 //     because core does both at the same time.
-//   - An object that the plan keeps at one address is not destroyed at another one.
+//   - An object that the plan keeps at one address is neither kept nor destroyed at another one.
 //   - A process deletes no object that it has itself created or adopted.
 //
 // An object that one resource releases, and does not delete, may be adopted by another one in
@@ -85,6 +85,7 @@ type objectState struct {
 	isAwaited                      bool // it is in the state and may be released, and has no plan yet
 	isAdopted                      bool // by the plan
 	isAcquired                     bool // created or adopted by this process
+	isGone                         bool // dropped by a refresh, or deleted by this process
 }
 
 // Conflict is why a resource can't have an object.
@@ -185,7 +186,7 @@ func (w *Walk) enter(o Object, object *objectState, keys []*keyState, isDestroye
 func (w *Walk) Gone(o Object) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	*object = objectState{}
+	*object = objectState{isGone: true}
 	for _, k := range keys {
 		k.isInState, k.isDestroyed, k.gone = false, false, o.ID
 	}
@@ -206,9 +207,13 @@ func (w *Walk) Dropped(o Object) (id string) {
 func (w *Walk) PlanKeep(o Object) Conflict {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
+	isKept := object.isKept
 	object.isKept = true
-	if object.isDestroyed {
+	switch {
+	case object.isDestroyed:
 		return Destroyed
+	case isKept:
+		return Kept
 	}
 	return w.enter(o, object, keys, false)
 }
@@ -335,6 +340,14 @@ func (w *Walk) IsAcquired(o Object) bool {
 	object, _ := w.lock(o)
 	defer w.mu.Unlock()
 	return object.isAcquired
+}
+
+// IsGone reports whether a refresh has dropped the object with an id from the state, or this process
+// has deleted it. A list that was read before may still have it.
+func (w *Walk) IsGone(o Object) bool {
+	object, _ := w.lock(o)
+	defer w.mu.Unlock()
+	return object.isGone
 }
 
 // IsDestroyed reports whether the plan destroys or replaces the object with an id.

@@ -87,8 +87,9 @@ func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country
 	}
 	found := service.FindListed(r.Notes(), "", c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}),
 		func(*api.DedicatedIP) string { return "" }, "", func(ip *api.DedicatedIP) bool {
+			o := session.Object{Type: "mailhost_dedicated_ip", ID: ip.ID}
 			return !isAssigned[ip.ID] && ip.Status != vocab.DedicatedIPReleasing && (country == "" || ip.CountryCode == nil || *ip.CountryCode == country) &&
-				!r.Walk().IsInState(session.Object{Type: "mailhost_dedicated_ip", ID: ip.ID})
+				!r.Walk().IsInState(o) && !r.Walk().IsGone(o)
 		})
 	if found != nil {
 		diags.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state does not have",

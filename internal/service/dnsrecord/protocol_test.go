@@ -167,6 +167,7 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 	}
 }
 
+// TestConflictAfterThePlan checks that the error about a record which somebody else has created
 // between the plan and the apply names it, and its import.
 func TestConflictAfterThePlan(t *testing.T) {
 	t.Parallel()
@@ -178,4 +179,25 @@ func TestConflictAfterThePlan(t *testing.T) {
 	id := create(t, s, "example.com", "www", "A", "192.0.2.1", "").ID
 	_, diags = p.Walk().ApplyPlan(t.Context(), typeName, www("192.0.2.1"), nil, plan)
 	acctest.Expect(t, diags, "ERROR", fmt.Sprintf("The record exists, with the id %d. ", id), `id = "example.com/A/www/192.0.2.1"`)
+}
+
+// TestReplacedBesideAnother replaces a record in an apply that has created another one of the domain
+// before: the list that both share still has what was deleted meanwhile.
+func TestReplacedBesideAnother(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "")
+	old, diags := p.Apply(t.Context(), typeName, www("192.0.2.1"), nil)
+	p.NoErrors(diags)
+	other := map[string]any{"domain": "example.com", "name": "other", "type": "A", "value": "192.0.2.9"}
+	p.Together()
+	plan, diags := p.Plan(typeName, other, nil)
+	p.NoErrors(diags)
+	_, diags = p.ApplyPlan(t.Context(), typeName, other, nil, plan)
+	p.NoErrors(diags)
+	_, diags = p.ApplyPlan(t.Context(), typeName, nil, old, &acctest.Object{State: p.Null(typeName), Private: old.Private, Identity: old.Identity})
+	p.NoErrors(diags)
+	_, diags = p.Plan(typeName, www("192.0.2.1"), nil)
+	p.NoErrors(diags)
 }
