@@ -59,14 +59,16 @@ const (
 	retiredKeep   = "keep"
 )
 
-// retirement divides keys that leave the map by whether their mailboxes are deleted or kept.
-func (m model) retirement(keys []string) (deleted, kept []string) {
+// retirement divides keys that leave the map by whether their mailboxes are deleted or kept. After an
+// import, only those are deleted that retired names: the map may never have had the others.
+func (m model) retirement(keys []string, imported bool) (deleted, kept []string) {
 	how := m.retiredAs()
 	for _, key := range keys {
-		if how[localPart(key)] == retiredKeep {
-			kept = append(kept, key)
-		} else {
+		switch how := how[localPart(key)]; {
+		case how == retiredDelete, how == "" && !imported:
 			deleted = append(deleted, key)
+		default:
+			kept = append(kept, key)
 		}
 	}
 	return deleted, kept

@@ -18,7 +18,7 @@ import (
 )
 
 // importedKey is the key of the private state that is set from an import until the first
-// update. Entries of the state that the configuration lacks were never this
+// update. Entries of the state that the configuration lacks may never have been this
 // configuration's until then.
 const importedKey = "imported"
 
@@ -184,10 +184,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		c.addresses[key], c.ids[key] = address(key, state.DomainName.ValueString()), compact.Text{Unknown: true}
 	}
 	plan.Addresses, plan.IDs = compact.Encode(c.addresses), compact.Encode(c.ids)
-	deleted, kept := plan.retirement(ch.removed)
-	if imported {
-		deleted, kept = nil, ch.removed
-	}
+	deleted, kept := plan.retirement(ch.removed, imported)
 	plan.setUnmanaged(plannedUnmanaged(prior, c, ch, kept))
 	if len(ch.removed) > 0 && plan.hasUnknownRetired() {
 		plan.Unmanaged = types.StringUnknown()
@@ -270,7 +267,7 @@ func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool
 // planDestroy plans the destruction of the set, within limits. With others, a new set replaces it.
 func (r *Resource) planDestroy(ctx context.Context, state, limits model, others bool, next string, diags *diag.Diagnostics) {
 	c := state.contents(diags)
-	deleted, kept := state.retirement(c.keys())
+	deleted, kept := state.retirement(c.keys(), false)
 	if r.record(state, c, nil, deleted, kept, diags); diags.HasError() {
 		return
 	}

@@ -158,10 +158,8 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		}
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
-	if !imported {
-		deleted, _ := plan.retirement(ch.removed)
-		a.delete(ctx, prior, deleted, l)
-	}
+	deleted, _ := plan.retirement(ch.removed, imported)
+	a.delete(ctx, prior, deleted, l)
 	for key, before := range ch.kept {
 		a.result.keep(key, want.entries[key], prior, before)
 	}
@@ -190,7 +188,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	var partial *model
 	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
 		prior := state.contents(&resp.Diagnostics)
-		deleted, _ := state.retirement(prior.keys())
+		deleted, _ := state.retirement(prior.keys(), false)
 		if unnamed := state.unnamed(deleted); r.deletes(ctx, prior, deleted) && int64(len(unnamed)) > state.MaxDeletions.ValueInt64() {
 			addTooMany(&resp.Diagnostics, state, prior.addressList(unnamed), state.MaxDeletions.ValueInt64(), destroyRefused)
 			return nil

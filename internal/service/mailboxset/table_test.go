@@ -145,6 +145,7 @@ func TestPlans(t *testing.T) {
 		"update: a key changes, refused":       {config: set(nil, "ann", "rob"), want: []string{"ERROR", "would delete 1 mailbox", changed}},
 		"update: a key leaves, refused":        {config: set(nil, "ann"), want: []string{"ERROR", "would delete 1 mailbox"}, not: changed},
 		"import: unknown map":                  {config: unknownMap(1), unknown: computed},
+		"import: a mailbox that is retired":    {config: set(changes{"retired": changes{"bob": "delete"}}, "ann"), want: []string{"WARNING", "deletes 1 mailbox", "bob@example.com"}, not: "releases"},
 		"import: a mailbox without a key":      {config: set(nil, "ann"), want: []string{"WARNING", "releases 1 mailbox", "They were imported", "bob@example.com"}, not: "deletes"},
 		"destroy: another adopts one":          {other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "ann@example.com"}},
 		"destroy: too many":                    {want: []string{"ERROR", "would delete 2 mailboxes", "max_deletions is 1"}},
