@@ -27,12 +27,18 @@ func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, furth
 		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", service.Bullets(lines(removed)), mailNote(removed), further))
 }
 
+// warnUnnamed warns in a plan that takes over a domain which it does not know.
+func warnUnnamed(diags *diag.Diagnostics) {
+	diags.AddAttributeWarning(path.Root("domain"), "The plan can't name the DNS records that the zone removes",
+		"Only the apply will know the domain. If it exists already, the apply removes every record of it that neither records nor ignore has. To see them before, set domain to a value that the plan knows, such as the name of the domain.")
+}
+
 // warnPurged warns after the apply that has taken a domain over about what it has removed:
 // others may have added records after the plan.
 func warnPurged(diags *diag.Diagnostics, domain string, removed []record) {
 	if len(removed) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s %s removed", count(len(removed)), domain, service.Plural(len(removed), "was", "were")),
-			fmt.Sprintf("The zone has taken the domain over, and records does not have:%s\n\nThe plan has named those that the domain had by then. To put one back, add it to records.", service.Bullets(lines(removed))))
+			fmt.Sprintf("The zone has taken the domain over, and records does not have:%s\n\nIf the plan knew the domain, it has named those that it had by then. To put one back, add it to records.", service.Bullets(lines(removed))))
 	}
 }
 

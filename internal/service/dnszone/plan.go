@@ -55,6 +55,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
+		warnUnnamed(diags)
 		return
 	}
 	ref := plan.Domain.ValueString()

@@ -124,6 +124,8 @@ func TestUnknown(t *testing.T) {
 		p.NoErrors(p.Validate(typeName, config))
 		_, diags := p.Plan(typeName, config, nil)
 		p.NoErrors(diags)
+		warns := strings.Contains(acctest.Render(diags), `WARNING at AttributeName("domain"): The plan can't name the DNS records that the zone removes`)
+		assert.Check(t, warns == (config["domain"] == acctest.Unknown), "%s: %s", name, acctest.Render(diags))
 	}
 
 	// A plan can't know what an unknown value replaces.
