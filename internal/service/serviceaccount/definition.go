@@ -68,7 +68,10 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	Listing: service.Listing[api.ServiceAccount, model]{
 		Note:        "Revoked ones can't be managed and are left out. The token of an imported service account is unknown.",
 		DisplayName: func(a *api.ServiceAccount) string { return a.Name },
-		Skip:        func(a *api.ServiceAccount) bool { return a.RevokedAt != nil },
+		Imported: func(ctx context.Context, c *client.Client, m *model) error {
+			return m.readPermissions(ctx, c, true)
+		},
+		Skip: func(a *api.ServiceAccount) bool { return a.RevokedAt != nil },
 	},
 }
 
@@ -89,7 +92,7 @@ For a token that is valid for one run and not stored in the state, use the ephem
 // The descriptions of permissions, here and in the ephemeral resource.
 const (
 	permissionsDescription  = "What the token may do: a set of capabilities, each of which the provider's credential must have. Without it the service account inherits the permissions of that credential, so that the token of an owner is an owner's."
-	capabilityDescription   = "Capability, such as `mailbox.view`."
+	capabilityDescription   = "Capability, such as `mailbox.view`. Required."
 	resourceTypeDescription = "`workspace` or `domain`, if the capability is restricted to one. Set it with `resource_id`."
 	resourceIDDescription   = "UUID of the workspace or domain. Set it with `resource_type`."
 )
@@ -153,7 +156,7 @@ func settings() map[string]schema.Attribute {
 			MarkdownDescription: permissionsDescription +
 				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"capability_key": schema.StringAttribute{Required: true, MarkdownDescription: capabilityDescription},
+				"capability_key": schema.StringAttribute{Optional: true, MarkdownDescription: capabilityDescription},
 				"resource_type": schema.StringAttribute{
 					Optional:            true,
 					Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},

@@ -96,7 +96,7 @@ func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 				Optional:            true,
 				MarkdownDescription: permissionsDescription + " Granting them takes `authorization.view` and `authorization.manage`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"capability_key": schema.StringAttribute{Required: true, MarkdownDescription: capabilityDescription},
+					"capability_key": schema.StringAttribute{Optional: true, MarkdownDescription: capabilityDescription},
 					"resource_type": schema.StringAttribute{
 						Optional:            true,
 						Validators:          []validator.String{validate.OneOf[api.GrantAuthorizationBody]("resource_type")},

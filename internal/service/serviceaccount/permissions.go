@@ -2,7 +2,9 @@ package serviceaccount
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -44,8 +46,8 @@ func granted(g *api.Authorization) permission {
 	return permission{key, types.StringPointerValue(g.ResourceType), customtype.NewPointer(g.ResourceID)}
 }
 
-// permissionsIn returns the elements of the attribute, which must be known. Nothing of their type
-// fails to be a permission.
+// permissionsIn returns the elements of the attribute, or none if one is unknown. Nothing else of
+// their type fails to be a permission.
 func permissionsIn(ctx context.Context, set types.Set) (all []permission) {
 	set.ElementsAs(ctx, &all, false)
 	return all
@@ -56,6 +58,11 @@ func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostic
 		return
 	}
 	for _, p := range permissionsIn(ctx, set) {
+		// The schema can't require it, because the framework takes it for missing while the whole element is unknown.
+		if p.CapabilityKey.IsNull() {
+			diags.AddAttributeError(path.Root("permissions"), "A permission without capability_key",
+				"Each permission names a capability. Set capability_key, for instance to mailbox.view.")
+		}
 		if key := p.CapabilityKey.ValueString(); isSet(p.CapabilityKey) && !slices.Contains(api.Capabilities(), vocab.Capability(key)) {
 			diags.AddAttributeError(path.Root("permissions"), fmt.Sprintf("There is no capability %q", key),
 				fmt.Sprintf("The API's capabilities are %s.", strings.ReplaceAll(strings.Trim(fmt.Sprint(api.Capabilities()), "[]"), " ", ", ")))
@@ -68,9 +75,11 @@ func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostic
 }
 
 // removed decides whether a change of the permissions replaces the service account: without
-// permissions it inherits, which only a new one does.
-func removed(_ context.Context, req planmodifier.SetRequest, resp *setplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = req.PlanValue.IsNull()
+// permissions it inherits, which only a new one does. After an import they are only no longer managed.
+func removed(ctx context.Context, req planmodifier.SetRequest, resp *setplanmodifier.RequiresReplaceIfFuncResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.RequiresReplace = req.PlanValue.IsNull() && !state.imported()
 }
 
 // checkRights refuses permissions that the API can't grant, and warns of a service account
@@ -146,14 +155,19 @@ func restrict(ctx context.Context, c *client.Client, id string, permissions type
 }
 
 // readPermissions sets the permissions from the API, if they are managed. It keeps the
-// state's spelling of a UUID.
-func (m *model) readPermissions(ctx context.Context, c *client.Client) error {
-	if m.Permissions.IsNull() {
+// state's spelling of a UUID. An import reads those of a service account that is no owner, if the
+// provider's credential may view them.
+func (m *model) readPermissions(ctx context.Context, c *client.Client, isImport bool) error {
+	if m.Permissions.IsNull() && !isImport {
 		return nil
 	}
 	known := permissionsIn(ctx, m.Permissions)
 	grants, err := authorizations(ctx, c, m.ID.ValueString())
-	if err != nil {
+	isOwner := slices.ContainsFunc(grants, func(g api.Authorization) bool { return g.GrantKind != vocab.GrantCapability })
+	switch {
+	case isImport && (isOwner || errors.Is(err, client.ErrReadUnsupported) || client.StatusOf(err) == http.StatusForbidden):
+		return nil
+	case err != nil:
 		return err
 	}
 	all := []permission{}

@@ -1,6 +1,7 @@
 package serviceaccount_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,17 @@ func TestPermissions(t *testing.T) {
 	if plan, diags := p.Plan(typeName, with(view, create), o); !plan.State.Equal(o.State) {
 		t.Errorf("the second plan is not empty: %s\n%s", plan.State, acctest.Render(diags))
 	}
+	imported, diags := p.Import(typeName, o.Text("id"), nil)
+	p.NoErrors(diags)
+	imported, diags = p.Read(typeName, imported)
+	p.NoErrors(diags)
+	lower := maps.Clone(create)
+	lower["resource_id"] = s.WorkspaceID
+	if plan, diags := p.Plan(typeName, with(view, lower), imported); !plan.State.Equal(imported.State) {
+		t.Errorf("the import has other permissions: %s\n%s", imported.State, acctest.Render(diags))
+	}
+	plan, diags := p.Plan(typeName, map[string]any{"name": "CI"}, imported)
+	assert.Check(t, len(diags) == 0 && len(plan.Replace) == 0, "an import without permissions replaces because of %v, %s", plan.Replace, acctest.Render(diags))
 	update := with(create, map[string]any{"capability_key": "domain.view"})
 	o, diags = p.Apply(t.Context(), typeName, update, o)
 	p.NoErrors(diags)
@@ -65,7 +77,7 @@ func TestPermissions(t *testing.T) {
 
 	assert.NilError(t, s.Client.GrantAuthorization(t.Context(), api.GrantAuthorizationBody{GrantKind: "account_owner", SubjectType: "service_account", SubjectID: o.Text("id")}))
 	check("account_owner", "domain.view", inWorkspace)
-	plan, diags := p.Plan(typeName, update, o)
+	plan, diags = p.Plan(typeName, update, o)
 	if p.NoErrors(diags); plan.State.Equal(o.State) || len(plan.Replace) > 0 {
 		t.Errorf("a grant made elsewhere: the plan is %s, and replaces because of %v", plan.State, plan.Replace)
 	}
@@ -91,9 +103,15 @@ func TestPermissionsRefused(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR", "permissions", `Can't restrict the service account "CI"`, "no operation that grants")
 	s = acctest.NewServer(t, acctest.Options{})
 	_, diags = s.Protocol(t, "").Apply(t.Context(), typeName, map[string]any{"name": "CI", "permissions": []any{
-		map[string]any{"capability_key": "mailbox.view", "resource_type": "domain"}, map[string]any{"capability_key": "mailbox.fly"},
+		map[string]any{"capability_key": "mailbox.view", "resource_type": "domain"}, map[string]any{"capability_key": "mailbox.fly"}, map[string]any{},
 	}}, nil)
-	acctest.Expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`)
+	acctest.Expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`, "A permission without capability_key")
+	// As for a permission that is a variable, which the CLI validates without its value.
+	p := s.Protocol(t, "")
+	unknown := map[string]any{"name": "CI", "permissions": []any{acctest.Unknown}}
+	p.NoErrors(p.Validate(typeName, unknown))
+	_, diags = p.Plan(typeName, unknown, nil)
+	p.NoErrors(diags)
 	_, err := s.Client.FindServiceAccount(t.Context(), "CI")
 	assert.Check(t, client.IsNotFound(err), "something was created: %v", err)
 }

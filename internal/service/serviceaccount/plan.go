@@ -30,7 +30,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if !r.WarnOrphaned(ctx, req, resp, replacing...) && !resp.Diagnostics.HasError() {
 		warnRevoked(req, resp, plan, state)
 	}
-	if !resp.Plan.Raw.IsNull() && (req.State.Raw.IsNull() || !plan.Permissions.Equal(state.Permissions)) {
+	isForgotten := plan.Permissions.IsNull() && state.imported() // see removed
+	if !resp.Plan.Raw.IsNull() && (req.State.Raw.IsNull() || !plan.Permissions.Equal(state.Permissions) && !isForgotten) {
 		r.checkRights(ctx, plan, &resp.Diagnostics)
 	}
 	if !req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
@@ -54,7 +55,8 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 	}
 	found := service.FindListed(r.Notes(), "", c.ListServiceAccounts(ctx),
 		func(a *api.ServiceAccount) string { return a.Name }, plan.Name.ValueString(), func(a *api.ServiceAccount) bool {
-			return a.RevokedAt == nil && !r.Walk().IsInState(session.Object{Type: "mailhost_service_account", ID: a.ID})
+			o := session.Object{Type: "mailhost_service_account", ID: a.ID}
+			return a.RevokedAt == nil && !r.Walk().IsInState(o) && !r.Walk().IsGone(o)
 		})
 	if found != nil {
 		diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("An active %s exists that the state does not have", plan.String()),
@@ -195,7 +197,7 @@ func (m model) replacedBy(plan model) []string {
 	if !m.isKept(plan.RotationTriggers) {
 		all = append(all, "rotation_triggers")
 	}
-	if plan.Permissions.IsNull() {
+	if plan.Permissions.IsNull() && !m.imported() {
 		all = append(all, "permissions")
 	}
 	return all

@@ -107,8 +107,9 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 				fmt.Sprintf("It was revoked at %s, outside Terraform, so its token no longer works. It is dropped from Terraform's state; the next apply creates a new one with a new token. Its id was %s.", *a.RevokedAt, a.ID))
 			return client.ErrNotFound
 		default:
+			isImport := state.Name.IsNull()
 			r.SetModel(ctx, c, state, a)
-			if err := state.readPermissions(ctx, c); err != nil {
+			if err := state.readPermissions(ctx, c, isImport); err != nil {
 				return err
 			}
 		}
@@ -158,7 +159,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		addNoImport(&resp.Diagnostics, req.ID)
 	case !resp.Diagnostics.HasError():
 		resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %s is not known", service.ImportedID(resp)),
-			"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace.")
+			"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace. Set permissions before that, if it has some: without them, the new one has the rights of the provider's credential.")
 	}
 }
 

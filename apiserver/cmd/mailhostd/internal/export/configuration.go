@@ -248,15 +248,15 @@ func (c *configuration) service(s *api.ServiceAccount) {
 	}
 	grants := c.grants[s.ID]
 	if len(grants) > 0 && !slices.ContainsFunc(grants, func(g api.Authorization) bool { return g.CapabilityKey == nil }) {
-		c.write(accountFile, "\n# What it may do. Remove the # after the import: without it, a replacement gets the rights of\n# the token that Terraform uses.\n# permissions = [")
+		c.write(accountFile, "permissions = [")
 		for _, g := range grants {
 			restricted := ""
 			if g.ResourceType != nil {
 				restricted = fmt.Sprintf(", resource_type = %s, resource_id = %s", hcltext.Quote(*g.ResourceType), hcltext.Quote(api.Value(g.ResourceID)))
 			}
-			c.write(accountFile, "#   { capability_key = %s%s },", hcltext.Quote(*g.CapabilityKey), restricted)
+			c.write(accountFile, "{ capability_key = %s%s },", hcltext.Quote(*g.CapabilityKey), restricted)
 		}
-		c.write(accountFile, "# ]")
+		c.write(accountFile, "]")
 	}
 	c.end(accountFile)
 }
