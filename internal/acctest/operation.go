@@ -71,8 +71,7 @@ func (p *Protocol) InvokePlanned(typeName string, planned, config map[string]any
 // functions.
 func Unconfigured(t testing.TB) *Protocol {
 	t.Helper()
-	server := provider.NewServer(provider.New("test")())
-	return &Protocol{t: t, server: server, schema: result(server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}))}
+	return &Protocol{t: t, server: provider.NewServer(provider.New("test")()), schema: schemas()}
 }
 
 // Call calls a function of the provider. For a dynamic parameter, a string, number,

@@ -1,7 +1,9 @@
 package acctest
 
 import (
+	"context"
 	"reflect"
+	"sync"
 	"testing"
 
 	framework "github.com/hashicorp/terraform-plugin-framework/provider"
@@ -75,12 +77,20 @@ func Embedded(t testing.TB, accountID, dataDir string) *Protocol {
 	return s.configured(t, provider.New("test")(), settings, false)
 }
 
+// schemas and identities have what every provider returns.
+var (
+	schemas = sync.OnceValue(func() *tfprotov6.GetProviderSchemaResponse {
+		return result(provider.NewServer(provider.New("test")()).GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{}))
+	})
+	identities = sync.OnceValue(func() map[string]*tfprotov6.ResourceIdentitySchema {
+		server := provider.NewServer(provider.New("test")())
+		return result(server.GetResourceIdentitySchemas(context.Background(), &tfprotov6.GetResourceIdentitySchemasRequest{})).IdentitySchemas
+	})
+)
+
 func (s *Server) configured(t testing.TB, served framework.Provider, settings map[string]any, defers bool) *Protocol {
 	t.Helper()
-	server := provider.NewServer(served)
-	p := &Protocol{t: t, server: server, schema: result(server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}))}
-	ids := result(server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{}))
-	p.ids, p.accountID = ids.IdentitySchemas, s.AccountID
+	p := &Protocol{t: t, server: provider.NewServer(served), schema: schemas(), ids: identities(), accountID: s.AccountID}
 	p.config, p.defers = NewValue(p.schema.Provider.ValueType(), settings), defers
 	return p.Walk()
 }
