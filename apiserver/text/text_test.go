@@ -26,7 +26,7 @@ func TestFold(t *testing.T) {
 // TestFoldOfEveryCharacter checks that each character folds to the same form as its
 // other cases.
 func TestFoldOfEveryCharacter(t *testing.T) {
-	for r := rune(0); r <= unicode.MaxRune; r++ {
+	for r := range rune(0x30000) { // no character beyond has a case or a decomposition
 		want := Fold(string(r))
 		assert.Check(t, Fold(want) == want, "Fold(%q) = %q, folded again %q", r, want, Fold(want))
 		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
@@ -47,8 +47,9 @@ func TestCheckName(t *testing.T) {
 		assert.Check(t, CheckName(s) != nil, "%q is accepted", s)
 	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		c := r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r)
-		assert.Check(t, !c || CheckName("a"+string(r)+"b") != nil, "%U is accepted", r)
+		if r < 0x20 || 0x7f <= r && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) {
+			assert.Check(t, CheckName("a"+string(r)+"b") != nil, "%U is accepted", r)
+		}
 	}
 }
 
