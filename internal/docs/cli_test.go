@@ -1,4 +1,4 @@
-package schemajson_test
+package main
 
 import (
 	"cmp"
@@ -84,7 +84,7 @@ func fromCLI(t *testing.T) []byte {
   }
 }
 `)
-	run("go", "build", "-o", filepath.Join(dir, "terraform-provider-mailhost"), "../../..")
+	run("go", "build", "-o", filepath.Join(dir, "terraform-provider-mailhost"), "../..")
 	return run(cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform"), "providers", "schema", "-json")
 }
 
