@@ -97,9 +97,13 @@ func (m *modules) add(t *testing.T, e example, text string) {
 	m.calls += fmt.Sprintf("module %q {\n  source    = %q\n  providers = { mailhost = %s }\n}\n", name, folder(t, module)(config.TestStepConfigRequest{}), name)
 }
 
-// newServer returns a server for an example: with a domain, unless the example buys it.
+// newServer returns a server for an example: with a domain, unless the example buys it. It skips the
+// test without a CLI.
 func newServer(t *testing.T, text string) *acctest.Server {
 	t.Helper()
+	if os.Getenv(resource.EnvTfAcc) == "" {
+		t.Skip(resource.EnvTfAcc + " is not set")
+	}
 	s := acctest.NewServer(t, acctest.Options{})
 	if !strings.Contains(text, `resource "mailhost_domain" "main"`) {
 		s.Domain(t, "example.com")
