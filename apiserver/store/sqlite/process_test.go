@@ -166,7 +166,7 @@ func maintain(t *testing.T, path string, r *rand.Rand, stopped <-chan struct{}) 
 // ended or were killed, while another program vacuums, checkpoints and touches the file, and
 // that no request fails.
 func TestAcknowledged(t *testing.T) {
-	const wanted = 100 // by each process in each round
+	const wanted = 25 // by each process in each round
 	path := newPath(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	acknowledged := map[string]bool{}
