@@ -27,11 +27,7 @@ type contract struct {
 const documentURL = "openapi.json"
 
 var theContract = sync.OnceValue(func() *contract {
-	data, err := httpapi.Document(true)
-	if err != nil {
-		panic(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(httpapi.Document(true)))
 	if err != nil {
 		panic(err)
 	}

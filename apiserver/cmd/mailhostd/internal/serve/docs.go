@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/swaggest/swgui/v5emb"
 
@@ -19,11 +20,7 @@ type OpenAPICommand struct {
 }
 
 func (c OpenAPICommand) Run(p cli.Program) error {
-	document, err := httpapi.Document(!c.PublishedOnly)
-	if err != nil {
-		return err
-	}
-	_, err = p.Stdout.Write(document)
+	_, err := p.Stdout.Write(httpapi.Document(!c.PublishedOnly))
 	return err
 }
 
@@ -47,11 +44,10 @@ type docs map[string]http.Handler
 
 // newDocs returns the reference of the operations that the server has.
 func newDocs(publishedOnly bool) (docs, error) {
-	document, err := httpapi.Document(!publishedOnly)
-	if err != nil {
-		return nil, err
-	}
-	d := docs{openAPIPath: console.File("application/json", document)}
+	document := sync.OnceValue(func() http.Handler { // it would slow down each start
+		return console.File("application/json", httpapi.Document(!publishedOnly))
+	})
+	d := docs{openAPIPath: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { document().ServeHTTP(w, r) })}
 	for path, file := range map[string]struct{ mediaType, name string }{
 		docsPath:               {"text/html; charset=utf-8", "index.html"},
 		docsPath + "/page.css": {"text/css; charset=utf-8", "page.css"},
