@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
-// openMemory opens a store that is deleted when it is closed. A killed process leaves it in the
-// temporary directory, which the system clears.
+// openMemory opens a store that is deleted when it is closed.
 func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
 	opts.unsynced = true
 	var empty []byte
@@ -37,8 +37,24 @@ func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
 // memoryPrefix begins the name of a directory with a store in memory.
 const memoryPrefix = "mailhostd-memory-"
 
+// removeAbandoned removes the stores in memory of processes that were killed: nobody has their
+// files open. A directory of the last minute may be one whose file is not open yet.
+func removeAbandoned() {
+	paths, _ := filepath.Glob(filepath.Join(os.TempDir(), memoryPrefix+"*", "mailhost.db")) // the pattern is valid
+	for _, path := range paths {
+		info, err := os.Stat(filepath.Dir(path))
+		if err != nil || time.Since(info.ModTime()) < time.Minute {
+			continue
+		}
+		if s, err := OpenExclusive(context.Background(), path); err == nil && s.Close() == nil {
+			_ = os.RemoveAll(filepath.Dir(path)) // another process may be doing the same
+		}
+	}
+}
+
 // emptyStore returns the content of a new store's file, once in a process: migrations are slow.
 var emptyStore = sync.OnceValues(func() ([]byte, error) {
+	removeAbandoned()
 	dir, err := os.MkdirTemp("", memoryPrefix)
 	if err != nil {
 		return nil, err
