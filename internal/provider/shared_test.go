@@ -191,7 +191,7 @@ func TestOnExisting(t *testing.T) {
 				_, diags = p.ApplyPlan(t.Context(), typeName, k.config, nil, plan)
 				acctest.Expect(t, diags, "ERROR", "on_existing")
 			} else {
-				acctest.Expect(t, diags, "ERROR: The ", " exists already", o.Text("id"), "import {", typeName+".<name>", "on_existing = \"adopt\"")
+				acctest.Expect(t, diags, "ERROR: The ", " exists already", o.Text("id"), "import {", "\n\n  terraform import '", typeName+".<name>", "on_existing = \"adopt\"")
 			}
 			adopting := maps.Clone(k.config)
 			adopting["on_existing"] = "adopt"
