@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -117,17 +118,20 @@ func addConflicts(diags *diag.Diagnostics, addresses []string) {
 			"removed {\n  from = mailhost_mailbox.NAME\n\n  lifecycle {\n    destroy = false\n  }\n}")
 }
 
-// warnAdoption warns in a plan that adopts mailboxes, first of those that it changes. It has no
-// names: the map may be sensitive, which a provider can't see.
+// warnAdoption warns in a plan that adopts mailboxes, first of those that it changes or that the
+// service is deleting. It has no names: the map may be sensitive, which a provider can't see.
 func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.Mailbox) {
 	var ignored diag.Diagnostics
 	entries := plan.contents(&ignored).entries
 	var changed, same []string
 	for _, key := range sortedKeys(existing) {
 		m := existing[key]
-		if e := entries[key]; e.same(entryOf(m)) {
+		switch e := entries[key]; {
+		case m.Status == vocab.MailboxDeleting:
+			changed = append(changed, m.PrimaryEmail+", whose status is deleting: it will disappear, and a later plan creates it again")
+		case e.same(entryOf(m)):
 			same = append(same, m.PrimaryEmail)
-		} else {
+		default:
 			changed = append(changed, m.PrimaryEmail+", whose name changes")
 		}
 	}
