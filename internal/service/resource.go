@@ -337,7 +337,7 @@ func CreateError(ctx context.Context, err error) error {
 	return WithAdvice(err, "Run apply again: it continues from here. If it always takes this long, raise create in the resource's timeouts.")
 }
 
-// WarnNotReady warns that an object was created but is not ready yet. After an error,
+// WarnNotReady warns that an object exists but is not ready yet. After an error,
 // Terraform would destroy it and create another one, which may have to be paid for too.
 func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
 	reason := sentence(err.Error())
@@ -345,7 +345,7 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 		reason = "The time for waiting is over."
 	}
 	diags.AddWarning(fmt.Sprintf("The %s is not ready yet", object),
-		paragraphs(fmt.Sprintf("It was created, and its status is %s. %s", status, reason),
+		paragraphs(fmt.Sprintf("It exists, and its status is %s. %s", status, reason),
 			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
 }
 

@@ -111,9 +111,10 @@ func addCreatedTwice(diags *diag.Diagnostics, keys []string) {
 
 func addConflicts(diags *diag.Diagnostics, addresses []string) {
 	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(addresses))+" of the set",
-		"The same plan creates or adopts them for other resources, or destroys them there although the set keeps them:"+service.FirstBullets(addresses)+
+		"The same plan creates or adopts them for other resources, or either the set or another resource destroys what the other one keeps:"+service.FirstBullets(addresses)+
 			"\n\nNothing was changed.\n\n"+
 			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
+			"- To leave them to the other resources, remove their entries and name them in retired with the value \"keep\".\n"+
 			"- To keep them in the set, remove the other resources from the state with removed blocks with lifecycle { destroy = false }:\n\n"+
 			"removed {\n  from = mailhost_mailbox.NAME\n\n  lifecycle {\n    destroy = false\n  }\n}")
 }

@@ -146,7 +146,7 @@ func TestPlans(t *testing.T) {
 		"update: a key leaves, refused":        {config: set(nil, "ann"), want: []string{"ERROR", "would delete 1 mailbox"}, not: changed},
 		"import: unknown map":                  {config: unknownMap(1), unknown: computed},
 		"import: a mailbox without a key":      {config: set(nil, "ann"), want: []string{"WARNING", "releases 1 mailbox", "They were imported", "bob@example.com"}, not: "deletes"},
-		"destroy: another adopts one":          {other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "ann@example.com"}},
+		"destroy: another adopts one":          {other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "destroys what the other one keeps", "ann@example.com", "in retired"}},
 		"destroy: too many":                    {want: []string{"ERROR", "would delete 2 mailboxes", "max_deletions is 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
