@@ -107,6 +107,10 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 				fmt.Sprintf("It was revoked at %s, outside Terraform, so its token no longer works. It is dropped from Terraform's state; the next apply creates a new one with a new token. Its id was %s.", *a.RevokedAt, a.ID))
 			return client.ErrNotFound
 		default:
+			if state.Name.IsNull() { // the read that belongs to an import
+				resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %q is not known", a.Name),
+					"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace.")
+			}
 			r.SetModel(ctx, c, state, a)
 			if err := state.readPermissions(ctx, c); err != nil {
 				return err
@@ -152,13 +156,9 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		}
 		return a.ID, nil
 	})
-	switch {
-	case unsupported:
+	if unsupported {
 		resp.Diagnostics = nil
 		addNoImport(&resp.Diagnostics, req.ID)
-	case !resp.Diagnostics.HasError():
-		resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %s is not known", service.ImportedID(resp)),
-			"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace.")
 	}
 }
 
