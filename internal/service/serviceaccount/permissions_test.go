@@ -94,6 +94,8 @@ func TestPermissionsRefused(t *testing.T) {
 		map[string]any{"capability_key": "mailbox.view", "resource_type": "domain"}, map[string]any{"capability_key": "mailbox.fly"},
 	}}, nil)
 	acctest.Expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`)
+	team := map[string]any{"capability_key": "mailbox.view", "resource_type": "team", "resource_id": s.WorkspaceID}
+	acctest.Expect(t, s.Protocol(t, "").Validate(typeName, map[string]any{"name": "CI", "permissions": []any{team}}), "permissions.resource_type must be one of workspace, domain")
 	_, err := s.Client.FindServiceAccount(t.Context(), "CI")
 	assert.Check(t, client.IsNotFound(err), "something was created: %v", err)
 }
