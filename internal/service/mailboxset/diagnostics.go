@@ -80,14 +80,20 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 
-func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
+// addExisting refuses to create mailboxes that exist. isNew is whether the state lacks the set, so
+// that it can be imported.
+func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox, isNew bool) {
 	var lines []string
+	orImport := ""
+	if isNew {
+		orImport = ", or import the domain into the set"
+	}
 	for _, key := range sortedKeys(existing) {
 		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
 	}
 	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), service.Plural(len(existing), "exists", "exist")),
 		"The domain has these mailboxes:"+service.FirstBullets(lines)+
-			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\", or import the domain into the set; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
+			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\""+orImport+"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.\n\n"+
 			"If the state has them already, do none of that: run terraform untaint if the set is tainted, or add a moved block if it was renamed.")
 }
