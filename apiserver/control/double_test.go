@@ -88,6 +88,7 @@ func TestFixtureOutcomes(t *testing.T) {
 func TestResponsesOfFaults(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
+	h.advance(72 * time.Hour)
 	c := h.network
 	for _, name := range []string{"A", "B", "C"} {
 		c.must("POST", "/workspaces", `{"name":"`+name+`"}`)
@@ -101,7 +102,8 @@ func TestResponsesOfFaults(t *testing.T) {
 		}},
 		{`"status":503,"retry_after":60,"retry_after_date":true`, func(r response) bool {
 			at, err := http.ParseTime(r.header.Get("Retry-After"))
-			return err == nil && time.Until(at) > 50*time.Second && time.Until(at) < 61*time.Second && strings.Contains(r.body, "unavailable")
+			wait := time.Until(at) - 72*time.Hour // by the moved clock
+			return err == nil && wait > 50*time.Second && wait < 61*time.Second && strings.Contains(r.body, "unavailable")
 		}},
 		{`"drop":"before","rst":true`, func(r response) bool { return errors.Is(r.err, syscall.ECONNRESET) }},
 		{`"page_size":3`, func(r response) bool {
@@ -180,6 +182,10 @@ func TestIsolatedAccounts(t *testing.T) {
 	assert.Check(t, a.status == http.StatusOK, "a fault of one account is in the other: %+v", a)
 	a = one.do("GET", "/domains", "")
 	assert.Check(t, a.status == 418, "%+v", a)
+	for c, ahead := range map[caller]time.Duration{one: 72 * time.Hour, two: 0} {
+		date, err := http.ParseTime(c.do("GET", "/domains", "").header.Get("Date"))
+		assert.Check(t, err == nil && (time.Until(date)-ahead).Abs() < time.Minute, "Date: %s, %v", date, err)
+	}
 	a = one.must("GET", "/forwarding", "")
 	assert.Check(t, strings.Contains(a.body, `"expired"`), "%s", a.body)
 	message := h.want(http.StatusOK, "GET", planeOfTwo+"/outbox?count=1", "")["items"].([]any)[0].(map[string]any)

@@ -26,7 +26,7 @@ var parseZone = providerFunction{
 	description: "Reads a zone file (RFC 1035) as `records` of a [`mailhost_dns_zone`](../resources/dns_zone.md): a map from name and type to `{ ttl, values }`. " +
 		"It reads the files that BIND, cPanel, Cloudflare and `cli53` (Route 53) write: `$ORIGIN`, `$TTL`, `$GENERATE`, `@`, omitted names, parentheses and comments.\n\n" +
 		"What the host of a zone makes itself is left out: the SOA and NS records of the domain, and the records of DNSSEC. A TTL below 60 or above 86400, such as the 1 with which Cloudflare writes *automatic*, becomes the nearest that is allowed, and records of one name and type get the lowest of theirs.\n\n" +
-		"All else that can't be carried over is an error that names each record: a type that `mailhost_dns_record` does not have, an alias (`ALIAS`, `ANAME`, `AWS ALIAS`), a class other than IN, and a name outside the domain. Remove those lines from the file.",
+		"All else that can't be carried over is an error that names each record: a type that `mailhost_dns_record` does not have, an alias (`ALIAS`, `ANAME`, `AWS ALIAS`), a class other than IN, and a name outside the domain. Remove those lines from the file. A file without any record is an error too, because the zone would lose all of its records; write `records = {}` if that is your intention.",
 	parameters: []function.Parameter{
 		text("file", "The content of the file, such as `file(\"${path.module}/example.com.zone\")`."),
 		text("domain", "The domain, such as `example.com`. It is the origin of the file until `$ORIGIN` names another."),

@@ -102,6 +102,8 @@ func TestPlanTellsOfMoneyAndRights(t *testing.T) {
 
 	_, diags = p.Plan("mailhost_service_account", map[string]any{"name": "ci"}, nil)
 	acctest.Expect(t, diags, `The plan makes the service account "ci" an owner of the account`)
+	_, diags = p.Plan("mailhost_service_account", map[string]any{"name": acctest.Unknown}, nil)
+	acctest.Expect(t, diags, "The plan makes the service account an owner of the account")
 	limited := (&acctest.Server{Server: s.Server, AccountID: s.AccountID, Token: s.LimitedToken(t, vocab.CapServiceAccountCreate)}).Protocol(t, "")
 	if _, diags = limited.Plan("mailhost_service_account", map[string]any{"name": "ci"}, nil); strings.Contains(acctest.Render(diags), "an owner") {
 		t.Errorf("not every service account is an owner: %s", acctest.Render(diags))

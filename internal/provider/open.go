@@ -86,7 +86,7 @@ func (s settings) checkAccount(ctx context.Context, service *apiserver.Service) 
 	if err != nil || len(ids) == 0 || slices.Contains(ids, s.accountID) {
 		return err
 	}
-	return fmt.Errorf("the embedded account in %s is %s, but %s names %s: unset the variable, or set account_id in the provider block to one of the two",
+	return fmt.Errorf("the embedded account in %s is %s, but %s names %s: unset the variable, or set account_id in the provider block to the account that you mean",
 		s.dataDir, strings.Join(ids, ", "), envAccountID, s.accountID)
 }
 

@@ -42,7 +42,7 @@ func TestOpenEmbedded(t *testing.T) {
 	assert.Check(t, err == nil && info.Mode().Perm() == 0o700, "the directory's mode is %v, %v", info.Mode(), err)
 	const unknown = "00000000-0000-4000-8000-00000000acc9"
 	_, err = settings{dataDir: dir, accountID: unknown, accountFromEnv: true}.open(t.Context(), &process{}, "test")
-	assert.Check(t, err != nil && strings.Contains(err.Error(), envAccountID), "an account of the environment: %v", err)
+	assert.Check(t, err != nil && strings.Contains(err.Error(), envAccountID) && !strings.Contains(err.Error(), "of the two"), "an account of the environment: %v", err)
 	_, err = settings{dataDir: dir}.open(t.Context(), &process{}, "test")
 	assert.Check(t, err != nil && strings.Contains(err.Error(), first) && strings.Contains(err.Error(), accountID), "with two accounts: %v", err)
 }

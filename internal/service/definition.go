@@ -157,13 +157,13 @@ func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) it
 	}
 }
 
-func (d *Definition[T, M]) resourceAttributes(ctx context.Context) map[string]schema.Attribute {
+func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
 	all := d.collection().Attributes()
 	if d.Settings != nil {
 		maps.Copy(all, d.Settings())
 	}
 	if d.CreateTimeout > 0 {
-		all["timeouts"] = createTimeout(ctx, d.CreateTimeout)
+		all["timeouts"] = createTimeout(d.CreateTimeout)
 	}
 	return planned(all, &d.Managing)
 }

@@ -328,7 +328,7 @@ func reportDataSource(resp *datasource.ReadResponse) {
 // not create it. key is an import id of the object.
 func ImportAdvice(resourceType, key string) string {
 	return fmt.Sprintf("To manage it with this resource, import it. Either add this block with the address of the resource, and run apply again:\n\n"+
-		"  import {\n    to = %[1]s.<name>\n    id = %[2]s\n  }\n\nor run: terraform import '%[1]s.<name>' %[3]s", resourceType, quoteHCL(key), quoteShell(key))
+		"  import {\n    to = %[1]s.<name>\n    id = %[2]s\n  }\n\nor run:\n\n  terraform import '%[1]s.<name>' %[3]s", resourceType, quoteHCL(key), quoteShell(key))
 }
 
 // quoteHCL returns a string as a quoted HCL template without interpolation.

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -22,6 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 // Resource is the base of a resource, with everything but Create and ModifyPlan. A kind that
@@ -36,8 +38,8 @@ func (r *Resource[T, M]) Metadata(_ context.Context, req resource.MetadataReques
 	resp.TypeName = req.ProviderTypeName + "_" + r.Name
 }
 
-func (r *Resource[T, M]) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: r.ResourceDescription, Attributes: r.resourceAttributes(ctx)}
+func (r *Resource[T, M]) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: r.ResourceDescription, Attributes: r.resourceAttributes()}
 }
 
 func (r *Resource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
@@ -275,13 +277,24 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountI
 	return identity.Set(ctx, known)
 }
 
-func createTimeout(ctx context.Context, standard time.Duration) schema.Attribute {
-	a := timeouts.Attributes(ctx, timeouts.Opts{
+func createTimeout(standard time.Duration) schema.Attribute {
+	return Timeouts(timeouts.Opts{
 		Create: true,
 		CreateDescription: fmt.Sprintf("How long a create may take, including the wait until the object is ready, such as `90s` or `1h`. Default: `%dm`. "+
 			"An object that is not ready by then is kept, with a warning.", int(standard.Minutes())),
-	}).(schema.SingleNestedAttribute)
+	})
+}
+
+// Timeouts returns the attribute timeouts. The package timeouts alone accepts 0s and -5m too, whose
+// requests end before they are sent.
+func Timeouts(o timeouts.Opts) schema.Attribute {
+	a := timeouts.Attributes(context.Background(), o).(schema.SingleNestedAttribute)
 	a.MarkdownDescription = "How long operations may take."
+	for name, operation := range a.Attributes {
+		text := operation.(schema.StringAttribute)
+		text.Validators = []validator.String{validate.Duration(time.Second, 0)}
+		a.Attributes[name] = text
+	}
 	return a
 }
 
@@ -324,7 +337,7 @@ func CreateError(ctx context.Context, err error) error {
 	return WithAdvice(err, "Run apply again: it continues from here. If it always takes this long, raise create in the resource's timeouts.")
 }
 
-// WarnNotReady warns that an object was created but is not ready yet. After an error,
+// WarnNotReady warns that an object exists but is not ready yet. After an error,
 // Terraform would destroy it and create another one, which may have to be paid for too.
 func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
 	reason := sentence(err.Error())
@@ -332,7 +345,7 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 		reason = "The time for waiting is over."
 	}
 	diags.AddWarning(fmt.Sprintf("The %s is not ready yet", object),
-		paragraphs(fmt.Sprintf("It was created, and its status is %s. %s", status, reason),
+		paragraphs(fmt.Sprintf("It exists, and its status is %s. %s", status, reason),
 			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
 }
 

@@ -165,15 +165,14 @@ func (d description) attributeError(ctx context.Context, config tfsdk.Config, at
 	return diag.NewAttributeErrorDiagnostic(at, "Invalid "+name, strings.TrimSuffix(name+" "+problem, ".")+".")
 }
 
-// display formats a path for people. It ends before the elements of a set, because
+// display formats a path for people. It leaves out the elements of a set, because
 // their path contains their value.
 func display(at path.Path) string {
 	var shown path.PathSteps
 	for _, step := range at.Steps() {
-		if _, isValue := step.(path.PathStepElementKeyValue); isValue {
-			break
+		if _, isValue := step.(path.PathStepElementKeyValue); !isValue {
+			shown = append(shown, step)
 		}
-		shown = append(shown, step)
 	}
 	if len(shown) == 0 {
 		return "value"

@@ -33,7 +33,7 @@ const maxProblems = 20
 // of the zone makes. A TTL outside what the API accepts becomes the nearest that it does, and the
 // records of a set get the lowest of theirs.
 //
-// A syntax error ends it. Otherwise the error lists all records that a zone can't have: those of
+// A syntax error ends it, and a file without a record is an error. Otherwise the error lists all records that a zone can't have: those of
 // another type or class, and those outside the domain.
 func Parse(text, domain string) (map[string]Set, error) {
 	origin, err := domainname.Normalize(domain)
@@ -72,6 +72,9 @@ func Parse(text, domain string) (map[string]Set, error) {
 			problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
 		}
 		return nil, fmt.Errorf("these records can't be carried over; remove them from the file:\n%s", strings.Join(problems, "\n"))
+	}
+	if len(sets) == 0 {
+		return nil, errors.New("the file has no record for the zone, which would lose all that it has; check the file, or write records = {} to delete them on purpose")
 	}
 	return sets, nil
 }

@@ -95,7 +95,6 @@ WWW.example.com.	1	IN	AAAA	2001:DB8::1 ; cf_tags=cf-proxied:false
 @	604800	IN	MX	10 inbound-smtp.eu-west-1.amazonaws.com.
 `, []string{"@ MX 86400 10 inbound-smtp.eu-west-1.amazonaws.com"}},
 		"DNSSEC and IDN": {"bücher A 192.0.2.1\n@ DNSKEY 257 3 13 AAAA\n@ NSEC www A\n", []string{"xn--bcher-kva A 3600 192.0.2.1"}},
-		"empty":          {"; nothing\n", nil},
 	} {
 		got, err := zonefile.Parse(tt.file, "Example.com.")
 		assert.Check(t, err, name)
@@ -120,6 +119,7 @@ ok A 192.0.2.1
 	}
 	for file, want := range map[string]string{
 		"www A 192.0.2.1\nwww A 192.0.2\n": "line: 2", "@ TXT \"open\n": "line:", "$INCLUDE /etc/passwd\n": "$INCLUDE", "www FOO bar\n": "FOO",
+		"": "records = {}", "; nothing\n@ NS ns1.example.net.\n": "has no record",
 		strings.Repeat("x HINFO a b\n", 30): "and 10 more",
 	} {
 		_, err := zonefile.Parse(file, "example.com")

@@ -68,7 +68,7 @@ func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWrite
 	}
 	switch {
 	case a.Status != 0:
-		a.writeError(w)
+		a.writeError(w, r)
 		return
 	case a.Hold == After:
 		i.hold(waiting, a)
@@ -145,11 +145,11 @@ var errorTypes = map[int]string{
 	http.StatusServiceUnavailable:    api.TypeUnavailable,
 }
 
-func (a *activeRule) writeError(w http.ResponseWriter) {
+func (a *activeRule) writeError(w http.ResponseWriter, r *http.Request) {
 	if a.RetryAfter > 0 && (a.HTML || a.RetryAfterDate) {
 		after := strconv.Itoa(a.RetryAfter)
 		if a.RetryAfterDate {
-			after = time.Now().Add(time.Duration(a.RetryAfter) * time.Second).UTC().Format(http.TimeFormat)
+			after = apiserver.RequestOf(r.Context()).Now().Add(time.Duration(a.RetryAfter) * time.Second).UTC().Format(http.TimeFormat)
 		}
 		w.Header().Set("Retry-After", after)
 	}

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
@@ -28,7 +29,7 @@ func (h *Handler) pipeline() http.Handler {
 		w.Header().Set(requestIDHeader, p.ID)
 		w.Header().Set("Cache-Control", "no-store") // a response may hold a secret, and is for one caller
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		rec := &statusRecorder{ResponseWriter: w}
+		rec := &statusRecorder{ResponseWriter: w, clock: h.Clock}
 		begun := h.Clock()
 		defer func() {
 			level := slog.LevelInfo
@@ -162,22 +163,27 @@ func network(remoteAddr string) string {
 	return address.String()
 }
 
-// statusRecorder records a response's status.
+// statusRecorder records a response's status. With a clock, it sets the response's Date, because
+// net/http would send the machine's time, which may not be the time that the rules use.
 type statusRecorder struct {
 	http.ResponseWriter
+	clock  func() time.Time
 	status int
 }
 
 func (w *statusRecorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		if w.clock != nil {
+			w.Header().Set("Date", w.clock().UTC().Format(http.TimeFormat))
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *statusRecorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.WriteHeader(http.StatusOK)
 	}
 	return w.ResponseWriter.Write(b)
 }

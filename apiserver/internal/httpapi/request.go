@@ -45,6 +45,8 @@ type Request struct {
 	Trusted bool
 	// Draining is closed when the service drains: nothing may wait any longer.
 	Draining <-chan struct{}
+	// Now is the service's clock.
+	Now func() time.Time
 }
 
 // Name returns an operation's id, "verification", "payment", "health" or "other", for metrics.
@@ -101,7 +103,7 @@ func (h *Handler) begin(r *http.Request) *progress {
 	p.Route, p.allow = h.router.match(r)
 	p.Operation = h.router.operations[p.Route]
 	_, p.Trusted = auth.Trusted(r.Context())
-	p.Draining = h.drained
+	p.Draining, p.Now = h.drained, h.Clock
 	return p
 }
 

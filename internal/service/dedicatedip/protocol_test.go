@@ -84,7 +84,7 @@ func TestProvisioning(t *testing.T) {
 	}{
 		"in time": {1, "active", nil},
 		"too slow": {1 << 30, "provisioning", []string{
-			"WARNING: The dedicated IP Europe", "is not ready yet", "its status is provisioning", "Run apply again"}},
+			"WARNING: The dedicated IP Europe", "is not ready yet", "It exists, and its status is provisioning", "Run apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -139,13 +139,11 @@ func settings() map[string]schema.Attribute {
 	limit := func(operation string) string {
 		return fmt.Sprintf("How long %s may take in all, such as `90s` or `1h`. Default: `%dm`. What is not done by then is an error, and the next apply continues.", operation, int(defaultTimeout.Minutes()))
 	}
-	a := timeouts.Attributes(context.Background(), timeouts.Opts{
+	return map[string]schema.Attribute{"timeouts": service.Timeouts(timeouts.Opts{
 		Create: true, CreateDescription: limit("a create"),
 		Update: true, UpdateDescription: limit("an update"),
 		Delete: true, DeleteDescription: limit("a destroy"),
-	}).(schema.SingleNestedAttribute)
-	a.MarkdownDescription = "How long operations may take."
-	return map[string]schema.Attribute{"timeouts": a}
+	})}
 }
 
 type model struct {

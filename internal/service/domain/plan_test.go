@@ -72,6 +72,7 @@ func TestValidation(t *testing.T) {
 		"long city":       {contact("city", strings.Repeat("x", 256)), []string{`AttributeName("city")`, "it has 256"}},
 		"missing zip":     {contact("zip", nil), []string{"zip"}},
 		"create timeout":  {map[string]any{"timeouts": map[string]any{"create": "soon"}}, []string{"create"}},
+		"no time":         {map[string]any{"timeouts": map[string]any{"create": "0s"}}, []string{`AttributeName("timeouts").AttributeName("create")`, "at least 1s"}},
 		"unknown is fine": {map[string]any{"name": acctest.Unknown, "redirect_url": acctest.Unknown, "contact_info": acctest.Unknown}, nil},
 		"known is fine":   {map[string]any{"name": "Bücher.DE.", "redirect_url": "HTTPS://example.com", "workspace_id": "7F0C1C1E-6f0e-4d8e-9a3c-1f2a3b4c5d6e"}, nil},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -46,9 +47,13 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 		func(m *api.Mailbox) string { return localPart(m.LocalPart) }, localPart(plan.LocalPart.ValueString()),
 		func(m *api.Mailbox) bool { return customtype.RefersTo(domain, m.DomainID, m.DomainName) }) // an API may ignore the filter
 	if found != nil {
+		note := ""
+		if found.Status == vocab.MailboxDeleting {
+			note = "Its status is deleting: it will disappear with its mail, and a later plan creates it again."
+		}
 		r.PlanExisting(diags, plan.OnExisting, service.Existing{
 			Label: "mailbox " + found.PrimaryEmail, Type: "mailhost_mailbox", ID: found.ID, ImportKey: found.PrimaryEmail, IsValuable: true,
-			Changes: r.Changes(ctx, found, plan),
+			Changes: r.Changes(ctx, found, plan), Note: note,
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -77,14 +78,20 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 
-func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox) {
+// addExisting refuses to create mailboxes that exist. isNew is whether the state lacks the set, so
+// that it can be imported.
+func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox, isNew bool) {
 	var lines []string
+	orImport := ""
+	if isNew {
+		orImport = ", or import the domain into the set"
+	}
 	for _, key := range sortedKeys(existing) {
 		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
 	}
 	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), service.Plural(len(existing), "exists", "exist")),
 		"The domain has these mailboxes:"+service.FirstBullets(lines)+
-			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\", or import the domain into the set; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
+			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\""+orImport+"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.\n\n"+
 			"If the state has them already, do none of that: run terraform untaint if the set is tainted, or add a moved block if it was renamed.")
 }
@@ -108,24 +115,28 @@ func addCreatedTwice(diags *diag.Diagnostics, keys []string) {
 
 func addConflicts(diags *diag.Diagnostics, addresses []string) {
 	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(addresses))+" of the set",
-		"The same plan creates or adopts them for other resources, or destroys them there although the set keeps them:"+service.FirstBullets(addresses)+
+		"The same plan creates or adopts them for other resources, or either the set or another resource destroys what the other one keeps:"+service.FirstBullets(addresses)+
 			"\n\nNothing was changed.\n\n"+
 			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
+			"- To leave them to the other resources, remove their entries and name them in retired with the value \"keep\".\n"+
 			"- To keep them in the set, remove the other resources from the state with removed blocks with lifecycle { destroy = false }:\n\n"+
 			"removed {\n  from = mailhost_mailbox.NAME\n\n  lifecycle {\n    destroy = false\n  }\n}")
 }
 
-// warnAdoption warns in a plan that adopts mailboxes, first of those that it changes. It has no
-// names: the map may be sensitive, which a provider can't see.
+// warnAdoption warns in a plan that adopts mailboxes, first of those that it changes or that the
+// service is deleting. It has no names: the map may be sensitive, which a provider can't see.
 func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.Mailbox) {
 	var ignored diag.Diagnostics
 	entries := plan.contents(&ignored).entries
 	var changed, same []string
 	for _, key := range sortedKeys(existing) {
 		m := existing[key]
-		if e := entries[key]; e.same(entryOf(m)) {
+		switch e := entries[key]; {
+		case m.Status == vocab.MailboxDeleting:
+			changed = append(changed, m.PrimaryEmail+", whose status is deleting: it will disappear, and a later plan creates it again")
+		case e.same(entryOf(m)):
 			same = append(same, m.PrimaryEmail)
-		} else {
+		default:
 			changed = append(changed, m.PrimaryEmail+", whose name changes")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -114,8 +115,15 @@ type entry struct {
 
 func (e *entry) UnmarshalJSON(data []byte) error {
 	*e = entry{FirstName: compact.Text{Null: true}, LastName: compact.Text{Null: true}, configured: bytes.Clone(data)}
-	type plain entry
-	return json.Unmarshal(data, (*plain)(e))
+	var fields map[string]json.RawMessage // a struct would accept First_Name too
+	err := json.Unmarshal(data, &fields)
+	if name, ok := fields["first_name"]; ok {
+		err = errors.Join(err, json.Unmarshal(name, &e.FirstName))
+	}
+	if name, ok := fields["last_name"]; ok {
+		err = errors.Join(err, json.Unmarshal(name, &e.LastName))
+	}
+	return err
 }
 
 func (e entry) MarshalJSON() ([]byte, error) {

@@ -11,6 +11,8 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -25,6 +27,22 @@ func TestDecomposedNames(t *testing.T) {
 	p.NoErrors(diags)
 	text := acctest.Render(diags)
 	assert.Check(t, strings.Contains(text, "adopts 1 mailbox") && !strings.Contains(text, "name changes"), "the plan is %s", text)
+}
+
+// TestDeletingMailbox checks that the plan says of a mailbox to adopt that it will vanish.
+func TestDeletingMailbox(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	ann := fixture.Mailbox{LocalPart: "ann", FirstName: "Jane", LastName: "Doe", Status: vocab.MailboxDeleting}
+	s.AccountID = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
+	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: s.AccountID, Domains: []fixture.Domain{{Name: "example.com", Mailboxes: []fixture.Mailbox{ann}}}}}})
+	assert.NilError(t, err)
+	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "test")
+	assert.NilError(t, err)
+	_, diags := s.Protocol(t, "").Plan(typeName, set(changes{"on_existing": "adopt"}, "ann"), nil)
+	acctest.Expect(t, diags, "adopts 1 mailbox", "- ann@example.com, whose status is deleting")
+	_, diags = s.Protocol(t, "").Plan("mailhost_mailbox", map[string]any{"domain": "example.com", "local_part": "ann", "first_name": "Jane", "last_name": "Doe", "on_existing": "adopt"}, nil)
+	acctest.Expect(t, diags, "adopts the mailbox ann@example.com", "Its status is deleting")
 }
 
 // TestExistingMailboxes adopts mailboxes in a create and in updates.
@@ -44,7 +62,8 @@ func TestExistingMailboxes(t *testing.T) {
 	o, _ = p.Walk().Read(typeName, o)
 	expect(t, o, "unmanaged", "cid@example.com")
 	_, diags = p.Plan(typeName, set(nil, "ann=Anna Roe", "bob", "cid"), o)
-	acctest.Expect(t, diags, "ERROR", "exists already", `mailboxes["cid"]`)
+	acctest.Expect(t, diags, "ERROR", "exists already", `mailboxes["cid"]`, "on_existing")
+	assert.Check(t, !strings.Contains(acctest.Render(diags), "import the domain"), "the state has the set already: %s", acctest.Render(diags))
 	o, diags = p.Apply(t.Context(), typeName, set(changes{"on_existing": "adopt"}, "ann=Anna Roe", "bob", "cid"), o)
 	p.NoErrors(diags)
 	expect(t, o, "unmanaged")

@@ -91,7 +91,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	if len(l.byID) == 0 && len(c.entries) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
 		r.WarnMissingDomainRef(ctx, domain, diags)
 	}
-	r.checkExisting(*plan, l.existing(c.keys()), diags)
+	r.checkExisting(*plan, l.existing(c.keys()), true, diags)
 }
 
 func address(key, domainName string) compact.Text {
@@ -143,12 +143,12 @@ func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[st
 
 // checkExisting adds an error to a plan whose new keys have mailboxes already, or a
 // warning if the set adopts them, and they are in no other resource.
-func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, diags *diag.Diagnostics) {
+func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, isNew bool, diags *diag.Diagnostics) {
 	if len(existing) == 0 {
 		return
 	}
 	if !service.Adopts(plan.OnExisting) {
-		addExisting(diags, existing)
+		addExisting(diags, existing, isNew)
 		return
 	}
 	var managed []string
@@ -196,7 +196,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
-		r.checkExisting(*plan, l.(*listing).existing(ch.added), diags)
+		r.checkExisting(*plan, l.(*listing).existing(ch.added), false, diags)
 	}
 	warnReleased(diags, state, prior.addressList(kept), imported)
 	next := updateRefused

@@ -90,7 +90,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	existing := l.existing(want.keys())
 	if len(existing) > 0 && !service.Adopts(plan.OnExisting) {
-		addExisting(&resp.Diagnostics, existing)
+		addExisting(&resp.Diagnostics, existing, true)
 		return
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents(), known: l.any()}

@@ -127,7 +127,7 @@ func TestPlans(t *testing.T) {
 		"create: unknown domain":               {config: set(changes{"domain": acctest.Unknown}, "zoe"), unknown: computed},
 		"create: unknown retired":              {config: set(changes{"retired": acctest.Unknown}, "zoe"), unknown: []string{"ids", "unmanaged"}},
 		"create: list refused":                 {config: set(nil, "ann"), refused: "list-mailboxes", unknown: []string{"ids", "unmanaged"}},
-		"create: one exists":                   {config: set(nil, "ann"), want: []string{"ERROR", "1 mailbox to be created exists already", `mailboxes["ann"] is ann@example.com, id `, "on_existing"}},
+		"create: one exists":                   {config: set(nil, "ann"), want: []string{"ERROR", "1 mailbox to be created exists already", `mailboxes["ann"] is ann@example.com, id `, "on_existing", "or import the domain into the set"}},
 		"create: adopts one, and renames it":   {config: set(changes{"on_existing": "adopt"}, "ann=Anna Roe"), want: []string{"WARNING", "adopts 1 mailbox", "ann@example.com, whose name changes"}, unknown: []string{"ids", "unmanaged"}},
 		"create: adopts one":                   {config: set(changes{"on_existing": "adopt"}, "ann"), want: []string{"WARNING", "adopts 1 mailbox", "\n  - ann@example.com\n"}, not: "name changes", unknown: []string{"ids", "unmanaged"}},
 		"create: another creates one":          {config: set(nil, "zoe"), other: one("zoe", nil), want: []string{"ERROR", "Another resource creates 1 mailbox of the set", "zoe"}},
@@ -147,7 +147,7 @@ func TestPlans(t *testing.T) {
 		"import: unknown map":                  {config: unknownMap(1), unknown: computed},
 		"import: a mailbox that is retired":    {config: set(changes{"retired": changes{"bob": "delete"}}, "ann"), want: []string{"WARNING", "deletes 1 mailbox", "bob@example.com"}, not: "releases"},
 		"import: a mailbox without a key":      {config: set(nil, "ann"), want: []string{"WARNING", "releases 1 mailbox", "They were imported", "bob@example.com"}, not: "deletes"},
-		"destroy: another adopts one":          {other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "ann@example.com"}},
+		"destroy: another adopts one":          {other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "destroys what the other one keeps", "ann@example.com", "in retired"}},
 		"destroy: too many":                    {want: []string{"ERROR", "would delete 2 mailboxes", "max_deletions is 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,6 +31,7 @@ func TestInvalidTypes(t *testing.T) {
 		"entry: list":  {ann([]any{"Jane", "Doe"}), []string{`mailboxes["ann"]`, "must be an object"}},
 		"entry: null":  {ann(nil), []string{`mailboxes["ann"]`, "must be an object"}},
 		"missing name": {ann(map[string]any{"last_name": "Doe"}), []string{`mailboxes["ann"].first_name`, "is required"}},
+		"other case":   {ann(map[string]any{"First_Name": "Jane", "last_name": "Doe"}), []string{`mailboxes["ann"].first_name`, "is required", "state: First_Name"}},
 		"null name":    {ann(map[string]any{"first_name": "Jane", "last_name": nil}), []string{`mailboxes["ann"].last_name`, "is required"}},
 		"name: object": {ann(map[string]any{"first_name": map[string]any{"x": "Jane"}, "last_name": "Doe"}), []string{`mailboxes["ann"]`, "must be an object with the strings"}},
 	} {

@@ -87,6 +87,7 @@ func TestAPIErrors(t *testing.T) {
 	p.NoErrors(diags)
 	o, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
+	expect(t, diags, `AttributeName("value")`, `The secret of the imported master password "ops" is not known`)
 	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops 2", "value": hunter}, o)
 	expect(t, diags, `AttributeName("name")`, `Can't rename the master password "ops" to "ops 2"`, "1234")
 	assert.Check(t, o.Text("name") == "ops", "after the failure the state has %q", o.Text("name"))

@@ -67,7 +67,13 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 			return err
 		}
 		// The read that belongs to an import has no name in its state.
-		if stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey); stage == importing && !state.Name.IsNull() {
+		switch stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey); {
+		case stage != importing:
+		case state.Name.IsNull():
+			resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %q is not known", p.Name),
+				"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
+					"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")
+		default:
 			resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, imported)...)
 		}
 		r.SetModel(ctx, c, state, p)
@@ -96,11 +102,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 // ImportState imports by UUID, by scope and name, or by identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	r.Resource.ImportState(ctx, req, resp)
-	if resp.Diagnostics.HasError() {
-		return
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, importing)...)
 	}
-	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, importing)...)
-	resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %s is not known", service.ImportedID(resp)),
-		"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
-			"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"iter"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -203,7 +204,7 @@ func (m model) String() string {
 	if m.Name.ValueString() != "" {
 		return "service account " + strconv.Quote(m.Name.ValueString())
 	}
-	return "service account " + m.ID.ValueString()
+	return strings.TrimSpace("service account " + m.ID.ValueString()) // a new one may have neither yet
 }
 
 // imported reports whether the service account was imported, so that its token is

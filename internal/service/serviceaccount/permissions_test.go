@@ -112,6 +112,8 @@ func TestPermissionsRefused(t *testing.T) {
 	p.NoErrors(p.Validate(typeName, unknown))
 	_, diags = p.Plan(typeName, unknown, nil)
 	p.NoErrors(diags)
+	team := map[string]any{"capability_key": "mailbox.view", "resource_type": "team", "resource_id": s.WorkspaceID}
+	acctest.Expect(t, s.Protocol(t, "").Validate(typeName, map[string]any{"name": "CI", "permissions": []any{team}}), "permissions.resource_type must be one of workspace, domain")
 	_, err := s.Client.FindServiceAccount(t.Context(), "CI")
 	assert.Check(t, client.IsNotFound(err), "something was created: %v", err)
 }

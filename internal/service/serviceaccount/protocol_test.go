@@ -37,9 +37,11 @@ func TestImported(t *testing.T) {
 	p.NoErrors(diags)
 	imported, diags := p.Import(typeName, o.Text("id"), nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "The token of the imported service account", "-replace")
 	imported, diags = p.Read(typeName, imported)
 	p.NoErrors(diags)
+	acctest.Expect(t, diags, `The token of the imported service account "CI" is not known`, "-replace")
+	_, diags = p.Read(typeName, imported)
+	assert.Check(t, len(diags) == 0, "a later read: %s", acctest.Render(diags))
 	triggered := map[string]any{"name": "CI", "rotation_triggers": map[string]any{"a": "1"}}
 	plan, diags := p.Plan(typeName, triggered, imported)
 	p.NoErrors(diags)

@@ -108,6 +108,10 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 			return client.ErrNotFound
 		default:
 			isImport := state.Name.IsNull()
+			if isImport {
+				resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %q is not known", a.Name),
+					"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace. Without permissions, the new one has the rights of the provider's credential.")
+			}
 			r.SetModel(ctx, c, state, a)
 			if err := state.readPermissions(ctx, c, isImport); err != nil {
 				return err
@@ -153,13 +157,9 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		}
 		return a.ID, nil
 	})
-	switch {
-	case unsupported:
+	if unsupported {
 		resp.Diagnostics = nil
 		addNoImport(&resp.Diagnostics, req.ID)
-	case !resp.Diagnostics.HasError():
-		resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %s is not known", service.ImportedID(resp)),
-			"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace. Set permissions before that, if it has some: without them, the new one has the rights of the provider's credential.")
 	}
 }
 

@@ -2,7 +2,6 @@ package serviceaccount_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -27,13 +26,11 @@ func expiring(t *testing.T, o *acctest.Object, from time.Time, lasts time.Durati
 	assert.Check(t, err == nil && off.Abs() <= time.Minute/2, "it expires at %s, %s off: %v", o.Text("expires_at"), off, err)
 }
 
-// at returns a provider process whose API says that it is this time.
+// at sets the server's clock, and returns a new provider process.
 func at(t *testing.T, s *acctest.Server, now time.Time) *acctest.Protocol {
 	t.Helper()
-	return s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
-		next.ServeHTTP(w, r)
-	}))
+	assert.NilError(t, s.Control.Clock.Set(now))
+	return s.Protocol(t, "")
 }
 
 // replacing expects a plan that replaces because of an attribute.
@@ -133,9 +130,9 @@ func TestValidity(t *testing.T) {
 func TestImportedValidity(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
 	until := time.Now().UTC().Add(10 * day).Format(api.TimestampLayout)
 	for name, expiresAt := range map[string]*string{"never": nil, "soon": &until} {
+		p := at(t, s, time.Now())
 		a, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: name, ExpiresAt: expiresAt})
 		assert.NilError(t, err)
 		o, diags := p.Import(typeName, a.ID, nil)
