@@ -204,10 +204,14 @@ func (f input) kind() string {
 func TestValidation(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
+	record := h.Post("/dns-records", obj{"domain": "example.com", "name": "@", "type": "MX", "value": "old.example.net", "prio": 5}).Want(201)
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
 			c := h.In(t)
 			r := newRequest(t, spec)
+			if spec.ID == api.UpdateDNSRecord.ID { // the type of its record decides which values are valid
+				r.path["dns_record_id"] = idOf(record, "id")
+			}
 			for _, in := range inputsOf(spec) {
 				for _, b := range in.breakages() {
 					a := r.broken(in.loc, b.value).send(c)
@@ -224,10 +228,10 @@ func TestValidation(t *testing.T) {
 				if in.loc[0] != "body" || in.kind() != "string" || slices.Contains(in.loc, "0") { // an item fails on its own
 					continue
 				}
-				if a := r.broken(in.loc, "a\x00b").send(c); a.Status < 300 {
+				if a := r.broken(in.loc, "a\x00b").send(c); a.Status != 422 {
 					t.Errorf("NUL at %v, which PostgreSQL does not store: %s; give the field a format or a pattern", in.loc, a)
 				}
-				if a := r.broken(in.loc, "").send(c); in.nullable && a.Status < 300 {
+				if a := r.broken(in.loc, "").send(c); in.nullable && a.Status != 422 {
 					t.Errorf(`"" at %v, which is stored as no value: %s; give the field a minLength or a format`, in.loc, a)
 				}
 			}

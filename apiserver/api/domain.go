@@ -136,7 +136,7 @@ type DomainAvailability struct {
 	Available  bool    `json:"available"`
 	Error      *string `json:"error"`
 	ErrorCode  *string `json:"error_code" enum:"invalid_domain,unsupported_tld,unavailable,premium_domain,already_owned"`
-	Price      *string `json:"price" doc:"What a purchase costs now, a decimal amount"`
+	Price      *string `json:"price" doc:"What a purchase costs now, a decimal amount; also for a failed domain of the account, once it is deleted"`
 	Currency   *string `json:"currency"`
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -35,18 +36,19 @@ func TestConstantsMatchTags(t *testing.T) {
 	}
 }
 
-// TestUpdateLimits checks that an update has the limits of the create for the fields that both have.
+// TestUpdateLimits checks that an update has the limits of a create of its kind for the fields that both have.
 func TestUpdateLimits(t *testing.T) {
-	for update, create := range map[reflect.Type]reflect.Type{
-		reflect.TypeFor[RenameMasterPasswordBody](): reflect.TypeFor[CreateMasterPasswordBody](),
-		reflect.TypeFor[UpdateDNSRecordBody]():      reflect.TypeFor[CreateDNSRecordBody](),
-		reflect.TypeFor[UpdateDomainBody]():         reflect.TypeFor[PurchaseDomainsBody](),
-		reflect.TypeFor[UpdateForwardingBody]():     reflect.TypeFor[CreateForwardingBody](),
-		reflect.TypeFor[UpdateMailboxBody]():        reflect.TypeFor[CreateMailboxBody](),
-	} {
-		for _, f := range reflect.VisibleFields(update) {
-			as, ok := create.FieldByName(f.Name)
-			assert.Check(t, !ok || reflect.DeepEqual(LimitsOfTag(f.Tag), LimitsOfTag(as.Tag)), "%s.%s", update, f.Name)
+	for _, update := range Specs() {
+		for _, create := range Specs() {
+			body, ok := create.Request.FieldByName("Body")
+			if !ok || update.Method != http.MethodPatch || create.Method != http.MethodPost || update.Kind != create.Kind {
+				continue
+			}
+			changes, _ := update.Request.FieldByName("Body")
+			for _, f := range reflect.VisibleFields(changes.Type) {
+				as, ok := body.Type.FieldByName(f.Name)
+				assert.Check(t, !ok || reflect.DeepEqual(LimitsOfTag(f.Tag), LimitsOfTag(as.Tag)), "%s.%s", update.ID, f.Name)
+			}
 		}
 	}
 }

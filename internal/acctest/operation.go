@@ -93,6 +93,9 @@ func (p *Protocol) Call(name string, arguments ...any) (tftypes.Value, *tfprotov
 	return result(resp.Result.Unmarshal(f.Return.Type)), nil
 }
 
+// Functions returns the signatures of all functions by name.
+func (p *Protocol) Functions() map[string]*tfprotov6.Function { return p.schema.Functions }
+
 // ResourceSchemas returns the schemas of all resources by name, in a new map.
 func (p *Protocol) ResourceSchemas() map[string]*tfprotov6.Schema {
 	return maps.Clone(p.schema.ResourceSchemas)

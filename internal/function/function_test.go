@@ -1,6 +1,8 @@
 package function_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +135,54 @@ func TestCheckMailDNS(t *testing.T) {
 	}
 }
 
+// TestOddValues calls the functions that have an argument of any type, their last one, with null and other odd values
+// in each place of it. None panics. Other arguments can hold a null only in a list, see TestErrors.
+func TestOddValues(t *testing.T) {
+	t.Parallel()
+	p := acctest.Unconfigured(t)
+	null, numbers := tftypes.NewValue(tftypes.Number, nil), tftypes.List{ElementType: tftypes.Number}
+	odd := list{"", true, 1.5, 1e300, list{}, list{nil}, object{}, object{"x": nil}, null, tftypes.NewValue(tftypes.Bool, nil), tftypes.NewValue(tftypes.String, nil),
+		tftypes.NewValue(numbers, nil), tftypes.NewValue(numbers, []tftypes.Value{null})}
+	calls := map[string]list{ // the last argument, without odd values
+		"check_mail_dns": {list{object{"name": "@", "type": "MX", "value": "mx.example.com", "priority": 10}}, object{"@ MX": object{"ttl": 60, "values": list{"10 mx.example.com."}}}},
+		"dkim_record":    {object{"t": list{"y"}, "s": "email", "h": "sha256", "n": "n", "k": "ed25519", "revoked": false}},
+		"dmarc_record":   {object{"sp": "none", "rua": list{"a@example.com"}, "ri": 60, "fo": list{"d"}, "rf": "afrf", "pct": 50}},
+	}
+	for name, f := range p.Functions() {
+		takesAny := f.VariadicParameter != nil || f.Parameters[len(f.Parameters)-1].Type.Is(tftypes.DynamicPseudoType)
+		assert.Check(t, takesAny == (calls[name] != nil), "%s is missing in calls, or wrong", name)
+		for _, last := range calls[name] {
+			for _, v := range odd {
+				for _, changed := range replaced(last, v) {
+					_, _ = p.Call(name, "example.com", changed)
+				}
+			}
+		}
+	}
+}
+
+// replaced returns v with another value in each place: v itself first, then all that is in it.
+func replaced(v, by any) list {
+	all := list{by}
+	switch v := v.(type) {
+	case list:
+		for i := range v {
+			for _, e := range replaced(v[i], by) {
+				all = append(all, slices.Concat(v[:i], list{e}, v[i+1:]))
+			}
+		}
+	case object:
+		for name := range v {
+			for _, e := range replaced(v[name], by) {
+				changed := maps.Clone(v)
+				changed[name] = e
+				all = append(all, changed)
+			}
+		}
+	}
+	return all
+}
+
 // TestErrors checks that an error names the argument and its mistakes.
 func TestErrors(t *testing.T) {
 	t.Parallel()
@@ -155,6 +205,7 @@ func TestErrors(t *testing.T) {
 		"DMARC policy twice":     {"dmarc_record", list{"none", object{"p": "none"}}, 1, "options: unknown option p;"},
 		"DMARC address":          {"dmarc_record", list{"none", object{"rua": list{"a@example.com", "b"}}}, 1, `rua[1]: "b": address must contain an @`},
 		"DMARC null address":     {"dmarc_record", list{"none", object{"rua": list{"a@example.com", nil}}}, 1, "rua[1]: must not be null"},
+		"DMARC null number":      {"dmarc_record", list{"none", object{"fo": tftypes.NewValue(tftypes.List{ElementType: tftypes.Number}, []tftypes.Value{tftypes.NewValue(tftypes.Number, 0), tftypes.NewValue(tftypes.Number, nil)})}}, 1, "fo[1]: must not be null"},
 		"DMARC after a null":     {"dmarc_record", list{"none", object{"rua": list{nil, "b"}}}, 1, "by compact()\nrua[1]: \"b\": address must contain an @"},
 		"DMARC number":           {"dmarc_record", list{"none", object{"pct": "half"}}, 1, "pct: must be a whole number"},
 		"DMARC fraction":         {"dmarc_record", list{"none", object{"pct": 0.5}}, 1, "pct: must be a whole number"},

@@ -160,8 +160,11 @@ func (o *options) flag(name string) bool {
 	return s == "true"
 }
 
-// textOf converts a value to a string, as Terraform converts arguments.
+// textOf converts a value to a string, as Terraform converts arguments. Null is none.
 func textOf(v attr.Value) (string, bool) {
+	if v == nil || v.IsNull() {
+		return "", false
+	}
 	switch v := v.(type) {
 	case basetypes.DynamicValue:
 		return textOf(v.UnderlyingValue())

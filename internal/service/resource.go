@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
@@ -197,7 +198,7 @@ func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
 // Attributes are those of a plan or a state.
 type Attributes struct{ raw tftypes.Value }
 
-// Text returns a string attribute, or "" if it is null or unknown.
+// Text returns a string attribute, or a number in decimal, or "" if it is null or unknown.
 func (a Attributes) Text(name string) string { return attribute(a.raw, name) }
 
 // IsNull reports whether an attribute is null.
@@ -231,17 +232,21 @@ func DomainKeys(attribute func(string) string, prefix string) (keys []string) {
 	return keys
 }
 
-// attribute returns a string attribute of an object, or "".
+// attribute returns a string attribute of an object, or a number in decimal, or "".
 func attribute(object tftypes.Value, name string) string {
 	var fields map[string]tftypes.Value
 	if object.IsNull() || object.As(&fields) != nil || !fields[name].IsKnown() {
 		return ""
 	}
 	var s *string
-	if fields[name].As(&s) != nil || s == nil {
-		return ""
+	if fields[name].As(&s) == nil && s != nil {
+		return *s
 	}
-	return *s
+	var n *big.Float
+	if fields[name].As(&n) == nil && n != nil {
+		return n.String()
+	}
+	return ""
 }
 
 // Identity is the resource identity of every resource: the object's id in its

@@ -105,7 +105,7 @@ func Length[T any](name string) validator.String {
 			return fmt.Sprintf("must be %s; it has %d", plain, n)
 		}
 		if err := text.CheckName(s); limits.Name && err != nil {
-			return fmt.Sprintf("must be %s; it %v", plain, err)
+			return err.Error()
 		}
 		return ""
 	}}

@@ -91,6 +91,7 @@ func TestStrings(t *testing.T) {
 		{most, types.StringValue(""), ""},
 		{name, types.StringValue(""), "thing must be 1 to 100 characters long; it has 0."},
 		{name, types.StringValue("a"), ""},
+		{name, types.StringValue("a\nb"), "thing must not contain a control character such as a line break or a tab."},
 		{name, types.StringValue(strings.Repeat("ü", 100)), ""},
 		{name, types.StringValue(strings.Repeat("a", 101)), "thing must be 1 to 100 characters long; it has 101."},
 		{typ, types.StringValue("TXT"), ""},

@@ -2,8 +2,10 @@
 package zonefile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,18 +81,17 @@ func Parse(text, domain string) (map[string]Set, error) {
 	return sets, nil
 }
 
+// alias matches a line whose type is ALIAS or ANAME: after the name, if there is one, and the TTL and class.
+var alias = regexp.MustCompile(`(?i)^([^\s;$][^\s;]*)?\s+(\d\w*\s+|(IN|AWS)\s+)*(ALIAS|ANAME)\s`)
+
 // withoutAliases removes the lines of records that only one host knows, which no parser reads,
 // and returns a problem for each. The lines keep their numbers.
 func withoutAliases(text string) (rest string, problems []string) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		fields := strings.Fields(line)
-		for n, field := range fields[:min(len(fields), 5)] {
-			if n > 0 && (strings.EqualFold(field, "ALIAS") || strings.EqualFold(field, "ANAME")) {
-				problems = append(problems, fmt.Sprintf("line %d, %s: an alias of its host; write a CNAME, or the addresses", i+1, fields[0]))
-				lines[i] = ""
-				break
-			}
+		if m := alias.FindStringSubmatch(line); m != nil {
+			problems = append(problems, fmt.Sprintf("line %d, %s: an alias of its host; write a CNAME, or the addresses", i+1, cmp.Or(m[1], "the name above")))
+			lines[i] = ""
 		}
 	}
 	return strings.Join(lines, "\n"), problems

@@ -31,9 +31,10 @@ func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned
 // domainTaken is the reason that a domain of another account is unavailable.
 const domainTaken = "the domain is registered already"
 
-// The availability of a domain is what its purchase would report, with the price.
+// The availability of a domain is what its purchase would report, with the price. A failed domain of the
+// account has a price too, because it can be deleted and bought again.
 var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
-	offer, _, err := c.offer(r, in.Name)
+	offer, owned, err := c.offer(r, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +43,12 @@ var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.
 	} else if taken && offer.Code == "" {
 		offer.Code, offer.Reason = api.PurchaseUnavailable, domainTaken
 	}
-	out := &api.DomainAvailability{DomainName: cmp.Or(offer.Name, in.Name)}
-	if offer.Code != "" {
+	out := &api.DomainAvailability{DomainName: cmp.Or(offer.Name, in.Name), Available: offer.Code == ""}
+	if !out.Available {
 		out.ErrorCode, out.Error = &offer.Code, &offer.Reason
-	} else {
-		out.Available, out.Price, out.Currency = true, &offer.Price, &offer.Currency
+	}
+	if out.Available || owned.State.At(c.Arrival) == vocab.DomainFailed {
+		out.Price, out.Currency = &offer.Price, &offer.Currency
 	}
 	return out, nil
 })

@@ -58,7 +58,7 @@ type Attempt struct {
 
 	status  int // of the response; 0 without one
 	header  http.Header
-	body    []byte // unless it is an export
+	body    []byte // nil if the caller reads it
 	started time.Time
 	cause   error // why there was no response
 	notSent bool  // the request certainly did not reach the API
@@ -137,7 +137,7 @@ func (c *Call) complete(req *http.Request) error {
 	return nil
 }
 
-// readBody reads the body of a response into memory. An export stays as it is.
+// readBody reads the body of a response into memory. The rows of an export stay as they are.
 func (c *Call) readBody(resp *http.Response, w *watchdog) error {
 	if c.isStream(resp) {
 		w.timer.Stop()
@@ -158,8 +158,10 @@ func (c *Call) readBody(resp *http.Response, w *watchdog) error {
 	return fmt.Errorf("the response broke off: %w", w.explain(err))
 }
 
-// isStream reports whether the caller reads the body of a response.
-func (c *Call) isStream(resp *http.Response) bool { return isSuccess(resp) && c.isExport() }
+// isStream reports whether the caller reads the body of a response: the rows of an export.
+func (c *Call) isStream(resp *http.Response) bool {
+	return isSuccess(resp) && c.isExport() && mediaType(resp) != "text/html"
+}
 
 // isPage reports whether something between here and the API has sent the latest response: an
 // HTML page, or a redirect, which the API does not use. A 401 is about the credential, a 405
@@ -176,7 +178,9 @@ func (c *Call) isPage(resp *http.Response) bool {
 // isDamaged reports whether the body of a success can't be the API's.
 func (c *Call) isDamaged() bool {
 	switch body := bytes.TrimSpace(c.Last.body); {
-	case c.isExport(), c.spec.Response == noContent:
+	case c.isExport(): // its rows are no page
+		return c.Last.body != nil
+	case c.spec.Response == noContent:
 		return false
 	case len(body) == 0:
 		return c.spec.Method == http.MethodGet // others may respond without content

@@ -39,6 +39,8 @@ func TestRetriesByMethod(t *testing.T) {
 		{"delete lost, then 404", "delete-mailbox", fakeapi.Fault{DropAfter: true}, 2, 0},
 		{"export 500", "export-mailboxes", fakeapi.Fault{Status: 500}, 2, 0},
 		{"export 422", "export-mailboxes", fakeapi.Fault{Status: 422}, 1, 422},
+		{"export 200 page", "export-mailboxes", fakeapi.Fault{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}}, 2, 0},
+		{"export 200 page without content", "export-mailboxes", fakeapi.Fault{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Text: " "}, 2, 0},
 		{"post 429", "submit-feedback", fakeapi.Fault{Status: 429}, 2, 0},
 		{"post 503 with Retry-After", "submit-feedback", fakeapi.Fault{Status: 503, Header: after("1")}, 2, 0},
 		{"post 503 with Retry-After 0", "submit-feedback", fakeapi.Fault{Status: 503, Header: after("0")}, 2, 0},

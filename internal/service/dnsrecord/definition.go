@@ -199,11 +199,11 @@ func (m model) naturalKey() recordKey {
 	return recordKey{domain: m.Domain.ValueString(), recordType: m.Type.ValueString(), name: m.Name.ValueString(), value: m.Value.ValueString()}
 }
 
-// naturalKeys returns the keys of a record in the walk: its name, type and value in each form
-// of its domain.
+// naturalKeys returns the keys of a record in the walk: its name, type, value and priority in each
+// form of its domain.
 func naturalKeys(of service.Attributes) []string {
-	name, recordType, value := of.Text("name"), of.Text("type"), of.Text("value")
-	if name == "" || recordType == "" || value == "" {
+	name, recordType, value, priority := of.Text("name"), of.Text("type"), of.Text("value"), of.Text("priority")
+	if name == "" || recordType == "" || value == "" || priority == "" && !of.IsNull("priority") {
 		return nil
 	}
 	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), ZoneName(of.Text("domain")))); err == nil {
@@ -212,7 +212,7 @@ func naturalKeys(of service.Attributes) []string {
 	if canonical, err := dnsdata.NormalizeValue(recordType, value); err == nil {
 		value = canonical
 	}
-	return service.DomainKeys(of.Text, name+" "+recordType+" "+value+" ")
+	return service.DomainKeys(of.Text, name+" "+recordType+" "+value+" "+priority+" ")
 }
 
 func (m model) importID() string {

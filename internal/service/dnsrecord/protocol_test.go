@@ -167,7 +167,25 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 	}
 }
 
+<<<<<<< HEAD
 // TestConflictAfterThePlan checks that the error about a record which somebody else has created
+=======
+// TestOneResourceForEachRecord checks that one plan creates a record of a priority once.
+func TestOneResourceForEachRecord(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	s.Domain(t, "example.com")
+	p := s.Protocol(t, "").Together()
+	for _, priority := range []any{10, 30, acctest.Unknown, acctest.Unknown} {
+		_, diags := p.Plan(typeName, map[string]any{"domain": "example.com", "name": "www", "type": "MX", "value": "mail.example.net", "priority": priority}, nil)
+		p.NoErrors(diags)
+	}
+	_, diags := p.Plan(typeName, map[string]any{"domain": "Example.com", "name": "WWW", "type": "MX", "value": "mail.example.net.", "priority": 10}, nil)
+	acctest.Expect(t, diags, "ERROR: Two resources have the MX record WWW of Example.com")
+}
+
+// TestConflictAfterThePlan checks that the error of a record that somebody else creates
+>>>>>>> prov
 // between the plan and the apply names it, and its import.
 func TestConflictAfterThePlan(t *testing.T) {
 	t.Parallel()

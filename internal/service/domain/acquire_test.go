@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -160,8 +161,28 @@ func TestFailed(t *testing.T) {
 	p.NoErrors(diags)
 	again, diags := p.Plan(domainType, attributes("example.com", nil), nil) // the domain is tainted
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "The plan buys the domain example.com again", "refused it the first time")
-	assert.Check(t, again.Text("acquisition") == "purchase", "planned %s", again.State)
+	acctest.Expect(t, diags, "WARNING", "The plan buys the domain example.com again", "refused it the first time", "can't show the price: the API does not return it")
+	assert.Check(t, again.Text("acquisition") == "purchase" && again.Text("purchase_price") == "(unknown)", "planned %s", again.State)
+}
+
+// TestFailedAgain checks that the plan which buys a failed domain again shows the price that the apply
+// finds after the delete.
+func TestFailedAgain(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	withFixture(t, s, fixture.Domain{Name: "example.com", Status: "failed"})
+	p := s.Protocol(t, "")
+	imported, _ := p.Import(domainType, "example.com", nil)
+	failed, diags := p.Together().Read(domainType, imported)
+	p.NoErrors(diags)
+	tainted := &acctest.Object{State: p.Null(domainType), Private: failed.Private, Identity: failed.Identity}
+	planned, diags := p.Plan(domainType, attributes("example.com", nil), tainted)
+	acctest.Expect(t, diags, "WARNING", "The plan buys the domain example.com again", "The price is 12.00 USD.")
+	_, diags = p.Together().ApplyPlan(t.Context(), domainType, nil, failed, tainted)
+	p.NoErrors(diags)
+	again, diags := p.Plan(domainType, attributes("example.com", nil), tainted)
+	p.NoErrors(diags)
+	assert.Check(t, again.State.Equal(planned.State), "planned %s, and in the apply %s", planned.State, again.State)
 }
 
 // TestOutcomeUnknown checks that an incomplete list is reported and nothing is bought

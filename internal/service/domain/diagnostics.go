@@ -135,7 +135,7 @@ func (m model) existing(ctx context.Context, owned api.Domain) service.Existing 
 // nil if that is unknown, and err is why its lookup failed. A failure that may pass is an error
 // instead.
 func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *api.DomainAvailability, err error) {
-	price := "This API returns the price only with the purchase."
+	price := "The plan can't show the price: the API does not return it."
 	switch {
 	case offer != nil && offer.Price != nil:
 		price = "The price is " + priceOf(offer) + "."

@@ -110,7 +110,11 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case isInState && owned.Status == vocab.DomainFailed && !isReplacement:
 		offer, err := r.offer(ctx, c, plan)
 		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
-		return r.purchased(ctx, c, req.Config, plan, offer, diags)
+		planned := r.purchased(ctx, c, req.Config, plan, offer, diags)
+		if offer == nil { // some APIs return the price once the failed domain is deleted
+			planned.price = types.StringUnknown()
+		}
+		return planned
 	case owned.Status == vocab.DomainFailed:
 		addFailed(diags, plan, false)
 	case isReplacement && service.Adopts(plan.OnExisting):
@@ -182,8 +186,8 @@ func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan mode
 	return offer
 }
 
-// offer returns whether the domain can be bought, and its price. It returns nil if the
-// API has no operation for that, and with an error if the lookup failed.
+// offer returns whether the domain can be bought, and its price. It returns nil if the API has no
+// operation for that or no price of a domain that the account owns, and with an error if the lookup failed.
 func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) (*api.DomainAvailability, error) {
 	offer, err := c.DomainAvailability(ctx, plan.canonicalName())
 	switch {
@@ -191,7 +195,7 @@ func (r *Resource) offer(ctx context.Context, c *client.Client, plan model) (*ap
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case offer.ErrorCode != nil && *offer.ErrorCode == api.PurchaseAlreadyOwned:
+	case offer.ErrorCode != nil && *offer.ErrorCode == api.PurchaseAlreadyOwned && offer.Price == nil:
 		return nil, nil
 	}
 	return offer, nil

@@ -87,19 +87,22 @@ func TestValidation(t *testing.T) {
 	}
 }
 
+// withFixture gives s another account, with a domain that a purchase can't create.
+func withFixture(t *testing.T, s *acctest.Server, d fixture.Domain) {
+	const accountID = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
+	err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: accountID, Domains: []fixture.Domain{d}}}})
+	assert.NilError(t, err)
+	s.AccountID = accountID
+	s.Token, err = s.Service.IssueOwnerToken(t.Context(), accountID, "acceptance test")
+	assert.NilError(t, err)
+}
+
 // TestNotRegistrable checks that the plan refuses a name that can't be bought, unless the
 // account owns it.
 func TestNotRegistrable(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		// A purchase can't create this domain.
-		const accountID = "0a7d6d0e-3f3b-4c57-9d0c-4b0f8a1f5d10"
-		err := s.Service.LoadFixture(t.Context(), &fixture.Fixture{Accounts: []fixture.Account{{ID: accountID, Domains: []fixture.Domain{{Name: "mail.stocked.com"}}}}})
-		assert.NilError(t, err)
-		if s.Token, err = s.Service.IssueOwnerToken(t.Context(), accountID, "acceptance test"); err != nil {
-			t.Fatal(err)
-		}
-		s.AccountID = accountID
+		withFixture(t, s, fixture.Domain{Name: "mail.stocked.com"})
 		p := s.Protocol(t, "")
 		for name, reason := range map[string]string{
 			"mail.example.org": `it lies below "example.org"`, "co.uk": `"co.uk" is a public suffix`, "www.Bücher.de.": `it lies below "xn--bcher-kva.de"`,
@@ -219,7 +222,7 @@ func TestPriceOutage(t *testing.T) {
 		{"/availability", 429, []string{`ERROR: Can't look up the domain acme.com`, "HTTP 429", "Plan again"}},
 		{"/availability", 400, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: ", "not now"}},
 		{"/availability", 403, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: ", "not now"}},
-		{"/availability", 404, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "returns the price only with the purchase"}},
+		{"/availability", 404, []string{`WARNING at AttributeName("name"): The plan buys the domain acme.com`, "can't show the price: the API does not return it"}},
 	} {
 		status.Store(int32(c.status))
 		at.Store(c.path)

@@ -157,7 +157,7 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		config := attributes("acme.com", map[string]any{"contact_info": contactAttributes(map[string]any{"country": "de"})})
 		price, workspace, loss := "The price is 12.00 USD.", s.WorkspaceID, "The plan destroys the domain acme.com"
 		if s.PublishedOnly {
-			price, workspace, loss = "This API returns the price only with the purchase.", "(unknown)", "The domain acme.com will still exist"
+			price, workspace, loss = "The plan can't show the price: the API does not return it.", "(unknown)", "The domain acme.com will still exist"
 		}
 		plan, diags := p.Plan(domainType, config, nil)
 		p.NoErrors(diags)

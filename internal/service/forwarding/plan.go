@@ -54,9 +54,13 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if plan.Active.IsUnknown() || !confirmed(found.VerificationState) {
 		except = append(except, "active") // it stays
 	}
+	changes := r.Changes(ctx, found, plan, except...)
+	if isFalse(plan.Active) && !confirmed(found.VerificationState) { // the response has no switch to compare
+		changes = append(changes, "active to false, so that the rule stays off when the recipient confirms")
+	}
 	r.PlanExisting(diags, plan.OnExisting, service.Existing{
 		Label: plan.String(), Type: "mailhost_forwarding", ID: found.ID, ImportKey: plan.ImportKey(target),
-		Changes: r.Changes(ctx, found, plan, except...),
+		Changes: changes,
 	})
 }
 

@@ -96,6 +96,21 @@ func isActive(o *acctest.Object) bool {
 	return strings.Contains(o.State.String(), `"active":tftypes.Bool<"true">`)
 }
 
+// TestAdoptPending checks that the plan which adopts a pending rule with active = false announces
+// that the apply switches it off, because the API does not return whether it is off already.
+func TestAdoptPending(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	create(t, s, api.CreateForwardingBody{TargetEmail: "jane@example.org"})
+	p := s.Protocol(t, "")
+	config := attributes{"target_email": "jane@example.org", "on_existing": "adopt", "active": false}
+	plan, diags := p.Plan(typeName, config, nil)
+	acctest.Expect(t, diags, "WARNING", "The plan adopts the forwarding rule to jane@example.org of the account", "The adoption changes:", "active to false")
+	_, diags = p.ApplyPlan(t.Context(), typeName, config, nil, plan)
+	p.NoErrors(diags)
+	assert.Check(t, slices.Contains(s.Sent(), api.SetForwardingActive.ID), "the apply sends %v", s.Sent())
+}
+
 // TestTargetDeleted checks that a rule whose target was deleted outside Terraform causes a
 // warning with the next step and no plan, whatever the configured switch.
 func TestTargetDeleted(t *testing.T) {
