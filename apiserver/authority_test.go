@@ -125,15 +125,22 @@ func operator(t *testing.T, s *apitest.Server) *apitest.Client {
 }
 
 // TestOperatorIsNeverLockedOut checks that whoever holds the database can create an owner's
-// token when every grant is revoked and the account is cancelled, and that the audit log
-// names them.
+// token when every grant is revoked and the account is cancelled, and empty the account, and
+// that the audit log names them.
 func TestOperatorIsNeverLockedOut(t *testing.T) {
 	db := apitest.OpenStore(t)
 	s := apitest.New(t, func(o *apiserver.Options) { o.Store = db })
 	admin, superAdmin := s.ServiceAccount(s.Client, apitest.Object{"name": "super"})
 	as := operator(t, s)
 	as.Post("/auth/authorizations", apitest.Object{"grant_kind": vocab.GrantSuperAdmin, "subject_type": vocab.SubjectServiceAccount, "subject_id": admin}).Want(http.StatusCreated)
+	paths := []string{"/mailboxes/jane@example.com", "/credentials/" + s.Password("p", nil), "/domains/example.com", "/dedicated-ips/" + s.Post("/dedicated-ips/claim", obj{"option_id": s.Option("eu")}).Str("id")}
+	s.Domain("example.com")
+	s.Mailbox("example.com", "jane")
 	superAdmin.Post("/billing/cancel-plan", apitest.Object{"cancel_immediately": true}).Want(http.StatusOK)
+	for _, path := range paths {
+		superAdmin.Delete(path).Refused(http.StatusForbidden, "path.account_id account_cancelled")
+		as.Delete(path).Want(http.StatusNoContent)
+	}
 
 	var grants []api.Authorization
 	as.Get("/auth/authorizations").Want(http.StatusOK).Into(&grants)

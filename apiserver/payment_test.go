@@ -61,7 +61,8 @@ func TestPaymentPageOfAPaidPurchase(t *testing.T) {
 const week = 7 * 24 * time.Hour
 
 // TestUnpaidPurchaseIsDeleted checks that a purchase deletes the overdue domains of its
-// account and of its name, and that other changes don't see them. The audit log names the
+// account and of its name, that other changes don't see them, and that they don't keep an
+// account from being deleted. The audit log names the
 // system as the subject.
 func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	a := newAudited(t)
@@ -93,6 +94,10 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	a.Purchase(a.DefaultWorkspace(), "late.com").Want(200).Is("results.0.status", "pending_payment")
 	got = log()
 	assert.Check(t, len(got) == 2 && strings.Contains(strings.Join(got, "\n"), "system: deleted mailbox jane@late.com deleted domain late.com"), "a purchase of the name: %q", got)
+	assert.ErrorContains(t, a.Service.DeleteAccount(t.Context(), apitest.AccountID, "jane"), "still has domains (2)")
+	a.Clock.Advance(week + time.Second)
+	assert.Check(t, a.Service.DeleteAccount(t.Context(), apitest.AccountID, "jane"))
+	assert.Check(t, len(log()) == 3, "the deletion of the account: %q", log())
 }
 
 func TestPurchaseRefusals(t *testing.T) {

@@ -71,6 +71,7 @@ type AuditWriter interface {
 	// AddAuditEntry adds an entry. Its ID and CreatedAt are set when it is read.
 	AddAuditEntry(e *AuditEntry) error
 	// DeleteAuditEntries deletes the oldest n entries before a time of an account, or of all
-	// with "", and returns how many there were. It is not reported to the observer.
+	// with "", and returns how many there were. The entry that was added last stays, so that
+	// no id is used again. It is not reported to the observer.
 	DeleteAuditEntries(accountID string, before time.Time, n int) (int, error)
 }

@@ -45,7 +45,7 @@ func Owner(accountID string) Caller {
 
 // Operator returns the caller for a person with access to the database, whom nothing can lock
 // out: they have an owner's rights, may revoke a super_admin, and may manage credentials in a
-// cancelled account. name is for the audit log.
+// cancelled account and delete what is in it. name is for the audit log.
 func Operator(accountID, name string) Caller {
 	c := Owner(accountID)
 	c.operator, c.Name = true, name
@@ -151,8 +151,8 @@ func (c Caller) enter(accountID string, spec api.Spec) (Caller, error) {
 
 // MayChange returns a 403 if the operation would change a cancelled account.
 func (c Caller) MayChange(spec api.Spec) error {
-	credentials := spec.Capability == vocab.CapServiceAccountCreate || spec.Capability == vocab.CapAuthorizationManage
-	if c.cancelled && spec.Changes() && !spec.WhenCancelled && !(c.operator && credentials) {
+	breakGlass := spec.Method == http.MethodDelete || spec.Capability == vocab.CapServiceAccountCreate || spec.Capability == vocab.CapAuthorizationManage
+	if c.cancelled && spec.Changes() && !spec.WhenCancelled && !(c.operator && breakGlass) {
 		return api.NewError(http.StatusForbidden, api.TypeAccountCancelled, "the account is cancelled: it can be read but not changed").At("path", "account_id")
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -189,6 +190,9 @@ func (a Accounts) Delete(ctx context.Context, id, operator string) error {
 	who.Name = operator
 	return a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, who, audit.DeleteAccount)
+		if err := audit.AsSystem(tx, audit.ExpirePurchase, func() error { return account.DeleteOverdue(tx, id, "", a.Now()) }); err != nil {
+			return err
+		}
 		_, domains, err := tx.Domains(id, store.DomainFilter{}, store.Slice{Limit: 1})
 		if err != nil {
 			return err

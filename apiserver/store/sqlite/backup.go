@@ -117,6 +117,9 @@ func writeNew(path string, fill func(path string) error) (err error) {
 	if err := reserved.Close(); err != nil {
 		return err
 	}
+	if hasLog(path) {
+		return errOtherLog
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".backup-*.tmp")
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ var (
 	errNoStore      = errors.New("it is empty: nothing has been stored there yet")
 	errOlderSchema  = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
 	errOnlyLog      = errors.New("it is missing, and the -wal file beside it has changes that belong to it; put it back, or restore a backup and move the -wal file away")
+	errOtherLog     = errors.New("the -wal file beside it belongs to another database, and SQLite would apply it to the backup; move it away, or name another file")
 	// errReplaced means that another file came to the path while it was being opened.
 	errReplaced = errors.New("it was replaced by another file while it was being opened; try again")
 )

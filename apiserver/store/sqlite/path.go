@@ -75,8 +75,8 @@ var createMu sync.Mutex
 func createFile(path string) error {
 	createMu.Lock()
 	defer createMu.Unlock()
-	log, logErr := os.Stat(path + "-wal")                                                           // first: a database that is being created has no log before the file
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && logErr == nil && log.Size() > 0 { // SQLite would delete it
+	onlyLog := hasLog(path)                                                 // first: a database that is being created has no log before the file
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && onlyLog { // SQLite would delete it
 		return openError(path, errOnlyLog)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -87,6 +87,12 @@ func createFile(path string) error {
 		return err // which names the path
 	}
 	return f.Close()
+}
+
+// hasLog reports whether there is a log that SQLite would take for that of a database at a path.
+func hasLog(path string) bool {
+	log, err := os.Stat(path + "-wal")
+	return err == nil && log.Size() > 0
 }
 
 // existingFile returns the absolute path of a file, or fs.ErrNotExist.

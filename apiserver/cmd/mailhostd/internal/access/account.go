@@ -136,7 +136,7 @@ func (c accountDeleteCommand) Validate() error {
 
 func (accountDeleteCommand) Help() string {
 	return "Deletes its tokens, grants, master passwords, forwarding rules and workspaces too, and can't be undone. " +
-		"Domains and dedicated IPs have to be deleted first, with Terraform or the API. The audit log keeps its entries."
+		"Delete its domains and release its dedicated IPs first, with Terraform or the API; if the account is cancelled, with mailhostd call on the database. The audit log keeps its entries."
 }
 
 func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {

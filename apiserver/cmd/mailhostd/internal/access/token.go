@@ -233,6 +233,14 @@ func (c tokenRevokeCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	if c.WithChildren {
 		revoked, children = append(revoked, children...), nil
 	}
+	caller, err := apiclient.Call(ctx, t.Client, api.GetCaller, &api.InAccount{})
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(revoked, func(a api.ServiceAccount) bool { return a.ID == caller.SubjectID }); i >= 0 {
+		last := len(revoked) - 1 // which the caller's own must be, because it revokes nothing after that
+		revoked[i], revoked[last] = revoked[last], revoked[i]
+	}
 	for i, a := range revoked {
 		if _, err := apiclient.Call(ctx, t.Client, api.RevokeServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: a.ID}); err != nil {
 			return fmt.Errorf("%q (%s): %w", a.Name, a.ID, err)

@@ -29,7 +29,7 @@ type AuditCommand struct {
 	RequestID string       `placeholder:"ID" help:"Only changes by the request with this X-Request-Id."`
 	Limit     int          `placeholder:"COUNT" help:"Only the newest entries, up to this number. Default: all."`
 	Format    string       `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output format: ${enum}, each with one line per entry. Default: ${default}, also elsewhere than on a terminal, because a log is read by line."`
-	Archive   string       `placeholder:"FILE" variable:"-" help:"Write the changes before --until to this new file, as JSON, and then delete them from the database. --until must be at least an hour ago."`
+	Archive   string       `placeholder:"FILE" variable:"-" help:"Write the changes before --until to this new file, as JSON, and then delete them from the database. The newest entry of all accounts stays, so that its number is not used again. --until must be at least an hour ago."`
 	JSON      bool         `name:"json" variable:"-" help:"Short for --format json."`
 }
 
@@ -203,10 +203,12 @@ func (c AuditCommand) archive(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return fmt.Errorf("--archive: nothing was deleted: %w", err)
 	}
-	if err := c.deleteArchived(ctx); err != nil {
+	deleted, err := c.deleteArchived(ctx)
+	if err != nil {
 		return fmt.Errorf("%s is complete, and not all that is in it was deleted from the database; archive again, to another file: %w", c.Archive, err)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "the audit log before %s is in %s (%s), and no longer in the database\n", c.Until.UTC().Format(api.TimestampLayout), c.Archive, cli.Counted(written, "line"))
+	_, err = fmt.Fprintf(p.Stdout, "the audit log before %s is in %s (%s); deleted from the database: %s\n",
+		c.Until.UTC().Format(api.TimestampLayout), c.Archive, cli.Counted(written, "line"), cli.Counted(deleted, "entry"))
 	return err
 }
 
@@ -229,19 +231,19 @@ func (c AuditCommand) writeArchive(ctx context.Context, p cli.Program) (written 
 	return written, errors.Join(err, out.Flush(), f.Sync())
 }
 
-func (c AuditCommand) deleteArchived(ctx context.Context) (err error) {
+func (c AuditCommand) deleteArchived(ctx context.Context) (deleted int, err error) {
 	db, err := cli.OpenDatabase(ctx, c.Path(), cli.OpenOptions{})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for n := archiveChunk; n == archiveChunk; {
+	for n := archiveChunk; n == archiveChunk; deleted += n {
 		if err := db.Update(ctx, func(tx store.Tx) (err error) {
 			n, err = tx.DeleteAuditEntries(api.CanonicalID(c.AccountID), c.Until.Time, archiveChunk)
 			return err
 		}); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return deleted, nil
 }

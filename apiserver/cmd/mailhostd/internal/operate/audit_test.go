@@ -88,7 +88,8 @@ func TestAuditEndsOverHTTP(t *testing.T) {
 }
 
 // TestAuditArchive checks that the archive has what the log loses, that a database has the same
-// archive whatever its account, and that nothing is deleted that is not in a complete file.
+// archive whatever its account, that nothing is deleted that is not in a complete file, and that no
+// number of an entry is used again.
 func TestAuditArchive(t *testing.T) {
 	t.Parallel()
 	const old = "99999999-1111-4111-8111-111111111111" // in which nothing happened since
@@ -117,11 +118,14 @@ func TestAuditArchive(t *testing.T) {
 	}
 	_, want, _ := run("--format json --until 1d --account-id " + old)
 	code, stdout, stderr := run("--archive " + file + " --until 1d --account-id " + old)
-	assert.Assert(t, code == cli.ExitOK && strings.Contains(stdout, "(2499 lines)"), "exit code %d, %s, %s", code, stdout, stderr)
+	assert.Assert(t, code == cli.ExitOK && strings.Contains(stdout, "(2499 lines); deleted from the database: 2498 entries\n"), "exit code %d, %s, %s", code, stdout, stderr)
 	got, err := os.ReadFile(file)
 	assert.Check(t, err == nil && string(got) == want && strings.Count(want, "\n") == 2499, "the archive has %d bytes, %v; want %d", len(got), err, len(want))
+	mailhostdtest.InitializeIn(t, database)
+	_, newest, _ := run("--limit 1 --format json")
+	assert.Check(t, strings.HasPrefix(newest, `{"id":2502,`), "an entry after that: %s", newest)
 	_, left, _ := run("")
-	assert.Check(t, strings.Count(left, "\n") == 3 && strings.Contains(left, " another ") && strings.Contains(left, " init-account "), "the log has\n%s", left)
+	assert.Check(t, strings.Count(left, "\n") == 5 && strings.Contains(left, " another ") && strings.Contains(left, " init-account "), "the log has\n%s", left)
 	size := func() int64 {
 		info, err := os.Stat(database)
 		assert.NilError(t, err)

@@ -246,22 +246,22 @@ func replaceDatabase(path, with string, missing bool) (previous string, err erro
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", os.Rename(with, path)
-	case err == nil && missing:
-		return "", fmt.Errorf("nothing was restored: there is a database %s now; try again", path)
-	}
-	if err != nil {
+		missing = true
+	case err != nil:
 		return "", err
-	}
-	if err := errors.Join(os.Chmod(with, info.Mode().Perm()), chown(with, info)); err != nil {
-		return "", fmt.Errorf("nothing was restored: the backup can't get the owner and the mode of %s: %w", path, err)
+	case missing:
+		return "", fmt.Errorf("nothing was restored: there is a database %s now; try again", path)
+	default:
+		if err := errors.Join(os.Chmod(with, info.Mode().Perm()), chown(with, info)); err != nil {
+			return "", fmt.Errorf("nothing was restored: the backup can't get the owner and the mode of %s: %w", path, err)
+		}
 	}
 	previous = fmt.Sprintf("%s.before-restore-%s", path, time.Now().UTC().Format("20060102T150405"))
 	if _, err := os.Lstat(previous); err == nil {
 		return "", fmt.Errorf("nothing was restored: %s exists already", previous)
 	}
-	// A log that belongs to the database goes with it, or it would be taken for the backup's.
-	// The lock's own is empty.
+	// A log that belongs to the database goes with it, also if only the log is left, or it would
+	// be taken for the backup's. The lock's own is empty.
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() == 0 {
 		if err := os.Remove(path + "-wal"); err != nil {
 			return "", err
@@ -271,6 +271,9 @@ func replaceDatabase(path, with string, missing bool) (previous string, err erro
 		if err := os.Rename(path+suffix, previous+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
+	}
+	if missing {
+		return "", os.Rename(with, path)
 	}
 	// With a link, there is a database at the path at any time: a server would create one.
 	if err := os.Link(path, previous); err != nil {

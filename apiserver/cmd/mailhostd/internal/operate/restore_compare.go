@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/bootstrap"
 )
 
 // This file compares a database with a backup of it, by the API's lists.
@@ -40,8 +41,10 @@ type objectCount struct {
 // accountComparison is an account of the database compared with the backup.
 type accountComparison struct {
 	AccountID string `json:"account_id"`
-	// Lost means that the backup does not have the account.
+	// Lost means that the backup does not have the account, and Deleted that the database
+	// does not have it.
 	Lost    bool          `json:"lost"`
+	Deleted bool          `json:"deleted"`
 	Objects []objectCount `json:"objects"`
 	// Revived are credentials that were revoked or deleted since the backup.
 	Revived []credential `json:"revived"`
@@ -57,8 +60,10 @@ func compareServices(ctx context.Context, current, backup *apiserver.Service) ([
 		return nil, err
 	}
 	all := []accountComparison{}
-	for _, id := range ids {
-		a := accountComparison{AccountID: id, Lost: !slices.Contains(inBackup, id), Objects: []objectCount{}, Revived: []credential{}}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(ids, inBackup)))) {
+		a := accountComparison{
+			AccountID: id, Lost: !slices.Contains(inBackup, id), Deleted: !slices.Contains(ids, id), Objects: []objectCount{}, Revived: []credential{},
+		}
 		if !a.Lost {
 			if err := a.compare(ctx, cli.OperatorClient(current, id), cli.OperatorClient(backup, id)); err != nil {
 				return nil, fmt.Errorf("account %s: %w", id, err)
@@ -70,13 +75,16 @@ func compareServices(ctx context.Context, current, backup *apiserver.Service) ([
 }
 
 func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Client) error {
-	states, err := credentials(ctx, now, nil)
-	if err != nil {
-		return err
+	var err error
+	states := map[string]bool{bootstrap.OwnerGrantID(a.AccountID): true} // as a new account has it
+	if !a.Deleted {
+		if states, err = credentials(ctx, now, nil); err != nil {
+			return err
+		}
 	}
 	if _, err = credentials(ctx, then, func(c credential) {
-		// A master password is deleted, and the others are revoked.
-		if works, known := states[c.ID]; known && !works || !known && c.Type == masterPasswordType {
+		// A master password is deleted, and the others are revoked, or deleted with their account.
+		if works, known := states[c.ID]; known && !works || !known && (a.Deleted || c.Type == masterPasswordType) {
 			a.Revived = append(a.Revived, c)
 		}
 	}); err != nil {
@@ -84,8 +92,10 @@ func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Cl
 	}
 	for _, list := range apiclient.Lists() {
 		n := objectCount{Type: list.Kind.Noun}
-		if n.Database, err = apiclient.Total(ctx, now, list); err != nil {
-			return err
+		if !a.Deleted {
+			if n.Database, err = apiclient.Total(ctx, now, list); err != nil {
+				return err
+			}
 		}
 		if n.Backup, err = apiclient.Total(ctx, then, list); err != nil {
 			return err
@@ -131,6 +141,9 @@ func (a accountComparison) write(w io.Writer) {
 	if a.Lost {
 		fmt.Fprintln(w, "  The backup does not have this account: all of it is lost.")
 		return
+	}
+	if a.Deleted {
+		fmt.Fprintln(w, "  The database does not have this account: it comes back.")
 	}
 	rows := [][]string{{"  OBJECTS", "DATABASE", "BACKUP"}}
 	for _, n := range a.Objects {
