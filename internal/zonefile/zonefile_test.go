@@ -95,12 +95,8 @@ WWW.example.com.	1	IN	AAAA	2001:DB8::1 ; cf_tags=cf-proxied:false
 @	604800	IN	MX	10 inbound-smtp.eu-west-1.amazonaws.com.
 `, []string{"@ MX 86400 10 inbound-smtp.eu-west-1.amazonaws.com"}},
 		"DNSSEC and IDN": {"bücher A 192.0.2.1\n@ DNSKEY 257 3 13 AAAA\n@ NSEC www A\n", []string{"xn--bcher-kva A 3600 192.0.2.1"}},
-<<<<<<< HEAD
-=======
 		"the word alias": {"; Alias records\n$ORIGIN alias\n$ORIGIN example.com.\nalias A 192.0.2.1\nwww CNAME alias ; alias of it\nx IN 300 A 192.0.2.1;alias\ny TXT alias x\n",
 			[]string{"alias A 3600 192.0.2.1", "www CNAME 3600 alias.example.com", "x A 300 192.0.2.1", "y TXT 300 aliasx"}},
-		"empty": {"; nothing\n", nil},
->>>>>>> prov
 	} {
 		got, err := zonefile.Parse(tt.file, "Example.com.")
 		assert.Check(t, err, name)

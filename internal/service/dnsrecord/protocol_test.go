@@ -167,9 +167,6 @@ func TestOtherConflictsAreNoAdoption(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
-// TestConflictAfterThePlan checks that the error about a record which somebody else has created
-=======
 // TestOneResourceForEachRecord checks that one plan creates a record of a priority once.
 func TestOneResourceForEachRecord(t *testing.T) {
 	t.Parallel()
@@ -185,7 +182,6 @@ func TestOneResourceForEachRecord(t *testing.T) {
 }
 
 // TestConflictAfterThePlan checks that the error of a record that somebody else creates
->>>>>>> prov
 // between the plan and the apply names it, and its import.
 func TestConflictAfterThePlan(t *testing.T) {
 	t.Parallel()
