@@ -33,7 +33,8 @@ CREATE TABLE server (
 );
 INSERT INTO server (id, public_url) VALUES (1, '');
 
--- A boolean like the others. An index can't hold a long value.
+-- A boolean like the others. An index can't hold a long value, so that this one holds its hash,
+-- of the kind that nobody can find two values for: they would be one record.
 DROP INDEX dns_records_once;
 ALTER TABLE dns_records ALTER COLUMN system_managed TYPE BOOLEAN USING system_managed <> 0;
-CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, hashtextextended(value, 0), COALESCE(priority, -1), (purpose <> '' AND system_managed));
+CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, sha256(decode(replace(value, '\', '\\'), 'escape')), COALESCE(priority, -1), (purpose <> '' AND system_managed));
