@@ -300,6 +300,9 @@ func (m *machine) deleteDomain() {
 			return conflict(d.id)
 		}
 		m.forget(d)
+		if !d.unpaid {
+			m.release("@" + d.name)
+		}
 		return deleted()
 	}))
 }

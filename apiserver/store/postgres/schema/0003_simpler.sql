@@ -14,9 +14,11 @@ DROP TABLE list_blocks;
 DROP INDEX mailboxes_of_domain;
 CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at, id, state_ready_at, state_until, state_status);
 
--- A deleted address releases the rules of every account that forward to it.
+-- A deleted address releases the rules of every account that forward to it, and a deleted domain
+-- those to all addresses in it. The first column is "@" and the domain.
 DROP INDEX forwarding_rules_by_internal_target;
-CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;
+CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (substr(target_email, length(rtrim(target_email, replace(target_email, '@', '')))), target_email)
+	WHERE internal OR verified_at <> 0;
 
 -- How many mailboxes a domain has, so that a list need not count them. Not in the domain's
 -- row, because each create would write a new version of all of it.
