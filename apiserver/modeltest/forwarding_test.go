@@ -62,6 +62,10 @@ func (m *machine) target() address {
 		a := m.mailboxes[m.which("target mailbox", n)].address()
 		return address{draw(m, "spelling", a, strings.ToUpper(a)), a}
 	}
+	if n := len(m.domains); n > 0 && m.rarely(3, "own domain") {
+		a := "zoe@" + m.domains[m.which("target domain", n)].name
+		return address{a, a}
+	}
 	return draw(m, "target", address{"x@example.net", "x@example.net"}, address{"y@example.net", "y@example.net"},
 		address{"X@Example.NET", "x@example.net"}, address{"x@bücher.example", "x@xn--bcher-kva.example"},
 		address{"ann@alpha.com", "ann@alpha.com"}, address{"ann@" + rivalDomain, "ann@" + rivalDomain})
@@ -288,6 +292,10 @@ func (m *machine) openLink() {
 		m.fail("the page shows the address: %t", shown)
 	}
 	m.do(m.theOwner(), m.getRule(r.id))
+	_, host, _ := strings.Cut(r.target, "@")
+	if !r.verifiedAt.IsZero() && m.seenDomain(everything, host) != nil && m.rarely(2, "delete its domain") {
+		m.do(m.theOwner(), m.eraseDomain(host))
+	}
 }
 
 func ptrs[T any](all []T) []*T {
