@@ -175,8 +175,8 @@ func New(o Options) (*Service, error) {
 	if o.Store == nil {
 		return nil, errors.New("apiserver: Options.Store is required")
 	}
-	if l := o.RateLimit; l != (RateLimit{}) && (l.Requests < 1 || l.Per <= 0) {
-		return nil, errors.New("apiserver: Options.RateLimit: Requests and Per must be positive")
+	if l := o.RateLimit; l != (RateLimit{}) && (l.Requests < 1 || l.Per/time.Duration(l.Requests) <= 0) {
+		return nil, errors.New("apiserver: Options.RateLimit: Requests must be positive, and Per at least a nanosecond for each")
 	}
 	clock := o.Clock
 	if clock == nil {

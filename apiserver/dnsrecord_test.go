@@ -29,6 +29,24 @@ func TestDNSRecordIDs(t *testing.T) {
 	assert.Check(t, !slices.IsSorted(ids) && slices.Max(ids) >= 1<<40, "the ids %d are not random", ids)
 }
 
+// TestDNSRecordsWithOneHash checks that values are compared, and not PostgreSQL's hash of a text,
+// which is equal for these two.
+func TestDNSRecordsWithOneHash(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	create := func(value string) *apitest.Response {
+		return h.Post("/dns-records", obj{"domain": "example.com", "name": "x", "type": "TXT", "value": value, "ttl": 300})
+	}
+	const a, b = `|N?YaMgg+!HM=1HHy+6&q$G'`, "HO5jsSqsfqU~~]HO*G{& `Ue"
+	create(a).Want(201)
+	id := idOf(create(b).Want(201), "id")
+	h.Patch("/dns-records/"+id, obj{"value": "c"}).Want(200)
+	h.Patch("/dns-records/"+id, obj{"value": b}).Want(200)
+	create(b).Refused(409, "body conflict").Says("identical TXT record")
+	create(strings.Repeat(`\xZ ü`, 4096)).Want(201)
+	create(strings.Repeat(`\xZ ü`, 4096)).Refused(409, "body conflict")
+}
+
 // TestDedicatedIPsOfOneAccount checks that no account can claim what all share.
 func TestDedicatedIPsOfOneAccount(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.MaxDedicatedIPs = 0 })

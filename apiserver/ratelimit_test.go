@@ -122,7 +122,7 @@ func TestInvalidRateLimits(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 	assert.NilError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	for _, l := range []apiserver.RateLimit{{Requests: 1}, {Per: time.Second}, {Requests: -1, Per: time.Second}} {
+	for _, l := range []apiserver.RateLimit{{Requests: 1}, {Per: time.Second}, {Requests: -1, Per: time.Second}, {Requests: 2, Per: 1}} {
 		_, err := apiserver.New(apiserver.Options{Store: db, RateLimit: l})
 		assert.Check(t, err != nil, "%+v is accepted", l)
 	}

@@ -180,6 +180,29 @@ func TestTargetWithoutItsMailbox(t *testing.T) {
 	h.Patch(path+"/active", obj{"active": true}).Want(409).Says("jane@example.com is no longer an address of the account", "set target_email again")
 }
 
+// TestTargetWithoutItsDomain checks that the deletion of a domain stops the rules of every account
+// to addresses in it, so that its next owner gets no mail for them. One that was never paid for
+// stops none.
+func TestTargetWithoutItsDomain(t *testing.T) {
+	h := apitest.New(t, func(o *apiserver.Options) { o.Registrar.PaymentNeeded = true })
+	other, rules := h.Owner(t, nobody), map[string]string{}
+	for i, target := range []string{"x@example.com", "x@sub.example.com", "x@unpaid.com"} {
+		rules[target] = "/forwarding/" + other.Forwarding(target, nil)
+		confirm(t, h, i)
+	}
+	for _, name := range []string{"example.com", "unpaid.com"} {
+		batch := h.Purchase(h.DefaultWorkspace(), name).Want(200).Str("purchase_batch_id")
+		if name == "example.com" {
+			_, err := h.Service.SettlePayment(t.Context(), batch)
+			assert.NilError(t, err)
+		}
+		h.Delete("/domains/" + name).Want(204)
+	}
+	other.Get(rules["x@example.com"]).Is("verification_state", "pending", "active", false)
+	other.Get(rules["x@sub.example.com"]).Is("verification_state", "verified", "active", true)
+	other.Get(rules["x@unpaid.com"]).Is("verification_state", "verified", "active", true)
+}
+
 // TestPagesOfABrokenStore checks that an internal error is shown as a page without
 // details.
 func TestPagesOfABrokenStore(t *testing.T) {

@@ -41,7 +41,7 @@ type ListAuthorizationsRequest struct {
 type GrantAuthorizationBody struct {
 	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin"`
 	SubjectType   string  `json:"subject_type" enum:"user,group,service_account"`
-	SubjectID     string  `json:"subject_id" minLength:"1" maxLength:"255" doc:"A service account's id, or the user or group as the OAuth issuer names it"`
+	SubjectID     string  `json:"subject_id" minLength:"1" maxLength:"255" format:"name" doc:"A service account's id, or the user or group as the OAuth issuer names it"`
 	CapabilityKey *string `json:"capability_key,omitempty" nullable:"true" doc:"Required for grant_kind capability, refused elsewhere"`
 	ResourceType  *string `json:"resource_type,omitempty" enum:"workspace,domain" nullable:"true" doc:"Restricts a capability grant"`
 	ResourceID    *string `json:"resource_id,omitempty" format:"uuid" nullable:"true" doc:"Workspace or domain that the grant is restricted to"`

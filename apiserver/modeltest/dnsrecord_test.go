@@ -210,7 +210,7 @@ func (m *machine) recordConflict(who *caller, r *record) *want {
 			continue
 		}
 		kind, alike := kindOf(r), kindOf(r) != "" && kindOf(r) == kindOf(other)
-		if alike && other.system {
+		if alike && other.system || m.yields(other) {
 			continue // a customer's records replace it
 		}
 		same := other.typ == r.typ && other.value == r.value && sameNumber(other.priority, r.priority)

@@ -290,18 +290,22 @@ func (m *machine) changeDomain(ref string, body obj, faults []problem) operation
 	})
 }
 
-// deleteDomain deletes a domain with its objects. A domain with mailboxes can't be
+func (m *machine) deleteDomain() { m.do(m.caller(), m.eraseDomain(m.domainRef("domain"))) }
+
+// eraseDomain deletes a domain with its objects. A domain with mailboxes can't be
 // deleted.
-func (m *machine) deleteDomain() {
-	ref := m.domainRef("domain")
+func (m *machine) eraseDomain(ref string) operation {
 	o := operation{method: "DELETE", path: "/domains/" + url.PathEscape(ref), capability: "domain.delete"}
-	m.do(m.caller(), on(m, o, "domain", ref, m.seenDomain, func(_ *caller, d *domain) want {
+	return on(m, o, "domain", ref, m.seenDomain, func(_ *caller, d *domain) want {
 		if slices.ContainsFunc(m.mailboxes, func(b *mailbox) bool { return b.domain == d }) {
 			return conflict(d.id)
 		}
 		m.forget(d)
+		if !d.unpaid {
+			m.release("@" + d.name)
+		}
 		return deleted()
-	}))
+	})
 }
 
 // forget deletes a domain with its objects from the model.

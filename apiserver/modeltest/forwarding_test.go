@@ -62,49 +62,40 @@ func (m *machine) target() address {
 		a := m.mailboxes[m.which("target mailbox", n)].address()
 		return address{draw(m, "spelling", a, strings.ToUpper(a)), a}
 	}
+	if n := len(m.domains); n > 0 && m.rarely(3, "own domain") {
+		a := "zoe@" + m.domains[m.which("target domain", n)].name
+		return address{a, a}
+	}
 	return draw(m, "target", address{"x@example.net", "x@example.net"}, address{"y@example.net", "y@example.net"},
 		address{"X@Example.NET", "x@example.net"}, address{"x@bücher.example", "x@xn--bcher-kva.example"},
 		address{"ann@alpha.com", "ann@alpha.com"}, address{"ann@" + rivalDomain, "ann@" + rivalDomain})
 }
 
-// verify restarts a rule's verification, or returns an error if a message limit is
+// verify restarts a rule's verification, or returns an error if the message limit is
 // exceeded. A mailbox that the caller may not see is like any other address.
 func (m *machine) verify(who *caller, r *rule) *want {
 	b := m.mailboxAt(r.target)
 	internal := b != nil && m.reach(who, "forwarding.manage").domain(b.domain)
-	if !internal && !m.mayMessage(r.target) {
+	if !internal && !m.mayMessage() {
 		return new(refused(429, problem{"body.target_email", "rate_limited", []string{"verification messages"}}))
 	}
 	r.internal, r.sentAt, r.expiresAt, r.verifiedAt = internal, time.Time{}, time.Time{}, time.Time{}
 	r.links = append(r.links, "") // the links before don't work any more
 	if !internal {
 		r.sentAt, r.expiresAt = m.now(), m.now().Add(verificationLasts)
-		m.messages++
-		m.sentTo = append(m.sentTo, message{r.target, m.now()})
+		m.messages = append(m.messages, m.now())
 	}
 	return nil
 }
 
-// message is a message that was sent.
-type message struct {
-	to string
-	at time.Time
-}
-
-// mayMessage reports whether the limits allow another message to a recipient: for the
-// account and for each recipient, a bucket of 20 that refills by one each minute.
-func (m *machine) mayMessage(to string) bool {
-	left := func(counts func(message) bool) time.Duration { // in minutes of filling
-		level, at := 20*time.Minute, start
-		for _, sent := range m.sentTo {
-			if counts(sent) {
-				level = min(level+sent.at.Sub(at), 20*time.Minute) - time.Minute
-				at = sent.at
-			}
-		}
-		return min(level+m.now().Sub(at), 20*time.Minute)
+// mayMessage reports whether the limit allows another message: a bucket of 20 that refills by one
+// each minute, to the microsecond.
+func (m *machine) mayMessage() bool {
+	level, at := 20*time.Minute, start
+	for _, sent := range append(slices.Clone(m.messages), m.now()) {
+		level, at = min(level+sent.Sub(at), 20*time.Minute)-time.Minute, sent
 	}
-	return left(func(message) bool { return true }) >= time.Minute && left(func(sent message) bool { return sent.to == to }) >= time.Minute
+	return level >= -time.Microsecond
 }
 
 // flood sends a rule's message many times.
@@ -126,11 +117,12 @@ func (m *machine) flood() {
 	}
 }
 
-// release makes the confirmed rules to a deleted address pending. They have no link
-// until their target is set again.
-func (m *machine) release(address string) {
+// release makes the confirmed rules to a deleted address, or to a deleted "@domain", pending.
+// They have no link until their target is set again.
+func (m *machine) release(deleted string) {
 	for _, r := range m.rules {
-		if state := r.state(m.now()); (state == "internal" || state == "verified") && r.target == address {
+		_, host, _ := strings.Cut(r.target, "@")
+		if state := r.state(m.now()); (state == "internal" || state == "verified") && (r.target == deleted || "@"+host == deleted) {
 			r.internal, r.updated = false, m.now()
 			r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
 		}
@@ -143,8 +135,8 @@ func (m *machine) checkOutbox() {
 	for _, s := range m.servers {
 		box = append(box, s.Service.Outbox()...)
 	}
-	if len(box) != m.messages {
-		m.fail("%d messages are sent; want %d", len(box), m.messages)
+	if len(box) != len(m.messages) {
+		m.fail("%d messages are sent; want %d", len(box), len(m.messages))
 	}
 	for _, r := range m.rules {
 		last := len(r.links) - 1
@@ -300,6 +292,10 @@ func (m *machine) openLink() {
 		m.fail("the page shows the address: %t", shown)
 	}
 	m.do(m.theOwner(), m.getRule(r.id))
+	_, host, _ := strings.Cut(r.target, "@")
+	if !r.verifiedAt.IsZero() && m.seenDomain(everything, host) != nil && m.rarely(2, "delete its domain") {
+		m.do(m.theOwner(), m.eraseDomain(host))
+	}
 }
 
 func ptrs[T any](all []T) []*T {

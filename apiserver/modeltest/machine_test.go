@@ -79,9 +79,9 @@ type model struct {
 	kept map[string]*idempotencyRecord
 	sent []*keyedRequest
 	keys int
-	// messages and titles count the messages and feedbacks that were sent.
-	messages, titles int
-	sentTo           []message
+	// messages are when messages were sent; titles counts feedbacks.
+	messages []time.Time
+	titles   int
 }
 
 // TestModel is the stateful property: the service responds as the model does to any

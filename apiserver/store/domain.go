@@ -74,6 +74,7 @@ type DomainWriter interface {
 	UpdateDomain(accountID, id string, change func(*Domain) error) (Domain, error)
 	// DeleteDomain deletes the domain with its DNS records, and the master passwords and
 	// forwarding rules of its scope. It must have no mailboxes. Those of other domains lose
-	// their aliases in it, and the internal rules to the aliases become pending.
+	// their aliases in it. The confirmed rules of every account to addresses in it become
+	// pending; of an unpaid domain, only those to the aliases.
 	DeleteDomain(accountID, id string, at time.Time) error
 }

@@ -115,5 +115,10 @@ func (t *tx) DeleteDomain(accountID, id string, at time.Time) error {
 	if err := t.deleteAliasesIn(d, at); err != nil {
 		return err
 	}
+	if d.State.Status != vocab.DomainPendingPayment { // otherwise no mail has gone through the account
+		if err := t.releaseForwarding([]string{"@" + d.Name}, at); err != nil {
+			return err
+		}
+	}
 	return t.exec(`DELETE FROM domains WHERE id = $1`, id)
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -49,12 +50,18 @@ func (t *tx) DeleteForwarding(accountID, id string) error {
 	return err
 }
 
-// releaseForwarding makes the rules of every account that forward to deleted addresses pending.
-func (t *tx) releaseForwarding(addresses []string, at time.Time) error {
+// releaseForwarding makes the rules of every account pending that forward to deleted addresses, or
+// to one in a deleted domain, which is given with an "@" before it.
+func (t *tx) releaseForwarding(deleted []string, at time.Time) error {
 	var released []store.Forwarding
-	for _, address := range addresses { // one by one, so that each is a search in the index
+	for _, target := range deleted { // one by one, so that each is a search in the index
+		w := t.inAllAccounts().and(`(t.internal OR t.verified_at <> 0)`)
+		w.and(`substr(t.target_email, length(rtrim(t.target_email, replace(t.target_email, '@', '')))) = ?`, target[strings.LastIndexByte(target, '@'):])
+		if target[0] != '@' {
+			w.and(`t.target_email = ?`, target)
+		}
 		// Without an ORDER BY, for which SQLite would walk all rules.
-		rules, err := collect(&t.reader, forwardingRules, t.inAllAccounts().and(`(t.internal OR t.verified_at <> 0)`).and(`t.target_email = ?`, address), "")
+		rules, err := collect(&t.reader, forwardingRules, w, "")
 		if err != nil {
 			return err
 		}

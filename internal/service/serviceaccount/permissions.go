@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -27,6 +28,10 @@ type permission struct {
 	ResourceType  types.String      `tfsdk:"resource_type"`
 	ResourceID    customtype.String `tfsdk:"resource_id"`
 }
+
+var permissionType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"capability_key": types.StringType, "resource_type": types.StringType, "resource_id": customtype.UUID,
+}}
 
 // permissionFields maps the members of a grant's request to the attribute.
 var permissionFields = service.Fields{"capability_key": "permissions", "resource_type": "permissions", "resource_id": "permissions"}
@@ -49,7 +54,9 @@ func granted(g *api.Authorization) permission {
 // permissionsIn returns the elements of the attribute, or none if one is unknown. Nothing else of
 // their type fails to be a permission.
 func permissionsIn(ctx context.Context, set types.Set) (all []permission) {
-	set.ElementsAs(ctx, &all, false)
+	if !set.IsNull() {
+		set.ElementsAs(ctx, &all, false)
+	}
 	return all
 }
 
@@ -178,6 +185,6 @@ func (m *model) readPermissions(ctx context.Context, c *client.Client, isImport 
 		}
 		all = append(all, p)
 	}
-	m.Permissions, _ = types.SetValueFrom(ctx, m.Permissions.ElementType(ctx), all)
+	m.Permissions, _ = types.SetValueFrom(ctx, permissionType, all)
 	return nil
 }

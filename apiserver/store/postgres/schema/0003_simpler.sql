@@ -14,9 +14,11 @@ DROP TABLE list_blocks;
 DROP INDEX mailboxes_of_domain;
 CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at, id, state_ready_at, state_until, state_status);
 
--- A deleted address releases the rules of every account that forward to it.
+-- A deleted address releases the rules of every account that forward to it, and a deleted domain
+-- those to all addresses in it. The first column is "@" and the domain.
 DROP INDEX forwarding_rules_by_internal_target;
-CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;
+CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (substr(target_email, length(rtrim(target_email, replace(target_email, '@', '')))), target_email)
+	WHERE internal OR verified_at <> 0;
 
 -- How many mailboxes a domain has, so that a list need not count them. Not in the domain's
 -- row, because each create would write a new version of all of it.
@@ -33,7 +35,8 @@ CREATE TABLE server (
 );
 INSERT INTO server (id, public_url) VALUES (1, '');
 
--- A boolean like the others. An index can't hold a long value.
+-- A boolean like the others. An index can't hold a long value, so that this one holds its hash,
+-- of the kind that nobody can find two values for: they would be one record.
 DROP INDEX dns_records_once;
 ALTER TABLE dns_records ALTER COLUMN system_managed TYPE BOOLEAN USING system_managed <> 0;
-CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, hashtextextended(value, 0), COALESCE(priority, -1), (purpose <> '' AND system_managed));
+CREATE UNIQUE INDEX dns_records_once ON dns_records (domain_id, name, type, sha256(decode(replace(value, '\', '\\'), 'escape')), COALESCE(priority, -1), (purpose <> '' AND system_managed));

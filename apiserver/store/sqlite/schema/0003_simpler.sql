@@ -17,9 +17,11 @@ CREATE INDEX mailboxes_of_domain ON mailboxes (account_id, domain_id, created_at
 DROP INDEX mailboxes_in_order;
 CREATE INDEX mailboxes_in_order ON mailboxes (account_id, created_at, id);
 
--- A deleted address releases the rules of every account that forward to it.
+-- A deleted address releases the rules of every account that forward to it, and a deleted domain
+-- those to all addresses in it. The first column is "@" and the domain.
 DROP INDEX forwarding_rules_by_internal_target;
-CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (target_email) WHERE internal OR verified_at <> 0;
+CREATE INDEX forwarding_rules_by_confirmed_target ON forwarding_rules (substr(target_email, length(rtrim(target_email, replace(target_email, '@', '')))), target_email)
+	WHERE internal OR verified_at <> 0;
 
 -- How many mailboxes a domain has, so that a list need not count them.
 CREATE TABLE mailbox_counts (

@@ -109,5 +109,5 @@ func (v *visit) page(size int) api.Paged {
 	if err != nil || n < 1 {
 		n = 1
 	}
-	return api.Paged{Page: n, PageSize: size}
+	return api.Paged{Page: min(n, 1_000_000), PageSize: size} // far beyond the end, and no position overflows
 }

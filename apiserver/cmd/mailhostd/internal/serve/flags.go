@@ -116,7 +116,7 @@ func (l *rateLimit) UnmarshalText(text []byte) error {
 	requests, per, _ := strings.Cut(string(text), "/")
 	n, err := strconv.Atoi(requests)
 	duration, perErr := time.ParseDuration(per)
-	if err != nil || perErr != nil || n < 1 || duration <= 0 {
+	if err != nil || perErr != nil || n < 1 || duration/time.Duration(n) <= 0 {
 		return fmt.Errorf("%.64q is not a rate limit; use requests and a duration, for instance 600/1m", text)
 	}
 	*l = rateLimit{Requests: n, Per: duration}
