@@ -11,7 +11,7 @@
 //	internal/bootstrap    accounts and the first credentials in them
 //	internal/idempotency  replayed responses
 //	internal/auth         tokens, callers, grants
-//	internal/registrar    which domains can be bought, and their prices
+//	registrar             which domains can be bought, and their prices
 //	internal/mail         verification messages and the queue that sends them
 //	internal/password     hashes of master passwords
 //	internal/random       ids and secrets

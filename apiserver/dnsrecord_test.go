@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -45,6 +46,26 @@ func TestDNSRecordsWithOneHash(t *testing.T) {
 	create(b).Refused(409, "body conflict").Says("identical TXT record")
 	create(strings.Repeat(`\xZ ü`, 4096)).Want(201)
 	create(strings.Repeat(`\xZ ü`, 4096)).Refused(409, "body conflict")
+}
+
+// TestManyDNSRecordsAtOneName checks that a create does not read the values at its name.
+func TestManyDNSRecordsAtOneName(t *testing.T) {
+	h := apitest.New(t)
+	h.Domain("example.com")
+	create := func(typ, value string) *apitest.Response {
+		return h.Post("/dns-records", obj{"domain": "example.com", "name": "x", "type": typ, "value": value, "ttl": 300})
+	}
+	const n, size = 100, 60_000
+	for i := range n {
+		create("TXT", itoa(i)+strings.Repeat("x", size)).Want(201)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	create("TXT", "short").Want(201)
+	create("CNAME", "example.net").Refused(409, "body conflict").Says("a CNAME excludes")
+	runtime.ReadMemStats(&after)
+	got := after.TotalAlloc - before.TotalAlloc
+	assert.Check(t, got < n*size/2, "two creates allocate %d bytes", got)
 }
 
 // TestDedicatedIPsOfOneAccount checks that no account can claim what all share.

@@ -139,8 +139,7 @@ func (p *Plane) API(next http.Handler) http.Handler {
 	})
 }
 
-// DeleteAccount deletes an account with all that is in it. ErrNoAccount is returned if there is
-// none.
+// DeleteAccount deletes an account with all that is in it.
 func (p *Plane) DeleteAccount(ctx context.Context, s *apiserver.Service, id string) error {
 	id = api.CanonicalID(id)
 	i, ok := p.find(id)

@@ -26,6 +26,9 @@ type DNSRecord struct {
 type DNSRecordFilter struct {
 	DomainID, Type, Name string
 	Within               Within
+	// Special selects only the records that can exclude others at their name: CNAMEs,
+	// system-managed ones and those with a purpose.
+	Special bool
 }
 
 // DNSRecordReader reads DNS records.

@@ -37,11 +37,8 @@ const (
 	DomainFailed         = "failed"
 )
 
-// The ways in which a domain's web traffic is redirected.
-const (
-	RedirectPermanent = "301"
-	RedirectTemporary = "302"
-)
+// RedirectPermanent is how a domain's web traffic is redirected by default.
+const RedirectPermanent = "301"
 
 // The statuses and the type of a dedicated IP.
 const (

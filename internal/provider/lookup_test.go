@@ -72,7 +72,7 @@ func stock(t *testing.T, s *acctest.Server) {
 		},
 		Domains: []fixture.Domain{
 			{
-				Name: "bücher.com", AutoRenew: true, RedirectURL: "https://www.example.com/shop", RedirectMode: vocab.RedirectTemporary, DedicatedIP: "First",
+				Name: "bücher.com", AutoRenew: true, RedirectURL: "https://www.example.com/shop", RedirectMode: "302", DedicatedIP: "First",
 				InboundTenant: &fixture.InboundTenant{ExternalID: "x", Name: "n", Type: "y"}, Tags: []string{"blue", "shop"},
 			},
 			{Name: "mail.stocked.com", Workspace: "Sales", Tags: []string{"blue"}},

@@ -65,7 +65,11 @@ func (c *Call) checkBeside(r store.Reader, record store.DNSRecord, zone string) 
 // Excluding returns a record with the same name that excludes a record, and the rule; nil if
 // there is none. An identical record is left to the store.
 func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, rule string, err error) {
-	others, _, err := r.DNSRecords(record.AccountID, store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name}, store.Slice{Limit: math.MaxInt32})
+	filter, slice := store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name, Special: true}, store.Slice{Limit: math.MaxInt32}
+	if record.Type == typeCNAME { // any other record excludes it; one may be the record itself
+		filter.Special, slice.Limit = false, 2
+	}
+	others, _, err := r.DNSRecords(record.AccountID, filter, slice)
 	for _, other := range others {
 		if rule := exclusion(record, other); rule != "" && other.ID != record.ID {
 			return &other, rule, nil

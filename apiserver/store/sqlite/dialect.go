@@ -11,12 +11,8 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// applicationMark is in the upper 16 bits of a file's application_id. Versions before the first
-// release wrote unreleasedMark.
-const (
-	applicationMark = 0x6D68
-	unreleasedMark  = 0x4D48
-)
+// applicationMark is in the upper 16 bits of a file's application_id.
+const applicationMark = 0x6D68
 
 var dialect = sqlstore.Dialect{
 	Migrations:    sqlstore.SchemaFiles(schema),
@@ -42,8 +38,6 @@ func schemaVersion(ctx context.Context, q sqlstore.Querier, _ int) (int, error) 
 	switch {
 	case application>>16 == applicationMark:
 		return version & 0xff, nil
-	case application>>16 == unreleasedMark:
-		return 0, errUnreleased
 	case application != 0 || version != 0 || tables != 0:
 		return 0, errOtherProgram
 	}

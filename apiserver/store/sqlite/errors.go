@@ -13,7 +13,6 @@ import (
 var (
 	errNoDatabase   = errors.New("it is not an SQLite database; choose another path, or restore a backup if it was one")
 	errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
-	errUnreleased   = errors.New("a version before the first release wrote it, and its schema can't be migrated; choose another path, or move the file away")
 	errNoStore      = errors.New("it is empty: nothing has been stored there yet")
 	errOlderSchema  = errors.New("an older version of this program wrote it; open it for writing once, and it is brought up to date")
 	errOnlyLog      = errors.New("it is missing, and the -wal file beside it has changes that belong to it; put it back, or restore a backup and move the -wal file away")

@@ -252,7 +252,6 @@ func TestOpenErrors(t *testing.T) {
 	}
 	alter(t, path("foreign"), `CREATE TABLE songs (title TEXT)`)
 	alter(t, path("versioned"), `PRAGMA user_version = 1`)
-	alter(t, path("unreleased"), `PRAGMA application_id = 0x4D481234`)
 	makeLater(t, path("newer"))
 	older := later("no SQL")
 	older.ReadOnly = true
@@ -291,7 +290,6 @@ func TestOpenErrors(t *testing.T) {
 		{path("text"), "not an SQLite database", []func(string) error{write, readOnly, backUp}},
 		{path("foreign"), "another program", []func(string) error{write, readOnly, backUp}},
 		{path("versioned"), "another program", []func(string) error{write, readOnly}},
-		{path("unreleased"), "before the first release", []func(string) error{write, readOnly}},
 		{path("newer"), "newer version", []func(string) error{write, readOnly}},
 		{path("older"), "older version", []func(string) error{open(older)}},
 		{path("missing"), "no such database", []func(string) error{readOnly, backUp}},

@@ -22,6 +22,9 @@ func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.S
 		equal(`t.type`, f.Type).
 		equal(`t.name`, f.Name).
 		withinDomains(`t.domain_id`, f.Within)
+	if f.Special {
+		w.and(`(t.type = 'CNAME' OR t.system_managed OR t.purpose <> '')`)
+	}
 	return page(r, dnsRecords, w, s)
 }
 

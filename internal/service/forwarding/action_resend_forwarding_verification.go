@@ -20,7 +20,7 @@ import (
 const resendDescription = "Sends the recipient of a forwarding rule a new message with a verification link, which is valid for 72 hours. The link of the previous message stops working.\n\n" +
 	"Use it for a rule whose `verification_state` is `pending` or `expired`, for instance after its target, an address of the account, was deleted. If there is nothing to confirm, the action does nothing and reports that. It is no error, so that a trigger can invoke it at any time. " +
 	"Creating a rule and changing its `target_email` send a message too.\n\n" +
-	"The API limits messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. When the limit is reached, the action retries for a few minutes, and then fails with the time after which to try again."
+	"The API limits messages for each account: mailhostd allows 20 at once, and one a minute after that. When the limit is reached, the action retries for a few minutes, and then fails with the time after which to try again."
 
 type resendConfig struct {
 	ForwardingID types.String `tfsdk:"forwarding_id"`

@@ -75,7 +75,7 @@ const description = "A rule that forwards the mail of the account, of a workspac
 	"Any other target gets a message with a verification link. Mail is forwarded after the recipient has opened the link and confirmed, within 72 hours; `verification_state` shows the progress. Terraform does not wait for the confirmation, and its progress never shows up as a change. " +
 	"If the state is `expired`, or the message was lost, send a new message with the action `mailhost_resend_forwarding_verification` (Terraform 1.14 and later), " +
 	"or replace the rule: `terraform apply -replace=mailhost_forwarding.<name>`. An API with the published operations only can't delete the old rule; delete it in the service's own control panel first.\n\n" +
-	"The API limits verification messages for each recipient and for each account: mailhostd allows 20 at once, and one a minute after that. An apply that creates more such rules retries for up to five minutes for each rule, and then fails; run it again to continue. Rules to addresses of the account are not limited.\n\n" +
+	"The API limits verification messages for each account: mailhostd allows 20 at once, and one a minute after that. An apply that creates more such rules retries for up to five minutes for each rule, and then fails; run it again to continue. Rules to addresses of the account are not limited.\n\n" +
 	"A rule of a domain is deleted together with the domain."
 
 func attributes() map[string]schema.Attribute {

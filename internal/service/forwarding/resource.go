@@ -77,7 +77,7 @@ func addError(diags *diag.Diagnostics, err error, summary string) {
 		return
 	}
 	service.AddErrorWithAdvice(diags, err, summary, service.Fields{},
-		"The API limits verification messages for each recipient and for each account, to protect recipients. Run apply again after that time: it continues with the remaining changes. "+
+		"The API limits verification messages for each account, to protect recipients. Run apply again after that time: it continues with the remaining changes. "+
 			"Forwarding to an address of the account needs no message and is not limited.")
 }
 
