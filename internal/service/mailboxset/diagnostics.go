@@ -115,7 +115,7 @@ func addCreatedTwice(diags *diag.Diagnostics, keys []string) {
 
 func addConflicts(diags *diag.Diagnostics, addresses []string) {
 	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(addresses))+" of the set",
-		"The same plan creates or adopts them for other resources, or either the set or another resource destroys what the other one keeps:"+service.FirstBullets(addresses)+
+		"The same plan creates, adopts, imports or keeps them for other resources, or one of the two destroys what the other one keeps:"+service.FirstBullets(addresses)+
 			"\n\nNothing was changed.\n\n"+
 			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
 			"- To leave them to the other resources, remove their entries and name them in retired with the value \"keep\".\n"+
