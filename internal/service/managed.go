@@ -41,8 +41,9 @@ type embedsResource interface {
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
 }
 
-// Manage returns the resource with three checks around its calls:
+// Manage returns the resource with what every resource needs around its calls:
 //
+//   - An update that changes nothing is dropped from a plan, see [DropEmptyUpdate].
 //   - An object in the state is read, changed or deleted only through a connection to
 //     its own account, see [account]. In another account it would seem to be gone.
 //   - Every call is recorded in the [session.Walk], so that a plan or an apply fails in
