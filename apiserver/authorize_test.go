@@ -299,20 +299,3 @@ func newEstate(h *apitest.Server) (e estate) {
 	h.Password("p", nil)
 	return e
 }
-
-// TestRevokedGrant checks that the revocation of a grant takes effect at once, also for a
-// request that does not reach its operation, and so does a new grant.
-func TestRevokedGrant(t *testing.T) {
-	h := apitest.New(t)
-	c := h.Limited(t, apitest.Grant{Capability: vocab.CapMailboxView})
-	c.Get("/mailboxes").Want(200)
-	id := h.Get("/auth/authorizations?capability_key=mailbox.view").Want(200).Str("0.id")
-	h.Delete("/auth/authorizations/" + id).Want(204)
-	c.Get("/mailboxes?page=x").Refused(403, "header.Authorization permission_denied")
-	c.Get("/mailboxes").Refused(403, "header.Authorization permission_denied")
-	id = h.Get("/auth/service-accounts").Want(200).Str("items.0.id")
-	h.GrantTo("service_account", id, apitest.Grant{Capability: vocab.CapMailboxView})
-	c.Get("/mailboxes").Want(200)
-	h.Delete("/auth/service-accounts/" + id).Want(204)
-	c.Get("/mailboxes?page=x").Refused(401, "header.Authorization token_revoked")
-}

@@ -108,6 +108,7 @@ func TestUnknownReferencesAreReportedWithOtherProblems(t *testing.T) {
 			[]string{"body.name string_too_short", "body.workspace_id value_error"}},
 		{"POST", "/forwarding", obj{"target_email": "bad", "domain": "nope.com"}, []string{"body.target_email value_error", unknown}},
 		{"POST", "/dns-records", obj{"domain": "nope.com", "name": "x", "type": "A", "value": "bad"}, []string{"body.value value_error", unknown}},
+		{"POST", "/auth/service-accounts", obj{"name": "", "expires_at": "2026-01-01T00:00:00Z"}, []string{"body.name string_too_short", "body.expires_at value_error"}},
 		{"PATCH", "/domains/example.com", obj{"redirect_url": "ftp://x", "workspace_id": nobody},
 			[]string{"body.redirect_url value_error", "body.workspace_id value_error"}},
 		{"POST", "/domains/purchase", obj{"domains": []string{"a.com"}, "workspace_id": nobody, "contact_info": with(contact(), "country", "ZZ")},

@@ -3,7 +3,6 @@ package apiserver_test
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,32 +91,6 @@ func TestReplay(t *testing.T) {
 			assert.Check(t, !without.Replayed(), "a request without a key is a replay: %s", without)
 		})
 	}
-}
-
-// TestReplayAfterDelete checks that a response is still replayed after the scope that the request
-// names was deleted.
-func TestReplayAfterDelete(t *testing.T) {
-	h := apitest.New(t)
-	h.Domain("example.com")
-	body := obj{"name": "ci", "generate": true, "domain": "example.com"}
-	h.PostKeyed(key, "/credentials", body).Want(http.StatusCreated)
-	h.Delete("/domains/example.com").Want(http.StatusNoContent)
-	a := h.PostKeyed(key, "/credentials", body).Want(http.StatusCreated)
-	assert.Check(t, a.Replayed(), "%s is not a replay", a)
-}
-
-// TestReplayAfterExpiresAt checks that a response is still replayed after expires_at in
-// the request has passed.
-func TestReplayAfterExpiresAt(t *testing.T) {
-	h := apitest.New(t)
-	body := obj{"name": "ci", "expires_at": h.Clock.Now().Add(time.Hour).Format(time.RFC3339)}
-	h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated)
-	h.Clock.Advance(2 * time.Hour)
-	a := h.PostKeyed(key, "/auth/service-accounts", body).Want(http.StatusCreated)
-	assert.Check(t, a.Replayed(), "%s is not a replay", a)
-	h.PostKeyed(otherKey, "/auth/service-accounts", body).Refused(422, "body.expires_at value_error")
-	h.Post("/auth/service-accounts", obj{"name": "", "expires_at": body["expires_at"]}).
-		Refused(422, "body.name string_too_short", "body.expires_at value_error")
 }
 
 func TestInvalidKeys(t *testing.T) {

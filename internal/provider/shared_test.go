@@ -134,6 +134,7 @@ func TestCreatedTwice(t *testing.T) {
 		configs [2]config
 		refused bool
 	}{
+		{[2]string{"mailhost_domain", "mailhost_domain"}, [2]config{kinds(s.AccountID)["mailhost_domain"].config, kinds(s.AccountID)["mailhost_domain"].again}, true},
 		{[2]string{"mailhost_mailbox", "mailhost_mailbox"}, [2]config{mailbox, mailbox}, true},
 		{[2]string{"mailhost_mailbox", "mailhost_mailbox_set"}, [2]config{mailbox, set("Jane")}, true},
 		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("JANE")}, true},
@@ -185,6 +186,9 @@ func TestOnExisting(t *testing.T) {
 			none, diags := p.Walk().ApplyPlan(t.Context(), typeName, k.config, nil, early)
 			if acctest.Expect(t, diags, "ERROR", conflictOf[typeName]); !none.Gone() || !strings.Contains(acctest.Render(diags), o.Text("id")) && !strings.Contains(acctest.Render(diags), "import {") {
 				t.Errorf("%s: the apply leaves %s: %s", typeName, none.State, acctest.Render(diags))
+			}
+			if typeName == "mailhost_dns_record" && !s.PublishedOnly {
+				acctest.Expect(t, diags, "The record exists, with the id "+o.Text("id"), `id = "example.com/A/www/192.0.2.1"`)
 			}
 			plan, diags := p.Walk().Plan(typeName, k.config, nil)
 			if typeName == "mailhost_dns_record" && s.PublishedOnly { // only the apply can know it

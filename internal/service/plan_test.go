@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
-	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
@@ -152,23 +151,4 @@ func TestReadOnly(t *testing.T) {
 	} {
 		assert.Check(t, inner.IsComputed() && inner.GetMarkdownDescription() == "Bytes.", "nested: %+v", inner)
 	}
-}
-
-func TestPlanned(t *testing.T) {
-	t.Parallel()
-	got := planned(map[string]schema.Attribute{
-		"id":         ComputedString("Id."),
-		"ready":      schema.BoolAttribute{Computed: true},
-		"updated_at": ComputedString("Time."),
-		"name":       schema.StringAttribute{Required: true},
-		"owner":      schema.StringAttribute{Optional: true, Computed: true, CustomType: customtype.UUID},
-		"value":      schema.StringAttribute{Required: true, CustomType: customtype.DNSValue},
-	}, &Managing{Volatile: []string{"updated_at"}, ReplacedBy: []string{"name"}})
-	for name, want := range map[string]struct{ modifiers, validators int }{
-		"id": {1, 0}, "updated_at": {0, 0}, "name": {1, 0}, "owner": {1, 1}, "value": {1, 0},
-	} {
-		a := got[name].(schema.StringAttribute)
-		assert.Check(t, len(a.PlanModifiers) == want.modifiers && len(a.Validators) == want.validators, "%s has %d plan modifiers and %d validators", name, len(a.PlanModifiers), len(a.Validators))
-	}
-	assert.Check(t, is.Equal(len(got["ready"].(schema.BoolAttribute).PlanModifiers), 1), "ready")
 }

@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // testConcurrency checks of updates at the same time, some of which fail or panic, that they don't
@@ -127,9 +128,9 @@ func testTokenBucketsConcurrently(h *harness) {
 // queue queues a message of a new rule and returns the message.
 func (h *harness) queue(t tenant, target string, due time.Time) store.QueuedMessage {
 	h.Helper()
-	m := store.QueuedMessage{
-		AccountID: t.account, ForwardingID: h.forwarding(t.account, target, domainScope(t.domain)), RequestID: "request " + target, DueAt: due,
-	}
+	rule := h.newForwarding(t.account, target, store.Scope{Type: vocab.ScopeDomain, ID: t.domain})
+	h.create(&rule)
+	m := store.QueuedMessage{AccountID: t.account, ForwardingID: rule.ID, RequestID: "request " + target, DueAt: due}
 	h.update(func(tx store.Tx) error { return tx.QueueMessage(m) })
 	return m
 }

@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // id returns a new id. Ids descend, so that a test can tell an order by id from the order
@@ -105,20 +104,9 @@ func (h *harness) newForwarding(account, target string, scope store.Scope) store
 	}
 }
 
-func (h *harness) forwarding(account, target string, scope store.Scope) string {
-	h.Helper()
-	f := h.newForwarding(account, target, scope)
-	h.create(&f)
-	return f.ID
-}
-
 func (h *harness) newDNSRecord(t tenant, name, kind, value string) store.DNSRecord {
 	h.ids++
 	return store.DNSRecord{
 		ID: int64(1)<<53 - int64(h.ids), AccountID: t.account, DomainID: t.domain, Name: name, Type: kind, Value: value, TTL: 3600, CreatedAt: epoch,
 	}
-}
-
-func domainScope(id string) store.Scope {
-	return store.Scope{Type: vocab.ScopeDomain, ID: id}
 }

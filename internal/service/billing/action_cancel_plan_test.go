@@ -145,20 +145,15 @@ func TestCancelNotEligible(t *testing.T) {
 func TestLook(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	status := http.StatusUnauthorized
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, s.AccountID) {
-			acctest.Refuse(w, status, "header.authorization", "not you")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
+	p := s.Protocol(t, "")
+	s.Fault(t, fault.Rule{Operation: api.GetAccount.ID, Status: http.StatusUnauthorized})
 	config := map[string]any{"confirm_account_id": s.AccountID}
 	_, diags := p.Invoke(cancelPlan, config)
-	acctest.Expect(t, diags, "ERROR: Can't read the account "+s.AccountID+", so nothing was changed", "Not you.", "request id refused-by-test")
+	acctest.Expect(t, diags, "ERROR: Can't read the account "+s.AccountID+", so nothing was changed", "HTTP 401, request id ")
+	s.Control.Faults.Clear()
 	a, err := s.Client.GetAccount(t.Context())
 	assert.Check(t, err == nil && a.Status == vocab.AccountActive, "the account is %v, %v", a, err)
-	status = http.StatusForbidden
+	s.Fault(t, fault.Rule{Operation: api.GetAccount.ID, Status: http.StatusForbidden})
 	progress, diags := p.Invoke(cancelPlan, config)
 	p.NoErrors(diags)
 	acctest.ExpectText(t, strings.Join(progress, "\n"), "Its current plan can't be read.", "Response of the API: scheduled")

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -65,35 +64,6 @@ func get(t *testing.T, s *acctest.Server, name string) *api.Domain {
 	return d
 }
 
-// TestWrittenTwice checks that a domain in two blocks is bought once: the plan refuses the
-// second, and so does the apply if the names were unknown in the plan.
-func TestWrittenTwice(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	var purchases atomic.Int32
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if isPurchase(r) {
-			purchases.Add(1)
-		}
-		next.ServeHTTP(w, r)
-	})).Together()
-	first, second := attributes("Acme.com", nil), attributes("acme.com.", nil)
-	_, diags := p.Plan(domainType, first, nil)
-	p.NoErrors(diags)
-	_, diags = p.Plan(domainType, second, nil)
-	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com.", "for_each")
-
-	// Core plans again in the apply, when it knows all names.
-	p.Together()
-	plan, diags := p.Plan(domainType, first, nil)
-	p.NoErrors(diags)
-	a, diags := p.ApplyPlan(t.Context(), domainType, first, nil, plan)
-	p.NoErrors(diags)
-	_, diags = p.Plan(domainType, second, nil)
-	acctest.Expect(t, diags, "ERROR: Two resources have the domain acme.com.", "for_each")
-	assert.Check(t, purchases.Load() == 1 && a.Text("acquisition") == "purchase", "%d purchases: %s", purchases.Load(), a.State)
-}
-
 // TestListed imports a listed domain, which counts as adopted, and moves it to another workspace.
 func TestListed(t *testing.T) {
 	t.Parallel()
@@ -118,27 +88,6 @@ func TestListed(t *testing.T) {
 	}
 	_, diags = unknown.Plan(domainType, nil, o)
 	acctest.Expect(t, diags, "WARNING: The plan destroys the domain example.com", "there is no refund")
-}
-
-// TestSavedPlan checks that a saved plan does what it announced, or nothing.
-func TestSavedPlan(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	config := attributes("acme.com", nil)
-	purchase, diags := p.Plan(domainType, config, nil)
-	p.NoErrors(diags)
-	owned := s.Domain(t, "acme.com")
-	o, diags := p.Walk().ApplyPlan(t.Context(), domainType, config, nil, purchase)
-	acctest.Expect(t, diags, "ERROR", "The account owns the domain acme.com by now", owned.ID, "Nothing was bought, changed or deleted")
-	assert.Check(t, o.Gone(), "state %s", o.State)
-	config["on_existing"] = "adopt"
-	adopt, diags := p.Plan(domainType, config, nil)
-	p.NoErrors(diags)
-	assert.NilError(t, s.Client.DeleteDomain(t.Context(), owned.ID))
-	o, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, adopt)
-	acctest.Expect(t, diags, "ERROR", "does not own the domain acme.com any more", "Nothing was bought")
-	assert.Check(t, o.Gone(), "state %s", o.State)
 }
 
 // TestPurchaseIsAnnounced checks that the plan of a purchase shows the price, and

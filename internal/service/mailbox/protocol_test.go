@@ -201,28 +201,3 @@ func TestListStopsAtTheLimit(t *testing.T) {
 	p.NoErrors(diags)
 	assert.Check(t, len(listed) == 12, "listed %d without a limit, want 12", len(listed))
 }
-
-// TestListReportsFailure checks that a failure in the middle of a stream is reported.
-func TestListReportsFailure(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	for i := range 3 {
-		s.Mailbox(t, "example.com", fmt.Sprintf("m%d", i))
-	}
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		q := r.URL.Query()
-		if q.Get("page") == "2" {
-			acctest.Refuse(w, http.StatusForbidden, "body", "no more")
-			return
-		}
-		if q.Has("page_size") {
-			q.Set("page_size", "2")
-			r.URL.RawQuery = q.Encode()
-		}
-		next.ServeHTTP(w, r)
-	}))
-	listed, diags := p.List(typeName, nil, 100)
-	assert.Check(t, len(listed) == 2, "listed %d before the failure, want 2", len(listed))
-	acctest.Expect(t, diags, "ERROR: Can't list the mailboxes", "No more", "HTTP 403")
-}

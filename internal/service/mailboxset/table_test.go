@@ -143,12 +143,12 @@ func TestPlans(t *testing.T) {
 		"update: another adopts one":           {config: set(nil, "ann", "bob"), other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "ann@example.com"}},
 		"update: a key changes":                {config: set(changes{"max_deletions": 1}, "ann", "rob"), want: []string{"WARNING", "deletes 1 mailbox", changed}, unknown: []string{"ids"}},
 		"update: a key changes, refused":       {config: set(nil, "ann", "rob"), want: []string{"ERROR", "would delete 1 mailbox", changed}},
-		"update: a key leaves, refused":        {config: set(nil, "ann"), want: []string{"ERROR", "would delete 1 mailbox"}, not: changed},
+		"update: a key leaves, refused":        {config: set(nil, "ann"), want: []string{"ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox of example.com, and max_deletions is 0", "bob@example.com", "retired", "moved block"}, not: changed},
 		"import: unknown map":                  {config: unknownMap(1), unknown: computed},
 		"import: a mailbox that is retired":    {config: set(changes{"retired": changes{"bob": "delete"}}, "ann"), want: []string{"WARNING", "deletes 1 mailbox", "bob@example.com"}, not: "releases"},
 		"import: a mailbox without a key":      {config: set(nil, "ann"), want: []string{"WARNING", "releases 1 mailbox", "They were imported", "bob@example.com"}, not: "deletes"},
 		"destroy: another adopts one":          {other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "destroys what the other one keeps", "ann@example.com", "in retired"}},
-		"destroy: too many":                    {want: []string{"ERROR", "would delete 2 mailboxes", "max_deletions is 1"}},
+		"destroy: too many":                    {want: []string{"ERROR", "would delete 2 mailboxes of example.com, and max_deletions is 1", "ann@example.com", "bob@example.com", "removed block"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,10 +30,6 @@ func expect(t *testing.T, diags []*tfprotov6.Diagnostic, parts ...string) {
 	assert.Check(t, !strings.Contains(text, "hunter22"), "the diagnostics contain the secret:\n%s", text)
 }
 
-func isCreate(r *http.Request) bool {
-	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/credentials")
-}
-
 // TestWriteOnlyLeftOut checks that a plan without the secret, as in a pipeline that only
 // plans, is an error only for a new version or a replacement.
 func TestWriteOnlyLeftOut(t *testing.T) {
@@ -68,7 +64,7 @@ func TestAPIErrors(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		switch {
-		case isCreate(r):
+		case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/credentials"):
 			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.value", "Value error, "+hunter+" is too simple")
 		case r.Method == http.MethodPatch:
 			acctest.Refuse(w, http.StatusConflict, "body.name", "the name is taken, with the id 1234")
@@ -110,38 +106,4 @@ func TestSecretLost(t *testing.T) {
 	o, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
 	p.NoErrors(diags)
 	assert.Check(t, !o.Null("generated_secret"), "there is no secret")
-}
-
-// create creates a master password outside Terraform.
-func create(t *testing.T, s *acctest.Server, body api.CreateMasterPasswordBody) *api.MasterPassword {
-	t.Helper()
-	body.Generate = true
-	p, err := s.Client.CreateMasterPassword(t.Context(), body)
-	assert.NilError(t, err)
-	return &p.MasterPassword
-}
-
-// TestGeneratedConfiguration checks a generated configuration, which has no secret:
-// changes without a secret are applied, and a replacement is refused.
-func TestGeneratedConfiguration(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	created := create(t, s, api.CreateMasterPasswordBody{Name: "ops", Domain: new("example.com")})
-	p := s.Protocol(t, "")
-	o, diags := p.Import(typeName, created.ID, nil)
-	p.NoErrors(diags)
-	o, diags = p.Read(typeName, o)
-	p.NoErrors(diags)
-	config := p.AsConfig(typeName, o)
-	config["name"] = "dev"
-	o, diags = p.Apply(t.Context(), typeName, config, o)
-	p.NoErrors(diags)
-	assert.Check(t, o.Text("name") == "dev" && o.Text("id") == created.ID, "renamed to %s", o.State)
-	config["domain"] = nil
-	plan, diags := p.Plan(typeName, config, o)
-	p.NoErrors(diags)
-	assert.Check(t, len(plan.Replace) == 1, "another scope replaces because of %v", plan.Replace)
-	_, diags = p.Plan(typeName, config, nil) // Terraform then plans the create
-	expect(t, diags, "A master password without a secret", "Set value, value_wo with value_wo_version, or generate = true")
 }

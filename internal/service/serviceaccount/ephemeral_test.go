@@ -120,17 +120,12 @@ func TestTokenLeftOpen(t *testing.T) {
 func TestTokenNotRevoked(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodDelete {
-			acctest.Refuse(w, http.StatusForbidden, "header.Authorization", "the credential lacks the capability service_account.revoke")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
+	s.Fault(t, fault.Rule{Operation: api.RevokeServiceAccount.ID, Status: http.StatusForbidden})
+	p := s.Protocol(t, "")
 	o, diags := p.Open(tokenType, map[string]any{"lifetime": "15m"})
 	p.NoErrors(diags)
 	diags = p.Close(tokenType, o)
-	acctest.Expect(t, diags, `ERROR: Can't revoke the service account "terraform-ephemeral"`, "service_account.revoke", "expires at "+o.Text("expires_at"), o.Text("id"), "control panel")
+	acctest.Expect(t, diags, `ERROR: Can't revoke the service account "terraform-ephemeral"`, "HTTP 403", "expires at "+o.Text("expires_at"), o.Text("id"), "control panel")
 	assert.Check(t, !strings.Contains(acctest.Render(diags), o.Text("token")), "the diagnostics contain the token")
 	o.Private = nil
 	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "when its lifetime is over")
@@ -171,22 +166,15 @@ func TestTokenLost(t *testing.T) {
 func TestTokenRefused(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodPost {
-			acctest.Refuse(w, http.StatusUnprocessableEntity, "body.expires_at", "too late")
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
+	p := s.Protocol(t, "")
 	for name, c := range map[string]struct {
 		config map[string]any
 		want   []string
 	}{
-		"by the API": {nil, []string{`ERROR at AttributeName("lifetime")`, "Can't create the service account", "Too late."}},
-		"too short":  {map[string]any{"lifetime": "59s"}, []string{`ERROR at AttributeName("lifetime")`, "from 1m to 24h"}},
-		"too long":   {map[string]any{"lifetime": "25h"}, []string{`ERROR at AttributeName("lifetime")`, "from 1m to 24h"}},
-		"days":       {map[string]any{"lifetime": "1d"}, []string{`ERROR at AttributeName("lifetime")`, "a day is 24h"}},
-		"no name":    {map[string]any{"name": ""}, []string{`ERROR at AttributeName("name")`, "1 to 120 characters"}},
+		"too short": {map[string]any{"lifetime": "59s"}, []string{`ERROR at AttributeName("lifetime")`, "from 1m to 24h"}},
+		"too long":  {map[string]any{"lifetime": "25h"}, []string{`ERROR at AttributeName("lifetime")`, "from 1m to 24h"}},
+		"days":      {map[string]any{"lifetime": "1d"}, []string{`ERROR at AttributeName("lifetime")`, "a day is 24h"}},
+		"no name":   {map[string]any{"name": ""}, []string{`ERROR at AttributeName("name")`, "1 to 120 characters"}},
 	} {
 		_, diags := p.Open(tokenType, c.config)
 		if acctest.Expect(t, diags, c.want...); len(diags) != 1 || diags[0].Severity != tfprotov6.DiagnosticSeverityError {

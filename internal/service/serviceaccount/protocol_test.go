@@ -181,7 +181,7 @@ func TestInheritedExpiry(t *testing.T) {
 		_, diags = p.Apply(t.Context(), typeName, map[string]any{"name": "CI", "expires_at": "2099-01-01T00:00:00Z"}, nil)
 		acctest.Expect(t, diags, `ERROR at AttributeName("expires_at")`, "not be later than "+limit)
 		_, diags = p.Open("mailhost_service_account_token", map[string]any{"lifetime": "2h"})
-		acctest.Expect(t, diags, `ERROR at AttributeName("lifetime")`, "not be later than "+limit)
+		acctest.Expect(t, diags, `ERROR at AttributeName("lifetime")`, "Can't create the service account", "not be later than "+limit)
 	})
 }
 
