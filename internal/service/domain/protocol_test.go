@@ -11,6 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -134,4 +135,27 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		_, diags = p.Plan(domainType, config, nil)
 		acctest.Expect(t, diags, "WARNING", "The plan buys the domain acme.com again\n", "was in the state", "deleted outside Terraform", price)
 	})
+}
+
+// TestUnread buys and changes a domain that can't be read afterwards: the state has what is known.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	plan, diags := p.Plan(domainType, attributes("example.com", nil), nil)
+	p.NoErrors(diags)
+	s.Fault(t, fault.Rule{Operation: "get-domain", Status: 403})
+	bought, diags := p.Walk().ApplyPlan(t.Context(), domainType, attributes("example.com", nil), nil, plan)
+	acctest.Expect(t, diags, "WARNING: The domain example.com is not ready yet", "its status is pending")
+	assert.Check(t, bought.Text("status") == "pending" && bought.Text("id") == get(t, s, "example.com").ID, "%s", bought.State)
+	s.Control.Faults.Clear()
+	o, diags := p.Read(domainType, bought)
+	p.NoErrors(diags)
+	renewed := attributes("example.com", map[string]any{"auto_renew": true})
+	plan, diags = p.Plan(domainType, renewed, o)
+	p.NoErrors(diags)
+	s.Fault(t, fault.Rule{Operation: "get-domain", Status: 403})
+	changed, diags := p.Walk().ApplyPlan(t.Context(), domainType, renewed, o, plan)
+	p.NoErrors(diags)
+	assert.Check(t, changed.Text("updated_at") == o.Text("updated_at") && get(t, s, "example.com").AutoRenew, "%s", changed.State)
 }

@@ -65,7 +65,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	}
 	c := plan.contents(diags)
 	domain := plan.Domain.ValueString()
-	if uuid.Validate(domain) != nil && domain != "" {
+	if uuid.Validate(domain) != nil {
 		if name, err := domainname.Normalize(domain); err == nil {
 			plan.DomainName = types.StringValue(name)
 		}

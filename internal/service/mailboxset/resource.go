@@ -255,9 +255,6 @@ func (a *apply) acquire(id string) error {
 }
 
 func (a *apply) create(ctx context.Context, want *contents, keys []string) {
-	if len(keys) == 0 {
-		return
-	}
 	items := make([]api.NewMailboxItem, len(keys))
 	for i, key := range keys {
 		e := want.entries[key]
