@@ -147,7 +147,7 @@ func TestLifecycle(t *testing.T) {
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox of example.com with its mail", "bob@example.com", "Forwarding rules that have one of them as their target stop forwarding")
 	expect(t, plan, "addresses", "Ann=ann@example.com", "cid=cid@example.com")
-	o, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
+	_, diags = p.ApplyPlan(t.Context(), typeName, set(changes{"max_deletions": 1}, "Ann=Joan Doe", "cid"), o, plan)
 	p.NoErrors(diags)
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=Joan Doe", "cid=Jane Doe", "other=Jane Doe"}), "the domain")
 }
