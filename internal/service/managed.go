@@ -125,7 +125,7 @@ func (m *managed) recordChange(ctx context.Context, req resource.ModifyPlanReque
 	switch {
 	case req.Plan.Raw.IsNull():
 		plan = walk.PlanDestroy
-	case DestroysOrReplaces(req, resp, m.managing().Replacing(resp.Plan.Raw)...):
+	case m.managing().DestroysOrReplaces(req, resp):
 		plan = walk.PlanReplace
 	}
 	m.report(ctx, o, plan(o), req.State.Get, &resp.Diagnostics)

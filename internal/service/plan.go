@@ -101,20 +101,18 @@ func Changed(plan, state types.String) *string {
 	return plan.ValueStringPointer()
 }
 
-// DestroysOrReplaces reports whether a plan destroys the object, or replaces it
-// because of a change of one of the attributes replacing or of those that ModifyPlan
-// has found.
-func DestroysOrReplaces(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
+// DestroysOrReplaces reports whether a plan destroys the object, or replaces it because of a change
+// of ReplacedBy, of others, whose plan modifiers replace it too, or of what ModifyPlan has found.
+func (m *Managing) DestroysOrReplaces(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, others ...string) bool {
 	if req.State.Raw.IsNull() {
 		return false
 	}
-	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || anyDiffers(resp.Plan.Raw, req.State.Raw, replacing)
-}
-
-// Replacing returns the attributes of ReplacedBy whose values in a plan may replace the object, see
-// [Managing.replaces].
-func (m *Managing) Replacing(plan tftypes.Value) []string {
-	return slices.DeleteFunc(slices.Clone(m.ReplacedBy), func(name string) bool { return m.IsValuable && isUnknown(plan, name) })
+	for _, name := range m.ReplacedBy {
+		if !m.IsValuable || !isUnknown(resp.Plan.Raw, name) { // see replaces
+			others = append(others, name)
+		}
+	}
+	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || anyDiffers(resp.Plan.Raw, req.State.Raw, others)
 }
 
 func isUnknown(object tftypes.Value, attribute string) bool {

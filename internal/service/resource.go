@@ -365,12 +365,12 @@ func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw t
 }
 
 // WarnOrphaned warns in a plan that destroys or replaces the object, if the API can't delete
-// it, and reports whether it did. The attributes replacing are those whose plan modifiers
-// replace the object. Call it at the end of ModifyPlan. It can't warn about a replacement by
+// it, and reports whether it did. others are those of [Managing.DestroysOrReplaces]. Call it at
+// the end of ModifyPlan. It can't warn about a replacement by
 // -replace: Terraform shows no warnings of the second plan, and the first one looks like a change.
-func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, replacing ...string) bool {
+func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, others ...string) bool {
 	var state M
-	if resp.Diagnostics.HasError() || !DestroysOrReplaces(req, resp, replacing...) {
+	if resp.Diagnostics.HasError() || !r.DestroysOrReplaces(req, resp, others...) {
 		return false
 	}
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

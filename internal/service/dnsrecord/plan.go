@@ -33,7 +33,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	r.checkZone(plan, false, &resp.Diagnostics)
-	r.WarnOrphaned(ctx, req, resp, r.ReplacedBy...)
+	r.WarnOrphaned(ctx, req, resp)
 	isReplaced := !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type)
 	switch isCreate := req.State.Raw.IsNull(); {
 	case resp.Diagnostics.HasError(), !isCreate && isReplaced: // a replacement is planned again as a create

@@ -94,7 +94,7 @@ func stillWorks(state model, now time.Time) string {
 // authenticates, because no run could continue. A plan does not see a replacement by -replace or
 // of a tainted object, so Delete checks again.
 func (r *Resource) refuseOwn(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model, replacing []string) {
-	if resp.Diagnostics.HasError() || !service.DestroysOrReplaces(req, resp, replacing...) {
+	if resp.Diagnostics.HasError() || !r.DestroysOrReplaces(req, resp, replacing...) {
 		return
 	}
 	if c := r.ClientForWarning(ctx); c != nil && state.authenticates(c) {
