@@ -35,8 +35,8 @@ const maxProblems = 20
 // of the zone makes. A TTL outside what the API accepts becomes the nearest that it does, and the
 // records of a set get the lowest of theirs.
 //
-// A syntax error ends it, and a file without a record is an error. Otherwise the error lists all records that a zone can't have: those of
-// another type or class, and those outside the domain.
+// A syntax error ends it. Otherwise the error lists all records that a zone can't have: those of
+// another type or class, and those outside the domain. A file without a record is an error too.
 func Parse(text, domain string) (map[string]Set, error) {
 	origin, err := domainname.Normalize(domain)
 	if err != nil {

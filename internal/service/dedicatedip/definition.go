@@ -154,7 +154,7 @@ func settings() map[string]schema.Attribute {
 const replaceDescription = "replaces the dedicated IP if its known option changes"
 
 // replaceKnown does not replace an imported address, because its option is unknown, nor one whose
-// option is unknown in the plan, see [service.Managing].
+// option only the apply will know: it may turn out to be the same, and another address costs money.
 func replaceKnown(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = !req.StateValue.IsNull() && !req.PlanValue.IsUnknown()
 }

@@ -88,7 +88,7 @@ func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *d
 }
 
 // keepEqual is a plan modifier that keeps the prior spelling of a value that is the
-// same for the prior record. Put it before RequiresReplace.
+// same for the prior record.
 func keepEqual(same func(prior model, a, b string) bool) planmodifier.String {
 	return service.KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, a, b string) (bool, diag.Diagnostics) {
 		var prior model
