@@ -165,15 +165,15 @@ var values = config.Variables{
 	"backup_password": config.StringVariable("correct-horse-battery-staple"),
 }
 
-// required matches a variable block.
-var required = regexp.MustCompile(`(?ms)^variable "(\w+)" \{\n(.*?)^\}`)
+// variableBlock matches a variable block.
+var variableBlock = regexp.MustCompile(`(?ms)^variable "(\w+)" \{\n(.*?)^\}`)
 
 // variables returns values for an example's variables that have no default, and of those whose
 // default is null if creates need them.
 func variables(t *testing.T, text string, creates bool) config.Variables {
 	t.Helper()
 	vars := config.Variables{}
-	for _, v := range required.FindAllStringSubmatch(text, -1) {
+	for _, v := range variableBlock.FindAllStringSubmatch(text, -1) {
 		fallback := regexp.MustCompile(`(?m)^  default += *(\w*)`).FindStringSubmatch(v[2])
 		value, ok := values[v[1]]
 		if fallback != nil && (!ok || !creates || fallback[1] != "null") {

@@ -12,8 +12,11 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// root is the folder of all examples.
-const root = "../../examples"
+// root is the top of the repository, examples the folder of the examples.
+const (
+	root     = "../.."
+	examples = root + "/examples"
+)
 
 // kind is a kind of example. It has a folder for each type of the provider.
 type kind struct {
@@ -59,7 +62,7 @@ type example struct {
 
 // name returns the example's name for a subtest.
 func (e example) name() string {
-	return strings.TrimPrefix(filepath.ToSlash(e.file), root+"/"+e.kind.folder+"/")
+	return strings.TrimPrefix(filepath.ToSlash(e.file), examples+"/"+e.kind.folder+"/")
 }
 
 // all returns the examples in the folders of these kinds.
@@ -69,7 +72,7 @@ func all(t *testing.T, folders ...string) (found []example) {
 		if !slices.Contains(folders, k.folder) {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(root, k.folder, "*", k.pattern))
+		files, err := filepath.Glob(filepath.Join(examples, k.folder, "*", k.pattern))
 		assert.NilError(t, err)
 		for _, file := range files {
 			found = append(found, example{k, filepath.Base(filepath.Dir(file)), file})
@@ -98,8 +101,8 @@ func TestEveryExampleIsTested(t *testing.T) {
 	t.Parallel()
 	p := schemas(t).schema
 	for _, k := range kinds {
-		for _, dir := range list(t, filepath.Join(root, k.folder)) {
-			at := filepath.Join(root, k.folder, dir.Name())
+		for _, dir := range list(t, filepath.Join(examples, k.folder)) {
+			at := filepath.Join(examples, k.folder, dir.Name())
 			if types := k.types(p); !slices.Contains(types, dir.Name()) {
 				t.Errorf("%s is not named after a type of the provider; there are %s", at, strings.Join(types, ", "))
 				continue

@@ -141,7 +141,7 @@ var link = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
 // TestLinks follows the links of every page and looks for the source files that they name.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	pages := markdown(t, "../../docs", root)
+	pages := markdown(t, "../../docs", examples)
 	for _, pattern := range []string{"../../*.md", "../../apiserver/cmd/mailhostd/*.md"} {
 		found, err := filepath.Glob(pattern)
 		assert.Assert(t, err == nil && len(found) != 0, "%s: %q, error %v", pattern, found, err)

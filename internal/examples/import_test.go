@@ -29,7 +29,7 @@ func TestAccImport(t *testing.T) {
 	t.Parallel()
 	for _, typeName := range names(schemas(t).schema.ResourceSchemas) {
 		t.Run(typeName, func(t *testing.T) {
-			dir := filepath.Join(root, "resources", typeName)
+			dir := filepath.Join(examples, "resources", typeName)
 			byID, byIdentity := importBlock(t, filepath.Join(dir, "import-by-string-id.tf")), importBlock(t, filepath.Join(dir, "import-by-identity.tf"))
 			address, key := importCommand(t, filepath.Join(dir, "import.sh"))
 			assert.Assert(t, byID.to == address && byIdentity.to == address, "the examples import to %s, %s and %s", address, byID.to, byIdentity.to)

@@ -23,10 +23,10 @@ func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	c := schemas(t)
 	checked := 0
-	walk(t, root, func(path string) {
+	walk(t, examples, func(path string) {
 		if filepath.Ext(path) == ".tf" || strings.HasSuffix(path, ".tfquery.hcl") || strings.HasSuffix(path, ".tftest.hcl") {
 			checked++
-			t.Run(strings.TrimPrefix(filepath.ToSlash(path), root+"/"), func(t *testing.T) { c.check(t, path, read(t, path)) })
+			t.Run(strings.TrimPrefix(filepath.ToSlash(path), examples+"/"), func(t *testing.T) { c.check(t, path, read(t, path)) })
 		}
 	})
 	assert.Check(t, checked >= 20, "only %d configurations were found", checked)
@@ -41,7 +41,7 @@ func TestPagesAreValid(t *testing.T) {
 	t.Parallel()
 	c := schemas(t)
 	checked := 0
-	for _, page := range append(markdown(t, "../../docs", root), "../../README.md") {
+	for _, page := range append(markdown(t, "../../docs", examples), "../../README.md") {
 		t.Run(strings.TrimPrefix(filepath.ToSlash(page), "../../"), func(t *testing.T) {
 			for _, found := range fenced.FindAllStringSubmatch(read(t, page), -1) {
 				checked++
@@ -82,7 +82,7 @@ func walk(t *testing.T, dir string, do func(path string)) {
 //
 // It is not parallel, because an embedded account is in the working directory.
 func TestAccProvider(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root, "provider", "*.tf"))
+	files, err := filepath.Glob(filepath.Join(examples, "provider", "*.tf"))
 	assert.Assert(t, err == nil && len(files) >= 4, "found %d examples: %v", len(files), err)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

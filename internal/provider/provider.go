@@ -26,13 +26,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	mailhostfunction "github.com/mailhost/terraform-provider-mailhost/internal/function"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/account"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/authorization"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/billing"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dedicatedip"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnszone"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/domain"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/feedback"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/forwarding"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailbox"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailboxset"
@@ -268,7 +265,7 @@ func (p *mailhost) Resources(context.Context) (all []func() resource.Resource) {
 
 func (p *mailhost) DataSources(context.Context) []func() datasource.DataSource {
 	all := []func() datasource.DataSource{
-		account.NewDataSource, authorization.NewDataSources, dedicatedip.NewOptionsDataSource, mailbox.NewExport,
+		account.NewDataSource, account.NewAuthorizations, dedicatedip.NewOptionsDataSource, mailbox.NewExport,
 	}
 	for _, o := range objects {
 		all = append(all, o.definition.DataSource, o.definition.DataSources)
@@ -291,9 +288,9 @@ func (p *mailhost) EphemeralResources(context.Context) []func() ephemeral.Epheme
 
 func (p *mailhost) Actions(context.Context) []func() action.Action {
 	return []func() action.Action{
-		billing.NewCancelPlan,
-		billing.NewChangePlan,
-		feedback.NewSubmitFeedback,
+		account.NewCancelPlan,
+		account.NewChangePlan,
+		account.NewSubmitFeedback,
 		forwarding.NewResend,
 		mailbox.NewExportAction,
 	}

@@ -1,4 +1,9 @@
-// Package account has the data source mailhost_account.
+// Package account has what concerns an account as a whole: the data sources mailhost_account
+// and mailhost_authorizations, and the actions mailhost_cancel_plan, mailhost_change_plan and
+// mailhost_submit_feedback.
+//
+// The actions on the plan cost or save money, so each requires the id of its account, shows its
+// effect in the plan, reads the account before the request, and never retries the request.
 package account
 
 import (

@@ -9,15 +9,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-const typeName = "mailhost_account"
-
 // TestDataSource checks that the published operations leave all but the ids null, with a
 // warning.
 func TestDataSource(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		sales := s.Workspace(t, "Sales")
-		account, diags := s.Protocol(t, "").ReadData(typeName, nil)
+		account, diags := s.Protocol(t, "").ReadData("mailhost_account", nil)
 		assert.Check(t, account.Text("id") == s.AccountID && account.Text("default_workspace_id") == s.WorkspaceID && account.Null("cancels_at"), "read %s", account.State)
 		if s.PublishedOnly {
 			acctest.Expect(t, diags, "can't be read", "id and default_workspace_id; everything else is null")

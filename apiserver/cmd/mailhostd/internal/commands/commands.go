@@ -1,5 +1,6 @@
-// Package commands is the command line of mailhostd: the tree of its commands, which other
-// packages have, with help, completion and the manual page. It runs one of them.
+// Package commands is the command line of mailhostd: the tree of its commands, with help,
+// completion and the manual page. It runs one of them. It has the commands of one file; the
+// others are packages.
 package commands
 
 import (
@@ -13,9 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/call"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/domaincheck"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/export"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/operate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
@@ -38,13 +37,13 @@ type commandLine struct {
 	Logout  access.LogoutCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Remove the tokens that login keeps on this machine."`
 	Whoami  access.WhoamiCommand  `cmd:"" group:"Accounts and access, in a database or over HTTP:" help:"Show whose token is in use, and its rights."`
 
-	Call    call.Command           `cmd:"" group:"Operate:" help:"Call an operation of the API, such as cancel-plan: what Terraform does with an action."`
+	Call    callCommand            `cmd:"" group:"Operate:" help:"Call an operation of the API, such as cancel-plan: what Terraform does with an action."`
 	Fixture operate.FixtureCommand `cmd:"" group:"Operate:" help:"Load, dump and check fixtures: the content of accounts as JSON."`
 	Doctor  serve.DoctorCommand    `cmd:"" group:"Operate:" help:"Check the configuration, and what the server depends on."`
 	Audit   operate.AuditCommand   `cmd:"" group:"Operate:" help:"Print the audit log, or archive its oldest part."`
 	Import  userimport.Command     `cmd:"" group:"Operate:" help:"Create mailboxes from a CSV file, such as the user export of another mail host."`
 	Export  export.Command         `cmd:"" group:"Operate:" help:"Write an account as Terraform configuration, with its import blocks."`
-	Check   domaincheck.Command    `cmd:"" group:"Operate:" help:"Check what a domain publishes for its mail in the DNS."`
+	Check   checkCommand           `cmd:"" group:"Operate:" help:"Check what a domain publishes for its mail in the DNS."`
 	Backup  operate.BackupCommand  `cmd:"" group:"Operate:" help:"Copy a database, which may be in use."`
 	Restore operate.RestoreCommand `cmd:"" group:"Operate:" help:"Put a backup in the place of a database, and revoke again what was revoked since."`
 	Compact operate.CompactCommand `cmd:"" group:"Operate:" help:"Give the space of deleted rows in an SQLite file back to the disk."`

@@ -15,7 +15,11 @@ import (
 )
 
 // TestTranscript checks what people read, and what the commands refuse.
-func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/commands.txt") }
+func TestTranscript(t *testing.T) {
+	for _, name := range []string{"commands", "call"} {
+		t.Run(name, func(t *testing.T) { mailhostdtest.Transcript(t, "testdata/"+name+".txt") })
+	}
+}
 
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-package billing_test
+package account_test
 
 import (
 	"fmt"

@@ -1,6 +1,4 @@
-// Package call has mailhostd call, which calls any operation of the API. It is for what Terraform
-// does with an action and OpenTofu can't, such as resending a verification message.
-package call
+package commands
 
 import (
 	"context"
@@ -15,14 +13,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
-type Command struct {
+// callCommand is for what Terraform does with an action and OpenTofu can't, such as resending a
+// verification message.
+type callCommand struct {
 	Operation string   `arg:"" optional:"" help:"Id of the operation, such as cancel-plan. Without it, the operations are listed."`
 	Values    []string `arg:"" optional:"" name:"name=value" help:"Parameters of the path and of the query, and members of the body. A value that is not text is JSON, such as true or [\"a\", \"b\"]."`
 
 	cli.TargetFlags
 }
 
-func (Command) Help() string {
+func (callCommand) Help() string {
 	return "Calls an operation of the API and prints its response. Terraform has actions for these; OpenTofu does not:\n\n" +
 		"    mailhostd call cancel-plan cancel_at_period_end=true\n" +
 		"    mailhostd call change-plan effective_date=2027-01-01T00:00:00Z\n" +
@@ -32,16 +32,16 @@ func (Command) Help() string {
 		"The same target_email again resends the verification message. mailhostd openapi describes every operation."
 }
 
-func (c Command) Run(ctx context.Context, p cli.Program) error {
+func (c callCommand) Run(ctx context.Context, p cli.Program) error {
 	if c.Operation == "" {
-		return cli.PrintText(p, list)
+		return cli.PrintText(p, writeOperations)
 	}
 	i := slices.IndexFunc(api.Specs(), func(s api.Spec) bool { return s.ID == c.Operation })
 	if i < 0 {
 		return &cli.UsageError{Err: fmt.Errorf("%.64q is no operation; mailhostd call lists them", c.Operation)}
 	}
 	spec := api.Specs()[i]
-	in, err := request(spec, c.Values)
+	in, err := newRequest(spec, c.Values)
 	if err != nil {
 		return &cli.UsageError{Err: fmt.Errorf("%s: %w", spec.ID, err)}
 	}
@@ -58,7 +58,7 @@ func (c Command) Run(ctx context.Context, p cli.Program) error {
 	return err
 }
 
-func list(w io.Writer) {
+func writeOperations(w io.Writer) {
 	rows := [][]string{{"OPERATION", "NAMES", "SUMMARY"}}
 	for _, s := range api.Specs() {
 		rows = append(rows, []string{s.ID, strings.Join(names(fields(s)), " "), s.Summary})
@@ -98,8 +98,8 @@ func names(fields []field) (all []string) {
 	return all
 }
 
-// request returns a request struct of the operation with values of the form name=value.
-func request(s api.Spec, values []string) (any, error) {
+// newRequest returns a request struct of the operation with values of the form name=value.
+func newRequest(s api.Spec, values []string) (any, error) {
 	in, all := reflect.New(s.Request), fields(s)
 	missing := s.PathParameters()[1:] // the first is the account
 	for _, argument := range values {

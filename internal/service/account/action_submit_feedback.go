@@ -1,5 +1,4 @@
-// Package feedback has the action mailhost_submit_feedback.
-package feedback
+package account
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package walkthrough_test
+package examples_test
 
 import (
 	"encoding/json"
@@ -59,7 +59,7 @@ func TestAccSeveralAccounts(t *testing.T) {
 func TestOwnToken(t *testing.T) {
 	w := newWorkspace(t)
 	s := acctest.NewServer(t, acctest.Options{})
-	w.write(t, "main.tf", required+`
+	w.write(t, "main.tf", requiredProvider+`
 variable "rotation" {
   default = "1"
 }

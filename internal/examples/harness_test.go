@@ -1,4 +1,4 @@
-package walkthrough_test
+package examples_test
 
 import (
 	"cmp"
@@ -21,22 +21,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/localcli"
 )
 
-// root is the top of the repository, examples the folder of the examples.
-const (
-	root     = "../.."
-	examples = root + "/examples"
-)
-
 // Parts of configurations.
 const (
-	required = `
+	requiredProvider = `
 terraform {
   required_providers {
     mailhost = { source = "mailhost/mailhost" }
   }
 }
 `
-	embedded = required + `
+	embedded = requiredProvider + `
 provider "mailhost" {
   embedded = {}
 }
@@ -53,7 +47,7 @@ var scratch string
 
 func TestMain(m *testing.M) {
 	var err error
-	if scratch, err = os.MkdirTemp("", "walkthrough-"); err != nil {
+	if scratch, err = os.MkdirTemp("", "examples-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -246,11 +240,4 @@ func needsShell(t *testing.T, programs ...string) {
 			t.Skipf("the scripts need %s: %v", p, err)
 		}
 	}
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	assert.NilError(t, err)
-	return string(text)
 }

@@ -1,4 +1,4 @@
-package walkthrough_test
+package examples_test
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ var (
 
 // killedConfig has objects with a natural key: what is paid for, what is created one by one, and
 // a set. Nothing of it may exist twice.
-const killedConfig = required + `
+const killedConfig = requiredProvider + `
 provider "mailhost" {}
 
 resource "mailhost_domain" "this" {

@@ -1,4 +1,4 @@
-package domaincheck_test
+package commands_test
 
 import (
 	"net"

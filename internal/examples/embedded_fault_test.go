@@ -1,4 +1,4 @@
-package walkthrough_test
+package examples_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 )
 
 // faultConfig has mailboxes in an embedded account, whose folder is data.
-const faultConfig = required + `
+const faultConfig = requiredProvider + `
 variable "mailboxes" {
   type = number
 }

@@ -1,4 +1,4 @@
-package feedback_test
+package account_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
-const typeName = "mailhost_submit_feedback"
+const submitFeedback = "mailhost_submit_feedback"
 
 func TestSubmit(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestSubmit(t *testing.T) {
 				return text
 			})
 		}))
-		progress, diags := p.Invoke(typeName, map[string]any{
+		progress, diags := p.Invoke(submitFeedback, map[string]any{
 			"title": "Aliases", "description": "Please let us add aliases.", "category": "feature_request",
 			"attributes": `{"seats": 12345678901234567890, "area": {"page": "mailboxes"}}`, "paid_product_feature": true,
 		})
@@ -41,14 +41,14 @@ func TestSubmit(t *testing.T) {
 		attributes, _ := json.Marshal(sent["attributes"])
 		assert.Check(t, sent["description"] == "Please let us add aliases." && sent["paid_product_feature"] == true && strings.Contains(string(attributes), `"page":"mailboxes"`), "sent %v", sent)
 
-		if _, diags = p.Invoke(typeName, map[string]any{"title": "T", "description": "D"}); len(diags) > 0 {
+		if _, diags = p.Invoke(submitFeedback, map[string]any{"title": "T", "description": "D"}); len(diags) > 0 {
 			t.Error(acctest.Render(diags))
 		}
 		assert.Check(t, len(sent) == 2 && received["category"] == "other" && received["paid_product_feature"] == false, "sent %v, received %v", sent, received)
 	})
 }
 
-func TestRefusedBefore(t *testing.T) {
+func TestFeedbackRefusedBefore(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, s.Front(t, func(http.ResponseWriter, *http.Request, http.Handler) { t.Error("something was sent") }))
@@ -59,30 +59,30 @@ func TestRefusedBefore(t *testing.T) {
 	} {
 		config := map[string]any{"title": "T", "description": "D"}
 		config[attribute] = c.value
-		_, diags := p.Invoke(typeName, config)
+		_, diags := p.Invoke(submitFeedback, config)
 		acctest.Expect(t, diags, `ERROR at AttributeName("`+attribute+`")`, c.want)
 	}
 	for value, want := range map[string]string{
 		`{"a":`: "it is no JSON: unexpected end", `["a"]`: "it is not a JSON object", `null`: "it is not a JSON object", `12`: "it is not a JSON object",
 	} {
-		_, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D", "attributes": value})
+		_, diags := p.Invoke(submitFeedback, map[string]any{"title": "T", "description": "D", "attributes": value})
 		acctest.Expect(t, diags, `ERROR at AttributeName("attributes")`, "must be a JSON object", want)
 	}
 }
 
-func TestRefusedByAPI(t *testing.T) {
+func TestFeedbackRefusedByAPI(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		acctest.Refuse(w, http.StatusUnprocessableEntity, "body.description", "must be polite")
 	}))
-	_, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D"})
+	_, diags := p.Invoke(submitFeedback, map[string]any{"title": "T", "description": "D"})
 	acctest.Expect(t, diags, `ERROR at AttributeName("description"): Can't submit the feedback "T"`, "Must be polite.", "HTTP 422, request id refused-by-test")
 }
 
-// TestResponseLost uses an API that ignores idempotency keys: after a lost response the
+// TestFeedbackResponseLost uses an API that ignores idempotency keys: after a lost response the
 // outcome is unknown, and the feedback is not resent.
-func TestResponseLost(t *testing.T) {
+func TestFeedbackResponseLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Fault(t, fault.Rule{Operation: "submit-feedback", Drop: fault.After})
@@ -92,7 +92,7 @@ func TestResponseLost(t *testing.T) {
 		r.Header.Del("Idempotency-Key")
 		next.ServeHTTP(w, r)
 	}))
-	progress, diags := p.Invoke(typeName, map[string]any{"title": "T", "description": "D"})
+	progress, diags := p.Invoke(submitFeedback, map[string]any{"title": "T", "description": "D"})
 	acctest.Expect(t, diags, `ERROR: Can't submit the feedback "T"`, "the feedback may have been submitted", "It was not sent again")
 	assert.Check(t, sent.Load() == 1 && len(progress) == 0, "sent %d times, progress %q", sent.Load(), progress)
 }

@@ -1,5 +1,4 @@
-// Package domaincheck has mailhostd check: the checks of package mailcheck with the DNS.
-package domaincheck
+package commands
 
 import (
 	"cmp"
@@ -18,7 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
 )
 
-type Command struct {
+// checkCommand runs the checks of package mailcheck with the DNS.
+type checkCommand struct {
 	Domain   string   `arg:"" help:"Domain, such as example.com."`
 	Resolver string   `variable:"-" placeholder:"ADDRESS" help:"Recursive resolver to ask, such as 192.0.2.53 or 127.0.0.1:5353. Default: the first of /etc/resolv.conf."`
 	Selector []string `variable:"-" placeholder:"NAME" default:"mailhost" help:"Selector of a DKIM key; repeat it for several. Default: ${default}, the service's own."`
@@ -26,12 +26,12 @@ type Command struct {
 	cli.OutputFlags
 }
 
-func (Command) Help() string {
+func (checkCommand) Help() string {
 	return "Looks up what the domain publishes for its mail, as receivers see it: MX, SPF with all its lookups, DKIM, DMARC, MTA-STS, TLS-RPT, and what large receivers demand. " +
 		"No account is needed. The exit code is 1 if a check fails; warnings don't count. The function check_mail_dns makes the same checks on a configuration."
 }
 
-func (c Command) Run(ctx context.Context, p cli.Program) error {
+func (c checkCommand) Run(ctx context.Context, p cli.Program) error {
 	domain, err := domainname.Normalize(c.Domain)
 	if err != nil {
 		return &cli.UsageError{Err: fmt.Errorf("%.100q is no domain: %w", c.Domain, err)}

@@ -1,4 +1,4 @@
-package walkthrough_test
+package examples_test
 
 import (
 	"bytes"

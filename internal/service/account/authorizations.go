@@ -1,5 +1,4 @@
-// Package authorization has the data source mailhost_authorizations.
-package authorization
+package account
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -11,7 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-func NewDataSources() datasource.DataSource {
+// NewAuthorizations returns data.mailhost_authorizations.
+func NewAuthorizations() datasource.DataSource {
 	return service.Collection[api.Authorization]{
 		Names: "authorizations", Nouns: "authorizations",
 		Note: "They grant permissions to users, groups and service accounts.",

@@ -1,4 +1,4 @@
-package walkthrough_test
+package examples_test
 
 import (
 	"os"
@@ -93,7 +93,7 @@ module "department" {
   people = each.value
 }
 `
-	departmentModule = required + `
+	departmentModule = requiredProvider + `
 variable "domain" {
   type = string
 }
