@@ -45,6 +45,7 @@ var (
 // The seed determines the requests and after how many of them a server is killed, not
 // what the requests in flight were doing at that moment.
 func TestCrash(t *testing.T) {
+	skipShort(t)
 	for name, servers := range map[string]int{"SQLite": 1, "servers on one file": 2, "replicas": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -145,6 +145,7 @@ var faults = []fault{
 // acknowledges nothing that it could not find again, and reports what has happened; a
 // start that is refused changes nothing; and with the files repaired, everything is there.
 func TestFaults(t *testing.T) {
+	skipShort(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file can't be moved or removed on Windows")
 	}

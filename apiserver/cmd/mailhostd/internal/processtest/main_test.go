@@ -10,3 +10,11 @@ import (
 )
 
 func TestMain(m *testing.M) { mailhostdtest.Main(m) }
+
+// skipShort keeps the inner loop short: other tests find most of what these find, and sooner.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: no server is killed and loses no disk")
+	}
+}
