@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -78,29 +79,60 @@ func (t *auditedTx) observe(c store.Change) {
 	case revokedAt(c.Before).IsZero() && !revokedAt(c.After).IsZero():
 		action = store.AuditRevoked
 	}
-	o, err := t.describe(v)
+	o, err := t.identify(v)
 	if err != nil {
-		t.err = cmp.Or(t.err, fmt.Errorf("describe a change for the audit log: %w", err))
+		t.err = cmp.Or(t.err, fmt.Errorf("name a change for the audit log: %w", err))
 		return
 	}
-	change := store.AuditChange{Action: action, Type: o.typ, ID: o.id, Name: o.name, Fields: c.Fields}
+	change := store.AuditChange{Action: action, Type: o.Type, ID: o.ID, Name: o.Name, Fields: c.Fields}
 	for _, e := range slices.Backward(t.entries) { // a fixture changes one account after another
-		if e.AccountID == o.accountID && e.origin == t.own {
+		if e.AccountID == o.AccountID && e.origin == t.own {
 			e.Changes = append(e.Changes, change)
 			return
 		}
 	}
-	t.entries = append(t.entries, &entry{store.AuditEntry{AccountID: o.accountID, Changes: []store.AuditChange{change}}, t.own})
+	t.entries = append(t.entries, &entry{store.AuditEntry{AccountID: o.AccountID, Changes: []store.AuditChange{change}}, t.own})
 }
 
-// sameButForUpdatedAt compares two objects, given as pointers.
-func sameButForUpdatedAt(before, after any) bool {
-	a, b := reflect.New(reflect.TypeOf(before).Elem()).Elem(), reflect.ValueOf(after).Elem()
-	a.Set(reflect.ValueOf(before).Elem())
+// identify names an object, a DNS record with its domain.
+func (t *auditedTx) identify(v store.Object) (store.Identity, error) {
+	o := v.Identity()
+	switch v := v.(type) {
+	case store.Domain:
+		t.domainNames[v.ID] = v.Name // its DNS records may follow when it is deleted already
+	case store.DNSRecord:
+		name, known := t.domainNames[v.DomainID]
+		if !known {
+			d, err := t.Domain(v.AccountID, v.DomainID)
+			if err != nil {
+				return o, err
+			}
+			name = d.Name
+			t.domainNames[v.DomainID] = name
+		}
+		o.Name = strings.TrimPrefix(v.Name+"."+name, "@.") + " " + v.Type
+	}
+	return o, nil
+}
+
+// revokedAt returns when an object was revoked, or the zero time.
+func revokedAt(v store.Object) time.Time {
+	switch v := v.(type) {
+	case store.ServiceAccount:
+		return v.RevokedAt
+	case store.Authorization:
+		return v.RevokedAt
+	}
+	return time.Time{}
+}
+
+func sameButForUpdatedAt(before, after store.Object) bool {
+	a, b := reflect.New(reflect.TypeOf(before)).Elem(), reflect.ValueOf(after)
+	a.Set(reflect.ValueOf(before))
 	if at := a.FieldByName("UpdatedAt"); at.IsValid() {
 		at.Set(b.FieldByName("UpdatedAt"))
 	}
-	return reflect.DeepEqual(a.Interface(), b.Interface())
+	return reflect.DeepEqual(a.Interface(), after)
 }
 
 // origin returns the attributed origin, completed by that of the context.

@@ -20,6 +20,9 @@ type Account struct {
 	UpdatedAt     time.Time
 }
 
+// Identity implements [Object].
+func (a Account) Identity() Identity { return Identity{a.ID, "account", a.ID, ""} }
+
 // StatusAt returns the account's status at a time: a cancellation takes effect without a write.
 func (a Account) StatusAt(now time.Time) string {
 	if a.Status == vocab.AccountPendingCancellation && !now.Before(a.CancelsAt) {
@@ -46,6 +49,9 @@ type Workspace struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
+
+// Identity implements [Object].
+func (w Workspace) Identity() Identity { return Identity{w.AccountID, "workspace", w.ID, w.Name} }
 
 // AccountReader reads accounts and workspaces.
 type AccountReader interface {
@@ -77,6 +83,9 @@ type Feedback struct {
 	CreatedByUserID, AdminNotes   string
 	CreatedAt, UpdatedAt          time.Time
 }
+
+// Identity implements [Object].
+func (f Feedback) Identity() Identity { return Identity{f.AccountID, "feedback", f.ID, f.Title} }
 
 // FeedbackWriter writes feedback.
 type FeedbackWriter interface {

@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Authorization is a grant to a subject. CapabilityKey, ResourceType and ResourceID may be
 // empty.
@@ -14,6 +17,15 @@ type Authorization struct {
 	CreatedAt                time.Time
 	// RevokedAt is zero until the grant is revoked.
 	RevokedAt time.Time
+}
+
+// Identity implements [Object]. It names what is granted and its subject.
+func (a Authorization) Identity() Identity {
+	name := cmp.Or(a.CapabilityKey, a.GrantKind)
+	if a.ResourceType != "" {
+		name += " in " + a.ResourceType + " " + a.ResourceID
+	}
+	return Identity{a.AccountID, "authorization", a.ID, name + " for " + a.SubjectType + " " + a.SubjectID}
 }
 
 // Subject is the holder of a grant.

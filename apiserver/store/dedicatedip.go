@@ -14,6 +14,9 @@ type DedicatedIP struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
+// Identity implements [Object].
+func (d DedicatedIP) Identity() Identity { return Identity{d.AccountID, "dedicated_ip", d.ID, d.Name} }
+
 // IPAddress is one address of a dedicated IP.
 type IPAddress struct {
 	IP              string `json:"ip"`
@@ -34,6 +37,9 @@ type DedicatedIPOption struct {
 	// Claimed are the addresses that some account has claimed. It is never written.
 	Claimed []string
 }
+
+// Identity implements [Object].
+func (o DedicatedIPOption) Identity() Identity { return Identity{o.AccountID, "dedicated_ip_option", o.ID, o.Name} }
 
 // DedicatedIPFilter selects dedicated IPs; an empty field selects all.
 type DedicatedIPFilter struct {

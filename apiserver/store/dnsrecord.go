@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // DNSRecord is a record of a domain. Name, type, value and priority together are unique in the
 // domain.
@@ -20,6 +23,11 @@ type DNSRecord struct {
 	Priority             *int64
 	SystemManaged        bool
 	CreatedAt, UpdatedAt time.Time
+}
+
+// Identity implements [Object]. The name is without the value, which may hold a secret.
+func (r DNSRecord) Identity() Identity {
+	return Identity{r.AccountID, "dns_record", strconv.FormatInt(r.ID, 10), r.Name + " " + r.Type}
 }
 
 // DNSRecordFilter selects records; an empty field selects all.

@@ -21,6 +21,9 @@ type Domain struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
+// Identity implements [Object].
+func (d Domain) Identity() Identity { return Identity{d.AccountID, "domain", d.ID, d.Name} }
+
 // InboundTenant identifies the service that handles a domain's incoming mail.
 type InboundTenant struct {
 	ID         string `json:"id,omitempty"`

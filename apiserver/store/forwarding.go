@@ -25,6 +25,9 @@ type Forwarding struct {
 	CreatedAt, UpdatedAt          time.Time
 }
 
+// Identity implements [Object].
+func (f Forwarding) Identity() Identity { return Identity{f.AccountID, "forwarding", f.ID, f.TargetEmail} }
+
 // VerificationState returns the state at a time.
 func (f Forwarding) VerificationState(now time.Time) string {
 	switch {

@@ -17,6 +17,9 @@ type Mailbox struct {
 	DomainName, WorkspaceID, WorkspaceName string
 }
 
+// Identity implements [Object].
+func (m Mailbox) Identity() Identity { return Identity{m.AccountID, "mailbox", m.ID, m.Address()} }
+
 // Address returns the mailbox's primary address.
 func (m Mailbox) Address() string { return m.LocalPart + "@" + m.DomainName }
 

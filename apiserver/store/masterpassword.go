@@ -12,6 +12,9 @@ type MasterPassword struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
+// Identity implements [Object].
+func (p MasterPassword) Identity() Identity { return Identity{p.AccountID, "master_password", p.ID, p.Name} }
+
 // ScopedFilter selects objects that have a scope; an empty field selects all.
 type ScopedFilter struct {
 	// DomainID and WorkspaceID select the objects with that scope.

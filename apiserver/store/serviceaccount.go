@@ -17,6 +17,9 @@ type ServiceAccount struct {
 	CreatedAt, UpdatedAt             time.Time
 }
 
+// Identity implements [Object].
+func (s ServiceAccount) Identity() Identity { return Identity{s.AccountID, "service_account", s.ID, s.Name} }
+
 // ServiceAccountReader reads service accounts.
 type ServiceAccountReader interface {
 	ServiceAccount(accountID, id string) (ServiceAccount, error)

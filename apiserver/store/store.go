@@ -117,11 +117,20 @@ type Tx interface {
 	Clear() error
 }
 
+// Object is an object of an account, such as a [Mailbox].
+type Object interface {
+	Identity() Identity
+}
+
+// Identity is how the audit log names an object, as it was at the time of a change.
+type Identity struct {
+	AccountID, Type, ID, Name string
+}
+
 // Change is what a transaction has done to an object.
 type Change struct {
-	// Before and After are pointers to the object, such as *Mailbox: nil before its creation and
-	// after its deletion.
-	Before, After any
+	// Before is nil before the object's creation, After after its deletion.
+	Before, After Object
 	// Fields names what changed if the store updates an object because an address was deleted,
 	// and is nil for a caller's change.
 	Fields []string

@@ -328,7 +328,7 @@ func scan[T any](r *reader, query string, args []any, fields func(*T) []any) (it
 
 // create inserts an object, sets its creation time and reports it, or returns an
 // *store.ExistsError.
-func create[T any](t *tx, tbl *table[T], v *T) error {
+func create[T store.Object](t *tx, tbl *table[T], v *T) error {
 	values, accountID := tbl.written(v), ""
 	if tbl.account >= 0 {
 		accountID = *values[tbl.account].(*string)
@@ -397,7 +397,7 @@ func (tbl *table[T]) checkUnique(t *tx, v *T) error {
 }
 
 // update implements the Update methods of store.Tx.
-func update[T any](t *tx, tbl *table[T], accountID string, id any, change func(*T) error) (T, error) {
+func update[T store.Object](t *tx, tbl *table[T], accountID string, id any, change func(*T) error) (T, error) {
 	before, err := get(&t.reader, tbl, accountID, id)
 	if err != nil {
 		return before, err
@@ -413,7 +413,7 @@ func update[T any](t *tx, tbl *table[T], accountID string, id any, change func(*
 }
 
 // write writes an object, and reports the change.
-func write[T any](t *tx, tbl *table[T], before, after *T, fields ...string) error {
+func write[T store.Object](t *tx, tbl *table[T], before, after *T, fields ...string) error {
 	if err := t.exec(tbl.updating, tbl.written(after)...); err != nil {
 		return err
 	}
@@ -422,7 +422,7 @@ func write[T any](t *tx, tbl *table[T], before, after *T, fields ...string) erro
 }
 
 // remove deletes the rows that w selects, reports the objects and returns them.
-func remove[T any](t *tx, tbl *table[T], w *where) ([]T, error) {
+func remove[T store.Object](t *tx, tbl *table[T], w *where) ([]T, error) {
 	items, err := all(&t.reader, tbl, w)
 	if err != nil || len(items) == 0 {
 		return nil, err
@@ -437,21 +437,21 @@ func remove[T any](t *tx, tbl *table[T], w *where) ([]T, error) {
 }
 
 // removeOne deletes the object of an account with an id.
-func removeOne[T any](t *tx, tbl *table[T], accountID string, id any) (T, error) {
+func removeOne[T store.Object](t *tx, tbl *table[T], accountID string, id any) (T, error) {
 	return only(remove(t, tbl, tbl.byID(&t.reader, accountID, id)))
 }
 
 // report calls the observer with copies of an object before and after a change.
-func report[T any](t *tx, before, after *T, fields ...string) {
+func report[T store.Object](t *tx, before, after *T, fields ...string) {
 	if t.observer == nil {
 		return
 	}
 	c := store.Change{Fields: fields}
 	if before != nil {
-		c.Before = new(*before)
+		c.Before = *before
 	}
 	if after != nil {
-		c.After = new(*after)
+		c.After = *after
 	}
 	t.observer(c)
 }
