@@ -326,7 +326,7 @@ func TestImpossibleChange(t *testing.T) {
 			},
 			"mailhost_master_password": {
 				values{"name": "ops", "value": "a-long-secret"}, values{"value": "another-secret"},
-				[]string{"WARNING", "will still exist", `ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Set another name"},
+				[]string{`ERROR at AttributeName("name")`, `The master password "ops" can't be deleted`, "Set another name"},
 			},
 		} {
 			p := s.Protocol(t, "")

@@ -105,8 +105,8 @@ type Managing struct {
 	// Known, if set, returns values of computed attributes of a new object that the plan knows,
 	// by name. Core refuses an apply that plans another value, for instance in another account.
 	Known func(of Attributes, accountID string) map[string]attr.Value
-	// ReplacedBy are the strings whose change replaces the object: they get the plan modifier, and
-	// an adoption does not change them. See [Managing.replaces] about unknown ones.
+	// ReplacedBy are the arguments whose change replaces the object, see [Resource.planReplacement].
+	// An adoption does not change them.
 	ReplacedBy []string
 	// IsValuable means that an object holds mail or money: no plan deletes it for a new
 	// object with the same key.

@@ -1,12 +1,10 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -38,12 +36,17 @@ type embedsResource interface {
 	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
 	object(raw tftypes.Value) session.Object
 	known(of Attributes, accountID string) map[string]attr.Value
+	planReplacement(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
+	warnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
 	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
 }
 
 // Manage returns the resource with what every resource needs around its calls:
 //
+//   - A plan replaces the object if an argument of ReplacedBy or the scope changes, see
+//     [Resource.planReplacement].
 //   - An update that changes nothing is dropped from a plan, see [DropEmptyUpdate].
+//   - A plan that destroys or replaces an object warns if the API can't delete it.
 //   - An object in the state is read, changed or deleted only through a connection to
 //     its own account, see [account]. In another account it would seem to be gone.
 //   - Every call is recorded in the [session.Walk], so that a plan or an apply fails in
@@ -72,9 +75,10 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	switch {
 	case !req.State.Raw.IsNull():
 		if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-			m.replaceWithDomain(req, resp)
+			m.planReplacement(ctx, req, resp)
 			DropEmptyUpdate(req, resp)
 			m.Managed.ModifyPlan(ctx, req, resp)
+			m.warnOrphaned(ctx, req, resp)
 			m.recordChange(ctx, req, resp)
 		}
 	case !m.checkAccess(ctx, &resp.Diagnostics):
@@ -91,18 +95,6 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	// A create that was planned without a lookup may differ from the first plan, which core
 	// reports as a bug of the provider. So its error is never dropped.
 	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
-}
-
-// replaceWithDomain replaces a valuable object in a domain that the plan replaces: an unknown domain
-// alone does not replace it, but this one really is another.
-func (m *managed) replaceWithDomain(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !m.managing().IsValuable || !slices.Contains(m.managing().ReplacedBy, "domain") || !isUnknown(resp.Plan.Raw, "domain") {
-		return
-	}
-	id := cmp.Or(attribute(req.State.Raw, "domain_id"), attribute(req.State.Raw, "id"))
-	if m.base().Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: id}) {
-		resp.RequiresReplace.Append(path.Root("domain"))
-	}
 }
 
 // planKnown plans the computed attributes of a new object that are known. That also binds the
@@ -125,7 +117,7 @@ func (m *managed) recordChange(ctx context.Context, req resource.ModifyPlanReque
 	switch {
 	case req.Plan.Raw.IsNull():
 		plan = walk.PlanDestroy
-	case m.managing().DestroysOrReplaces(req, resp):
+	case DestroysOrReplaces(resp):
 		plan = walk.PlanReplace
 	}
 	m.report(ctx, o, plan(o), req.State.Get, &resp.Diagnostics)

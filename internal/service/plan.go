@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // KeepEqual returns a plan modifier that keeps the prior spelling of an equal value, such as one
@@ -101,18 +103,34 @@ func Changed(plan, state types.String) *string {
 	return plan.ValueStringPointer()
 }
 
-// DestroysOrReplaces reports whether a plan destroys the object, or replaces it because of a change
-// of ReplacedBy, of others, whose plan modifiers replace it too, or of what ModifyPlan has found.
-func (m *Managing) DestroysOrReplaces(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, others ...string) bool {
-	if req.State.Raw.IsNull() {
-		return false
+// planReplacement plans the replacement of an object whose scope or an argument of ReplacedBy
+// changes. An unknown value that turns out to be the same would delete mail or spend money for
+// nothing, and is common: what depends on a change with depends_on is unknown in the plan. So it
+// replaces no valuable object, unless it is the domain that the plan replaces. Should it be another
+// value, core stops the apply with an inconsistent final plan, and the next plan knows it.
+func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if resp.Plan.Raw.IsNull() {
+		return
 	}
-	for _, name := range m.ReplacedBy {
-		if !m.IsValuable || !isUnknown(resp.Plan.Raw, name) { // see replaces
-			others = append(others, name)
+	for _, name := range r.ReplacedBy {
+		if differ(resp.Plan.Raw, req.State.Raw, name) && (!r.IsValuable || !isUnknown(resp.Plan.Raw, name) || name == "domain" && r.losesDomain(req.State.Raw)) {
+			resp.RequiresReplace.Append(path.Root(name))
 		}
 	}
-	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || anyDiffers(resp.Plan.Raw, req.State.Raw, others)
+	if r.isScoped() {
+		r.planScope(ctx, req, resp)
+	}
+}
+
+// losesDomain reports whether the plan destroys or replaces the domain of an object.
+func (r *Resource[T, M]) losesDomain(state tftypes.Value) bool {
+	id := cmp.Or(attribute(state, "domain_id"), attribute(state, "id")) // a set and a zone have the domain's
+	return r.Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: id})
+}
+
+// DestroysOrReplaces reports whether a plan destroys the object, or replaces it.
+func DestroysOrReplaces(resp *resource.ModifyPlanResponse) bool {
+	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0
 }
 
 func isUnknown(object tftypes.Value, attribute string) bool {
@@ -120,13 +138,10 @@ func isUnknown(object tftypes.Value, attribute string) bool {
 	return object.As(&fields) == nil && fields != nil && !fields[attribute].IsKnown()
 }
 
-// anyDiffers reports whether two objects differ in one of the attributes.
-func anyDiffers(a, b tftypes.Value, attributes []string) bool {
+// differ reports whether two objects differ in an attribute.
+func differ(a, b tftypes.Value, attribute string) bool {
 	var fieldsA, fieldsB map[string]tftypes.Value
-	if a.As(&fieldsA) != nil || b.As(&fieldsB) != nil {
-		return false
-	}
-	return slices.ContainsFunc(attributes, func(name string) bool { return !fieldsA[name].Equal(fieldsB[name]) })
+	return a.As(&fieldsA) == nil && b.As(&fieldsB) == nil && !fieldsA[attribute].Equal(fieldsB[attribute])
 }
 
 // WarnDestroy warns that a plan destroys an object that is paid for. consequence

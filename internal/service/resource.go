@@ -364,21 +364,25 @@ func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw t
 		"If you no longer need it, remove it in the service's own control panel"+next))
 }
 
-// WarnOrphaned warns in a plan that destroys or replaces the object, if the API can't delete
-// it, and reports whether it did. others are those of [Managing.DestroysOrReplaces]. Call it at
-// the end of ModifyPlan. It can't warn about a replacement by
-// -replace: Terraform shows no warnings of the second plan, and the first one looks like a change.
-func (r *Resource[T, M]) WarnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, others ...string) bool {
-	var state M
-	if resp.Diagnostics.HasError() || !r.DestroysOrReplaces(req, resp, others...) {
+// Orphans reports whether a plan destroys or replaces the object, which the API can't delete. It
+// can't know of a replacement by -replace: Terraform shows no warnings of the second plan, and the
+// first one looks like a change.
+func (r *Resource[T, M]) Orphans(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) bool {
+	if r.Orphaned == nil || resp.Diagnostics.HasError() || !DestroysOrReplaces(resp) {
 		return false
 	}
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	c := r.ClientForWarning(ctx)
-	if resp.Diagnostics.HasError() || c == nil || c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id")) {
-		return false
+	return c != nil && !c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id"))
+}
+
+// warnOrphaned warns in a plan about an object that it orphans.
+func (r *Resource[T, M]) warnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state M
+	if !r.Orphans(ctx, req, resp) {
+		return
 	}
-	r.warnOrphan(ctx, c, req.State.Raw, state, "The %s will still exist",
-		"According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state.", &resp.Diagnostics)
-	return true
+	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); !resp.Diagnostics.HasError() {
+		r.warnOrphan(ctx, r.ClientForWarning(ctx), req.State.Raw, state, "The %s will still exist",
+			"According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state.", &resp.Diagnostics)
+	}
 }

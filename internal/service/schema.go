@@ -1,7 +1,6 @@
 package service
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -39,7 +38,6 @@ func Domain(idAttribute, what, change string) schema.Attribute {
 //
 //   - A value of a custom type is validated, and keeps its prior spelling if it means
 //     the same. The validity of a DNS record's value depends on the record's type.
-//   - A change of an argument in ReplacedBy replaces the object.
 //   - A computed attribute keeps its value in the plan of an update, unless it is volatile.
 func planned(attributes map[string]schema.Attribute, m *Managing) map[string]schema.Attribute {
 	for name, a := range attributes {
@@ -56,27 +54,12 @@ func planned(attributes map[string]schema.Attribute, m *Managing) map[string]sch
 			attributes[name] = stable(name, a)
 		}
 	}
-	for _, name := range m.ReplacedBy {
-		s := attributes[name].(schema.StringAttribute)
-		s.PlanModifiers = append(s.PlanModifiers, stringplanmodifier.RequiresReplaceIf(m.replaces, replacement, replacement))
-		attributes[name] = s
-	}
-	for _, name := range m.Volatile {
+	for _, name := range slices.Concat(m.Volatile, m.ReplacedBy) {
 		if attributes[name] == nil {
-			panic("service: there is no attribute " + name + " that is volatile")
+			panic("service: there is no attribute " + name + " that is volatile or replaces")
 		}
 	}
 	return attributes
-}
-
-const replacement = "replaces the object if the value changes"
-
-// replaces decides whether a change replaces the object. An unknown value that turns out to be the
-// same would delete mail or spend money for nothing, and is common: what depends on a change with
-// depends_on is unknown in the plan. So it replaces no valuable object. Should it be another value,
-// core stops the apply with an inconsistent final plan, and the next plan knows it.
-func (m *Managing) replaces(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !m.IsValuable || !req.PlanValue.IsUnknown()
 }
 
 // stable returns the computed attribute with its plan modifier UseStateForUnknown.

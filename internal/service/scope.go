@@ -30,7 +30,7 @@ type Scope struct {
 }
 
 // scopeAttributes returns the attributes of [Scope]. noun is the object's noun with
-// its article. The resource's ModifyPlan calls [Resource.PlanScope].
+// its article.
 func scopeAttributes(noun string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"domain": schema.StringAttribute{
@@ -127,12 +127,9 @@ func domainName(ctx context.Context, c DomainReader, id string) string {
 	return id
 }
 
-// PlanScope plans a replacement if the scope changes, and none if the configuration
-// refers to the same scope in another form. Call it in ModifyPlan.
-func (r *Resource[T, M]) PlanScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
-		return
-	}
+// planScope plans a replacement if the scope changes, and none if the configuration
+// refers to the same scope in another form.
+func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	config, diags := scopeIn(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
 	state, diags := scopeIn(ctx, req.State)

@@ -139,24 +139,13 @@ func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"option_id": schema.StringAttribute{
 			Optional: true, Computed: true,
-			CustomType: customtype.UUID,
-			PlanModifiers: []planmodifier.String{
-				stringplanmodifier.UseStateForUnknown(),
-				stringplanmodifier.RequiresReplaceIf(replaceKnown, replaceDescription, replaceDescription),
-			},
+			CustomType:    customtype.UUID,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			MarkdownDescription: "UUID of the option that the address is claimed from: its type and location. The data source `mailhost_dedicated_ip_options` lists the options. " +
 				"Required to claim an address, but not to import one; removing it later changes nothing. Changing it claims another address and releases this one. " +
 				"The API does not return the option of an existing address, so an import leaves it null; the configured value is then stored without replacing anything.",
 		},
 	}
-}
-
-const replaceDescription = "replaces the dedicated IP if its known option changes"
-
-// replaceKnown does not replace an imported address, because its option is unknown, nor one whose
-// option only the apply will know: it may turn out to be the same, and another address costs money.
-func replaceKnown(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !req.StateValue.IsNull() && !req.PlanValue.IsUnknown()
 }
 
 type model struct {

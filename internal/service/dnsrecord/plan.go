@@ -29,15 +29,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 	if req.Plan.Raw.IsNull() {
 		r.checkZone(state, true, &resp.Diagnostics)
-		r.WarnOrphaned(ctx, req, resp)
 		return
 	}
 	r.checkZone(plan, false, &resp.Diagnostics)
-	r.WarnOrphaned(ctx, req, resp)
-	isReplaced := !plan.Domain.Equal(state.Domain) || !plan.Name.Equal(state.Name) || !plan.Type.Equal(state.Type)
-	switch isCreate := req.State.Raw.IsNull(); {
-	case resp.Diagnostics.HasError(), !isCreate && isReplaced: // a replacement is planned again as a create
-	case isCreate:
+	switch {
+	case resp.Diagnostics.HasError(), service.DestroysOrReplaces(resp): // a replacement is planned again as a create
+	case req.State.Raw.IsNull():
 		r.checkSecondPolicy(ctx, plan, &resp.Diagnostics)
 		r.planExisting(ctx, plan, &resp.Diagnostics)
 	default:

@@ -33,7 +33,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, config, &plan, r.isFirst, &resp.Diagnostics)
-	case r.DestroysOrReplaces(req, resp):
+	case service.DestroysOrReplaces(resp):
 		// Core plans the create once more, but shows no warnings of that plan.
 		r.planDestroy(ctx, req, resp, state)
 		r.planCreate(ctx, config, &plan, func(zone, *diag.Diagnostics) bool { return true }, &resp.Diagnostics)

@@ -29,7 +29,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case !ok:
 	case req.Plan.Raw.IsNull():
-		if !r.WarnOrphaned(ctx, req, resp) {
+		if !r.Orphans(ctx, req, resp) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))
 		}
 	case req.State.Raw.IsNull():
@@ -37,10 +37,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("acquisition"), planned.acquisition)...)
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("purchase_price"), planned.price)...)
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("workspace_id"), planned.workspaceID)...)
-	case !plan.Name.IsUnknown() && !plan.Name.Equal(state.Name):
+	case service.DestroysOrReplaces(resp):
 		service.WarnReplace(&resp.Diagnostics, state.String(),
 			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", r.deleteConsequence(ctx, state))
-		r.WarnOrphaned(ctx, req, resp)
 		r.planCreate(ctx, req, plan, &resp.Diagnostics) // core drops the warnings of the replacement's second plan
 	default:
 		planUpdate(ctx, plan, state, resp)

@@ -16,11 +16,7 @@ import (
 
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	isUpdate := !req.State.Raw.IsNull() && !req.Plan.Raw.IsNull()
-	if isUpdate {
-		r.PlanScope(ctx, req, resp)
-	}
 	r.WarnMissingDomain(ctx, req, resp)
-	r.WarnOrphaned(ctx, req, resp)
 	plan, state, ok := r.Models(ctx, req, resp)
 	if !ok || req.Plan.Raw.IsNull() {
 		return

@@ -21,13 +21,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	case !ok:
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, plan, &resp.Diagnostics)
-	case r.WarnOrphaned(ctx, req, resp):
+	case r.Orphans(ctx, req, resp):
 	case resp.Plan.Raw.IsNull():
 		// The summary has the address, because the CLI shows one of several warnings with the same summary.
 		resp.Diagnostics.AddWarning("The plan deletes the "+state.String()+" with its mail",
 			"Its mail is lost, and somebody else in the account can use its address. "+
 				"To keep the mailbox and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead.")
-	case r.DestroysOrReplaces(req, resp):
+	case service.DestroysOrReplaces(resp):
 		service.WarnReplace(&resp.Diagnostics, state.String(),
 			"An address can't be changed: another domain or local_part creates a new mailbox and deletes this one.",
 			"The mail in it is lost.")

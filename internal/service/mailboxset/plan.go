@@ -33,7 +33,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, &plan, &resp.Diagnostics)
-	case r.DestroysOrReplaces(req, resp):
+	case service.DestroysOrReplaces(resp):
 		r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
 		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
 		limits := state

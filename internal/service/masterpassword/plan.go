@@ -22,7 +22,6 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
-		r.WarnOrphaned(ctx, req, resp)
 		return
 	}
 	var config model
@@ -31,17 +30,14 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if !ok {
 		return
 	}
+	r.WarnMissingDomain(ctx, req, resp)
 	if req.State.Raw.IsNull() {
 		planCreate(ctx, config, plan, resp)
-		r.WarnMissingDomain(ctx, req, resp)
 		return
 	}
-	r.PlanScope(ctx, req, resp)
-	r.WarnMissingDomain(ctx, req, resp)
-	resp.Diagnostics.Append(resp.Plan.Get(ctx, &plan)...)
 	planSecret(ctx, req, config, plan, state, resp)
 	service.DropEmptyUpdate(req, resp)
-	if r.WarnOrphaned(ctx, req, resp) && plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
+	if r.Orphans(ctx, req, resp) && plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
 		resp.Diagnostics.AddAttributeError(path.Root("name"), "Another secret needs another name here",
 			fmt.Sprintf("The %s can't be deleted, and keeps its name; one with the new secret can't have the same name in the same scope. Set another name together with the new secret, and remove the old master password in the service's own control panel.", state.String()))
 	}

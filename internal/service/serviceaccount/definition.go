@@ -12,10 +12,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -52,6 +49,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		Known: func(_ service.Attributes, accountID string) map[string]attr.Value {
 			return map[string]attr.Value{"account_id": types.StringValue(accountID)}
 		},
+		ReplacedBy: []string{"name"},
 	},
 	Delete:          (*client.Client).RevokeServiceAccount,
 	DeleteOperation: api.RevokeServiceAccount.Spec,
@@ -105,14 +103,11 @@ func attributes() map[string]schema.Attribute {
 		"name": schema.StringAttribute{
 			Required:            true,
 			Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
-			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			MarkdownDescription: "Name of the service account, " + nameLength() + ". Changing it replaces the service account.",
 		},
 		"expires_at": schema.StringAttribute{
 			Optional: true, Computed: true,
 			CustomType: customtype.Timestamp,
-			// ModifyPlan plans it if it is not configured.
-			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIfConfigured()},
 			MarkdownDescription: "When the token expires (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
 				"Without it and `valid_for` the token expires with that credential, or never if that never does. Changing it replaces the service account.",
 		},
@@ -131,11 +126,9 @@ func attributes() map[string]schema.Attribute {
 func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"valid_for": schema.StringAttribute{
-			Optional:   true,
-			Validators: []validator.String{validate.Duration(minValidity, 0)},
-			PlanModifiers: []planmodifier.String{
-				service.KeepEqual(sameDuration), stringplanmodifier.RequiresReplaceIf(revalued, replaces, replaces),
-			},
+			Optional:      true,
+			Validators:    []validator.String{validate.Duration(minValidity, 0)},
+			PlanModifiers: []planmodifier.String{service.KeepEqual(sameDuration)},
 			MarkdownDescription: "How long the token is valid after the creation of the service account, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
 				"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account.",
 		},
@@ -148,12 +141,10 @@ func settings() map[string]schema.Attribute {
 		"rotation_triggers": schema.MapAttribute{
 			Optional:            true,
 			ElementType:         types.StringType,
-			PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplaceIf(triggered, replaces, replaces)},
 			MarkdownDescription: "Any values; changing one replaces the service account with its token, for instance `{ quarter = \"2027-Q1\" }` or the output of a `time_rotating`.",
 		},
 		"permissions": schema.SetNestedAttribute{
-			Optional:      true,
-			PlanModifiers: []planmodifier.Set{setplanmodifier.RequiresReplaceIf(removed, replaces, replaces)},
+			Optional: true,
 			MarkdownDescription: permissionsDescription +
 				" Changing it grants and revokes in place, which takes `authorization.view` and `authorization.manage`; removing it replaces the service account.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{

@@ -11,8 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -79,14 +77,6 @@ func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostic
 				fmt.Sprintf("%s has resource_type or resource_id, but not both. Set both to restrict it to a workspace or a domain, or neither to give it for the whole account.", p.CapabilityKey.ValueString()))
 		}
 	}
-}
-
-// removed decides whether a change of the permissions replaces the service account: without
-// permissions it inherits, which only a new one does. After an import they are only no longer managed.
-func removed(ctx context.Context, req planmodifier.SetRequest, resp *setplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.RequiresReplace = req.PlanValue.IsNull() && !state.imported()
 }
 
 // checkRights refuses permissions that the API can't grant, and warns of a service account

@@ -9,9 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -25,9 +22,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	r.planExpiry(ctx, req, resp)
 	service.DropEmptyUpdate(req, resp)
 	plan, state, _ := r.Models(ctx, req, resp)
-	replacing := state.replacedBy(plan)
-	r.refuseOwn(ctx, req, resp, state, replacing)
-	if !r.WarnOrphaned(ctx, req, resp, replacing...) && !resp.Diagnostics.HasError() {
+	if !req.State.Raw.IsNull() && !resp.Plan.Raw.IsNull() {
+		planReplacement(plan, state, resp)
+	}
+	r.refuseOwn(ctx, resp, state)
+	if !r.Orphans(ctx, req, resp) && !resp.Diagnostics.HasError() {
 		warnRevoked(req, resp, plan, state)
 	}
 	isForgotten := plan.Permissions.IsNull() && state.imported() // see removed
@@ -93,8 +92,8 @@ func stillWorks(state model, now time.Time) string {
 // refuseOwn refuses a plan that revokes the service account with whose token the provider
 // authenticates, because no run could continue. A plan does not see a replacement by -replace or
 // of a tainted object, so Delete checks again.
-func (r *Resource) refuseOwn(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model, replacing []string) {
-	if resp.Diagnostics.HasError() || !r.DestroysOrReplaces(req, resp, replacing...) {
+func (r *Resource) refuseOwn(ctx context.Context, resp *resource.ModifyPlanResponse, state model) {
+	if resp.Diagnostics.HasError() || !service.DestroysOrReplaces(resp) {
 		return
 	}
 	if c := r.ClientForWarning(ctx); c != nil && state.authenticates(c) {
@@ -116,7 +115,6 @@ func addOwn(diags *diag.Diagnostics, state model) {
 const (
 	// minValidity is the minimum of a duration.
 	minValidity = time.Minute
-	replaces    = "A change replaces the service account."
 )
 
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
@@ -163,20 +161,6 @@ func sameDuration(a, b string) bool {
 	return err == nil && err2 == nil && d == e
 }
 
-// triggered decides whether a change of the triggers replaces the service account.
-func triggered(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.RequiresReplace = !state.isKept(req.PlanValue)
-}
-
-// revalued decides whether a change of valid_for replaces the service account.
-func revalued(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.RequiresReplace = !state.isFirst(req.StateValue)
-}
-
 // isFirst reports whether the value after prior is the first one after an import, which
 // is no change.
 func (m model) isFirst(prior attr.Value) bool { return m.imported() && prior.IsNull() }
@@ -188,26 +172,27 @@ func (m model) isKept(triggers types.Map) bool {
 	return none || m.isFirst(m.RotationTriggers)
 }
 
-// replacedBy returns the attributes whose change in a plan replaces the service account.
-func (m model) replacedBy(plan model) []string {
-	all := []string{"name", "expires_at"}
-	if !m.isFirst(m.ValidFor) {
-		all = append(all, "valid_for")
+// planReplacement replaces the service account if an argument changes that only a new one takes: the
+// API can't change its expiry or its token, and only a new one inherits permissions. After an import
+// the first values of arguments that the API does not return are no change.
+func planReplacement(plan, state model, resp *resource.ModifyPlanResponse) {
+	if !state.isFirst(state.ValidFor) && !plan.ValidFor.Equal(state.ValidFor) {
+		resp.RequiresReplace.Append(path.Root("valid_for"))
 	}
-	if !m.isKept(plan.RotationTriggers) {
-		all = append(all, "rotation_triggers")
+	if !state.isKept(plan.RotationTriggers) && !plan.RotationTriggers.Equal(state.RotationTriggers) {
+		resp.RequiresReplace.Append(path.Root("rotation_triggers"))
 	}
-	if plan.Permissions.IsNull() && !m.imported() {
-		all = append(all, "permissions")
+	if plan.Permissions.IsNull() && !state.Permissions.IsNull() && !state.imported() {
+		resp.RequiresReplace.Append(path.Root("permissions"))
 	}
-	return all
 }
 
 // inheritedKey is set in the private state if the API set expires_at, because the
 // service account expires with the one that created it.
 const inheritedKey = "expiry_inherited"
 
-// planExpiry plans expires_at if it is not configured: the value of the state, or unknown for a
+// planExpiry replaces the service account for another configured expires_at. If it is not
+// configured, it plans the value of the state, or unknown for a
 // replacement that is due and for a new service account, which may inherit its expiry.
 func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if resp.Plan.Raw.IsNull() {
@@ -216,10 +201,13 @@ func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanReques
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	plan, state, _ := r.Models(ctx, req, resp)
+	at := path.Root("expires_at")
+	if !config.ExpiresAt.IsNull() && !req.State.Raw.IsNull() && !plan.ExpiresAt.Equal(state.ExpiresAt) {
+		resp.RequiresReplace.Append(at)
+	}
 	if resp.Diagnostics.HasError() || !config.ExpiresAt.IsNull() {
 		return
 	}
-	at := path.Root("expires_at")
 	planned, replace := state.ExpiresAt, false
 	switch {
 	case req.State.Raw.IsNull():
