@@ -1,12 +1,10 @@
 package export
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -22,12 +20,8 @@ type account struct {
 	defaultWorkspace string
 	workspaces       map[string]string // names by id
 	domains          []*domain
-	rules            []api.Forwarding
-	passwords        []api.MasterPassword
-	services         []api.ServiceAccount
-	// grants are the permissions of each service account; nil if they can't be read.
-	grants map[string][]api.Authorization
-	ips    []api.DedicatedIP
+	// others write what does not belong to a domain's file.
+	others []func(*configuration)
 	// leftOut says what is missing, and why: a line each.
 	leftOut []string
 }
@@ -74,10 +68,17 @@ func readAccount(ctx context.Context, t *cli.Target, progress func(done, total i
 		}
 		a.domains = append(a.domains, &domain{Domain: d})
 	}
-	for _, read := range []func(context.Context) error{a.readWorkspaces, a.readMailboxes, a.readRules, a.readPasswords, a.readServices, a.readIPs} {
+	for _, read := range []func(context.Context) error{a.readWorkspaces, a.readMailboxes} {
 		if err := read(ctx); err != nil {
 			return nil, err
 		}
+	}
+	for _, read := range kinds {
+		write, err := read(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		a.others = append(a.others, write)
 	}
 	return a, a.readRecords(ctx, progress)
 }
@@ -118,70 +119,6 @@ func (a *account) readMailboxes(ctx context.Context) error {
 	}
 	if aliases > 0 {
 		a.leave("%s of mailboxes: the API can't create or change aliases. They stay as they are.", cli.Counted(aliases, "alias"))
-	}
-	return err
-}
-
-func (a *account) readRules(ctx context.Context) (err error) {
-	a.rules, err = list(ctx, a, "Forwarding rules", api.ListForwarding, &api.ListForwardingRequest{}, func(f api.Forwarding) string {
-		return f.ScopeType + " " + f.ScopeID + " " + f.TargetEmail
-	})
-	return err
-}
-
-func (a *account) readPasswords(ctx context.Context) (err error) {
-	a.passwords, err = list(ctx, a, "Master passwords", api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}, func(p api.MasterPassword) string {
-		return p.ScopeType + " " + p.ScopeID + " " + p.Name
-	})
-	return err
-}
-
-// readServices reads the service accounts whose tokens work, but for the caller's own.
-func (a *account) readServices(ctx context.Context) error {
-	all, err := list(ctx, a, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		switch state := apiclient.TokenState(s, time.Now()); {
-		case a.client.Token != "" && strings.Contains(a.client.Token, s.TokenPublicID):
-			a.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
-		case state == "active":
-			a.services = append(a.services, s)
-		case state == "expired":
-			a.leave("Service account `%s` (%s): its token has expired.", s.Name, s.ID)
-		}
-	}
-	if len(a.services) == 0 {
-		return nil
-	}
-	// An array, not pages.
-	grants, err := apiclient.Call(ctx, a.client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
-	if apiclient.Denied(err) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	a.grants = map[string][]api.Authorization{}
-	for _, g := range *grants {
-		a.grants[g.SubjectID] = append(a.grants[g.SubjectID], g)
-	}
-	for _, all := range a.grants {
-		slices.SortFunc(all, func(a, b api.Authorization) int {
-			return cmp.Or(strings.Compare(api.Value(a.CapabilityKey), api.Value(b.CapabilityKey)), strings.Compare(api.Value(a.ResourceID), api.Value(b.ResourceID)))
-		})
-	}
-	return nil
-}
-
-func (a *account) readIPs(ctx context.Context) error {
-	all, err := list(ctx, a, "Dedicated IPs", api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{}, func(ip api.DedicatedIP) string { return ip.Name + " " + ip.ID })
-	for _, ip := range all {
-		if ip.Status == "releasing" {
-			a.leave("Dedicated IP `%s`: it is being released.", ip.Name)
-		} else {
-			a.ips = append(a.ips, ip)
-		}
 	}
 	return err
 }

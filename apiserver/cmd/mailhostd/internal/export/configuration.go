@@ -9,10 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/hcltext"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // configuration renders an account as files.
@@ -47,17 +45,8 @@ func render(a *account, baseURL string) map[string][]byte {
 	for _, d := range a.domains {
 		c.domain(d)
 	}
-	for i := range a.rules {
-		c.rule(&a.rules[i])
-	}
-	for i := range a.passwords {
-		c.password(&a.passwords[i])
-	}
-	for i := range a.services {
-		c.service(&a.services[i])
-	}
-	for i := range a.ips {
-		c.ip(&a.ips[i])
+	for _, write := range a.others {
+		write(c)
 	}
 	if c.usesWorkspaces {
 		c.locals()
@@ -193,86 +182,6 @@ func rdata(r api.DNSRecord) string {
 		return text(r)
 	}
 	return fmt.Sprintf("%d %s", *r.Priority, r.Value)
-}
-
-// scope is where a rule or a master password applies.
-type scope struct {
-	file string
-	// label begins the name of the resource, and key its import id; it ends with a slash, or is "".
-	label, key string
-	// attribute is the line that sets it, or "" for the account.
-	attribute string
-}
-
-func (c *configuration) scope(scopeType, id string) scope {
-	name := c.names[id]
-	switch {
-	case scopeType == vocab.ScopeDomain && name != "":
-		return scope{name + ".tf", name, name + "/", "domain = mailhost_domain." + hcltext.Label(name) + ".name\n"}
-	case scopeType == vocab.ScopeDomain:
-		return scope{accountFile, "domain", id + "/", "domain = " + hcltext.Quote(id) + "\n"}
-	case scopeType == vocab.ScopeWorkspace:
-		label := c.workspaces[id]
-		if label == "" {
-			label = "workspace"
-		}
-		return scope{accountFile, label, id + "/", "workspace_id = " + c.workspace(id) + "\n"}
-	}
-	return scope{accountFile, "account", "", ""}
-}
-
-func (c *configuration) rule(f *api.Forwarding) {
-	s := c.scope(f.ScopeType, f.ScopeID)
-	c.begin(s.file, "mailhost_forwarding", s.label+"_to_"+f.TargetEmail, s.key+f.TargetEmail)
-	c.write(s.file, "%starget_email = %s", s.attribute, hcltext.Quote(f.TargetEmail))
-	isConfirmed := f.VerificationState == vocab.VerificationInternal || f.VerificationState == vocab.VerificationVerified
-	if isConfirmed && !f.Active {
-		c.write(s.file, "active = false")
-	}
-	c.end(s.file)
-}
-
-func (c *configuration) password(p *api.MasterPassword) {
-	s := c.scope(p.ScopeType, p.ScopeID)
-	c.begin(s.file, "mailhost_master_password", s.label+"_"+p.Name, p.ID)
-	c.write(s.file, "# The API does not return the secret: it stays as it is, and a replacement needs one.")
-	c.write(s.file, "%sname = %s", s.attribute, hcltext.Quote(p.Name))
-	c.end(s.file)
-}
-
-func (c *configuration) service(s *api.ServiceAccount) {
-	c.begin(accountFile, "mailhost_service_account", s.Name, s.ID)
-	c.write(accountFile, "# Its users have the token, which the API does not return.\nname = %s", hcltext.Quote(s.Name))
-	if s.ExpiresAt != nil {
-		c.write(accountFile, "expires_at = %s", hcltext.Quote(strings.Replace(*s.ExpiresAt, ".000000Z", "Z", 1)))
-	}
-	grants := c.grants[s.ID]
-	if len(grants) > 0 && !slices.ContainsFunc(grants, func(g api.Authorization) bool { return g.CapabilityKey == nil }) {
-		c.write(accountFile, "permissions = [")
-		for _, g := range grants {
-			restricted := ""
-			if g.ResourceType != nil {
-				restricted = fmt.Sprintf(", resource_type = %s, resource_id = %s", hcltext.Quote(*g.ResourceType), hcltext.Quote(api.Value(g.ResourceID)))
-			}
-			c.write(accountFile, "{ capability_key = %s%s },", hcltext.Quote(*g.CapabilityKey), restricted)
-		}
-		c.write(accountFile, "]")
-	}
-	c.end(accountFile)
-}
-
-func (c *configuration) ip(ip *api.DedicatedIP) {
-	label := ip.Name
-	if label == "" {
-		label = "ip"
-	}
-	c.begin(accountFile, "mailhost_dedicated_ip", label, ip.ID)
-	addresses := make([]string, len(ip.IPAddresses))
-	for i, a := range ip.IPAddresses {
-		addresses[i] = a.IP
-	}
-	c.write(accountFile, "# %s. To claim another one in its place, set option_id.\n\nlifecycle {\nprevent_destroy = true\n}", cli.Printable(strings.Join(addresses, ", ")))
-	c.end(accountFile)
 }
 
 func (c *configuration) readme() []byte {

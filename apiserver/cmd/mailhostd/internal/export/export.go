@@ -1,5 +1,6 @@
 // Package export has mailhostd export: it reads an account (account.go), and writes it as the
-// Terraform configuration that a person would have written (configuration.go).
+// Terraform configuration that a person would have written (configuration.go). What has no file of
+// its own for each domain is read and written kind by kind (kinds.go).
 package export
 
 import (

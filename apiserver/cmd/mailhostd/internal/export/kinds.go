@@ -1,0 +1,164 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/hcltext"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+)
+
+// kinds read the objects of a kind, and return what writes them.
+var kinds = []func(context.Context, *account) (func(*configuration), error){rules, passwords, serviceAccounts, dedicatedIPs}
+
+// scope is where a rule or a master password applies.
+type scope struct {
+	file string
+	// label begins the name of the resource, and key its import id; it ends with a slash, or is "".
+	label, key string
+	// attribute is the line that sets it, or "" for the account.
+	attribute string
+}
+
+func (c *configuration) scope(scopeType, id string) scope {
+	name := c.names[id]
+	switch {
+	case scopeType == vocab.ScopeDomain && name != "":
+		return scope{name + ".tf", name, name + "/", "domain = mailhost_domain." + hcltext.Label(name) + ".name\n"}
+	case scopeType == vocab.ScopeDomain:
+		return scope{accountFile, "domain", id + "/", "domain = " + hcltext.Quote(id) + "\n"}
+	case scopeType == vocab.ScopeWorkspace:
+		label := c.workspaces[id]
+		if label == "" {
+			label = "workspace"
+		}
+		return scope{accountFile, label, id + "/", "workspace_id = " + c.workspace(id) + "\n"}
+	}
+	return scope{accountFile, "account", "", ""}
+}
+
+func rules(ctx context.Context, a *account) (func(*configuration), error) {
+	all, err := list(ctx, a, "Forwarding rules", api.ListForwarding, &api.ListForwardingRequest{}, func(f api.Forwarding) string {
+		return f.ScopeType + " " + f.ScopeID + " " + f.TargetEmail
+	})
+	return func(c *configuration) {
+		for _, f := range all {
+			s := c.scope(f.ScopeType, f.ScopeID)
+			c.begin(s.file, "mailhost_forwarding", s.label+"_to_"+f.TargetEmail, s.key+f.TargetEmail)
+			c.write(s.file, "%starget_email = %s", s.attribute, hcltext.Quote(f.TargetEmail))
+			isConfirmed := f.VerificationState == vocab.VerificationInternal || f.VerificationState == vocab.VerificationVerified
+			if isConfirmed && !f.Active {
+				c.write(s.file, "active = false")
+			}
+			c.end(s.file)
+		}
+	}, err
+}
+
+func passwords(ctx context.Context, a *account) (func(*configuration), error) {
+	all, err := list(ctx, a, "Master passwords", api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}, func(p api.MasterPassword) string {
+		return p.ScopeType + " " + p.ScopeID + " " + p.Name
+	})
+	return func(c *configuration) {
+		for _, p := range all {
+			s := c.scope(p.ScopeType, p.ScopeID)
+			c.begin(s.file, "mailhost_master_password", s.label+"_"+p.Name, p.ID)
+			c.write(s.file, "# The API does not return the secret: it stays as it is, and a replacement needs one.")
+			c.write(s.file, "%sname = %s", s.attribute, hcltext.Quote(p.Name))
+			c.end(s.file)
+		}
+	}, err
+}
+
+// serviceAccounts reads the service accounts whose tokens work, but for the caller's own.
+func serviceAccounts(ctx context.Context, a *account) (func(*configuration), error) {
+	all, err := list(ctx, a, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
+	all = slices.DeleteFunc(all, func(s api.ServiceAccount) bool {
+		state := apiclient.TokenState(s, time.Now())
+		isOwn := a.client.Token != "" && strings.Contains(a.client.Token, s.TokenPublicID)
+		switch {
+		case isOwn:
+			a.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
+		case state == "expired":
+			a.leave("Service account `%s` (%s): its token has expired.", s.Name, s.ID)
+		}
+		return isOwn || state != "active"
+	})
+	if err != nil || len(all) == 0 {
+		return func(*configuration) {}, err
+	}
+	grants, err := readGrants(ctx, a)
+	return func(c *configuration) {
+		for _, s := range all {
+			c.serviceAccount(&s, grants[s.ID])
+		}
+	}, err
+}
+
+// readGrants returns the permissions of each service account; nil if they can't be read.
+func readGrants(ctx context.Context, a *account) (map[string][]api.Authorization, error) {
+	// An array, not pages.
+	all, err := apiclient.Call(ctx, a.client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	if apiclient.Denied(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(*all, func(a, b api.Authorization) int {
+		return cmp.Or(strings.Compare(api.Value(a.CapabilityKey), api.Value(b.CapabilityKey)), strings.Compare(api.Value(a.ResourceID), api.Value(b.ResourceID)))
+	})
+	grants := map[string][]api.Authorization{}
+	for _, g := range *all {
+		grants[g.SubjectID] = append(grants[g.SubjectID], g)
+	}
+	return grants, nil
+}
+
+func (c *configuration) serviceAccount(s *api.ServiceAccount, grants []api.Authorization) {
+	c.begin(accountFile, "mailhost_service_account", s.Name, s.ID)
+	c.write(accountFile, "# Its users have the token, which the API does not return.\nname = %s", hcltext.Quote(s.Name))
+	if s.ExpiresAt != nil {
+		c.write(accountFile, "expires_at = %s", hcltext.Quote(strings.Replace(*s.ExpiresAt, ".000000Z", "Z", 1)))
+	}
+	if len(grants) > 0 && !slices.ContainsFunc(grants, func(g api.Authorization) bool { return g.CapabilityKey == nil }) {
+		c.write(accountFile, "permissions = [")
+		for _, g := range grants {
+			restricted := ""
+			if g.ResourceType != nil {
+				restricted = fmt.Sprintf(", resource_type = %s, resource_id = %s", hcltext.Quote(*g.ResourceType), hcltext.Quote(api.Value(g.ResourceID)))
+			}
+			c.write(accountFile, "{ capability_key = %s%s },", hcltext.Quote(*g.CapabilityKey), restricted)
+		}
+		c.write(accountFile, "]")
+	}
+	c.end(accountFile)
+}
+
+func dedicatedIPs(ctx context.Context, a *account) (func(*configuration), error) {
+	all, err := list(ctx, a, "Dedicated IPs", api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{}, func(ip api.DedicatedIP) string { return ip.Name + " " + ip.ID })
+	all = slices.DeleteFunc(all, func(ip api.DedicatedIP) bool {
+		isReleased := ip.Status == vocab.DedicatedIPReleasing
+		if isReleased {
+			a.leave("Dedicated IP `%s`: it is being released.", ip.Name)
+		}
+		return isReleased
+	})
+	return func(c *configuration) {
+		for _, ip := range all {
+			c.begin(accountFile, "mailhost_dedicated_ip", cmp.Or(ip.Name, "ip"), ip.ID)
+			addresses := make([]string, len(ip.IPAddresses))
+			for i, a := range ip.IPAddresses {
+				addresses[i] = a.IP
+			}
+			c.write(accountFile, "# %s. To claim another one in its place, set option_id.\n\nlifecycle {\nprevent_destroy = true\n}", cli.Printable(strings.Join(addresses, ", ")))
+			c.end(accountFile)
+		}
+	}, err
+}
