@@ -1,7 +1,6 @@
 package apiserver_test
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -167,15 +166,13 @@ func TestCompressedBody(t *testing.T) {
 // TestUnknownObjects checks that a 404 names the parameter and the kind of object.
 func TestUnknownObjects(t *testing.T) {
 	h := apitest.New(t)
-	kinds := map[string]string{"credential_id": "master password", "dedicated_ip_id": "dedicated IP", "dns_record_id": "DNS record", "forwarding_id": "forwarding rule",
-		"service_account_id": "service account", "authorization_id": "authorization", "workspace_id": "workspace"}
 	for _, spec := range api.Specs() {
 		_, path, _ := strings.Cut(spec.Path, "{account_id}")
 		if _, object, ok := strings.Cut(path, "{"); ok && (spec.Method == "GET" || spec.Method == "DELETE") {
 			param, rest, _ := strings.Cut(object, "}")
 			id := map[bool]string{true: "1", false: nobody}[param == "dns_record_id"]
 			h.Do(spec.Method, strings.TrimSuffix(path, "{"+object)+id+rest, nil).Refused(404, "path."+param+" not_found").
-				Says("no such " + cmp.Or(kinds[param], param) + " in this account")
+				Says("no such " + spec.Kind.Noun + " in this account")
 		}
 	}
 }

@@ -65,6 +65,7 @@ func lifecycleOf[T any](
 const goneID = "999999"
 
 func TestReadsAndDeletes(t *testing.T) {
+	assert.Equal(t, len(lifecycles), len(newClient(t, fakeapi.New()).readers), "a kind has no row in lifecycles")
 	for name, l := range lifecycles {
 		t.Run(name, func(t *testing.T) {
 			f := fakeapi.New()
