@@ -39,7 +39,9 @@ type DedicatedIPOption struct {
 }
 
 // Identity implements [Object].
-func (o DedicatedIPOption) Identity() Identity { return Identity{o.AccountID, "dedicated_ip_option", o.ID, o.Name} }
+func (o DedicatedIPOption) Identity() Identity {
+	return Identity{o.AccountID, "dedicated_ip_option", o.ID, o.Name}
+}
 
 // DedicatedIPFilter selects dedicated IPs; an empty field selects all.
 type DedicatedIPFilter struct {

@@ -26,7 +26,9 @@ type Forwarding struct {
 }
 
 // Identity implements [Object].
-func (f Forwarding) Identity() Identity { return Identity{f.AccountID, "forwarding", f.ID, f.TargetEmail} }
+func (f Forwarding) Identity() Identity {
+	return Identity{f.AccountID, "forwarding", f.ID, f.TargetEmail}
+}
 
 // VerificationState returns the state at a time.
 func (f Forwarding) VerificationState(now time.Time) string {

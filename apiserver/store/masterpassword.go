@@ -13,7 +13,9 @@ type MasterPassword struct {
 }
 
 // Identity implements [Object].
-func (p MasterPassword) Identity() Identity { return Identity{p.AccountID, "master_password", p.ID, p.Name} }
+func (p MasterPassword) Identity() Identity {
+	return Identity{p.AccountID, "master_password", p.ID, p.Name}
+}
 
 // ScopedFilter selects objects that have a scope; an empty field selects all.
 type ScopedFilter struct {

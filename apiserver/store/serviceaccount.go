@@ -18,7 +18,9 @@ type ServiceAccount struct {
 }
 
 // Identity implements [Object].
-func (s ServiceAccount) Identity() Identity { return Identity{s.AccountID, "service_account", s.ID, s.Name} }
+func (s ServiceAccount) Identity() Identity {
+	return Identity{s.AccountID, "service_account", s.ID, s.Name}
+}
 
 // ServiceAccountReader reads service accounts.
 type ServiceAccountReader interface {
