@@ -77,7 +77,7 @@ func TestRequestIDIsNotTheKey(t *testing.T) {
 	h := apitest.New(t)
 	const key = "3f0c9d7e-1111-4222-8333-444444444444"
 	for _, id := range []string{key, strings.ToUpper(key), strings.ReplaceAll(key, "-", ""), "urn:uuid:" + key} {
-		for _, pair := range [][2]string{{id, key}, {key, id}} {
+		for _, pair := range [][2]string{{id, key}, {key, id}, {"job-7." + id, key}} {
 			got := h.Do(http.MethodPost, "/workspaces", obj{"name": "w"}, "X-Request-Id", pair[0], "Idempotency-Key", pair[1]).Header.Get("X-Request-Id")
 			assert.Check(t, got != pair[0], "%s is kept as the request id of the key %s", pair[0], pair[1])
 		}

@@ -96,9 +96,11 @@ func requestID(ctx context.Context) string { return progressOf(ctx).ID }
 // begin gives a request its id and finds its route.
 func (h *Handler) begin(r *http.Request) *progress {
 	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
-	// An Idempotency-Key encrypts the stored response, and must not be stored beside it in any spelling.
-	key := api.CanonicalID(strings.TrimSpace(r.Header.Get(api.IdempotencyKeyHeader)))
-	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) || strings.EqualFold(api.CanonicalID(p.ID), key) {
+	// An Idempotency-Key encrypts the stored response, and must not be stored beside it in any spelling,
+	// nor as a part of the id.
+	digits := func(id string) string { return strings.ReplaceAll(strings.ToLower(id), "-", "") }
+	key := digits(api.CanonicalID(strings.TrimSpace(r.Header.Get(api.IdempotencyKeyHeader))))
+	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) || key != "" && strings.Contains(digits(p.ID), key) {
 		p.ID = h.Rules.Random.ID()
 	}
 	p.Route, p.allow = h.router.match(r)
