@@ -234,10 +234,14 @@ func AddInvalidValue(diags *diag.Diagnostics, attribute string, err error) {
 }
 
 // Bullets formats lines as a list for a message. It has every line: what a plan deletes, or
-// leaves behind, is named nowhere else.
+// leaves behind, is named nowhere else. A line is quoted if the API has put characters into it that
+// could change the terminal, or end the line.
 func Bullets(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
+		if strings.ContainsFunc(line, func(c rune) bool { return !unicode.IsPrint(c) }) {
+			line = strconv.Quote(line)
+		}
 		b.WriteString("\n  - " + line)
 	}
 	return b.String()

@@ -135,3 +135,11 @@ func TestSentence(t *testing.T) {
 		assert.Check(t, is.Equal(sentence(in), want), "%q", in)
 	}
 }
+
+// TestBulletsAreLines checks that what an API returns neither ends a line of a list nor changes the
+// terminal.
+func TestBulletsAreLines(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, Bullets([]string{"www TXT é", "x TXT \x1b[2J\nno changes", "y TXT \u202etxt"}),
+		"\n  - www TXT é\n  - \"x TXT \\x1b[2J\\nno changes\"\n  - \"y TXT \\u202etxt\"")
+}
