@@ -45,6 +45,7 @@ const (
 	retryWaitLimit = 30 * time.Second
 	dialTimeout    = 5 * time.Second
 	requestTimeout = 2 * time.Minute
+	maxResponse    = 64 << 20 // in bytes, as the provider reads; not of an export
 )
 
 // NewHTTP returns an HTTP client for an API on a network. It retries: every request that
@@ -76,7 +77,7 @@ func Call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 		return nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}
@@ -110,7 +111,7 @@ func (c *Client) Send(ctx context.Context, s api.Spec, in any) (*http.Response, 
 		return response, nil
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}
@@ -121,9 +122,13 @@ func (c *Client) Send(ctx context.Context, s api.Spec, in any) (*http.Response, 
 func All[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, api.Page[Item]], in *Req) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		paged := any(in).(interface{ SetPaging(page, size int) })
+		var last []Item
 		for n, seen := 1, 0; ; n++ {
 			paged.SetPaging(n, api.MaxPageSize)
 			page, err := Call(ctx, c, op, in)
+			if err == nil && len(last) > 0 && reflect.DeepEqual(page.Items, last) {
+				err = fmt.Errorf("%s: the API at %s ignores the parameter page, so that the list can't be read", op.ID, c.URL)
+			}
 			if err != nil {
 				yield(*new(Item), err)
 				return
@@ -133,6 +138,7 @@ func All[Req, Item any](ctx context.Context, c *Client, op api.Operation[Req, ap
 					return
 				}
 			}
+			last = page.Items
 			if seen += len(page.Items); len(page.Items) == 0 || seen >= page.Total {
 				return
 			}

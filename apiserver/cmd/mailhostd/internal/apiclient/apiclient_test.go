@@ -1,6 +1,8 @@
 package apiclient_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,4 +24,30 @@ func TestProxyError(t *testing.T) {
 		_, err := apiclient.Call(t.Context(), c, api.GetAccount, &api.InAccount{})
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "%d: %v; want %s", status, err, want)
 	}
+}
+
+// TestHostileResponses checks that an API can't exhaust the memory, or list the same objects again
+// and again.
+func TestHostileResponses(t *testing.T) {
+	t.Parallel()
+	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/workspaces") {
+			_, _ = w.Write([]byte(`{"items":[{"id":"1"}],"page":1,"page_size":1,"total":3}`))
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		packed := gzip.NewWriter(w)
+		_, _ = packed.Write([]byte(`{"status":"`))
+		for range 65 {
+			_, _ = packed.Write(bytes.Repeat([]byte("a"), 1<<20))
+		}
+		_, _ = packed.Write([]byte(`"}`))
+		_ = packed.Close()
+	}))
+	defer hostile.Close()
+	c := &apiclient.Client{AccountID: "a", Token: "t", URL: hostile.URL, HTTP: hostile.Client()}
+	_, err := apiclient.Call(t.Context(), c, api.GetAccount, &api.InAccount{})
+	assert.ErrorContains(t, err, "the response is not the API's")
+	_, err = apiclient.Collect(apiclient.All(t.Context(), c, api.ListWorkspaces, &api.ListRequest{}))
+	assert.ErrorContains(t, err, "ignores the parameter page")
 }
