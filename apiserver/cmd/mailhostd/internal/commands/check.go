@@ -40,7 +40,9 @@ func (c checkCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return &cli.UsageError{Err: fmt.Errorf("--resolver: %w", err)}
 	}
-	results := mailcheck.Check(ctx, domain, c.Selector, r)
+	limited, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	results := mailcheck.Check(limited, domain, c.Selector, r)
 	rows, failed := [][]string{{"CHECK", "STATUS", "MESSAGE"}}, 0
 	for _, found := range results {
 		rows = append(rows, []string{found.Check, found.Status, found.Message + " (" + found.Reference + ")"})
@@ -59,6 +61,7 @@ func (c checkCommand) Run(ctx context.Context, p cli.Program) error {
 
 const (
 	queryTimeout = 5 * time.Second
+	checkTimeout = 2 * time.Minute // a record can name thousands of hosts
 	resolvConf   = "/etc/resolv.conf"
 )
 
