@@ -1,5 +1,5 @@
-// Package text compares names as people do and validates their characters, so that the
-// API's contract, the store and the Terraform provider agree.
+// Package text compares names as people do, validates their characters, so that the API's contract,
+// the store and the Terraform provider agree, and escapes those that a terminal obeys.
 //
 // It has no state and imports only golang.org/x/text.
 //
@@ -8,6 +8,7 @@ package text
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -59,4 +60,18 @@ func CheckName(s string) error {
 		return errors.New("must have at least one visible character")
 	}
 	return nil
+}
+
+// PrintableLines escapes control characters other than tabs and ends of lines, for texts of
+// several lines.
+func PrintableLines(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if unicode.IsPrint(c) || c == '\n' || c == '\t' {
+			b.WriteRune(c)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(c), "'"))
+		}
+	}
+	return b.String()
 }

@@ -4,7 +4,7 @@
 // package only maps arguments to them, and their problems back to arguments.
 //
 // It may import the plugin framework, zonefile, and of apiserver dnsdata, domainname, emailaddr,
-// maildns, mailcheck and userlist.
+// maildns, mailcheck, text and userlist.
 package function
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/maildns"
+	printable "github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // All returns every function of the provider.
@@ -88,6 +89,9 @@ func (f providerFunction) Run(ctx context.Context, req function.RunRequest, resp
 		resp.Error = function.NewArgumentFuncError(0, err.Error())
 	default:
 		resp.Error = resp.Result.Set(ctx, result)
+	}
+	if resp.Error != nil { // it quotes files, which must not change the terminal
+		resp.Error.Text = printable.PrintableLines(resp.Error.Text)
 	}
 }
 

@@ -242,6 +242,7 @@ func TestErrors(t *testing.T) {
 		"users, one twice":       {"parse_users", list{"address,first_name,last_name\njane@example.com,A,B\nJane@example.com,C,D\n", "example.com"}, 0, "these rows can't become mailboxes; correct them in the file:\nline 3: Jane@example.com: line 2 has this address already"},
 		"users of another":       {"parse_users", list{"address,first_name,last_name\njane@example.org,A,B\n", "example.com"}, 0, "the file has no user of example.com; it has users of example.org"},
 		"users, invalid":         {"parse_users", list{"address,first_name,last_name\njane@example.com,\"A\n\",B\nj\u00f6@example.org,A,B\nno-at,A,B\n", "example.com"}, 0, "file:\nline 5 (row 4): no-at: is not an address"},
+		"users, control":         {"parse_users", list{"address,first_name,last_name\n\x1b[2J\u202ejane,A,B\n", "example.com"}, 0, "file:\nline 2: \\x1b[2J\\u202ejane: is not"},
 		"users, no addresses":    {"parse_users", list{"Name,Phone\nJane Doe,1\n", "example.com"}, 0, "the first row has no column with the address"},
 		"users, no domain":       {"parse_users", list{"address,first_name,last_name\n", "localhost"}, 1, "domain: name must have at least two labels"},
 		"zone, another type":     {"parse_zone", list{"@ HTTPS 1 .", "example.com"}, 0, "remove them from the file:\nexample.com. HTTPS 1 ."},

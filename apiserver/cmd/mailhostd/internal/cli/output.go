@@ -101,20 +101,6 @@ func Printable(s string) string {
 	return strconv.Quote(s)
 }
 
-// PrintableLines escapes control characters other than tabs and ends of lines, for texts of
-// several lines.
-func PrintableLines(s string) string {
-	var b strings.Builder
-	for _, c := range s {
-		if unicode.IsPrint(c) || c == '\n' || c == '\t' {
-			b.WriteRune(c)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRune(c), "'"))
-		}
-	}
-	return b.String()
-}
-
 // Minute returns a time of the API to the minute, in UTC, and "" for null.
 func Minute(timestamp *string) string {
 	t, err := time.Parse(api.TimestampLayout, api.Value(timestamp))

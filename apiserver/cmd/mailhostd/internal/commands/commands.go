@@ -19,6 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/operate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/serve"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/userimport"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 type commandLine struct {
@@ -70,10 +71,10 @@ func Run(ctx context.Context, p cli.Program) int {
 	case ended && exit.Err == nil:
 		return exit.Code
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.Stderr, "mailhostd: %s; see %s --help\n", cli.PrintableLines(err.Error()), help)
+		fmt.Fprintf(p.Stderr, "mailhostd: %s; see %s --help\n", text.PrintableLines(err.Error()), help)
 		return cli.ExitUsage
 	}
-	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", cli.PrintableLines(err.Error()))
+	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", text.PrintableLines(err.Error()))
 	if ended {
 		return exit.Code
 	}
