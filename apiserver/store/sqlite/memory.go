@@ -38,12 +38,16 @@ func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
 const memoryPrefix = "mailhostd-memory-"
 
 // removeAbandoned removes the stores in memory of processes that were killed: nobody has their
-// files open. A directory of the last minute may be one whose file is not open yet.
+// files open. A directory of the last minute may be one whose file is not open yet. A symbolic link
+// may be another user's, and lead to a database of this one.
 func removeAbandoned() {
 	paths, _ := filepath.Glob(filepath.Join(os.TempDir(), memoryPrefix+"*", "mailhost.db")) // the pattern is valid
 	for _, path := range paths {
-		info, err := os.Stat(filepath.Dir(path))
-		if err != nil || time.Since(info.ModTime()) < time.Minute {
+		dir, err := os.Lstat(filepath.Dir(path))
+		if err != nil || !dir.IsDir() || time.Since(dir.ModTime()) < time.Minute {
+			continue
+		}
+		if file, err := os.Lstat(path); err != nil || !file.Mode().IsRegular() {
 			continue
 		}
 		if s, err := OpenExclusive(context.Background(), path); err == nil && s.Close() == nil {
