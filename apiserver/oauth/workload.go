@@ -38,11 +38,13 @@ func CheckWorkloadName(name string) error {
 }
 
 // Claims of the CI systems' tokens. A claim of owners says whose pipeline it is; without one,
-// anybody's pipeline matches.
+// anybody's pipeline matches. A repository of GitHub may compose its sub of other claims.
 var (
 	githubClaims = []string{"repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref", "event_name", "workflow_ref"}
 	gitlabClaims = []string{"project_path", "project_id", "namespace_path", "namespace_id", "ref_protected", "environment_protected", "pipeline_source"}
-	ownerClaims  = []string{"sub", "repository", "repository_id", "project_path", "project_id"}
+	ownerClaims  = []string{"repository", "repository_id", "project_path", "project_id"}
+	githubSub    = regexp.MustCompile(`^(repo|environment|ref|workflow|actor|` + strings.Join(githubClaims, "|") + `):`)
+	ownerInSub   = regexp.MustCompile(`(^|:)(repo|repository|repository_owner|project_path)(_id)?:`)
 	// commonClaims are checked for every token, or differ in each.
 	commonClaims = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
 )
@@ -72,7 +74,7 @@ func (w Workload) check() error {
 		}
 	}
 	switch sub := w.Claims["sub"]; {
-	case w.has(githubClaims) || strings.HasPrefix(sub, "repo:"):
+	case w.has(githubClaims) || githubSub.MatchString(sub):
 		return w.checkGitHub()
 	case w.has(gitlabClaims) || strings.HasPrefix(sub, "project_path:"):
 		return w.checkGitLab()
@@ -86,11 +88,15 @@ func (w Workload) has(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return w.Claims[name] != "" })
 }
 
+func (w Workload) hasOwner() bool {
+	return w.has(ownerClaims) || ownerInSub.MatchString(w.Claims["sub"])
+}
+
 func (w Workload) checkGitHub() error {
 	sub, event := w.Claims["sub"], w.Claims["event_name"]
 	needsRef, known := githubEvents[event]
 	switch {
-	case !w.has(ownerClaims):
+	case !w.hasOwner():
 		return errors.New("workflows of other repositories match; add repository or repository_id")
 	case w.Claims["environment"] != "" || strings.Contains(sub, ":environment:"), strings.HasSuffix(sub, ":pull_request"):
 		return nil
@@ -106,7 +112,7 @@ func (w Workload) checkGitHub() error {
 
 func (w Workload) checkGitLab() error {
 	switch {
-	case !w.has(ownerClaims):
+	case !w.hasOwner():
 		return errors.New("pipelines of other projects match; add project_path or project_id")
 	case w.Claims["ref_protected"] == "true", w.Claims["environment_protected"] == "true", strings.Contains(w.Claims["sub"], ":ref:"), w.Claims["pipeline_source"] == "merge_request_event":
 		return nil
@@ -133,7 +139,7 @@ func (v *Verifier) workload(c claims) (apiserver.User, error) {
 			return apiserver.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
 		}
 		// Only its owner learns what a workload needs: anybody can get a token of a public issuer.
-		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(ownerClaims, name) && !slices.Contains(differing, name) }) {
+		if slices.ContainsFunc(names, func(name string) bool { return (name == "sub" || slices.Contains(ownerClaims, name)) && !slices.Contains(differing, name) }) {
 			problems = append(problems, w.Name+" needs "+w.describe(differing))
 		}
 	}
