@@ -41,13 +41,11 @@ const memoryPrefix = "mailhostd-memory-"
 // files open. A directory of the last minute may be one whose file is not open yet. A symbolic link
 // may be another user's, and lead to a database of this one.
 func removeAbandoned() {
-	paths, _ := filepath.Glob(filepath.Join(os.TempDir(), memoryPrefix+"*", "mailhost.db")) // the pattern is valid
+	temporary, _ := filepath.EvalSymlinks(os.TempDir())
+	paths, _ := filepath.Glob(filepath.Join(temporary, memoryPrefix+"*", "mailhost.db")) // the pattern is valid
 	for _, path := range paths {
-		dir, err := os.Lstat(filepath.Dir(path))
-		if err != nil || !dir.IsDir() || time.Since(dir.ModTime()) < time.Minute {
-			continue
-		}
-		if file, err := os.Lstat(path); err != nil || !file.Mode().IsRegular() {
+		info, err := os.Stat(filepath.Dir(path))
+		if target, _ := filepath.EvalSymlinks(path); target != path || err != nil || time.Since(info.ModTime()) < time.Minute {
 			continue
 		}
 		if s, err := OpenExclusive(context.Background(), path); err == nil && s.Close() == nil {

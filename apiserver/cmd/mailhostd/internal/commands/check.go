@@ -40,9 +40,9 @@ func (c checkCommand) Run(ctx context.Context, p cli.Program) error {
 	if err != nil {
 		return &cli.UsageError{Err: fmt.Errorf("--resolver: %w", err)}
 	}
-	limited, cancel := context.WithTimeout(ctx, checkTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	results := mailcheck.Check(limited, domain, c.Selector, r)
+	results := mailcheck.Check(ctx, domain, c.Selector, r)
 	rows, failed := [][]string{{"CHECK", "STATUS", "MESSAGE"}}, 0
 	for _, found := range results {
 		rows = append(rows, []string{found.Check, found.Status, found.Message + " (" + found.Reference + ")"})
