@@ -139,7 +139,9 @@ func (v *Verifier) workload(c claims) (apiserver.User, error) {
 			return apiserver.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
 		}
 		// Only its owner learns what a workload needs: anybody can get a token of a public issuer.
-		if slices.ContainsFunc(names, func(name string) bool { return (name == "sub" || slices.Contains(ownerClaims, name)) && !slices.Contains(differing, name) }) {
+		if slices.ContainsFunc(names, func(name string) bool {
+			return (name == "sub" || slices.Contains(ownerClaims, name)) && !slices.Contains(differing, name)
+		}) {
 			problems = append(problems, w.Name+" needs "+w.describe(differing))
 		}
 	}
