@@ -45,8 +45,8 @@ func NewChangePlan() action.Action {
 	}, nil, change.checkDate)
 }
 
-func (c change) checkDate(diags *diag.Diagnostics) {
-	if c.expand().Timely(time.Now()) != nil {
+func (c change) checkDate(now time.Time, diags *diag.Diagnostics) {
+	if c.expand().Timely(now) != nil {
 		diags.AddAttributeError(path.Root("effective_date"), "Invalid effective_date",
 			fmt.Sprintf("effective_date must not be in the past, got %s. Remove it to change the plan now, or set a later one.", c.EffectiveDate.ValueString()))
 	}

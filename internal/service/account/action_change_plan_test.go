@@ -60,7 +60,8 @@ func TestChangeLater(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		l := newBillingProxy(t, s, nil)
-		soon := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
+		s.Advance(-48 * time.Hour) // the API's clock decides what is past, and not this machine's
+		soon := time.Now().Add(-24 * time.Hour).UTC().Format(time.RFC3339)
 		for orders := range int32(2) { // the second change is a repetition
 			progress, diags := l.Invoke(changePlan, to(s, map[string]any{"effective_date": soon}))
 			l.NoErrors(diags)

@@ -23,11 +23,12 @@ import (
 )
 
 // newAction returns an action that changes the account's plan. validate and check, if set,
-// check a configuration: validate before each plan, check before its effect is announced.
+// check a configuration: validate before each plan, check with the API's time before its effect is
+// announced.
 func newAction[C interface {
 	account() types.String
 	order() order
-}](name string, definition schema.Schema, validate, check func(C, *diag.Diagnostics)) action.Action {
+}](name string, definition schema.Schema, validate func(C, *diag.Diagnostics), check func(C, time.Time, *diag.Diagnostics)) action.Action {
 	a := &service.Action[C]{Name: name, Definition: definition, Validate: validate}
 	a.Plan = func(ctx context.Context, config C, diags *diag.Diagnostics) {
 		c := a.Client(ctx, diags)
@@ -41,7 +42,7 @@ func newAction[C interface {
 		}
 		// A date is in the past if the change is in effect already.
 		if check != nil {
-			check(config, diags)
+			check(config, time.Now().Add(c.ClockOffset(ctx)), diags)
 		}
 		if !diags.HasError() {
 			o.announce(diags, c, before)
