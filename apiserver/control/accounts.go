@@ -26,13 +26,16 @@ func (h server) loadFixture(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, invalid(err)
 	}
+	ids := make([]string, len(f.Accounts))
+	for i, a := range f.Accounts {
+		if err := h.checkReachable(a.ID); err != nil {
+			return nil, err
+		}
+		ids[i] = a.ID
+	}
 	outcomes, err := h.service.ApplyFixture(r.Context(), f)
 	if err != nil {
 		return nil, invalid(err)
-	}
-	ids := make([]string, len(f.Accounts))
-	for i, a := range f.Accounts {
-		ids[i] = a.ID
 	}
 	return map[string]any{"accounts": ids, "objects": outcomes}, nil
 }

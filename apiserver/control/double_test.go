@@ -59,7 +59,8 @@ func TestFixtureOutcomes(t *testing.T) {
 	h := newHarness(t)
 	const id = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 	load := func(domains string) string {
-		result := h.want(http.StatusOK, "POST", "/fixture", `{"accounts":[{"id":"`+id+`","domains":`+domains+`}]}`)
+		result := h.want(http.StatusOK, "POST", "/fixture", `{"accounts":[{"id":"`+strings.ToUpper(id)+`","domains":`+domains+`}]}`)
+		assert.Check(h, is.DeepEqual(result["accounts"], []any{id}))
 		var states []string
 		for _, o := range result["objects"].([]any) {
 			object := o.(map[string]any)
@@ -193,6 +194,23 @@ func TestIsolatedAccounts(t *testing.T) {
 	assert.Check(t, err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK, "%s: %v, %v", message["link"], resp, err)
 	a = two.must("GET", "/forwarding", "")
 	assert.Check(t, strings.Contains(a.body, `"verified"`), "the link verifies nothing: %s", a.body)
+	// An account that exists, and one that no request could reach, are refused.
+	ofOne := strings.ToUpper(one.Account)
+	for _, tt := range []struct {
+		status     int
+		path, body string
+	}{
+		{409, "/accounts", `{"account_id":"` + accountID + `"}`},
+		{409, "/accounts", `{"account_id":"` + accountID + `","isolated":true}`},
+		{409, "/accounts", `{"account_id":"` + ofOne + `","isolated":false}`},
+		{409, "/fixture", `{"accounts":[{"id":"` + ofOne + `"}]}`},
+		{422, planeOfOne + "/accounts", `{}`},
+		{422, planeOfOne + "/fixture", `{"accounts":[{"id":"` + two.Account + `"}]}`},
+		{200, planeOfOne + "/fixture", `{"accounts":[{"id":"` + ofOne + `"}]}`},
+	} {
+		h.want(tt.status, "POST", tt.path, tt.body)
+	}
+	h.network.must("GET", "/domains", "")
 	h.want(http.StatusOK, "POST", planeOfOne+"/reset", "")
 	if n := one.total("/domains"); n != 0 { // its token has survived
 		t.Errorf("%d domains after a reset", n)

@@ -31,7 +31,7 @@ type isolated struct {
 type AccountOptions struct {
 	AccountID string `json:"account_id,omitempty" doc:"The UUID of the account; a random one by default."`
 	Token     string `json:"token,omitempty" doc:"The token of the account's owner. The account then survives a reset, empty and with this token."`
-	Isolated  *bool  `json:"isolated,omitempty" doc:"Whether the account has a service of its own: domain names, messages, IPs, clock, outbox, journal, faults, snapshots and reset."`
+	Isolated  *bool  `json:"isolated,omitempty" doc:"Whether the account has a service of its own: domain names, messages, IPs, clock, outbox, journal, faults, snapshots and reset. mailhostd try: true by default, unless the server has the account."`
 }
 
 // Account is an account that was created, with its owner's token.
@@ -49,11 +49,21 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 	if o.AccountID != "" && !api.IsID(o.AccountID) {
 		return Account{}, invalid(errors.New("account_id: must be a UUID"))
 	}
-	if o.Isolated != nil && *o.Isolated || o.Isolated == nil && p.IsolateByDefault {
+	ids, err := s.Accounts(ctx)
+	if err != nil {
+		return Account{}, err
+	}
+	isolated, exists := o.Isolated != nil && *o.Isolated, slices.Contains(ids, api.CanonicalID(o.AccountID))
+	if !exists && (isolated || o.Isolated == nil && p.IsolateByDefault) {
 		return p.createIsolated(ctx, o)
 	}
+	if isolated { // it would hide the other one
+		return Account{}, &httpError{http.StatusConflict, fmt.Errorf("the account %s exists already, and is not isolated", o.AccountID)}
+	}
+	if err := p.checkReachable(o.AccountID); err != nil {
+		return Account{}, err
+	}
 	created := Account{AccountID: o.AccountID, Token: o.Token}
-	var err error
 	if o.Token == "" {
 		created.AccountID, created.Token, err = s.InitAccount(ctx, o.AccountID, ownerName)
 	} else if created.AccountID, err = s.InitAccountWithToken(ctx, o.AccountID, ownerName, o.Token); err == nil {
@@ -63,6 +73,18 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 	}
 	created.WorkspaceID = api.DefaultWorkspaceID(created.AccountID)
 	return created, err
+}
+
+// checkReachable returns an error for an account that the plane's service must not have, because
+// API sends its requests to another service.
+func (p *Plane) checkReachable(id string) error {
+	if _, ok := p.find(id); ok {
+		return &httpError{http.StatusConflict, fmt.Errorf("the account %s is isolated; use its own control plane", id)}
+	}
+	if p.only != "" && p.only != api.CanonicalID(id) {
+		return invalid(fmt.Errorf("this control plane has the isolated account %s only; use the server's", p.only))
+	}
+	return nil
 }
 
 // Keep makes an account survive resets, with its token.
@@ -90,7 +112,7 @@ func (p *Plane) createIsolated(ctx context.Context, o AccountOptions) (Account, 
 	if _, exists := p.isolated[id]; exists {
 		return Account{}, &apiserver.AccountInUseError{AccountID: id}
 	}
-	child := &Plane{Hostile: p.Hostile}
+	child := &Plane{Hostile: p.Hostile, only: id}
 	child.Faults.Seed = p.Faults.Seed
 	service, err := p.NewService(ctx, id, child)
 	if err != nil {

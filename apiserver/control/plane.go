@@ -51,11 +51,12 @@ type Plane struct {
 	// Replay responds to the operations of the API instead of the service; nil: the service does.
 	Replay *journal.Recording
 	// NewService creates the service of an isolated account, with the clock and the middleware of
-	// its plane; nil: there are no isolated accounts. IsolateByDefault makes every account of
+	// its plane; nil: there are no isolated accounts. IsolateByDefault makes every new account of
 	// POST /accounts an isolated one.
 	NewService       func(ctx context.Context, accountID string, p *Plane) (*apiserver.Service, error)
 	IsolateByDefault bool
 
+	only     string // the account of an isolated account's plane
 	inFlight inFlight
 
 	mu        sync.Mutex
