@@ -359,6 +359,9 @@ func TestInvalidFaults(t *testing.T) {
 		`{"operation":"get-mailbox","status":500,"drop":"after","account":"x","path":{"domain":"x"}}`: {
 			"account: must be", `path: the operation has no parameter "domain"`, "status, drop, hold, truncate, page_size: set exactly one",
 		},
+		`{"operation":"list-authorizations","page_size":1}`: {
+			"page_size: the operation returns no pages",
+		},
 		`{"operation":"*","drop":"during"}`:                {"drop: must be before or after"},
 		`{"operation":"*","hold":"x"}`:                     {"hold: must be before or after"},
 		`{"operation":"*","truncate":-1}`:                  {"truncate: must be"},

@@ -124,6 +124,7 @@ func TestJournalNamesFaults(t *testing.T) {
 			{Status: 503}, {Drop: fault.Before}, {Drop: fault.After}, {Truncate: new(3)},
 		} {
 			r.Operation, r.Times = "create-workspace", 1
+			r.Body = map[string]any{"name": new("Sales")} // not the type that a request's body has
 			h.add(r)
 		}
 		for range 5 {
@@ -132,9 +133,6 @@ func TestJournalNamesFaults(t *testing.T) {
 		var got []string
 		for _, e := range h.recorded("create-workspace") {
 			got = append(got, fmt.Sprintf("%s %d %s", e.Fault, e.Status, e.ResponseOmitted))
-			if strings.HasPrefix(e.Fault, "f2") || e.Fault == "f1" { // the body was not read
-				continue
-			}
 			assert.Check(t, string(e.Request) == `{"name":"Sales"}`, "%s: request %s", e.Fault, e.Request)
 		}
 		want := "[f1 503  f2 0  f3 0  f4 409 it is not complete JSON  409 ]"

@@ -26,6 +26,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -82,7 +83,12 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 	if !i.wired.Load() {
 		return "", errors.New("no service has these faults: create it with their Middleware in apiserver.Options first")
 	}
-	r.Path, r.Body, r.Headers = maps.Clone(r.Path), maps.Clone(r.Body), maps.Clone(r.Headers)
+	body, err := json.Marshal(r.Body)
+	if err != nil {
+		return "", fmt.Errorf("body: %w", err)
+	}
+	r.Path, r.Body, r.Headers = maps.Clone(r.Path), nil, maps.Clone(r.Headers)
+	_ = json.Unmarshal(body, &r.Body) // numbers and lists have the types of a request's
 	i.monitor.Do(func() {
 		i.added++
 		random := rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)) //nolint:gosec // it has to be reproducible

@@ -45,9 +45,7 @@ func Track(ctx context.Context) (context.Context, func() string) {
 // apply performs the rule's action on a request. A request that waits is released when
 // the rule is removed, the client disconnects or the service drains.
 func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if wait > 0 || a.Hold == Before {
-		r, _ = withBodyRead(r)
-	}
+	r, _ = withBodyRead(r) // so that a journal has it, whatever the action
 	waiting, cancel := monitor.Until(r.Context(), apiserver.RequestOf(r.Context()).Draining)
 	defer cancel()
 	if wait > 0 {
@@ -103,10 +101,9 @@ func resetConnection(w http.ResponseWriter) bool {
 
 // withShortPage returns a request for a list with the rule's page size at most.
 func (a *activeRule) withShortPage(r *http.Request) *http.Request {
-	_, isList := apiserver.RequestOf(r.Context()).Operation.Request.FieldByName("PageSize")
 	query := r.URL.Query()
 	n, err := strconv.Atoi(cmp.Or(query.Get("page_size"), strconv.Itoa(api.MaxPageSize)))
-	if a.PageSize == 0 || !isList || err != nil || n <= a.PageSize {
+	if a.PageSize == 0 || !hasPages(apiserver.RequestOf(r.Context()).Operation) || err != nil || n <= a.PageSize {
 		return r
 	}
 	query.Set("page_size", strconv.Itoa(a.PageSize))

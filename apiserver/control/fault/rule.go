@@ -176,10 +176,10 @@ func count(conditions ...bool) (n int) {
 
 func (r Rule) selectorProblems() (problems []string) {
 	var parameters []string
-	found := false
+	found, pages := false, false
 	for _, operation := range api.Specs() {
 		if r.Operation == Any || r.Operation == operation.ID {
-			found = true
+			found, pages = true, pages || hasPages(operation)
 			parameters = append(parameters, operation.PathParameters()...)
 		}
 	}
@@ -189,12 +189,21 @@ func (r Rule) selectorProblems() (problems []string) {
 	if r.Account != "" && !api.IsID(r.Account) {
 		problems = append(problems, "account: must be the account's UUID")
 	}
+	if r.PageSize > 0 && !pages {
+		problems = append(problems, "page_size: the operation returns no pages")
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Path)) {
 		if !slices.Contains(parameters, name) {
 			problems = append(problems, `path: the operation has no parameter "`+name+`"`)
 		}
 	}
 	return problems
+}
+
+// hasPages reports whether an operation has the parameter page_size.
+func hasPages(operation api.Spec) bool {
+	_, ok := operation.Request.FieldByName("PageSize")
+	return ok
 }
 
 // selects reports whether the rule applies to a request, whose body has these members.
