@@ -307,12 +307,15 @@ func TestReplay(t *testing.T) {
 		return strings.Join(all, "\n")
 	}
 	want := normal(calls(h.inProcess))
+	h.inProcess.must("POST", "/mailboxes/export", "{}")
 	recording, err := journal.ReadRecording(&recorded)
 	assert.Assert(t, err == nil && recording.AccountID() == accountID, "%v, %+v", err, recording)
 	replayed := newReplay(t, recording)
 	assert.Check(t, is.Equal(normal(calls(replayed)), want), "replayed")
 	a := replayed.do("GET", "/domains", "")
 	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "recording"), "%+v", a)
+	a = replayed.do("POST", "/mailboxes/export", "{}")
+	assert.Check(t, a.status == http.StatusNotImplemented && strings.Contains(a.body, "not application/json"), "%+v", a)
 	_, err = journal.ReadRecording(strings.NewReader("no JSON"))
 	assert.Check(t, err != nil, "no JSON is a recording")
 }

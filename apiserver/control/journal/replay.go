@@ -63,6 +63,8 @@ func (rec *Recording) Middleware(next http.Handler) http.Handler {
 		switch {
 		case e == nil:
 			api.NewError(http.StatusNotImplemented, api.TypeInternal, "the recording has no response to this request").Write(w)
+		case e.ResponseOmitted != "":
+			api.NewError(http.StatusNotImplemented, api.TypeInternal, "the recording has no body of this response: %s", e.ResponseOmitted).Write(w)
 		case e.Status == 0:
 			panic(http.ErrAbortHandler)
 		default:
