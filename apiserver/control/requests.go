@@ -94,8 +94,8 @@ func (h server) showJournal(r *http.Request) (any, error) {
 	}
 	var err error
 	if s := q.Get("status"); s != "" {
-		if filter.Status, err = strconv.Atoi(s); err != nil {
-			return nil, invalid(errors.New("status: must be a whole number"))
+		if filter.Status, err = strconv.Atoi(s); err != nil || filter.Status == 0 {
+			return nil, invalid(errors.New("status: must be a status code; use fault for requests that got none"))
 		}
 	}
 	if s := q.Get("since"); s != "" {

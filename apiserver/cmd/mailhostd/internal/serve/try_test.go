@@ -74,6 +74,7 @@ func TestTestFlags(t *testing.T) {
 		{[]string{"--replay", file, "sh", "-c", request("")}, "the recording has no response"},
 		{[]string{"--strict", "sh", "-c", request("?pagesize=9")}, `"extra_forbidden"`},
 		{[]string{"--hostile", "sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/faults"`}, `"jitter":true`},
+		{[]string{"--fixture", mailhostdtest.FixturePath, "sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/accounts/$(curl -s "$MAILHOST_CONTROL_URL/accounts" -d '{}' | cut -d '"' -f 4)/fixture"`}, `"taken":["`},
 		{[]string{"sh", "-c", `curl -s "$MAILHOST_CONTROL_URL/accounts" -d '{}'; curl -s "$MAILHOST_CONTROL_URL/accounts"`}, `"isolated":true}]`},
 	} {
 		code, stdout, stderr := mailhostdtest.RunWith(t, environ, append([]string{"try"}, tt.args...)...)
