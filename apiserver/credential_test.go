@@ -117,7 +117,7 @@ func TestAccountIDIsAnyUUID(t *testing.T) {
 // and the service might use different ones.
 func TestTwoCredentials(t *testing.T) {
 	h := apitest.New(t)
-	token, err := h.Service.IssueOwnerToken(t.Context(), accountID, "t")
+	token, err := h.Service.IssueOwnerToken(t.Context(), "urn:uuid:"+accountID, "t")
 	assert.NilError(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/public/accounts/"+accountID+"/mailboxes", nil)
 	r.Header["Authorization"] = []string{"Bearer " + token, "Bearer " + token}

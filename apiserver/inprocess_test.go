@@ -203,6 +203,7 @@ func TestOwnerClient(t *testing.T) {
 			})
 		}
 	})
+	h.HTTP = h.Service.OwnerClient("urn:uuid:" + accountID) // any form of a UUID
 	h.Do("GET", "/mailboxes", nil, "Authorization", "Bearer x").Want(200)
 	if h.As("").Get("/mailboxes").Want(401); !slices.Equal(trusted, []bool{true, false}) {
 		t.Errorf("the requests are trusted: %v", trusted)

@@ -40,7 +40,7 @@ type Caller struct {
 // Owner returns the owner that every account comes with, for whom only in-process requests act.
 func Owner(accountID string) Caller {
 	owner := OwnerSubject(accountID)
-	return Caller{AccountID: accountID, Subjects: []store.Subject{owner}, UserID: owner.ID}
+	return Caller{AccountID: api.CanonicalID(accountID), Subjects: []store.Subject{owner}, UserID: owner.ID}
 }
 
 // Operator returns the caller for a person with access to the database, whom nothing can lock

@@ -297,7 +297,7 @@ func (a Accounts) LogRestore(ctx context.Context, operator string) error {
 func (a Accounts) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
 	err = a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.IssueOwnerToken)
-		token, err = a.issueOwnerToken(tx, accountID, name)
+		token, err = a.issueOwnerToken(tx, api.CanonicalID(accountID), name)
 		return err
 	})
 	return token, err
