@@ -213,6 +213,7 @@ func TestValidation(t *testing.T) {
 				r.path["dns_record_id"] = idOf(record, "id")
 			}
 			for _, in := range inputsOf(spec) {
+				assert.Check(t, in.loc[0] != "body" || in.required || in.element || in.nullable, "%v may be null, which the document does not say", in.loc)
 				for _, b := range in.breakages() {
 					a := r.broken(in.loc, b.value).send(c)
 					if a.Refused(422, strings.Join(in.loc, ".")+" "+b.typ); a.Str("detail.0.msg") != b.msg {

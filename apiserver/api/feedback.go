@@ -30,9 +30,9 @@ type Feedback struct {
 type SubmitFeedbackBody struct {
 	Title              string   `json:"title" minLength:"1" maxLength:"255" format:"name"`
 	Description        string   `json:"description" minLength:"1" maxLength:"10000" pattern:"^[^\\x00]*$"`
-	Category           string   `json:"category,omitempty" enum:"bug_report,product_feedback,feature_request,other" default:"other"`
-	Attributes         FreeForm `json:"attributes,omitempty" doc:"Free-form; at most 16384 bytes as compact JSON"`
-	PaidProductFeature bool     `json:"paid_product_feature,omitempty" default:"false"`
+	Category           string   `json:"category,omitempty" enum:"bug_report,product_feedback,feature_request,other" default:"other" nullable:"true"`
+	Attributes         FreeForm `json:"attributes,omitempty" nullable:"true" doc:"Free-form; at most 16384 bytes as compact JSON"`
+	PaidProductFeature bool     `json:"paid_product_feature,omitempty" default:"false" nullable:"true"`
 }
 
 type SubmitFeedbackRequest = KeyedRequest[SubmitFeedbackBody]

@@ -26,7 +26,7 @@ type CreateMasterPasswordBody struct {
 	Name        string  `json:"name" minLength:"1" maxLength:"100" format:"name" doc:"Display name, unique within its scope"`
 	Domain      *string `json:"domain,omitempty" nullable:"true" doc:"Domain UUID or domain name: the scope is that domain"`
 	WorkspaceID *string `json:"workspace_id,omitempty" format:"uuid" nullable:"true" doc:"The scope is that workspace"`
-	Generate    bool    `json:"generate,omitempty" default:"false" doc:"Generate the secret instead of supplying it"`
+	Generate    bool    `json:"generate,omitempty" default:"false" nullable:"true" doc:"Generate the secret instead of supplying it"`
 	Value       *string `json:"value,omitempty" minLength:"4" maxLength:"256" nullable:"true" doc:"The secret when it is not generated"`
 }
 
