@@ -155,6 +155,7 @@ var errorTypes = []struct {
 		api.TypeGreaterThanEqual, api.TypeLessThanEqual, api.TypeBool, api.TypeDatetime, api.TypeEnum, api.TypeList, api.TypeTooShort,
 		api.TypeTooLong, api.TypeDict,
 	}, "A field or a parameter is missing, or does not match its schema.", "Correct the place that `loc` names."},
+	{http.StatusUnprocessableEntity, []string{api.TypeExtra}, "The operation has no such member or parameter. Only a server for tests refuses it, with `--strict`.", "Correct its name."},
 	{http.StatusUnprocessableEntity, []string{api.TypeValue}, "A rule of the API forbids the value. The message explains the rule.", "Correct the place that `loc` names."},
 	{http.StatusTooManyRequests, []string{api.TypeRateLimited}, "A limit is used up.", "Wait for the seconds in `Retry-After`."},
 	{http.StatusInternalServerError, []string{api.TypeInternal}, "The service failed. A create may have succeeded.", "Search for the object before you send the request again, or use the same `Idempotency-Key`."},
