@@ -79,15 +79,15 @@ func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWrite
 		done.header.Set("Content-Length", strconv.Itoa(max(whole, done.body.Len()+1)))
 		done.send(w)
 		_ = http.NewResponseController(w).Flush()
-	case a.RST && resetConnection(w):
+	case a.RST && resetConnection(r.Context(), w):
 		return
 	}
 	panic(http.ErrAbortHandler)
 }
 
-// resetConnection makes TCP reset a connection. It returns false in process and with HTTP/2,
-// whose streams are reset anyway.
-func resetConnection(w http.ResponseWriter) bool {
+// resetConnection makes TCP reset a connection, once the request's context ends: a journal has the
+// request then. It returns false in process and with HTTP/2, whose streams are reset anyway.
+func resetConnection(ctx context.Context, w http.ResponseWriter) bool {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return false
@@ -95,7 +95,7 @@ func resetConnection(w http.ResponseWriter) bool {
 	if tcp, ok := conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = tcp.SetLinger(0)
 	}
-	_ = conn.Close()
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return true
 }
 
