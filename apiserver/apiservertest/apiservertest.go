@@ -116,7 +116,7 @@ func Start(t testing.TB, options ...Option) *Server {
 // New is [Start] without a test, such as for TestMain. The caller closes the service.
 func New(options ...Option) (*Server, error) {
 	plane := new(control.Plane)
-	o := settings{Options: apiserver.Options{
+	o := settings{fixture: new(fixture.Fixture), Options: apiserver.Options{
 		Clock: plane.Clock.Now, Middleware: plane.Middleware, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
 	}}
 	for _, option := range options {
@@ -145,12 +145,10 @@ func (s *Server) start(ctx context.Context, o settings) (err error) {
 	}
 	s.http.Config.Handler = s.Service.Handler()
 	s.http.Start()
-	if o.fixture != nil {
-		if err = s.Service.LoadFixture(ctx, o.fixture); err != nil {
-			return err
-		}
+	if err = s.Service.LoadFixture(ctx, o.fixture); err != nil {
+		return err
 	}
-	if o.fixture == nil || len(o.fixture.Accounts) == 0 {
+	if len(o.fixture.Accounts) == 0 {
 		s.Account, err = s.newAccount(ctx)
 		return err
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 		return Account{}, invalid(errors.New("account_id: must be a UUID"))
 	}
 	ids, err := s.Accounts(ctx)
-	if err != nil {
+	if err = cmp.Or(err, p.checkReachable(o.AccountID)); err != nil {
 		return Account{}, err
 	}
 	isolated, exists := o.Isolated != nil && *o.Isolated, slices.Contains(ids, api.CanonicalID(o.AccountID))
@@ -59,9 +60,6 @@ func (p *Plane) CreateAccount(ctx context.Context, s *apiserver.Service, o Accou
 	}
 	if isolated { // it would hide the other one
 		return Account{}, &httpError{http.StatusConflict, fmt.Errorf("the account %s exists already, and is not isolated", o.AccountID)}
-	}
-	if err := p.checkReachable(o.AccountID); err != nil {
-		return Account{}, err
 	}
 	created := Account{AccountID: o.AccountID, Token: o.Token}
 	if o.Token == "" {

@@ -26,8 +26,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -77,18 +75,16 @@ type activeRule struct {
 // Add appends a rule and returns its id. The error lists everything that is wrong with
 // the rule, or reports that no service has the Middleware.
 func (i *Injector) Add(r Rule) (id string, err error) {
-	if err := invalid(r.problems()); err != nil {
+	data, err := json.Marshal(r)
+	if err == nil {
+		r, err = ParseRule(data) // the values of Body have the types of a request's
+	}
+	if err != nil {
 		return "", err
 	}
 	if !i.wired.Load() {
 		return "", errors.New("no service has these faults: create it with their Middleware in apiserver.Options first")
 	}
-	body, err := json.Marshal(r.Body)
-	if err != nil {
-		return "", fmt.Errorf("body: %w", err)
-	}
-	r.Path, r.Body, r.Headers = maps.Clone(r.Path), nil, maps.Clone(r.Headers)
-	_ = json.Unmarshal(body, &r.Body) // numbers and lists have the types of a request's
 	i.monitor.Do(func() {
 		i.added++
 		random := rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)) //nolint:gosec // it has to be reproducible

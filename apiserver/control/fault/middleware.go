@@ -101,16 +101,16 @@ func resetConnection(ctx context.Context, w http.ResponseWriter) bool {
 
 // withShortPage returns a request for a list with the rule's page size at most.
 func (a *activeRule) withShortPage(r *http.Request) *http.Request {
+	_, isList := apiserver.RequestOf(r.Context()).Operation.Request.FieldByName("PageSize")
 	query := r.URL.Query()
 	n, err := strconv.Atoi(cmp.Or(query.Get("page_size"), strconv.Itoa(api.MaxPageSize)))
-	if a.PageSize == 0 || !hasPages(apiserver.RequestOf(r.Context()).Operation) || err != nil || n <= a.PageSize {
+	if a.PageSize == 0 || !isList || err != nil || n <= a.PageSize {
 		return r
 	}
 	query.Set("page_size", strconv.Itoa(a.PageSize))
-	short, u := *r, *r.URL
-	u.RawQuery = query.Encode()
-	short.URL = &u
-	return &short
+	short := r.Clone(r.Context())
+	short.URL.RawQuery = query.Encode()
+	return short
 }
 
 // withBodyRead reads the body of a request in advance, and returns it too. Only then does
@@ -143,7 +143,7 @@ var errorTypes = map[int]string{
 }
 
 func (a *activeRule) writeError(w http.ResponseWriter, r *http.Request) {
-	if a.RetryAfter > 0 && (a.HTML || a.RetryAfterDate) {
+	if a.RetryAfter > 0 {
 		after := strconv.Itoa(a.RetryAfter)
 		if a.RetryAfterDate {
 			after = apiserver.RequestOf(r.Context()).Now().Add(time.Duration(a.RetryAfter) * time.Second).UTC().Format(http.TimeFormat)
@@ -162,9 +162,6 @@ func (a *activeRule) writeError(w http.ResponseWriter, r *http.Request) {
 		other = api.TypeInternal
 	}
 	e := api.NewError(a.Status, cmp.Or(errorTypes[a.Status], other), "injected by fault %s of the control plane", a.ID)
-	if a.RetryAfter > 0 && !a.RetryAfterDate {
-		e = e.RetryAfter(a.RetryAfter)
-	}
 	if a.Status == http.StatusUnauthorized {
 		e = e.With("WWW-Authenticate", "Bearer")
 	}

@@ -179,7 +179,8 @@ func (r Rule) selectorProblems() (problems []string) {
 	found, pages := false, false
 	for _, operation := range api.Specs() {
 		if r.Operation == Any || r.Operation == operation.ID {
-			found, pages = true, pages || hasPages(operation)
+			_, isList := operation.Request.FieldByName("PageSize")
+			found, pages = true, pages || isList
 			parameters = append(parameters, operation.PathParameters()...)
 		}
 	}
@@ -198,12 +199,6 @@ func (r Rule) selectorProblems() (problems []string) {
 		}
 	}
 	return problems
-}
-
-// hasPages reports whether an operation has the parameter page_size.
-func hasPages(operation api.Spec) bool {
-	_, ok := operation.Request.FieldByName("PageSize")
-	return ok
 }
 
 // selects reports whether the rule applies to a request, whose body has these members.

@@ -222,15 +222,11 @@ func (c settings) options(db store.Store, plane *control.Plane, s *server, log *
 	if s.control != nil {
 		middleware = func(h http.Handler) http.Handler { return s.middleware(plane.Middleware(h)) }
 	}
-	// The settings of the fixture are those of isolated accounts too.
-	if n := plane.Fixture.MaxMailboxes; n != nil {
-		c.MaxMailboxes = *n
-	}
 	return apiserver.Options{
 		Store: db, Logger: log, Registrar: api.Value(plane.Fixture.Registrar), PublishedOnly: c.PublishedOnly, Strict: c.Strict, Random: c.random(""),
 		PublicURL: publicURL, Clock: plane.Clock.Now,
 		Middleware: middleware,
-		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: c.MaxMailboxes, MaxDedicatedIPs: c.MaxDedicatedIPs,
+		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: api.Value(cmp.Or(plane.Fixture.MaxMailboxes, &c.MaxMailboxes)), MaxDedicatedIPs: c.MaxDedicatedIPs,
 	}
 }
 
