@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -177,13 +178,13 @@ func double(t *testing.T, configure func(*control.Plane)) (h *harness, url strin
 // TestIsolatedAccounts checks that two isolated accounts can do the same at once, and see nothing of each other.
 func TestIsolatedAccounts(t *testing.T) {
 	t.Parallel()
-	h, url := double(t, func(p *control.Plane) { p.IsolateByDefault = true })
+	h, base := double(t, func(p *control.Plane) { p.IsolateByDefault = true })
 	create := func() (c caller, plane string) {
 		made := h.want(http.StatusCreated, "POST", "/accounts", `{}`)
 		id := made["account_id"].(string)
 		want := "http://example.com/accounts/" + id
 		assert.Assert(t, made["isolated"] == true && made["control_url"] == want, "%v", made)
-		return caller{&apitest.Client{T: t, HTTP: http.DefaultClient, URL: url, Account: id, Token: made["token"].(string)}}, "/accounts/" + id
+		return caller{&apitest.Client{T: t, HTTP: http.DefaultClient, URL: base, Account: id, Token: made["token"].(string)}}, "/accounts/" + id
 	}
 	one, planeOfOne := create()
 	two, planeOfTwo := create()
@@ -192,7 +193,10 @@ func TestIsolatedAccounts(t *testing.T) {
 		c.must("POST", "/forwarding", `{"target_email":"archive@compliance.example"}`)
 	}
 	h.want(http.StatusOK, "POST", planeOfOne+"/clock", `{"advance":"72h"}`)
-	h.want(201, "POST", planeOfOne+"/faults", `{"operation":"list-domains","status":418}`)
+	w := h.raw("POST", planeOfOne+"/faults", `{"operation":"list-domains","status":418}`)
+	added, err := (&url.URL{Path: planeOfOne + "/faults"}).Parse(w.Header().Get("Location"))
+	assert.NilError(t, err)
+	h.want(200, "GET", added.Path, "")
 	a := two.do("GET", "/domains", "")
 	assert.Check(t, a.status == http.StatusOK, "a fault of one account is in the other: %+v", a)
 	a = one.do("GET", "/domains", "")

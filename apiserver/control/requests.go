@@ -43,7 +43,7 @@ func (h server) addFault(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return created{fault.State{ID: id, Rule: rule}, "/faults/" + id}, nil
+	return created{fault.State{ID: id, Rule: rule}, "faults/" + id}, nil // in the same control plane
 }
 
 func (h server) showFault(r *http.Request) (any, error) {
