@@ -27,10 +27,11 @@ func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, furth
 		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", service.Bullets(lines(removed)), mailNote(removed), further))
 }
 
-// warnUnnamed warns in a plan that takes over a domain which it does not know.
-func warnUnnamed(diags *diag.Diagnostics) {
-	diags.AddAttributeWarning(path.Root("domain"), "The plan can't name the DNS records that the zone removes",
-		"Only the apply will know the domain. If it exists already, the apply removes every record of it that neither records nor ignore has. To see them before, set domain to a value that the plan knows, such as the name of the domain.")
+// warnUnnamed warns in a plan that does not know the domain that it takes over, or the records or
+// ignore of a zone.
+func warnUnnamed(diags *diag.Diagnostics, attribute string) {
+	diags.AddAttributeWarning(path.Root(attribute), "The plan can't name the DNS records that the zone removes",
+		"Only the apply will know domain, records or ignore. It removes the records of the domain that neither records nor ignore has. To see them before, set these attributes to values that the plan knows, such as the name of the domain.")
 }
 
 // warnPurged warns after the apply that has taken a domain over about what it has removed:

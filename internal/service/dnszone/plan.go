@@ -55,7 +55,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
-		warnUnnamed(diags)
+		warnUnnamed(diags, "domain")
 		return
 	}
 	ref := plan.Domain.ValueString()
@@ -156,10 +156,19 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	check(entries, config.Ignore, name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)
 	plan.Records, plan.Purged = keepSpelling(config.Records, entries, state.Records, prior), state.Purged
-	if diags.HasError() || config.Records.IsUnknown() {
+	if diags.HasError() {
 		return
 	}
 	before, o := contents(prior), originOf(ctx, req.Private)
+	if _, isKnown := patternsOf(config.Ignore, name); !isKnown || config.Records.IsUnknown() {
+		if !config.Ignore.Equal(state.Ignore) {
+			plan.Purged = types.ListUnknown(types.StringType)
+		}
+		if !z.canOnlyCreate(ctx, sorted(before)) {
+			warnUnnamed(diags, "records")
+		}
+		return
+	}
 	var purged []record
 	if !config.Ignore.Equal(state.Ignore) {
 		purged, _ = removedFrom(o.ignored(name), entries, config.Ignore, name)

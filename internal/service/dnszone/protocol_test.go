@@ -155,8 +155,11 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("unknown %s: the plan is %s", name, plan.State)
 		}
 	}
-	_, diags = p.Walk().Plan(typeName, map[string]any{"domain": "example.com", "records": acctest.Unknown}, beside)
-	assert.Check(t, len(diags) == 0, "unknown records: %s", acctest.Render(diags))
+	for _, config := range []map[string]any{{"domain": "example.com", "records": acctest.Unknown}, zoneOf(nil, "ignore", []any{acctest.Unknown})} {
+		plan, diags := p.Walk().Plan(typeName, config, beside)
+		acctest.Expect(t, diags, "WARNING", "can't name the DNS records that the zone removes")
+		assert.Check(t, acctest.Attributes(plan.State)["purged"].IsKnown() == (config["ignore"] == nil), "the plan is %s", plan.State)
+	}
 	// Without a token, a plan sends nothing.
 	for _, config := range []map[string]any{zoneOf(nil), nil} {
 		_, diags = s.ProtocolOfUnknownToken(t, false).Plan(typeName, config, beside)

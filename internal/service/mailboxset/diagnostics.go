@@ -54,8 +54,8 @@ func addTooMany(diags *diag.Diagnostics, set model, addresses []string, allowed 
 // addUnknownMap refuses a plan that can't name the mailboxes that it may delete.
 func addUnknownMap(diags *diag.Diagnostics) {
 	diags.AddAttributeError(mailboxesPath, "The plan can't name the mailboxes that it would delete",
-		"Only the apply will know the keys of mailboxes, and max_deletions allows it to delete mailboxes that this plan does not name.\n\n"+
-			"Set mailboxes to a map whose keys the plan knows, or set max_deletions to 0 (or remove it) for this apply.")
+		"Only the apply will know the keys of mailboxes, and max_deletions or retired may allow it to delete mailboxes that this plan does not name.\n\n"+
+			"Set mailboxes to a map whose keys the plan knows, or set max_deletions to 0 (or remove it) for this apply, and retired to a value that the plan knows.")
 }
 
 // warnReleased warns in a plan that drops mailboxes from the set and leaves them as they are.

@@ -170,7 +170,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	imported := service.GetPrivate[bool](ctx, req.Private, importedKey)
 	if plan.Mailboxes.IsUnknown() {
 		plan.forget()
-		if len(prior.entries) > 0 && plan.MaxDeletions.ValueInt64() > 0 && !imported {
+		if len(prior.entries) > 0 && plan.mayDelete(imported) {
 			addUnknownMap(diags)
 		}
 		return

@@ -110,7 +110,7 @@ func TestPlans(t *testing.T) {
 		maps.Copy(all, more)
 		return all
 	}
-	unknownMap := func(most int) changes {
+	unknownMap := func(most any) changes {
 		return changes{"domain": "example.com", "mailboxes": acctest.Unknown, "max_deletions": most}
 	}
 	computed := []string{"addresses", "ids", "unmanaged"}
@@ -133,6 +133,8 @@ func TestPlans(t *testing.T) {
 		"create: another creates one":          {config: set(nil, "zoe"), other: one("zoe", nil), want: []string{"ERROR", "Another resource creates 1 mailbox of the set", "zoe"}},
 		"update: unknown map":                  {config: unknownMap(0), unknown: computed},
 		"update: unknown map, with deletions":  {config: unknownMap(1), want: []string{"ERROR", "can't name"}},
+		"update: unknown map and number":       {config: unknownMap(acctest.Unknown), want: []string{"ERROR", "can't name"}},
+		"update: unknown map and retired":      {config: changes{"domain": "example.com", "mailboxes": acctest.Unknown, "retired": acctest.Unknown}, want: []string{"ERROR", "can't name"}},
 		"update: unknown name":                 {config: changes{"domain": "example.com", "mailboxes": map[string]any{"bob": set(nil, "bob")["mailboxes"].(map[string]any)["bob"], "ann": map[string]any{"first_name": acctest.Unknown, "last_name": "Doe"}}}},
 		"empty: unknown map":                   {config: unknownMap(1), unknown: computed},
 		"update: unknown domain":               {config: set(changes{"domain": acctest.Unknown, "max_deletions": 2}, "ann", "bob")},
@@ -145,6 +147,7 @@ func TestPlans(t *testing.T) {
 		"update: a key changes, refused":       {config: set(nil, "ann", "rob"), want: []string{"ERROR", "would delete 1 mailbox", changed}},
 		"update: a key leaves, refused":        {config: set(nil, "ann"), want: []string{"ERROR at AttributeName(\"max_deletions\")", "would delete 1 mailbox of example.com, and max_deletions is 0", "bob@example.com", "retired", "moved block"}, not: changed},
 		"import: unknown map":                  {config: unknownMap(1), unknown: computed},
+		"import: unknown retired":              {config: set(changes{"retired": acctest.Unknown}, "ann"), want: []string{"ERROR", "would delete 1 mailbox", "bob@example.com"}, not: "releases"},
 		"import: a mailbox that is retired":    {config: set(changes{"retired": changes{"bob": "delete"}}, "ann"), want: []string{"WARNING", "deletes 1 mailbox", "bob@example.com"}, not: "releases"},
 		"import: a mailbox without a key":      {config: set(nil, "ann"), want: []string{"WARNING", "releases 1 mailbox", "They were imported", "bob@example.com"}, not: "deletes"},
 		"destroy: another adopts one":          {other: one("ann", changes{"on_existing": "adopt"}), want: []string{"ERROR", "Other resources have 1 mailbox of the set", "destroys what the other one keeps", "ann@example.com", "in retired"}},
