@@ -104,8 +104,8 @@ func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country
 				!r.Walk().IsInState(o) && !r.Walk().IsGone(o)
 		})
 	if found != nil {
-		diags.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state does not have",
-			"The apply claims and pays for another one. No domain uses the existing one, whose id is "+found.ID+". If an earlier apply has claimed it and lost it, use it instead:\n\n"+
+		diags.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state may not have",
+			"The apply claims and pays for another one. No domain uses the existing one, whose id is "+found.ID+". Unless a resource has it (an apply, and a plan with -target, do not see the whole state), an earlier apply may have claimed it and lost it. Use it instead then:\n\n"+
 				service.ImportAdvice("mailhost_dedicated_ip", found.ID))
 	}
 	return found != nil

@@ -58,9 +58,9 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 			return a.RevokedAt == nil && !r.Walk().IsInState(o) && !r.Walk().IsGone(o)
 		})
 	if found != nil {
-		diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("An active %s exists that the state does not have", plan.String()),
+		diags.AddAttributeWarning(path.Root("name"), fmt.Sprintf("An active %s exists that the state may not have", plan.String()),
 			fmt.Sprintf("Its id is %s, it was created at %s, and its token ends in %s. The apply creates another one with the same name.\n\n"+
-				"If this apply replaces that one, as a rotation with create_before_destroy does, nothing is left over. If an earlier apply has created it and lost it, revoke it: nobody may have its token, but whoever has can use it.", found.ID, found.CreatedAt, found.TokenLast4))
+				"If a resource has that one (an apply, and a plan with -target, do not see the whole state), or this apply replaces it, as a rotation with create_before_destroy does, nothing is left over. If an earlier apply has created it and lost it, revoke it: nobody may have its token, but whoever has can use it.", found.ID, found.CreatedAt, found.TokenLast4))
 	}
 }
 
