@@ -1,6 +1,7 @@
 package mailboxset
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,8 +155,16 @@ type failure struct {
 // maxFailures limits the diagnostics of one apply. What is left is one more.
 const maxFailures = 100
 
+// reason returns why the entry was not applied, which other entries may share.
+func (f failure) reason() string {
+	if refused, ok := errors.AsType[*client.Error](f.err); ok {
+		return refused.Reason()
+	}
+	return f.err.Error()
+}
+
 // addFailures reports why entries were not applied, each at its own key. Entries with the same
-// error share a diagnostic. asWarnings is for a create that has succeeded in part.
+// reason share a diagnostic. asWarnings is for a create that has succeeded in part.
 func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 	add := func(at path.Path, summary, detail string) {
 		if asWarnings {
@@ -165,14 +174,14 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 		}
 	}
 	slices.SortFunc(failures, func(a, b failure) int { return strings.Compare(a.key, b.key) })
-	shared := map[error][]string{} // a request that failed as a whole is one error
+	shared := map[string][]string{}
 	for _, f := range failures {
-		shared[f.err] = append(shared[f.err], at(f.key).String())
+		shared[f.reason()] = append(shared[f.reason()], at(f.key).String())
 	}
 	var rest []string
 	n := 0
 	for _, f := range failures {
-		keys := shared[f.err]
+		keys := shared[f.reason()]
 		if keys == nil {
 			continue // reported
 		}
@@ -180,7 +189,7 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 			rest = append(rest, f.summary)
 			continue
 		}
-		shared[f.err] = nil
+		shared[f.reason()] = nil
 		var own diag.Diagnostics
 		service.AddError(&own, f.err, f.summary, nil)
 		if client.IncidentOf(f.err) != nil && !asWarnings {

@@ -315,7 +315,8 @@ func TestGone(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR: Can't create the mailbox set of example.com", "domain = mailhost_domain.main.name")
 }
 
-// TestManyFailures checks that an apply reports the first hundred failures at their keys.
+// TestManyFailures checks that an apply reports the first hundred failures at their keys, and those
+// of one reason together.
 func TestManyFailures(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -332,6 +333,13 @@ func TestManyFailures(t *testing.T) {
 	o, diags := p.ApplyPlan(t.Context(), typeName, set(nil, keys...), nil, plan)
 	acctest.Expect(t, diags, "102 of 103 mailboxes of example.com were not created", `ElementKeyString("m000")`, `ElementKeyString("m099")`, "2 further entries were not applied", "m100", "m101")
 	expect(t, o, "mailboxes", "zoe=Jane Doe")
+
+	o, diags = p.Walk().Apply(t.Context(), typeName, set(nil, "zoe", "ann", "bob"), o)
+	p.NoErrors(diags)
+	s.Fault(t, fault.Rule{Operation: "update-mailbox", Status: 403})
+	_, diags = p.Walk().Apply(t.Context(), typeName, set(nil, "zoe=Joan Doe", "ann=Joan Doe", "bob=Joan Doe"), o)
+	acctest.Expect(t, diags, "ERROR at AttributeName(\"mailboxes\"): Can't update the mailbox ann@example.com, and 2 more", `mailboxes["zoe"]`)
+	assert.Check(t, len(diags) == 1, "the diagnostics are %s", acctest.Render(diags))
 }
 
 // TestPublishedOnly checks that an API without lifecycle operations is enough, and that
