@@ -177,7 +177,7 @@ func TestPartialCreate(t *testing.T) {
 	planned := plan
 	o, diags := p.ApplyPlan(t.Context(), typeName, set(nil, "ann", "bob"), nil, plan)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "WARNING", "1 of 2 mailboxes of example.com were not created", `WARNING at AttributeName("mailboxes").ElementKeyString("bob")`, "bob@example.com", "on_existing")
+	acctest.Expect(t, diags, "WARNING", "1 of 2 mailboxes of example.com were not created", `WARNING at AttributeName("mailboxes").ElementKeyString("bob")`, "bob@example.com", "on_existing", "alias of another mailbox")
 	expect(t, o, "mailboxes", "ann=Jane Doe")
 	o, _ = p.Walk().Read(typeName, o)
 	expect(t, o, "unmanaged", "bob@example.com")

@@ -213,7 +213,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 }
 
-const adoptAdvice = `To manage it with this set, set on_existing = "adopt". Otherwise remove its entry, or choose another key.`
+const adoptAdvice = `To manage the mailbox with this set, set on_existing = "adopt" and run apply again. Otherwise, or if the address is an alias of another mailbox, remove its entry, or choose another key.`
 
 // apply is one create, update or delete of a set.
 type apply struct {
