@@ -161,9 +161,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	before, o := contents(prior), originOf(ctx, req.Private)
 	if _, isKnown := patternsOf(config.Ignore, name); !isKnown || config.Records.IsUnknown() {
-		if !config.Ignore.Equal(state.Ignore) {
-			plan.Purged = types.ListUnknown(types.StringType)
-		}
+		plan.Purged = types.ListUnknown(types.StringType)
 		if !z.canOnlyCreate(ctx, sorted(before)) {
 			warnUnnamed(diags, "records")
 		}

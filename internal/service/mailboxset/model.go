@@ -60,12 +60,6 @@ const (
 	retiredKeep   = "keep"
 )
 
-// mayDelete reports whether an apply with a map that the plan does not know may delete mailboxes that
-// neither the plan nor the configuration names.
-func (m model) mayDelete(imported bool) bool {
-	return m.hasUnknownRetired() || !imported && (m.MaxDeletions.IsUnknown() || m.MaxDeletions.ValueInt64() > 0)
-}
-
 // retirement divides keys that leave the map by whether their mailboxes are deleted or kept. After an
 // import, only those are deleted that retired names, or may name: the map may never have had the others.
 func (m model) retirement(keys []string, imported bool) (deleted, kept []string) {

@@ -170,7 +170,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	imported := service.GetPrivate[bool](ctx, req.Private, importedKey)
 	if plan.Mailboxes.IsUnknown() {
 		plan.forget()
-		if len(prior.entries) > 0 && plan.mayDelete(imported) {
+		if len(prior.entries) > 0 && (plan.hasUnknownRetired() || !imported && (plan.MaxDeletions.IsUnknown() || plan.MaxDeletions.ValueInt64() > 0)) {
 			addUnknownMap(diags)
 		}
 		return
