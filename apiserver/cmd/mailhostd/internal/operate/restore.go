@@ -99,7 +99,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	defer os.RemoveAll(dir)
 	copied := filepath.Join(dir, "mailhost.db")
 	if err := sqlite.BackupFile(ctx, c.Backup, copied); err != nil {
-		return fmt.Errorf("the backup can't be read: %w", err)
+		return fmt.Errorf("the backup can't be copied: %w", err)
 	}
 	restored, err := cli.OpenService(ctx, p, copied, cli.OpenOptions{})
 	if err != nil {
