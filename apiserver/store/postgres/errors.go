@@ -12,10 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var errNoStore = errors.New("the database is empty: nothing has been stored there yet")
-
-var errOlderSchema = errors.New("an older version of this program wrote the database; run `mailhostd serve` or `mailhostd migrate` once to upgrade the schema")
-
 var errOtherProgram = errors.New("the database has tables of another program; create an empty database, and name that")
 
 // retryError means that nothing of an update was kept, and that it may succeed if it runs again.

@@ -23,9 +23,9 @@ func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
 	}
 	if e.opts.ReadOnly {
 		if version, err := schemaVersion(ctx, t, 0); version == 0 {
-			return cmp.Or(err, errNoStore)
+			return cmp.Or(err, sqlstore.ErrNoStore)
 		}
-		return errOlderSchema
+		return sqlstore.ErrOlderSchema
 	}
 	c.patience = migrationTimeout
 	script := fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
@@ -76,11 +77,15 @@ func TestUpgrade(t *testing.T) {
 	old := openAt(t, url, postgres.Options{})
 	storetest.Fill(t, old)
 	next := postgres.Options{}.WithMigration(`ALTER TABLE mailboxes ADD COLUMN color TEXT COLLATE "C" NOT NULL DEFAULT ''; CREATE TABLE colors (color TEXT)`)
+	next.ReadOnly = true
+	_, err := postgres.Open(t.Context(), url, next)
+	assert.Check(t, is.ErrorIs(err, sqlstore.ErrOlderSchema), "Open for reading")
+	next.ReadOnly = false
 	readAll(t, openAt(t, url, next))
 	readAll(t, old)                                // still runs
 	readAll(t, openAt(t, url, postgres.Options{})) // restarts
 	execute(t, url, `UPDATE mailhost_schema SET compatible_with = version`)
-	_, err := postgres.Open(t.Context(), url, postgres.Options{})
+	_, err = postgres.Open(t.Context(), url, postgres.Options{})
 	assert.Check(t, errors.Is(err, store.ErrNewerSchema), "Open of a later schema = %v", err)
 }
 
@@ -103,7 +108,10 @@ func TestForeignObjects(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	empty := postgrestest.EmptyURL(t)
 	_, err := postgres.Open(t.Context(), empty, postgres.Options{ReadOnly: true})
-	assert.Check(t, err != nil && strings.Contains(err.Error(), "is empty"), "Open of an empty database = %v", err)
+	assert.Check(t, is.ErrorIs(err, sqlstore.ErrNoStore), "Open of an empty database")
+	execute(t, empty, `CREATE TABLE own (id int)`)
+	_, err = postgres.Open(t.Context(), empty, postgres.Options{ReadOnly: true})
+	assert.Check(t, is.ErrorContains(err, "the table own"), "Open of a schema of somebody else")
 	url := postgrestest.URL(t)
 	storetest.Fill(t, openAt(t, url, postgres.Options{}))
 	s := openAt(t, url, postgres.Options{ReadOnly: true})

@@ -68,7 +68,7 @@ func Compact(ctx context.Context, path string) error {
 func requireStore(ctx context.Context, s *session) error {
 	version, err := schemaVersion(ctx, s, 0)
 	if err == nil && version == 0 {
-		err = errNoStore
+		err = sqlstore.ErrNoStore
 	}
 	return err
 }

@@ -145,7 +145,7 @@ func (s *session) prepare(ctx context.Context, opts Options, check func() error)
 		return err
 	}
 	if opts.ReadOnly {
-		return cmp.Or(requireStore(ctx, s), errOlderSchema)
+		return cmp.Or(requireStore(ctx, s), sqlstore.ErrOlderSchema)
 	}
 	if err := s.exec(useWAL); err != nil {
 		return err

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -10,6 +11,12 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
+
+// The errors of a database that is opened for reading only and has not the schema of this program.
+var (
+	ErrNoStore     = errors.New("the database is empty: nothing has been stored there yet")
+	ErrOlderSchema = errors.New("an older version of this program wrote the database; run `mailhostd serve` once to upgrade the schema")
 )
 
 // UpToDate reports whether the database has the schema of this program. It is an error if the
@@ -106,7 +113,7 @@ func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, ve
 			store.ErrNewerSchema, version, len(files))
 	}
 	if version == 0 {
-		return files, 0, nil
+		return files, 0, checkObjects(ctx, q, d, files) // of which another process may just have made all
 	}
 	const advice = "another build of this program made it; open it with that one, restore a backup, or choose a new database"
 	r := reader{ctx: ctx, q: q}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 type DoctorCommand struct {
@@ -121,7 +123,9 @@ func (c DoctorCommand) checkDatabase(ctx context.Context) check {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return found(checkWarning, "%s does not exist; create it with mailhostd init --database %s", c.Database, c.Database)
-	case err != nil && strings.Contains(err.Error(), "open it for writing once"): // by either engine
+	case errors.Is(err, sqlstore.ErrNoStore):
+		return found(checkWarning, "%s is empty; create an account with mailhostd init", cli.RedactDatabase(c.Database))
+	case errors.Is(err, sqlstore.ErrOlderSchema):
 		return found(checkWarning, "an older version wrote %s; back it up, because mailhostd serve migrates it", cli.RedactDatabase(c.Database))
 	case err != nil:
 		return found(checkFailed, "%s", err)
@@ -131,7 +135,7 @@ func (c DoctorCommand) checkDatabase(ctx context.Context) check {
 		accounts, err = r.Accounts()
 		return err
 	})
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err = errors.Join(cmp.Or(err, db.Ping(ctx)), db.Close()); err != nil {
 		return found(checkFailed, "%s", err)
 	}
 	if path := c.databaseFile(); path != "" {

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
 // TestDoctor checks what the transcript can't show: a mail server, an issuer, modes of files, damage.
@@ -63,4 +65,19 @@ func TestDoctor(t *testing.T) {
 	}
 	sent := inbox.Wait(0)
 	assert.Check(t, len(sent) == 0, "doctor has sent %d messages", len(sent))
+}
+
+// TestDoctorOnPostgreSQL checks that a database that serve would fill is no failure, and that one
+// that serve can't write is.
+func TestDoctorOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	for database, want := range map[string]string{
+		postgrestest.EmptyURL(t): `"warning",\n *"detail": "postgres://… is empty; create an account`,
+		url:                      `"warning",\n *"detail": "postgres://… has no account yet`,
+		url + "&default_transaction_read_only=on": `"failed",\n *"detail": ".*is a standby or read-only`,
+	} {
+		_, stdout, _ := mailhostdtest.Run(t, "doctor", "--listen", "0", "--database", database)
+		assert.Check(t, is.Regexp(want, stdout))
+	}
 }
