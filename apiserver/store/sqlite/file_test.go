@@ -247,7 +247,7 @@ func TestEarlierHeader(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	for name, content := range map[string]string{"text": strings.Repeat("this is no database\n", 100), "empty": "", "log-wal": "changes"} {
+	for name, content := range map[string]string{"text": strings.Repeat("this is no database\n", 100), "empty": "", "log-wal": "changes", "moved-wal": ""} {
 		assert.NilError(t, os.WriteFile(path(name), []byte(content), 0o600))
 	}
 	alter(t, path("foreign"), `CREATE TABLE songs (title TEXT)`)
@@ -294,7 +294,8 @@ func TestOpenErrors(t *testing.T) {
 		{path("older"), "older version", []func(string) error{open(older)}},
 		{path("missing"), "no such database", []func(string) error{readOnly, backUp}},
 		{path("empty"), "is empty", []func(string) error{readOnly, backUp}},
-		{path("log"), "the -wal file beside it has changes that belong to it", []func(string) error{write}}, // SQLite would delete it
+		{path("log"), "the -wal file beside it belongs to it", []func(string) error{write}},   // SQLite would delete it
+		{path("moved"), "the -wal file beside it belongs to it", []func(string) error{write}}, // and would share it with a server
 	} {
 		for i, do := range tt.do {
 			err := do(tt.path)

@@ -75,8 +75,9 @@ var createMu sync.Mutex
 func createFile(path string) error {
 	createMu.Lock()
 	defer createMu.Unlock()
-	onlyLog := hasLog(path)                                                 // first: a database that is being created has no log before the file
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && onlyLog { // SQLite would delete it
+	_, noLog := os.Stat(path + "-wal") // first: a database that is being created has no log before the file
+	// SQLite would delete a log with changes, or share an empty one with the processes that have a moved file open.
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && noLog == nil {
 		return openError(path, errOnlyLog)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
