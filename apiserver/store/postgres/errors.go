@@ -117,7 +117,7 @@ func openError(err error) error {
 	case c == "42501" && connecting:
 		advice = "; grant the user CONNECT on the database"
 	case c == "42501":
-		advice = "; grant the user CREATE on the schema, or make it the owner of the database"
+		advice = "; grant the user CREATE on the schema, or make it the owner of the database, and of the tables if another user restored them"
 	case c == "3D000":
 		advice = "; create it first, for instance with createdb"
 	case strings.HasPrefix(c, "28"):

@@ -21,7 +21,7 @@ func (MigrateCommand) Help() string {
 	return "Copies accounts with everything in them, credentials, the audit log, queued messages and idempotency records, in one transaction. " +
 		"It reads the copy again and compares the number of rows and a checksum of each table before it commits; after an error the target is as empty as before. " +
 		"Stop the servers first: a file that one uses is refused, and what servers on PostgreSQL change after the copy is not in the target. " +
-		"Then start them with --database TARGET: tokens keep working. The source stays as it is. " +
+		"Then start them with --database TARGET: tokens keep working. The source stays as it is, except that the schema of an older version is upgraded. " +
 		"Set a password in PGPASSWORD or a file of PGPASSFILE rather than on the command line."
 }
 
