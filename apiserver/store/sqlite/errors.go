@@ -13,7 +13,7 @@ import (
 var (
 	errNoDatabase   = errors.New("it is not an SQLite database; choose another path, or restore a backup if it was one")
 	errOtherProgram = errors.New("it is the SQLite database of another program; choose another path")
-	errOnlyLog      = errors.New("it is missing, and the -wal file beside it belongs to it; put it back, or stop the servers that have it open and move the -wal file away")
+	errOnlyLog      = errors.New("it is missing, and the -wal file beside it belongs to it; put it back, or end the processes that have it open and move the -wal file away")
 	errOtherLog     = errors.New("the -wal file beside it belongs to another database, and SQLite would apply it to the backup; move it away, or name another file")
 	// errReplaced means that another file came to the path while it was being opened.
 	errReplaced = errors.New("it was replaced by another file while it was being opened; try again")

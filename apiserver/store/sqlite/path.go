@@ -75,9 +75,8 @@ var createMu sync.Mutex
 func createFile(path string) error {
 	createMu.Lock()
 	defer createMu.Unlock()
-	_, noLog := os.Stat(path + "-wal") // first: a database that is being created has no log before the file
-	// SQLite would delete a log with changes, or share an empty one with the processes that have a moved file open.
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && noLog == nil {
+	onlyLog := hasLog(path) // first: a database that is being created has no log before the file
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && onlyLog {
 		return openError(path, errOnlyLog)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -90,10 +89,11 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// hasLog reports whether there is a log that SQLite would take for that of a database at a path.
+// hasLog reports whether there is a log that SQLite would take for that of a database at a path. It
+// would delete one with changes, and share an empty one with a process that has a moved file open.
 func hasLog(path string) bool {
-	log, err := os.Stat(path + "-wal")
-	return err == nil && log.Size() > 0
+	_, err := os.Stat(path + "-wal")
+	return err == nil
 }
 
 // existingFile returns the absolute path of a file, or fs.ErrNotExist.
