@@ -69,6 +69,7 @@ func TestRefusedBefore(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	l := newBillingProxy(t, s, nil)
 	const account, end, plan, date = "confirm_account_id", "cancel_at_period_end", "plan_id", "effective_date"
+	const title, text, more = "title", "description", "attributes"
 	type config = map[string]any
 	for name, c := range map[string]struct {
 		action string
@@ -86,8 +87,13 @@ func TestRefusedBefore(t *testing.T) {
 		"no such plan":     {changePlan, to(s, config{plan: "free"}), plan, []string{"plan_id must be one of smtp_per_mailbox, smtp_per_proxy"}},
 		"no plan":          {changePlan, to(s, config{plan: nil}), plan, nil},
 		"no date":          {changePlan, to(s, config{date: "tomorrow"}), date, []string{"RFC 3339"}},
+		"no title":         {submitFeedback, config{title: "", text: "D"}, title, []string{"title must be 1 to 255 characters long"}},
+		"long":             {submitFeedback, config{title: "T", text: strings.Repeat("a", 10_001)}, text, []string{"description must be 1 to 10000 characters long"}},
+		"no category":      {submitFeedback, config{title: "T", text: "D", "category": "complaint"}, "category", []string{"category must be one of bug_report"}},
+		"no JSON":          {submitFeedback, config{title: "T", text: "D", more: `{"a":`}, more, []string{"must be a JSON object", "it is no JSON: unexpected end"}},
+		"no object":        {submitFeedback, config{title: "T", text: "D", more: `null`}, more, []string{"it is not a JSON object"}},
 	} {
-		if c.config[account] == nil {
+		if c.action != submitFeedback && c.config[account] == nil {
 			c.config[account] = s.AccountID
 		}
 		_, diags := l.Invoke(c.action, c.config)
@@ -123,21 +129,6 @@ func TestLost(t *testing.T) {
 			acctest.ExpectText(t, strings.Join(progress, "\n"), "The API's response was lost, but the change is in effect.", c.now)
 		}
 	})
-}
-
-// TestCancelNotEligible checks that a success response without a cancellation is an error.
-func TestCancelNotEligible(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{PublishedOnly: true})
-	l := newBillingProxy(t, s, respondWith(`{"status":"rejected","account_status":"active","eligible":false}`))
-	_, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
-	acctest.Expect(t, diags, "ERROR: Can't cancel the plan of the account "+s.AccountID,
-		"The plan was not cancelled. The API responded: rejected, the account was not eligible, so that nothing was changed, the account's status is active.")
-
-	l = newBillingProxy(t, s, respondWith(`{"status":"unchanged","account_status":"pending_cancellation","eligible":false}`))
-	progress, diags := l.Invoke(cancelPlan, map[string]any{"confirm_account_id": s.AccountID})
-	l.NoErrors(diags)
-	acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: unchanged, the account was not eligible, so that nothing was changed")
 }
 
 // TestLook checks that the action first reads the account: it continues if it lacks the

@@ -111,26 +111,29 @@ func TestChangeRefusedLater(t *testing.T) {
 	l.expect(vocab.AccountActive, vocab.PlanSMTPPerMailbox, 1)
 }
 
-// TestChangeUnmet checks that a success response without the requested change is an error.
-func TestChangeUnmet(t *testing.T) {
+// TestUnmet checks that a success response without the requested change is an error.
+func TestUnmet(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	for name, c := range map[string]struct{ response, want string }{
-		"not eligible":    {`{"status":"rejected","eligible":false,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_per_proxy"}`, "The plan was not changed. The API responded: rejected, the account was not eligible"},
-		"without details": {`{"status":"rejected","eligible":false}`, "The plan was not changed."},
-		"plan ignored":    {`{"status":"completed","eligible":true,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_premium"}`, "The plan changes to smtp_premium instead of smtp_per_proxy"},
+	for response, c := range map[string]struct{ action, want string }{
+		`{"status":"rejected","eligible":false}`: {changePlan, "The plan was not changed. The API responded: rejected, the account was not eligible"},
+		`{"status":"completed","eligible":true,"previous_plan_id":"smtp_per_mailbox","target_plan_id":"smtp_premium"}`: {changePlan, "The plan changes to smtp_premium instead of smtp_per_proxy"},
+		`{"status":"ok"}`: {changePlan, ""},
+		`{"status":"rejected","account_status":"active","eligible":false}`:                {cancelPlan, "The plan was not cancelled. The API responded: rejected, the account was not eligible, so that nothing was changed, the account's status is active."},
+		`{"status":"unchanged","account_status":"pending_cancellation","eligible":false}`: {cancelPlan, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			progress, diags := newBillingProxy(t, s, respondWith(c.response)).Invoke(changePlan, to(s, nil))
-			acctest.Expect(t, diags, "ERROR: Can't change the plan of the account "+s.AccountID, c.want)
-			acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API:")
-		})
+		config := to(s, nil)
+		if c.action == cancelPlan {
+			config = map[string]any{"confirm_account_id": s.AccountID}
+		}
+		progress, diags := newBillingProxy(t, s, respondWith(response)).Invoke(c.action, config)
+		if c.want != "" {
+			acctest.Expect(t, diags, "ERROR: Can't ", "the plan of the account "+s.AccountID, c.want)
+		} else if acctest.Errors(diags) > 0 {
+			t.Error(response, acctest.Render(diags))
+		}
+		acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API:")
 	}
-	progress, diags := newBillingProxy(t, s, respondWith(`{"status":"ok"}`)).Invoke(changePlan, to(s, nil))
-	if acctest.Errors(diags) > 0 {
-		t.Error(acctest.Render(diags))
-	}
-	acctest.ExpectText(t, strings.Join(progress, "\n"), "Response of the API: ok.")
 }
 
 const (

@@ -16,7 +16,7 @@ import (
 
 const submitFeedback = "mailhost_submit_feedback"
 
-func TestSubmit(t *testing.T) {
+func TestFeedback(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		var sent, received map[string]any
@@ -46,38 +46,6 @@ func TestSubmit(t *testing.T) {
 		}
 		assert.Check(t, len(sent) == 2 && received["category"] == "other" && received["paid_product_feature"] == false, "sent %v, received %v", sent, received)
 	})
-}
-
-func TestFeedbackRefusedBefore(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, s.Front(t, func(http.ResponseWriter, *http.Request, http.Handler) { t.Error("something was sent") }))
-	for attribute, c := range map[string]struct{ value, want string }{
-		"title":       {"", "title must be 1 to 255 characters long"},
-		"description": {strings.Repeat("a", 10_001), "description must be 1 to 10000 characters long"},
-		"category":    {"complaint", "category must be one of bug_report"},
-	} {
-		config := map[string]any{"title": "T", "description": "D"}
-		config[attribute] = c.value
-		_, diags := p.Invoke(submitFeedback, config)
-		acctest.Expect(t, diags, `ERROR at AttributeName("`+attribute+`")`, c.want)
-	}
-	for value, want := range map[string]string{
-		`{"a":`: "it is no JSON: unexpected end", `["a"]`: "it is not a JSON object", `null`: "it is not a JSON object", `12`: "it is not a JSON object",
-	} {
-		_, diags := p.Invoke(submitFeedback, map[string]any{"title": "T", "description": "D", "attributes": value})
-		acctest.Expect(t, diags, `ERROR at AttributeName("attributes")`, "must be a JSON object", want)
-	}
-}
-
-func TestFeedbackRefusedByAPI(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		acctest.Refuse(w, http.StatusUnprocessableEntity, "body.description", "must be polite")
-	}))
-	_, diags := p.Invoke(submitFeedback, map[string]any{"title": "T", "description": "D"})
-	acctest.Expect(t, diags, `ERROR at AttributeName("description"): Can't submit the feedback "T"`, "Must be polite.", "HTTP 422, request id refused-by-test")
 }
 
 // TestFeedbackResponseLost uses an API that ignores idempotency keys: after a lost response the
