@@ -125,6 +125,7 @@ func (m *machine) release(deleted string) {
 		if state := r.state(m.now()); (state == "internal" || state == "verified") && (r.target == deleted || "@"+host == deleted) {
 			r.internal, r.updated = false, m.now()
 			r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
+			r.links = append(r.links, "") // the one before does not work any more
 		}
 	}
 }
