@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // ListMasterPasswords returns the master passwords that match the request's filters.
@@ -17,9 +19,12 @@ func (c *Client) GetMasterPassword(ctx context.Context, id string) (*api.MasterP
 	return c.masterPasswords.get(ctx, id)
 }
 
-// FindMasterPassword looks a master password up by its name and scope.
+// FindMasterPassword looks a master password up by its scope and its name, which may differ in case.
 func (c *Client) FindMasterPassword(ctx context.Context, name string, scope Scope) (*api.MasterPassword, error) {
 	found, err := c.findMasterPasswords(ctx, name, scope)
+	if slices.ContainsFunc(found, func(p api.MasterPassword) bool { return p.Name == name }) {
+		found = slices.DeleteFunc(found, func(p api.MasterPassword) bool { return p.Name != name })
+	}
 	return c.masterPasswords.one(name+" of "+scope.String(), found, err)
 }
 
@@ -31,7 +36,7 @@ func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Sco
 	passwords := c.ListMasterPasswords(ctx, api.ListMasterPasswordsRequest{
 		Domain: scope.Domain, WorkspaceID: scope.WorkspaceID, ScopeType: scope.scopeType(), Search: name,
 	})
-	return filter(passwords, func(p *api.MasterPassword) bool { return p.Name == name && inScope(p.ScopeType, p.ScopeID) })
+	return filter(passwords, func(p *api.MasterPassword) bool { return text.Fold(p.Name) == text.Fold(name) && inScope(p.ScopeType, p.ScopeID) })
 }
 
 // CreateMasterPassword creates a master password. If a generated secret was lost with its
@@ -49,6 +54,7 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 		id:        func(p *api.CreatedMasterPassword) string { return p.ID },
 		createdAt: func(p *api.CreatedMasterPassword) string { return p.CreatedAt },
 		facts:     has,
+		same:      func(p *api.CreatedMasterPassword) bool { return p.Name == body.Name },
 		find: func(ctx context.Context) (withoutSecret []api.CreatedMasterPassword, err error) {
 			found, err := c.findMasterPasswords(ctx, body.Name, scope)
 			for _, p := range found {

@@ -97,7 +97,7 @@ func TestSecretLost(t *testing.T) {
 	s.Fault(t, fault.Rule{Operation: api.CreateMasterPassword.ID, Drop: fault.After, Nth: 1})
 	p := s.Protocol(t, s.WithoutKeys(t))
 	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "ops", "generate": true}, nil)
-	found, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{})
+	found, err := s.Client.FindMasterPassword(t.Context(), "OPS", client.Scope{})
 	assert.NilError(t, err)
 	expect(t, diags, `Can't create the master password "ops"`, found.ID, "tainted in Terraform's state: run apply again")
 	assert.Check(t, o.Text("id") == found.ID && o.Null("generated_secret"), "the state has %s", o.State)
