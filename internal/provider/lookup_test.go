@@ -198,7 +198,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 		ofAccount := create(api.CreateMasterPasswordBody{Name: "Ops"})
 		create(api.CreateMasterPasswordBody{Name: "Backup"})
 		scoped := scopedLookups(s, d, "name", "Ops", ofDomain.ID, ofWorkspace.ID, values{"created_at": ofDomain.CreatedAt})
-		scoped.single = append(scoped.single, struct{ config, want values }{values{"name": "Ops"}, values{"id": ofAccount.ID, "scope_id": s.AccountID, "domain": nil}})
+		scoped.single = append(scoped.single, struct{ config, want values }{values{"name": "OPS"}, values{"id": ofAccount.ID, "scope_id": s.AccountID, "domain": nil}})
 		scoped.noun, scoped.label = "master password", "name"
 		scoped.lists = []list{
 			{nil, []string{"Ops", "Ops", "Ops", "Backup"}, []string{"Ops (domain)", "Ops (workspace)", "Ops", "Backup"}},
@@ -208,7 +208,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 			{values{"search": "dev"}, nil, nil},
 		}
 		scoped.refused = append(scoped.refused,
-			refusal{false, values{"name": "ops"}, []string{`Can't find the master password with name = "ops"`, "Check the spelling"}},
+			refusal{false, values{"name": "dev"}, []string{`Can't find the master password with name = "dev"`, "Check the spelling"}},
 			refusal{false, values{"name": "Backup", "workspace_id": s.WorkspaceID}, []string{"Can't find", `workspace_id = "`}})
 		return scoped
 	},
