@@ -36,7 +36,9 @@ func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Sco
 	passwords := c.ListMasterPasswords(ctx, api.ListMasterPasswordsRequest{
 		Domain: scope.Domain, WorkspaceID: scope.WorkspaceID, ScopeType: scope.scopeType(), Search: name,
 	})
-	return filter(passwords, func(p *api.MasterPassword) bool { return text.Fold(p.Name) == text.Fold(name) && inScope(p.ScopeType, p.ScopeID) })
+	return filter(passwords, func(p *api.MasterPassword) bool {
+		return text.Fold(p.Name) == text.Fold(name) && inScope(p.ScopeType, p.ScopeID)
+	})
 }
 
 // CreateMasterPassword creates a master password. If a generated secret was lost with its

@@ -17,8 +17,8 @@ import (
 )
 
 // Flatten sets the fields of a model from an API response, by their tfsdk and json tags. A field
-// that the response does not have stays as it is, and a nil pointer becomes null. It panics if the
-// types differ.
+// that the response does not have stays as it is, a nil pointer becomes null, and a number in a
+// string decimal. It panics if the types differ otherwise.
 func Flatten(model, response any) {
 	values := valuesOf(response)
 	eachField(reflect.ValueOf(model).Elem(), func(name string, field reflect.Value) {
@@ -26,8 +26,15 @@ func Flatten(model, response any) {
 		if !ok {
 			return
 		}
-		if s, isString := value.(types.String); isString && field.Type() == reflect.TypeFor[customtype.String]() {
-			value = customtype.String{StringValue: s}
+		switch v := value.(type) {
+		case types.String:
+			if field.Type() == reflect.TypeFor[customtype.String]() {
+				value = customtype.String{StringValue: v}
+			}
+		case types.Int64:
+			if field.Type() == reflect.TypeFor[types.String]() {
+				value = types.StringValue(v.String())
+			}
 		}
 		field.Set(reflect.ValueOf(value))
 	})

@@ -47,6 +47,7 @@ type embedsResource interface {
 //     [Resource.planReplacement].
 //   - An update that changes nothing is dropped from a plan, see [DropEmptyUpdate].
 //   - A plan that destroys or replaces an object warns if the API can't delete it.
+//   - The state after an apply has what the plan knows, see keepPlanned.
 //   - An object in the state is read, changed or deleted only through a connection to
 //     its own account, see [account]. In another account it would seem to be gone.
 //   - Every call is recorded in the [session.Walk], so that a plan or an apply fails in
@@ -133,6 +134,7 @@ func (m *managed) report(ctx context.Context, o session.Object, conflict session
 
 func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	m.create(ctx, req, resp)
+	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
 	if !resp.State.Raw.IsNull() && resp.State.Raw.IsFullyKnown() {
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
@@ -185,9 +187,26 @@ func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.
 func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.Managed.Update(ctx, req, resp)
+		m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
+}
+
+// keepPlanned sets what the plan knows in the state that an apply leaves: core refuses another value,
+// but for a set that is created in part. What the API has instead, because somebody else has changed it
+// since the plan, the next refresh reads.
+func (m *managed) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags diag.Diagnostics) {
+	var planned, applied map[string]tftypes.Value
+	if m.managing().Shared || diags.HasError() || state.Raw.IsNull() || plan.Raw.As(&planned) != nil || state.Raw.As(&applied) != nil {
+		return
+	}
+	for name, value := range planned {
+		if value.IsFullyKnown() {
+			applied[name] = value
+		}
+	}
+	state.Raw = tftypes.NewValue(state.Raw.Type(), applied)
 }
 
 func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

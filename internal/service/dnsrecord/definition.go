@@ -238,14 +238,10 @@ func (m *model) setZone(z zone) {
 
 // flatten sets the model from a response, after setZone.
 func (m *model) flatten(r *api.DNSRecord) {
-	zone := m.DomainName.ValueString()
-	m.ID = types.StringValue(strconv.FormatInt(r.ID, 10))
-	m.Name = customtype.KeepName(m.Name, zone, r.Name)
-	m.Type = types.StringValue(r.Type)
-	m.Value = customtype.KeepValue(m.Value, r.Type, r.Value)
-	m.TTL = types.Int64Value(r.TTL)
-	m.Priority = types.Int64PointerValue(r.Priority)
-	m.IsSystemManaged = types.BoolValue(r.IsSystemManaged)
+	before, zone := *m, m.DomainName.ValueString()
+	service.Flatten(m, r)
+	m.Name = customtype.KeepName(before.Name, zone, r.Name)
+	m.Value = customtype.KeepValue(before.Value, r.Type, r.Value)
 	m.FQDN = types.StringValue(fqdn(r.Name, zone))
 }
 

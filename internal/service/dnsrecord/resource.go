@@ -96,18 +96,14 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 			addUpdateError(&resp.Diagnostics, err, state)
 			return
 		}
-		updated := plan
-		updated.flatten(record)
-		// Somebody else may have changed them since the plan. The next refresh shows it.
-		updated.Value, updated.TTL, updated.Priority = plan.Value, plan.TTL, plan.Priority
-		plan = updated
+		plan.flatten(record)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
 func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
 	changed := func(plan, state types.Int64) *int64 {
-		if plan.Equal(state) {
+		if plan.Equal(state) || plan.IsUnknown() {
 			return nil
 		}
 		return plan.ValueInt64Pointer()
@@ -137,10 +133,12 @@ func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, p
 		if !plan.isSame(&record) {
 			continue
 		}
-		if plan.TTL.IsUnknown() || record.TTL == plan.TTL.ValueInt64() {
-			return &record, nil
+		before := plan
+		before.flatten(&record)
+		if body := expandUpdate(plan, before); body != (api.UpdateDNSRecordBody{}) {
+			return c.UpdateDNSRecord(ctx, record.ID, body)
 		}
-		return c.UpdateDNSRecord(ctx, record.ID, api.UpdateDNSRecordBody{TTL: plan.TTL.ValueInt64Pointer()})
+		return &record, nil
 	}
 	if id := ExistingID(refusal); id != 0 && errors.Is(err, client.ErrReadUnsupported) {
 		return &api.DNSRecord{

@@ -280,16 +280,6 @@ func nonEmpty(p *string) *string {
 	return p
 }
 
-// keepPlanned restores the planned values. The next refresh shows a difference to the
-// API: an error here would make Terraform replace a domain that has just been paid
-// for, or blame the provider for what somebody else changed during the apply.
-func (m *model) keepPlanned(plan model) {
-	m.Name, m.AutoRenew, m.RedirectURL = plan.Name, plan.AutoRenew, plan.RedirectURL
-	if !plan.WorkspaceID.IsUnknown() {
-		m.WorkspaceID = plan.WorkspaceID
-	}
-}
-
 // changes returns the update that changes other to m. It omits equal values and those
 // that are unknown in m.
 func (m model) changes(other model) api.UpdateDomainBody {

@@ -43,7 +43,6 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	created := plan
 	created.flatten(a.domain)
-	created.keepPlanned(plan)
 	if created.Acquisition = types.StringValue(acquisitionPurchase); a.adopted {
 		created.Acquisition = types.StringValue(acquisitionAdopt)
 	}

@@ -254,13 +254,10 @@ func (u *update) done(ctx context.Context, f *api.Forwarding) {
 
 // finish sets the planned values in the state.
 func (u *update) finish(ctx context.Context, plan model, active types.Bool) {
-	if plan.TargetEmail.Equal(u.was.TargetEmail) {
-		u.now.keepVerification(plan)
-	}
 	if !plan.Active.IsUnknown() {
 		u.now.Active = plan.Active
 	}
-	u.now.TargetEmail, u.now.OnExisting = plan.TargetEmail, plan.OnExisting
+	u.now.OnExisting = plan.OnExisting
 	u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
 	u.resp.Diagnostics.Append(service.SetPrivate(ctx, u.resp.Private, switchKey, u.known)...)
 	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)

@@ -174,9 +174,3 @@ func (m model) expandUpdate(state model) api.UpdateMailboxBody {
 		LastName:  service.Changed(m.LastName, state.LastName),
 	}
 }
-
-// keepPlanned restores the planned values of attributes that change without Terraform.
-// The next refresh reads them.
-func (m *model) keepPlanned(plan model) {
-	m.Status, m.Quota, m.Aliases, m.WorkspaceID, m.WorkspaceName = plan.Status, plan.Quota, plan.Aliases, plan.WorkspaceID, plan.WorkspaceName
-}

@@ -86,7 +86,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 			return
 		}
 		updated.flatten(m)
-		updated.keepPlanned(plan)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &updated)...)
 }
