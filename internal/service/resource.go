@@ -27,8 +27,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Resource is the base of a resource, with everything but Create and ModifyPlan. A kind that
-// needs more in a Read, an Update, a Delete or an import has a method of its own, which calls
+// Resource is the base of a resource, with everything but Create. A kind that needs more in a plan,
+// a Read, an Update, a Delete or an import has a method of its own, which calls
 // ReadObject, Changed, DeleteObject or ImportFound. Pass the resource that embeds it to [Manage].
 type Resource[T any, M fmt.Stringer] struct {
 	connection
@@ -45,6 +45,10 @@ func (r *Resource[T, M]) Schema(_ context.Context, _ resource.SchemaRequest, res
 
 func (r *Resource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
 	r.connect(req.ProviderData)
+}
+
+// ModifyPlan is for kinds whose plan needs nothing more than [Manage] does.
+func (r *Resource[T, M]) ModifyPlan(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse) {
 }
 
 // Planned returns the plan of a create and the account's client, which is nil after an error.
