@@ -284,22 +284,6 @@ func TestPercentIsReproducible(t *testing.T) {
 	assert.Check(t, !strings.Contains(all, "."), "100 percent: %s", all)
 }
 
-// TestFaultOrder checks that only the first rule that fires counts the request.
-func TestFaultOrder(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	first := h.add(fault.Rule{Operation: "list-domains", Status: 500, Nth: 2})
-	second := h.add(fault.Rule{Operation: "list-domains", Status: 502})
-	for i, want := range []int{502, 500, 502} {
-		a := h.inProcess.do("GET", "/domains", "")
-		assert.Check(t, a.status == want, "request %d: %+v", i+1, a)
-	}
-	for id, want := range map[string][2]int{first: {3, 1}, second: {2, 2}} {
-		s, err := h.plane.Faults.Rule(id)
-		assert.Check(t, err == nil && s.Matched == want[0] && s.Fired == want[1], "%+v, %v; want %v", s, err, want)
-	}
-}
-
 func TestFaultsOverHTTP(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

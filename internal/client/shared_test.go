@@ -115,17 +115,4 @@ func TestCachedListAfterAnUpdate(t *testing.T) {
 		m, err := c.GetMailbox(t.Context(), id)
 		assert.Check(t, err == nil && m.FirstName == joan && f.Count("list-mailboxes") == 2, "%s: %+v, %v with %d lists", name, m, err, f.Count("list-mailboxes"))
 	}
-	f := fakeapi.New()
-	f.Without["get-mailbox"] = true
-	ids := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"), fakeapi.Mailbox("joe", "example.com"))
-	c := newClient(t, f)
-	_, err := c.GetMailbox(t.Context(), ids[0])
-	assert.NilError(t, err)
-	assert.NilError(t, c.DeleteMailbox(t.Context(), ids[0]))
-	_, err = c.GetMailbox(t.Context(), ids[0])
-	assert.Check(t, IsNotFound(err), "after a delete: %v", err)
-	id, err := creators["mailbox"].do(t.Context(), c)
-	assert.NilError(t, err)
-	_, err = c.GetMailbox(t.Context(), id)
-	assert.Check(t, err, "after a create")
 }

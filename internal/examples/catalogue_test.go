@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,21 +36,12 @@ type kind struct {
 var importFiles = []string{"import.sh", "import-by-string-id.tf", "import-by-identity.tf"}
 
 var kinds = []kind{
-	{"resources", "resource*.tf", importFiles, func(p *tfjson.ProviderSchema) []string { return names(p.ResourceSchemas) }},
-	{"data-sources", "data-source*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.DataSourceSchemas) }},
-	{"ephemeral-resources", "ephemeral-resource*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.EphemeralResourceSchemas) }},
-	{"functions", "function*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.Functions) }},
-	{"actions", "action*.tf", nil, func(p *tfjson.ProviderSchema) []string { return names(p.ActionSchemas) }},
-	{"list-resources", "list-resource*.tfquery.hcl", nil, func(p *tfjson.ProviderSchema) []string { return names(p.ListResourceSchemas) }},
-}
-
-func names[T any](of map[string]T) []string {
-	var all []string
-	for name := range of {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
+	{"resources", "resource*.tf", importFiles, func(p *tfjson.ProviderSchema) []string { return slices.Sorted(maps.Keys(p.ResourceSchemas)) }},
+	{"data-sources", "data-source*.tf", nil, func(p *tfjson.ProviderSchema) []string { return slices.Sorted(maps.Keys(p.DataSourceSchemas)) }},
+	{"ephemeral-resources", "ephemeral-resource*.tf", nil, func(p *tfjson.ProviderSchema) []string { return slices.Sorted(maps.Keys(p.EphemeralResourceSchemas)) }},
+	{"functions", "function*.tf", nil, func(p *tfjson.ProviderSchema) []string { return slices.Sorted(maps.Keys(p.Functions)) }},
+	{"actions", "action*.tf", nil, func(p *tfjson.ProviderSchema) []string { return slices.Sorted(maps.Keys(p.ActionSchemas)) }},
+	{"list-resources", "list-resource*.tfquery.hcl", nil, func(p *tfjson.ProviderSchema) []string { return slices.Sorted(maps.Keys(p.ListResourceSchemas)) }},
 }
 
 // example is a file with a configuration.

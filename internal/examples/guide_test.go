@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,7 +53,7 @@ func TestGuidesNameEveryResource(t *testing.T) {
 	t.Parallel()
 	for _, guide := range []string{"import", "permissions", "published-api"} {
 		text := read(t, "../../docs/guides/"+guide+".md")
-		for _, name := range names(schemas(t).schema.ResourceSchemas) {
+		for _, name := range slices.Sorted(maps.Keys(schemas(t).schema.ResourceSchemas)) {
 			assert.Check(t, strings.Contains(text, "`"+name+"`"), "templates/guides/%s.md does not mention %s; add it, and run make generate", guide, name)
 		}
 	}
@@ -80,7 +81,7 @@ func (c *checker) mentions(body *hclsyntax.Body) (diags hcl.Diagnostics) {
 	for _, call := range calls {
 		name, ours := strings.CutPrefix(call.Name, "provider::mailhost::")
 		if _, known := c.schema.Functions[name]; ours && !known {
-			diags = append(diags, problem(call.NameRange, "The provider has no function "+name, "It has "+strings.Join(names(c.schema.Functions), ", ")+".")...)
+			diags = append(diags, problem(call.NameRange, "The provider has no function "+name, "It has "+strings.Join(slices.Sorted(maps.Keys(c.schema.Functions)), ", ")+".")...)
 		}
 	}
 	return diags
@@ -110,7 +111,7 @@ func lacks(t hcl.Traversal, attributes map[string]*tfjson.SchemaAttribute, path 
 	a := attributes[path[0]]
 	switch {
 	case a == nil:
-		return problem(t.SourceRange(), "There is no attribute "+path[0], "There are "+strings.Join(names(attributes), ", ")+".")
+		return problem(t.SourceRange(), "There is no attribute "+path[0], "There are "+strings.Join(slices.Sorted(maps.Keys(attributes)), ", ")+".")
 	case len(path) > 1 && a.AttributeNestedType != nil && a.AttributeNestedType.NestingMode != tfjson.SchemaNestingModeMap:
 		return lacks(t, a.AttributeNestedType.Attributes, path[1:])
 	}

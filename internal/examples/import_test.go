@@ -2,8 +2,10 @@ package examples_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -27,7 +29,7 @@ import (
 // identity with the object's id.
 func TestAccImport(t *testing.T) {
 	t.Parallel()
-	for _, typeName := range names(schemas(t).schema.ResourceSchemas) {
+	for _, typeName := range slices.Sorted(maps.Keys(schemas(t).schema.ResourceSchemas)) {
 		t.Run(typeName, func(t *testing.T) {
 			dir := filepath.Join(examples, "resources", typeName)
 			byID, byIdentity := importBlock(t, filepath.Join(dir, "import-by-string-id.tf")), importBlock(t, filepath.Join(dir, "import-by-identity.tf"))

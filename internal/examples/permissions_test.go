@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func capabilities(text string) (named []vocab.Capability) {
 func TestPermissionsAreEnough(t *testing.T) {
 	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| `(mailhost_[a-z_]+)` \\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(read(t, permissions), -1)
-	for _, name := range names(schemas(t).schema.ResourceSchemas) {
+	for _, name := range slices.Sorted(maps.Keys(schemas(t).schema.ResourceSchemas)) {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return row[1] == name }) {
 			t.Errorf("the table of templates/guides/permissions.md has no row of %s; add it, and run make generate", name)
 		}
@@ -118,7 +119,7 @@ func TestPlanOnly(t *testing.T) {
 		return s.Protocol(t, "")
 	}
 	planner := limited(api.PlanCapabilities()...)
-	for _, typeName := range names(schemas(t).schema.ResourceSchemas) {
+	for _, typeName := range slices.Sorted(maps.Keys(schemas(t).schema.ResourceSchemas)) {
 		configs := sample(t, s, typeName)
 		_, diags := planner.Plan(typeName, configs[0], nil)
 		planner.NoErrors(diags)

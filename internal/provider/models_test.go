@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -10,8 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"gotest.tools/v3/assert"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dedicatedip"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
@@ -37,7 +34,7 @@ func testModel[T any, M fmt.Stringer](t *testing.T, d *service.Definition[T, M])
 	var response T
 	fill(reflect.ValueOf(&response).Elem())
 	var m M
-	d.SetModel(t.Context(), noDomains{}, &m, &response)
+	d.SetModel(t.Context(), nil, &m, &response)
 	have := map[string]bool{}
 	model := reflect.ValueOf(m)
 	for _, f := range reflect.VisibleFields(model.Type()) {
@@ -59,9 +56,9 @@ func fill(v reflect.Value) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem())
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				fill(v.Field(i))
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				fill(field)
 			}
 		}
 	case reflect.Slice:
@@ -74,10 +71,4 @@ func fill(v reflect.Value) {
 	case reflect.Int, reflect.Int64:
 		v.SetInt(1)
 	}
-}
-
-type noDomains struct{}
-
-func (noDomains) GetDomain(context.Context, string) (*api.Domain, error) {
-	return nil, client.ErrNotFound
 }

@@ -46,44 +46,29 @@ func checkProblems(t *testing.T, got []api.Problem, want ...api.Problem) {
 }
 
 func TestDecodeDNSRecord(t *testing.T) {
-	tests := []struct {
+	refused := func(typ, message string) []api.Problem { return []api.Problem{problem(typ, message, "body", "ttl")} }
+	for _, tt := range []struct {
 		name, fields string
 		ttl          int64
 		problems     []api.Problem
 	}{
-		{name: "absent", fields: ``, ttl: 3600},
-		{name: "null", fields: `,"ttl":null`, ttl: 3600},
-		{name: "integer", fields: `,"ttl":60`, ttl: 60},
-		{name: "integer with a fraction of zero", fields: `,"ttl":60.0`, ttl: 60},
-		{name: "integer with an exponent", fields: `,"ttl":6e1`, ttl: 60},
-		{name: "another case is another field", fields: `,"TTL":1`, ttl: 3600},
-		{name: "another case after", fields: `,"ttl":60,"TTL":1`, ttl: 60},
-		{name: "another case before", fields: `,"TTL":1,"ttl":60`, ttl: 60},
-		{name: "a Kelvin sign does not fold", fields: `,"ttl":60,"ⓣtl":1`, ttl: 60},
-		{name: "the last of two counts", fields: `,"ttl":60,"ttl":61`, ttl: 61},
-		{
-			name: "the last of two counts, to the validation too", fields: `,"ttl":60,"ttl":1`,
-			problems: []api.Problem{problem("greater_than_equal", "Input should be greater than or equal to 60", "body", "ttl")},
-		},
-		{
-			name: "fraction", fields: `,"ttl":60.5`,
-			problems: []api.Problem{problem("int_parsing", "Input should be a valid integer", "body", "ttl")},
-		},
-		{
-			name: "string", fields: `,"ttl":"60"`,
-			problems: []api.Problem{problem("int_parsing", "Input should be a valid integer", "body", "ttl")},
-		},
-		{
-			name: "beyond 64 bits", fields: `,"ttl":99999999999999999999`,
-			problems: []api.Problem{problem("less_than_equal", "Input should be less than or equal to 86400", "body", "ttl")},
-		},
-		{
-			name: "beyond a float", fields: `,"ttl":1e999`,
-			problems: []api.Problem{problem("int_parsing", "Input should be a valid integer", "body", "ttl")},
-		},
-		{name: "unknown field", fields: `,"colour":"red"`, ttl: 3600},
-	}
-	for _, tt := range tests {
+		{"absent", ``, 3600, nil},
+		{"null", `,"ttl":null`, 3600, nil},
+		{"integer", `,"ttl":60`, 60, nil},
+		{"integer with a fraction of zero", `,"ttl":60.0`, 60, nil},
+		{"integer with an exponent", `,"ttl":6e1`, 60, nil},
+		{"another case is another field", `,"TTL":1`, 3600, nil},
+		{"another case after", `,"ttl":60,"TTL":1`, 60, nil},
+		{"another case before", `,"TTL":1,"ttl":60`, 60, nil},
+		{"a Kelvin sign does not fold", `,"ttl":60,"ⓣtl":1`, 60, nil},
+		{"the last of two counts", `,"ttl":60,"ttl":61`, 61, nil},
+		{"the last of two counts, to the validation too", `,"ttl":60,"ttl":1`, 0, refused("greater_than_equal", "Input should be greater than or equal to 60")},
+		{"fraction", `,"ttl":60.5`, 0, refused("int_parsing", "Input should be a valid integer")},
+		{"string", `,"ttl":"60"`, 0, refused("int_parsing", "Input should be a valid integer")},
+		{"beyond 64 bits", `,"ttl":99999999999999999999`, 0, refused("less_than_equal", "Input should be less than or equal to 86400")},
+		{"beyond a float", `,"ttl":1e999`, 0, refused("int_parsing", "Input should be a valid integer")},
+		{"unknown field", `,"colour":"red"`, 3600, nil},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in, problems := send(t, api.CreateDNSRecord, "/dns-records", `{"domain":"example.com","name":"@","type":"A","value":"192.0.2.1"`+tt.fields+`}`)
 			checkProblems(t, problems, tt.problems...)
@@ -104,11 +89,6 @@ func TestDecodeBrokenJSON(t *testing.T) {
 		{"cut off", `{"name":"x"`, invalid},
 		{"two values", `{"name":"x"}{}`, invalid},
 		{"text after", `{"name":"x"} x`, invalid},
-		{"bracket after", `{"name":"x"}]`, invalid},
-		{"trailing comma", `{"name":"x",}`, invalid},
-		{"single quotes", `{'name':'x'}`, invalid},
-		{"comment", `{"name":"x"}//`, invalid},
-		{"NaN", `{"name":NaN}`, invalid},
 		{"byte order mark", "\ufeff" + `{"name":"x"}`, invalid},
 		{"too deep", `{"name":"x","a":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`, invalid},
 		{"very deep", strings.Repeat("[", 500_000), invalid},

@@ -5,12 +5,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
 )
 
@@ -46,21 +44,4 @@ func TestFeedback(t *testing.T) {
 		}
 		assert.Check(t, len(sent) == 2 && received["category"] == "other" && received["paid_product_feature"] == false, "sent %v, received %v", sent, received)
 	})
-}
-
-// TestFeedbackResponseLost uses an API that ignores idempotency keys: after a lost response the
-// outcome is unknown, and the feedback is not resent.
-func TestFeedbackResponseLost(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	s.Fault(t, fault.Rule{Operation: "submit-feedback", Drop: fault.After})
-	var sent atomic.Int32
-	p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		sent.Add(1)
-		r.Header.Del("Idempotency-Key")
-		next.ServeHTTP(w, r)
-	}))
-	progress, diags := p.Invoke(submitFeedback, map[string]any{"title": "T", "description": "D"})
-	acctest.Expect(t, diags, `ERROR: Can't submit the feedback "T"`, "the feedback may have been submitted", "It was not sent again")
-	assert.Check(t, sent.Load() == 1 && len(progress) == 0, "sent %d times, progress %q", sent.Load(), progress)
 }

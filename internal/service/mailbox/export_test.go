@@ -107,23 +107,6 @@ func TestExportUnknown(t *testing.T) {
 	})
 }
 
-// TestExportBreaksOff checks the error about an incomplete response.
-func TestExportBreaksOff(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	url := s.Front(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		_, _ = io.WriteString(w, "id,primary_email\r\n1,jane@exam")
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	})
-	for name, export := range exporters {
-		t.Run(name, func(t *testing.T) {
-			got := export(s.Protocol(t, url), t, map[string]any{})
-			assert.Check(t, strings.Contains(got, "ERROR: Can't export the mailboxes\nThe API's response is incomplete: "), got)
-		})
-	}
-}
-
 // rows serves an export with this number of generated mailboxes.
 func rows(t *testing.T, s *acctest.Server, n int) string {
 	t.Helper()
