@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// The errors of a database that is opened for reading only and has not the schema of this program.
+// The errors of a database without the schema of this program that is opened for reading only.
 var (
 	ErrNoStore     = errors.New("the database is empty: nothing has been stored there yet")
 	ErrOlderSchema = errors.New("an older version of this program wrote the database; run `mailhostd serve` once to upgrade the schema")
@@ -113,7 +113,7 @@ func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, ve
 			store.ErrNewerSchema, version, len(files))
 	}
 	if version == 0 {
-		return files, 0, checkObjects(ctx, q, d, files) // of which another process may just have made all
+		return files, 0, checkObjects(ctx, q, d, files) // another process may have migrated since the version was read
 	}
 	const advice = "another build of this program made it; open it with that one, restore a backup, or choose a new database"
 	r := reader{ctx: ctx, q: q}

@@ -85,7 +85,7 @@ func (r *Resource) warnClaim(ctx context.Context, plan model, diags *diag.Diagno
 }
 
 // warnUnassigned warns in the plan of a claim that the account has an address of the option's
-// country that no domain uses and the state does not have, for instance after an apply that
+// country that no domain uses and the state may not have, for instance after an apply that
 // was killed, and reports whether it has. The API does not return the option of an address.
 func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country string, diags *diag.Diagnostics) bool {
 	isAssigned := map[string]bool{}

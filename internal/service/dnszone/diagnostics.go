@@ -27,11 +27,10 @@ func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, furth
 		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", service.Bullets(lines(removed)), mailNote(removed), further))
 }
 
-// warnUnnamed warns in a plan that does not know the domain that it takes over, or the records or
-// ignore of a zone.
+// warnUnnamed warns in a plan that does not know an attribute on which it depends what is removed.
 func warnUnnamed(diags *diag.Diagnostics, attribute string) {
 	diags.AddAttributeWarning(path.Root(attribute), "The plan can't name the DNS records that the zone removes",
-		"Only the apply will know domain, records or ignore. It removes the records of the domain that neither records nor ignore has. To see them before, set these attributes to values that the plan knows, such as the name of the domain.")
+		fmt.Sprintf("Only the apply will know %[1]s. It removes every record of the domain that neither records nor ignore has. To see them before, set %[1]s to a value that the plan knows.", attribute))
 }
 
 // warnPurged warns after the apply that has taken a domain over about what it has removed:

@@ -160,10 +160,17 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	before, o := contents(prior), originOf(ctx, req.Private)
-	if _, isKnown := patternsOf(config.Ignore, name); !isKnown || config.Records.IsUnknown() {
+	unknown := ""
+	switch _, isKnown := patternsOf(config.Ignore, name); {
+	case config.Records.IsUnknown():
+		unknown = "records"
+	case !isKnown:
+		unknown = "ignore"
+	}
+	if unknown != "" {
 		plan.Purged = types.ListUnknown(types.StringType)
 		if !z.canOnlyCreate(ctx, sorted(before)) {
-			warnUnnamed(diags, "records")
+			warnUnnamed(diags, unknown)
 		}
 		return
 	}

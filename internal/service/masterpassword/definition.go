@@ -68,7 +68,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		Description: "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.",
 		Keys: []service.Filter{
 			service.IDKey("master password", "`name`"),
-			service.NewFilter("name", "Name of the master password, in any case. Set it or `id`.",
+			service.NewFilter("name", "Name of the master password; its case does not matter. Set it or `id`.",
 				validate.Length[api.CreateMasterPasswordBody]("name")),
 		},
 	},

@@ -191,9 +191,9 @@ func planReplacement(plan, state model, resp *resource.ModifyPlanResponse) {
 // service account expires with the one that created it.
 const inheritedKey = "expiry_inherited"
 
-// planExpiry replaces the service account for another configured expires_at. If it is not
-// configured, it plans the value of the state, or unknown for a
-// replacement that is due and for a new service account, which may inherit its expiry.
+// planExpiry replaces the service account for another configured expires_at. If none is configured,
+// it plans the value of the state, or unknown for a replacement that is due and for a new service
+// account, which may inherit its expiry.
 func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if resp.Plan.Raw.IsNull() {
 		return
