@@ -2,8 +2,9 @@
 // in process on loopback, and the provider, either in a Terraform or OpenTofu CLI or
 // called directly through the plugin protocol.
 //
-//   - [Test] runs a test case in the real CLI if TF_ACC is set. [Modes] runs it a second
-//     time against a server that offers only the published operations.
+//   - [Providers] is the provider for terraform-plugin-testing, which runs a test case in
+//     the real CLI if TF_ACC is set. [Modes] runs a test a second time against a server
+//     that offers only the published operations.
 //   - [Server] is the API server with one account; its methods create objects outside of
 //     Terraform, inject faults and rewrite responses.
 //   - [Protocol] calls the provider as Terraform does, without a CLI. It returns
@@ -13,12 +14,10 @@ package acctest
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
@@ -29,16 +28,6 @@ func Providers() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
 		"mailhost": provider.Factory(provider.New("test")()),
 	}
-}
-
-// Test runs a test case with the provider and the case's own providers, in parallel
-// with other tests.
-func Test(t *testing.T, c resource.TestCase) {
-	t.Helper()
-	served := Providers()
-	maps.Copy(served, c.ProtoV6ProviderFactories)
-	c.ProtoV6ProviderFactories = served
-	resource.ParallelTest(t, c)
 }
 
 // Modes runs a test against a server with all operations, and against one with only the

@@ -15,10 +15,10 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
@@ -54,22 +54,25 @@ type Server struct {
 func NewServer(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := &Server{PublishedOnly: o.PublishedOnly}
-	db := apitest.OpenStore(t)
-	s.Service = apitest.NewService(t, apiserver.Options{
-		Store: db, Clock: s.Control.Clock.Now, Middleware: s.Control.Middleware, PublishedOnly: o.PublishedOnly, Registrar: o.Registrar, Tokens: o.Tokens,
-		PasswordCost: apitest.Cheap, MaxDedicatedIPs: -1,
-	})
+	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	assert.NilError(t, err)
+	options := apiserver.Options{
+		Store: db, Clock: s.Control.Clock.Now, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}, MaxDedicatedIPs: -1,
+	}
+	full, err := apiserver.New(options)
+	assert.NilError(t, err)
+	options.Middleware, options.PublishedOnly, options.Registrar, options.Tokens = s.Control.Middleware, o.PublishedOnly, o.Registrar, o.Tokens
+	s.Service, err = apiserver.New(options)
+	assert.NilError(t, err)
+	t.Cleanup(func() { assert.Check(t, s.Service.Close()) })
 	s.Server = httptest.NewServer(s.Service.Handler())
 	t.Cleanup(s.Server.Close)
-	var err error
 	s.AccountID, err = s.Service.EnsureAccount(t.Context(), "")
 	assert.NilError(t, err)
 	s.WorkspaceID = api.DefaultWorkspaceID(s.AccountID)
 	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
 	assert.NilError(t, err)
 
-	full, err := apiserver.New(apiserver.Options{Store: db, Clock: s.Control.Clock.Now, PasswordCost: apitest.Cheap, MaxDedicatedIPs: -1})
-	assert.NilError(t, err)
 	owner := client.Options{BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport}
 	s.Client = client.New(owner)
 	s.transport = transport.New(owner)

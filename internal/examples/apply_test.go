@@ -124,7 +124,7 @@ func TestAccQuery(t *testing.T) {
 		t.Run(e.name(), func(t *testing.T) {
 			text := read(t, e.file)
 			s := acctest.NewServer(t, acctest.Options{})
-			acctest.Test(t, resource.TestCase{TerraformVersionChecks: needed(text), Steps: []resource.TestStep{
+			resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), TerraformVersionChecks: needed(text), Steps: []resource.TestStep{
 				{Query: true, Config: s.ProviderConfig() + text, ConfigVariables: variables(t, text, true)},
 			}})
 		})

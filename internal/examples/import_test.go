@@ -44,7 +44,7 @@ func TestAccImport(t *testing.T) {
 				}
 				return nil
 			}
-			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{
 				{
 					Config: s.ProviderConfig() + text,
 					Check: func(state *terraform.State) error {

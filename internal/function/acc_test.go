@@ -83,7 +83,7 @@ func TestAccRecords(t *testing.T) {
 			return statecheck.ExpectKnownValue("mailhost_dns_record."+label, tfjsonpath.New("value"), knownvalue.StringExact(want))
 		}
 		dkim := "v=DKIM1; k=rsa; n=spf.example.net; p=" + rsa2048
-		acctest.Test(t, resource.TestCase{TerraformVersionChecks: since, Steps: []resource.TestStep{
+		resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), TerraformVersionChecks: since, Steps: []resource.TestStep{
 			{
 				Config:           config,
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectUnknownValue("mailhost_dns_record.spf", tfjsonpath.New("value")), plancheck.ExpectUnknownOutputValue("address")}},

@@ -46,7 +46,7 @@ func neutral(cell string) string {
 			start, blank = i+len(string(r)), true
 		case blank && strings.ContainsRune(formulaSigns, r):
 			mark()
-		case r != '"' && !unicode.In(r, unicode.Z, unicode.Cf):
+		case blank && r != '"' && !unicode.In(r, unicode.Z, unicode.Cf):
 			blank = false
 		}
 	}

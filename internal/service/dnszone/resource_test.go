@@ -47,7 +47,7 @@ func TestMoves(t *testing.T) {
 	single := s.ProviderConfig() + "resource \"mailhost_dns_record\" \"www\" {\n  domain = \"example.com\"\n  name = \"www\"\n  type = \"A\"\n  value = \"192.0.2.1\"\n}\n"
 	whole := zone(s, `"www A" = { values = ["192.0.2.1"] }`)
 	record := contents{"www A 192.0.2.1": 3600}
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{
 		{Config: single},
 		{Config: whole, ExpectError: words("Resources of their own manage DNS records|A DNS zone has the A record www")},
 		{
@@ -103,7 +103,7 @@ func TestChangedAfterThePlan(t *testing.T) {
 			}
 			const records = `"www A" = { values = ["192.0.2.1"] }`
 			www := contents{"www A 192.0.2.1": 3600}
-			acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+			resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{
 				{Config: zone(s, records, `ignore = ["**.dev"]`), ConfigPlanChecks: after("")},
 				{Config: zone(s, records), ConfigPlanChecks: after(".dev"), ExpectNonEmptyPlan: name != "removed"},
 				{Config: zone(s, records), Check: served(t, s, www)},

@@ -85,7 +85,8 @@ func testAccPartialCreate(t *testing.T, lifecycle string, partial resource.TestS
 	if partial.ExpectError == nil {
 		partial.ConfigStateChecks = []statecheck.StateCheck{count("mailboxes", 2), count("ids", 2)}
 	}
-	acctest.Test(t, resource.TestCase{
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Providers(),
 		Steps: []resource.TestStep{
 			partial,
 			{
@@ -118,7 +119,8 @@ func TestAccMoves(t *testing.T) {
 		}
 		s.Control.Journal.Clear()
 	}
-	acctest.Test(t, resource.TestCase{
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Providers(),
 		Steps: []resource.TestStep{
 			{Config: s.ProviderConfig() + both},
 			{
@@ -175,7 +177,7 @@ resource "mailhost_dns_zone" "main" {
 }
 `, "REVISION", revision)
 	}
-	acctest.Test(t, resource.TestCase{Steps: []resource.TestStep{
+	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{
 		{Config: config("1")},
 		{PreConfig: s.Control.Journal.Clear, Config: config("2")},
 		{
@@ -206,7 +208,8 @@ resource "terraform_data" "name" {
 		return s.ProviderConfig() + variable + fmt.Sprintf("resource \"mailhost_mailbox_set\" \"staff\" {\n  domain = \"example.com\"\n  max_deletions = 9\n  mailboxes = %s\n}\n", mailboxes)
 	}
 	const names = `{ for k, p in var.people : k => { first_name = p.first_name, last_name = p.last_name } }`
-	acctest.Test(t, resource.TestCase{
+	resource.ParallelTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Providers(),
 		Steps: []resource.TestStep{
 			{
 				Config:            config(`{ ann = { first_name = "${terraform_data.name.output}", last_name = "Doe" }, "bob" = { first_name = terraform_data.name.id, last_name = 5 } }`),
