@@ -1,13 +1,11 @@
 package oauth
 
 import (
-	"encoding/base64"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/json"
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -29,20 +27,6 @@ func headerType(t *jwt.JSONWebToken) string {
 		return "unknown"
 	}
 	return strings.TrimPrefix(strings.ToLower(s), "application/")
-}
-
-// hasCritical reports whether a token's header has crit, a list of extensions that the
-// recipient must support (RFC 7515, section 4.1.11). None is supported, and go-jose
-// accepts an empty list and null, which are invalid.
-func hasCritical(token string) bool {
-	header, _, _ := strings.Cut(token, ".")
-	text, err := base64.RawURLEncoding.DecodeString(header)
-	var members map[string]any
-	if err != nil || json.Unmarshal(text, &members) != nil {
-		return true // unreachable: go-jose has parsed it
-	}
-	_, has := members["crit"]
-	return has
 }
 
 // lastSecond is the last second of the year 9999 in Unix time.

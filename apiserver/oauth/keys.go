@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
@@ -55,35 +56,30 @@ func newKeySet(o Options) *keySet {
 	}
 }
 
-// verify returns the payload of a token that is signed by one of the keys. It fetches
-// the keys if the token's key is unknown, because it may be new (OpenID Connect Core,
-// section 10.1.1).
-func (k *keySet) verify(ctx context.Context, token string) ([]byte, error) {
-	jws, err := jose.ParseSignedCompact(token, algorithms)
-	if err != nil {
-		return nil, errMalformed
-	}
+// verify returns an error unless a token is signed by one of the keys. It fetches the keys if the
+// token's key is unknown, because it may be new (OpenID Connect Core, section 10.1.1).
+func (k *keySet) verify(ctx context.Context, t *jwt.JSONWebToken) error {
 	keys, err := k.current(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	payload, known := verifyWith(keys, jws)
-	if payload == nil && !known {
+	signed, known := verifyWith(keys, t)
+	if !signed && !known {
 		if keys, err = k.refresh(ctx); err != nil {
-			return nil, err
+			return err
 		}
-		payload, _ = verifyWith(keys, jws)
+		signed, _ = verifyWith(keys, t)
 	}
-	if payload == nil {
-		return nil, errSignature
+	if !signed {
+		return errSignature
 	}
-	return payload, nil
+	return nil
 }
 
-// verifyWith returns the payload if one of the keys has signed it; known reports
-// whether the key that the token names is among them.
-func verifyWith(keys []jose.JSONWebKey, jws *jose.JSONWebSignature) (payload []byte, known bool) {
-	header := jws.Signatures[0].Protected
+// verifyWith reports whether one of the keys has signed a token, and whether the key that the
+// token names is among them.
+func verifyWith(keys []jose.JSONWebKey, t *jwt.JSONWebToken) (signed, known bool) {
+	header := t.Headers[0]
 	for _, key := range keys {
 		if header.KeyID != "" && header.KeyID != key.KeyID {
 			continue
@@ -92,11 +88,11 @@ func verifyWith(keys []jose.JSONWebKey, jws *jose.JSONWebSignature) (payload []b
 		if key.Algorithm != "" && key.Algorithm != header.Algorithm {
 			continue // a key is for one algorithm (RFC 8725, section 3.1)
 		}
-		if payload, err := jws.Verify(key.Key); err == nil {
-			return payload, true
+		if t.Claims(key.Key) == nil {
+			return true, true
 		}
 	}
-	return nil, known
+	return false, known
 }
 
 // current returns the valid keys, and fetches them if they are due.

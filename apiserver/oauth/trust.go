@@ -88,7 +88,7 @@ type Verifiers []*Verifier
 
 // VerifyToken implements apiserver.TokenVerifier: the issuer that the token names decides.
 func (all Verifiers) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
-	_, named, err := parse(token, algorithms)
+	_, named, _, err := parse(token, algorithms)
 	if err != nil {
 		return apiserver.User{}, err
 	}
