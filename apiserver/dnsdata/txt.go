@@ -3,6 +3,7 @@ package dnsdata
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -58,69 +59,34 @@ func isQuoted(value string) bool {
 	return strings.HasPrefix(strings.TrimLeft(value, space), `"`)
 }
 
+var (
+	// escape matches an octet that is escaped. Zone files may escape any punctuation, such as the
+	// semicolon. In RFC 1035 \n is a plain n, which is never what the user means.
+	escape = regexp.MustCompile(`\\(?:[01][0-9]{2}|2[0-4][0-9]|25[0-5]|[[:punct:]])`)
+	// quoted matches a character-string and the white space after it.
+	quoted = regexp.MustCompile(`^"((?:[^"\\]|` + escape.String() + `)*)"(?:[ \t\r\n]+|$)`)
+)
+
 // parseStrings parses quoted character-strings separated by white space (RFC 1035, section 5.1),
 // of any length, because the text is split again when it is sent.
 func parseStrings(s string) ([]string, error) {
 	var parts []string
 	for rest := strings.TrimLeft(s, space); rest != ""; {
-		if rest[0] != '"' {
-			return nil, fmt.Errorf("text outside quotes at position %d; expected every string in double quotes, and a quote inside one as \\\"", len(s)-len(rest)+1)
+		m := quoted.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, fmt.Errorf(`the text from position %d is no string in double quotes, with \" for a quote, \\ for a backslash and \DDD for an octet; separate strings by spaces`, len(s)-len(rest)+1)
 		}
-		part, after, err := parseString(rest)
-		if err != nil {
-			return nil, fmt.Errorf("%w in the string at position %d", err, len(s)-len(rest)+1)
-		}
-		parts = append(parts, part)
-		rest = strings.TrimLeft(after, space)
-		if after != "" && after[0] == '"' {
-			return nil, fmt.Errorf("no space between quoted strings at position %d; expected one, or \\\" for a quote inside a string", len(s)-len(after)+1)
-		}
+		parts = append(parts, escape.ReplaceAllStringFunc(m[1], unescape))
+		rest = rest[len(m[0]):]
 	}
 	return parts, nil
 }
 
-// parseString parses the quoted string at the start of s.
-func parseString(s string) (text, rest string, err error) {
-	var b strings.Builder
-	for s = s[1:]; s != ""; {
-		if s[0] == '"' {
-			return b.String(), s[1:], nil
-		}
-		c, after, err := unescape(s)
-		if err != nil {
-			return "", "", err
-		}
-		b.WriteByte(c)
-		s = after
+func unescape(escaped string) string {
+	if n, err := strconv.ParseUint(escaped[1:], 10, 8); err == nil {
+		return string([]byte{byte(n)})
 	}
-	return "", "", errors.New("unbalanced quotes: no closing quote")
-}
-
-// unescape parses one octet, plain or escaped, at the start of s.
-func unescape(s string) (c byte, rest string, err error) {
-	if s[0] != '\\' {
-		return s[0], s[1:], nil
-	}
-	if len(s) == 1 {
-		return 0, "", errors.New("backslash with nothing to escape")
-	}
-	switch c := s[1]; {
-	case '0' <= c && c <= '9':
-		n, err := strconv.Atoi(s[1:min(4, len(s))])
-		switch {
-		case len(s) < 4 || err != nil:
-			return 0, "", errors.New(`incomplete \DDD escape; expected three digits`)
-		case n > 255:
-			return 0, "", fmt.Errorf(`escape \%d is not an octet; expected \000 to \255`, n)
-		}
-		return byte(n), s[4:], nil
-	case c > ' ' && c < 0x7f && notAlphanumeric(rune(c)):
-		// Zone files may escape any of these, such as the semicolon.
-		return c, s[2:], nil
-	default:
-		// In RFC 1035 \n is a plain n, which is never what the user means.
-		return 0, "", errors.New(`unknown escape; expected \", \\ or \DDD`)
-	}
+	return escaped[1:]
 }
 
 // checkText returns an error for text that mail software does not expect.

@@ -82,20 +82,13 @@ func EqualValues(rrType, a, b string) bool {
 
 func normalizeAddr(rrType, value string) (string, error) {
 	addr, err := netip.ParseAddr(value)
-	switch isV4 := addr.Is4(); {
-	case err == nil && rrType == TypeA && isV4, err == nil && rrType == TypeAAAA && !isV4 && addr.Zone() == "":
-		return addr.String(), nil
-	case err == nil && rrType == TypeA:
-		return "", errors.New("value of A must be an IPv4 address; an IPv6 address belongs in an AAAA record")
-	case err == nil && isV4:
-		return "", errors.New("value of AAAA must be an IPv6 address; an IPv4 address belongs in an A record")
-	case err == nil:
-		return "", errors.New("value of AAAA must not have a zone such as %eth0; expected an address such as 2001:db8::1")
-	case rrType == TypeA:
+	switch {
+	case rrType == TypeA && (err != nil || !addr.Is4()):
 		return "", errors.New("value of A must be an IPv4 address such as 192.0.2.1")
-	default:
-		return "", errors.New("value of AAAA must be an IPv6 address such as 2001:db8::1")
+	case rrType == TypeAAAA && (err != nil || addr.Is4() || addr.Zone() != ""):
+		return "", errors.New("value of AAAA must be an IPv6 address such as 2001:db8::1, without a zone")
 	}
+	return addr.String(), nil
 }
 
 // normalizeTarget returns the target of a record in the form of a function of package domainname.
@@ -116,37 +109,28 @@ func normalizeHostOrNone(s string) (string, error) {
 }
 
 func normalizeMX(value string) (string, error) {
-	if fields := strings.Fields(value); len(fields) == 2 && isNumber(fields[0]) {
+	if len(strings.Fields(value)) > 1 {
 		return "", errors.New("value of MX must be only the mail host, such as mail.example.com; the preference belongs in the priority")
 	}
 	return normalizeHostOrNone(value)
 }
 
 func normalizeSRV(value string) (string, error) {
-	const form = `expected "weight port target", such as 5 443 sip.example.com`
 	fields := strings.Fields(value)
-	switch {
-	case len(fields) == 4 && isNumber(fields[0]):
-		return "", errors.New("value of SRV must have three fields; the first of the four, the priority, belongs in its own field")
-	case len(fields) != 3:
-		return "", fmt.Errorf("value of SRV has %d of three fields; %s", len(fields), form)
+	if len(fields) != 3 {
+		return "", fmt.Errorf(`value of SRV has %d fields, not three: weight, port and target, such as 5 443 sip.example.com; the priority has its own field`, len(fields))
 	}
 	weight, err := strconv.ParseUint(fields[0], 10, 16)
 	if err != nil {
-		return "", errors.New("weight of SRV must be a number from 0 to 65535; " + form)
+		return "", errors.New("weight of SRV must be a number from 0 to 65535")
 	}
 	port, err := strconv.ParseUint(fields[1], 10, 16)
 	if err != nil {
-		return "", errors.New("port of SRV must be a number from 0 to 65535; " + form)
+		return "", errors.New("port of SRV must be a number from 0 to 65535")
 	}
 	target, err := normalizeHostOrNone(fields[2])
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%d %d %s", weight, port, target), nil
-}
-
-// isNumber reports whether s consists of digits.
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

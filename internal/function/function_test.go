@@ -235,7 +235,7 @@ func TestErrors(t *testing.T) {
 		"TLS-RPT null":           {"tls_rpt_record", list{list{nil}}, 0, "rua[0]: must not be null"},
 		"TLS-RPT nobody":         {"tls_rpt_record", list{list{}}, 0, "rua: must contain at least one address"},
 		"chunks":                 {"txt_chunks", list{""}, 0, "must not be empty"},
-		"value":                  {"txt_value", list{`"a`}, 0, "unbalanced quotes"},
+		"value":                  {"txt_value", list{`"a`}, 0, "no string in double quotes"},
 		"address":                {"parse_address", list{"Jane <jane@example.com>"}, 0, "display name"},
 		"domain":                 {"normalize_domain", list{"https://example.com"}, 0, "must not be a URL"},
 		"domain with underscore": {"normalize_domain", list{"_dmarc.example.com"}, 0, "underscore"},

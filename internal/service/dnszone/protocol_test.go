@@ -73,7 +73,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 		`records["@ MX"].values[1]`:          "must begin with a priority",
 		`records["@ MX"].values[2]`:          "nvalid target",
 		`records["sub MX"].values[0]`:        "null MX",
-		`records["_sip._tcp SRV"].values[0]`: "of three fields",
+		`records["_sip._tcp SRV"].values[0]`: "fields, not three",
 		`records["@ TXT"].values[1]`:         "at most one SPF record",
 		`records["@ TXT"].values[2]`:         "quotes",
 		`records["example.com TXT"]`:         `the same as the key "@ TXT"`,
