@@ -3,20 +3,19 @@ package domainname
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
 
-// labelKind selects the valid characters of a label.
-type labelKind int
+// labelKind has the valid ASCII characters of a label besides letters and digits, and describes
+// all of them.
+type labelKind struct{ further, expected string }
 
-const (
-	hostnameLabel labelKind = iota // letters, digits, hyphens (RFC 1123)
-	dnsLabel                       // those and underscores (RFC 8552)
+var (
+	hostnameLabel = labelKind{"-", "letters, digits and hyphens"}               // RFC 1123
+	dnsLabel      = labelKind{"-_", "letters, digits, hyphens and underscores"} // RFC 8552
 )
 
 // acePrefix marks a label that encodes Unicode (RFC 5890, section 2.3.2.5).
@@ -55,30 +54,21 @@ func normalizeLabel(label string, kind labelKind) (string, error) {
 	case len(canonical) > maxLabel:
 		return "", errLongLabel(label)
 	case canonical[0] == '-' || canonical[len(canonical)-1] == '-':
-		return "", fmt.Errorf("label %s must not begin or end with a hyphen", shorten(label))
+		return "", fmt.Errorf("label %.63q must not begin or end with a hyphen", label)
 	}
 	return canonical, nil
 }
 
 func errLongLabel(label string) error {
-	return fmt.Errorf("label %s must not be longer than %d characters", shorten(label), maxLabel)
+	return fmt.Errorf("label %.24q… must not be longer than %d characters", label, maxLabel)
 }
 
 // checkCharacters checks the ASCII characters of a label; IDNA checks the others.
 func checkCharacters(label string, kind labelKind) error {
-	for i := range len(label) {
-		switch c := label[i]; {
-		case c >= utf8.RuneSelf, c == '-',
-			'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case c == '_' && kind == dnsLabel:
-		case c == '_':
-			return fmt.Errorf("label %s must not contain an underscore; expected letters, digits and hyphens", shorten(label))
-		case c == ' ':
-			return fmt.Errorf("label %s must not contain a space", shorten(label))
-		case kind == dnsLabel:
-			return fmt.Errorf("label %s must not contain %q; expected letters, digits, hyphens and underscores", shorten(label), c)
-		default:
-			return fmt.Errorf("label %s must not contain %q; expected letters, digits and hyphens", shorten(label), c)
+	for _, c := range label {
+		letterOrDigit := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if c <= unicode.MaxASCII && !letterOrDigit && !strings.ContainsRune(kind.further, c) {
+			return fmt.Errorf("label %.63q must not contain %q; expected %s", label, c, kind.expected)
 		}
 	}
 	return nil
@@ -94,7 +84,7 @@ func toASCII(label string) (string, error) {
 			return a, nil
 		}
 	}
-	return "", fmt.Errorf("label %s is not a valid internationalised label (IDNA)", shorten(label))
+	return "", fmt.Errorf("label %.63q is not a valid internationalised label (IDNA)", label)
 }
 
 // toUnicode decodes an A-label, and returns any other label unchanged.
@@ -109,17 +99,4 @@ func toUnicode(label string) string {
 
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
-}
-
-// shorten quotes s for an error message, and truncates it.
-func shorten(s string) string {
-	const limit = 24
-	n := 0
-	for i := range s {
-		if n == limit {
-			return strconv.Quote(s[:i] + "…")
-		}
-		n++
-	}
-	return strconv.Quote(s)
 }

@@ -15,7 +15,6 @@ package domainname
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,7 +31,6 @@ const (
 
 var (
 	errEmpty = errors.New("name must not be empty; expected a name such as example.com")
-	errIP    = errors.New("name must not be an IP address; expected a name such as example.com")
 	errLong  = fmt.Errorf("name must not be longer than %d characters", maxName)
 )
 
@@ -90,7 +88,8 @@ func EqualAfter(normalize func(string) (string, error), a, b string) bool {
 }
 
 func normalizeFull(s string, kind labelKind) (string, error) {
-	name, err := normalizeLabels(trimFinalDot(s), kind)
+	// One final separator marks an absolute name.
+	name, err := normalizeLabels(strings.TrimSuffix(fullStops.Replace(s), "."), kind)
 	if err != nil {
 		return "", err
 	}
@@ -99,12 +98,10 @@ func normalizeFull(s string, kind labelKind) (string, error) {
 		return "", errors.New("name must have at least two labels, such as example.com")
 	}
 	switch last := name[dot+1:]; {
-	case isDigits(last) && isIP(name):
-		return "", errIP
-	case isDigits(last):
-		return "", fmt.Errorf("last label %s must not be a number", shorten(last))
+	case strings.Trim(last, "0123456789") == "":
+		return "", fmt.Errorf("last label %.63q must not be a number, as in an IP address", last)
 	case strings.Contains(last, "_"):
-		return "", fmt.Errorf("last label %s must not contain an underscore; expected a full name such as _a.example.com", shorten(last))
+		return "", fmt.Errorf("last label %.63q must not contain an underscore; expected a full name such as _a.example.com", last)
 	}
 	return name, nil
 }
@@ -117,9 +114,8 @@ func normalizeLabels(s string, kind labelKind) (string, error) {
 		return "", errLong
 	case !utf8.ValidString(s):
 		return "", errors.New("name must be valid UTF-8")
-	}
-	if err := checkShape(s); err != nil {
-		return "", err
+	case strings.ContainsAny(s, "/@:"):
+		return "", errors.New("name must not be a URL, a path or an address, nor have a port; expected only the name, such as example.com")
 	}
 	var b strings.Builder
 	b.Grow(len(s))
@@ -137,38 +133,4 @@ func normalizeLabels(s string, kind labelKind) (string, error) {
 		return "", errLong
 	}
 	return b.String(), nil
-}
-
-// checkShape returns helpful errors for URLs, addresses and other input in place of a name.
-func checkShape(s string) error {
-	switch {
-	case strings.Contains(s, "/"):
-		return errors.New("name must not be a URL or a path; expected only the name, such as example.com")
-	case strings.Contains(s, "@"):
-		return errors.New("name must not contain @; expected only a name such as example.com")
-	case strings.Contains(s, ":") && isIP(strings.Trim(s, "[]")):
-		return errIP
-	case strings.Contains(s, ":"):
-		return errors.New("name must not contain a port; expected only the name, such as example.com")
-	}
-	return nil
-}
-
-// trimFinalDot removes one trailing label separator, which marks an absolute name.
-func trimFinalDot(s string) string {
-	for _, dot := range []string{".", "\u3002", "\uff0e", "\uff61"} {
-		if rest, ok := strings.CutSuffix(s, dot); ok {
-			return rest
-		}
-	}
-	return s
-}
-
-func isIP(s string) bool {
-	_, err := netip.ParseAddr(s)
-	return err == nil
-}
-
-func isDigits(s string) bool {
-	return strings.Trim(s, "0123456789") == ""
 }

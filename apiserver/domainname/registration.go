@@ -50,13 +50,13 @@ func Registrable(name string) error {
 	case specialUse(name):
 		return fmt.Errorf("%w: names under it are not sold", ErrUnsupportedTLD)
 	case name == suffix:
-		return fmt.Errorf("%w: %s is a public suffix; expected a name directly below it", ErrNotRegistrable, shorten(name))
+		return fmt.Errorf("%w: %.63q is a public suffix; expected a name directly below it", ErrNotRegistrable, name)
 	case !icann:
-		return fmt.Errorf("%w: names under %s are not sold", ErrUnsupportedTLD, shorten(suffix))
+		return fmt.Errorf("%w: names under %.63q are not sold", ErrUnsupportedTLD, suffix)
 	}
 	parent := strings.TrimSuffix(name, "."+suffix)
 	if dot := strings.LastIndexByte(parent, '.'); dot >= 0 {
-		return fmt.Errorf("%w: it lies below %s; expected that name", ErrNotRegistrable, shorten(name[dot+1:]))
+		return fmt.Errorf("%w: it lies below %.63q; expected that name", ErrNotRegistrable, name[dot+1:])
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func checkRegistration(name string) error {
 
 // checkRegistered validates a label. latin: the top-level domain is Latin.
 func checkRegistered(label []rune, latin bool) error {
-	shown := shorten(string(label))
+	shown := fmt.Sprintf("%.63q", string(label))
 	if len(label) > 3 && label[2] == '-' && label[3] == '-' {
 		return fmt.Errorf("label %s must not have hyphens in third and fourth place", shown)
 	}

@@ -60,9 +60,6 @@ func Parse(s string) (Address, error) {
 	if err != nil {
 		return Address{}, err
 	}
-	if strings.HasPrefix(s[at+1:], "[") {
-		return Address{}, errors.New("domain must not be an address literal; expected a domain name such as example.com")
-	}
 	domain, err := domainname.Normalize(s[at+1:])
 	if err != nil {
 		return Address{}, fmt.Errorf("invalid domain: %w", err)
@@ -100,17 +97,8 @@ func ParseLocalPart(s string) (string, error) {
 		return "", fmt.Errorf("local part must not be longer than %d characters", maxLocal)
 	}
 	for _, c := range s {
-		switch {
-		case isAtext(c), c == '.':
-		case c == '@':
-			return "", errors.New("local part must not contain @")
-		case c == ' ':
-			return "", errors.New("local part must not contain a space")
-		case c == '"':
-			return "", errors.New("local part must not be quoted; expected a name such as jane.doe")
-		default:
-			return "", fmt.Errorf("local part must not contain %q; only ASCII letters, digits and %s are allowed, with single dots between them",
-				c, atextSpecials)
+		if !isAtext(c) && c != '.' {
+			return "", fmt.Errorf("local part must not contain %q; only ASCII letters, digits and %s are allowed, with single dots between them", c, atextSpecials)
 		}
 	}
 	switch {

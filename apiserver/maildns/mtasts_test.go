@@ -61,7 +61,7 @@ func TestMTASTSPolicyProblems(t *testing.T) {
 		"two wildcards":  {MTASTSPolicy{"enforce", []string{"*.*.example.com"}, 1}, "only as its whole first label"},
 		"part of label":  {MTASTSPolicy{"enforce", []string{"mx*.example.com"}, 1}, "only as its whole first label"},
 		"wide wildcard":  {MTASTSPolicy{"enforce", []string{"*.com"}, 1}, "two labels"},
-		"preference":     {MTASTSPolicy{"enforce", []string{"10 mail.example.com"}, 1}, "space"},
+		"preference":     {MTASTSPolicy{"enforce", []string{"10 mail.example.com"}, 1}, "must not contain ' '"},
 		"address":        {MTASTSPolicy{"enforce", []string{"192.0.2.1"}, 1}, "IP address"},
 		"line break":     {MTASTSPolicy{"enforce", []string{"mail.example.com\nmode: none"}, 1}, "mx[0]: "},
 		"twice":          {MTASTSPolicy{"enforce", []string{"a.example.com", "A.example.com."}, 1}, "mx[1]: \"a.example.com\" repeats element"},

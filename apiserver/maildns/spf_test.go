@@ -88,7 +88,7 @@ func TestSPFProblems(t *testing.T) {
 		{"a:", "the domain name is missing"},
 		{"include:localhost", "two labels"},
 		{"include:https://example.com", "URL"},
-		{"include:_spf.example.com/24", "URL or a path"},
+		{"include:_spf.example.com/24", "a URL, a path"},
 		{"include=_spf.example.com", "include needs a colon, as in include:_spf.example.com"},
 		{"ip4=192.0.2.1", "ip4 needs a colon"},
 		{"exp:example.com", "exp needs an equals sign"},

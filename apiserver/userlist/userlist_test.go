@@ -135,7 +135,7 @@ func TestParse(t *testing.T) {
 			o:    example,
 			want: []string{
 				"line 3: j\u00f6rg@example.com: is not an address that a mailbox can have: local part must not contain '\u00f6'; only ASCII letters, digits and !#$%&'*+-/=?^_`{|}~ are allowed, with single dots between them",
-				"line 4: jane@exa mple.com: is not an address that a mailbox can have: invalid domain: label \"exa mple\" must not contain a space",
+				"line 4: jane@exa mple.com: is not an address that a mailbox can have: invalid domain: label \"exa mple\" must not contain ' '; expected letters, digits and hyphens",
 				"line 5: jane@other.example: the row has 4 cells and the header 3; put a cell that contains ',' in quotation marks",
 				"other: other.example 1",
 			},

@@ -238,7 +238,7 @@ func TestErrors(t *testing.T) {
 		"value":                  {"txt_value", list{`"a`}, 0, "no string in double quotes"},
 		"address":                {"parse_address", list{"Jane <jane@example.com>"}, 0, "display name"},
 		"domain":                 {"normalize_domain", list{"https://example.com"}, 0, "must not be a URL"},
-		"domain with underscore": {"normalize_domain", list{"_dmarc.example.com"}, 0, "underscore"},
+		"domain with underscore": {"normalize_domain", list{"_dmarc.example.com"}, 0, "must not contain '_'"},
 		"users, one twice":       {"parse_users", list{"address,first_name,last_name\njane@example.com,A,B\nJane@example.com,C,D\n", "example.com"}, 0, "these rows can't become mailboxes; correct them in the file:\nline 3: Jane@example.com: line 2 has this address already"},
 		"users of another":       {"parse_users", list{"address,first_name,last_name\njane@example.org,A,B\n", "example.com"}, 0, "the file has no user of example.com; it has users of example.org"},
 		"users, invalid":         {"parse_users", list{"address,first_name,last_name\njane@example.com,\"A\n\",B\nj\u00f6@example.org,A,B\nno-at,A,B\n", "example.com"}, 0, "file:\nline 5 (row 4): no-at: is not an address"},

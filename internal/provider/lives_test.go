@@ -161,7 +161,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 			},
 			refused: []refusedConfig{
 				{with(txt, "type", "txt"), []string{"type must be one of A, AAAA", `write "TXT"`}},
-				{with(www, "value", "2001:db8::1"), []string{"Value of A must be an IPv4 address; an IPv6 address"}},
+				{with(www, "value", "2001:db8::1"), []string{"Value of A must be an IPv4 address"}},
 				{with(mx, "priority", nil), []string{"A record of the type MX needs a priority"}},
 				{with(txt, "priority", 10), []string{"Records of the type TXT have no priority; leave it out"}},
 				{with(mx, "value", "10 mail.example.com"), []string{"the preference belongs in the priority"}},
