@@ -116,7 +116,7 @@ func TestChecks(t *testing.T) {
 		{"spf", "example.com TXT", []string{"v=spf1 include:example.com -all"}, failed, "leads back"},
 		{"spf", "example.com TXT", []string{"v=spf1 a:x1.example a:x2.example mx:x3.example -all"}, failed, "3 of its names do not exist, and receivers permit 2: a:x1.example"},
 		{"spf", "example.com TXT", []string{"v=spf1 ptr ip4:192.0.2.1 -all"}, warning, "ptr must not"},
-		{"spf", "example.com TXT", []string{"v=spf1 ip4:2001:db8::1 ip6:192.0.2.1/99 -all"}, failed, `ip4: "2001:db8::1" is an IPv6 address, which belongs in ip6; ip6: "192.0.2.1"`},
+		{"spf", "example.com TXT", []string{"v=spf1 ip4:2001:db8::1 ip6:192.0.2.1/99 -all"}, failed, `ip4: "2001:db8::1" is no IPv4 address; expected one such as 192.0.2.0/24; ip6: "192.0.2.1"`},
 		{"spf", "example.com TXT", []string{"v=spf1 inlcude:x.example -all"}, failed, `"inlcude:x.example" is not an SPF term`},
 		{"spf", "example.com TXT", []string{"v=spf1 a/24 mx//64 exp=e.example ?all"}, warning, "says nothing about"},
 		{"spf", "example.com TXT", []string{"v=spf1 " + strings.Repeat("ip4:192.0.2.100 ", 30) + "-all"}, warning, "octets"},

@@ -30,8 +30,8 @@ func TestDMARCProblems(t *testing.T) {
 	t.Parallel()
 	rua := func(s ...string) DMARC { return DMARC{P: "none", RUA: s} }
 	tests := recordTests{
-		"no policy":        {DMARC{}, `policy: must be none, quarantine or reject, not ""`},
-		"unknown policy":   {DMARC{P: "rejected"}, `policy: must be none, quarantine or reject, not "rejected"`},
+		"no policy":        {DMARC{}, `policy: must be none or quarantine or reject, not ""`},
+		"unknown policy":   {DMARC{P: "rejected"}, `policy: must be none or quarantine or reject, not "rejected"`},
 		"upper case":       {DMARC{P: "None"}, "policy: must be"},
 		"subdomains":       {DMARC{P: "none", SP: "no"}, "sp: must be"},
 		"non-existent":     {DMARC{P: "none", NP: "no"}, "np: must be"},
@@ -41,8 +41,8 @@ func TestDMARCProblems(t *testing.T) {
 		"pct under":        {DMARC{P: "none", Pct: new(int64(-1))}, "pct: must be"},
 		"interval over":    {DMARC{P: "none", RI: new(int64(math.MaxUint32 + 1))}, "ri: must be a whole number from 0 to 4294967295"},
 		"testing":          {DMARC{P: "none", T: "yes"}, `t: must be y or n, not "yes"`},
-		"public suffix":    {DMARC{P: "none", PSD: "x"}, `psd: must be y, n or u`},
-		"fo":               {DMARC{P: "none", FO: []string{"1", "x"}}, `fo[1]: must be 0, 1, d or s, not "x"`},
+		"public suffix":    {DMARC{P: "none", PSD: "x"}, `psd: must be y or n or u`},
+		"fo":               {DMARC{P: "none", FO: []string{"1", "x"}}, `fo[1]: must be 0 or 1 or d or s, not "x"`},
 		"fo twice":         {DMARC{P: "none", FO: []string{"1", "1"}}, `fo[1]: "1" repeats element 0`},
 		"rf":               {DMARC{P: "none", RF: []string{"iodef"}}, `rf[0]: must be afrf`},
 		"no address":       {rua("example.com"), "rua[0]: \"example.com\": address must contain an @"},
@@ -59,7 +59,7 @@ func TestDMARCProblems(t *testing.T) {
 		"bad escape":       {rua("mailto:a%zz@example.com"), "does not begin an escape"},
 		"same target":      {rua("a@example.com", "mailto:a@EXAMPLE.com!1m"), "rua[1]: \"mailto:a@example.com\" repeats element"},
 		"failure address":  {DMARC{P: "none", RUF: []string{"x"}}, "ruf[0]: "},
-		"several problems": {DMARC{P: "x", ADKIM: "x", Pct: new(int64(200))}, "policy: must be none, quarantine or reject, not \"x\"\nadkim: must be r or s, not \"x\"\npct: "},
+		"several problems": {DMARC{P: "x", ADKIM: "x", Pct: new(int64(200))}, "policy: must be none or quarantine or reject, not \"x\"\nadkim: must be r or s, not \"x\"\npct: "},
 	}
 	tests.checkProblems(t)
 }

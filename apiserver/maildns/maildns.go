@@ -81,7 +81,7 @@ func (ps *Problems) finish(field, record string) (string, error) {
 // oneOf adds a problem unless value is one of the allowed words.
 func (ps *Problems) oneOf(field string, element int, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		ps.add(field, element, "must be %s, not %s", orList(allowed), shorten(value))
+		ps.add(field, element, "must be %s, not %.60q", strings.Join(allowed, " or "), value)
 	}
 }
 
@@ -125,29 +125,11 @@ func (ps *Problems) duplicates(field string, canonical []string) {
 			continue
 		}
 		if j, ok := first[s]; ok {
-			ps.add(field, i, "%s repeats element %d", shorten(s), j)
+			ps.add(field, i, "%.60q repeats element %d", s, j)
 			continue
 		}
 		first[s] = i
 	}
-}
-
-// orList joins words for a sentence: a, b or c.
-func orList(words []string) string {
-	if len(words) == 1 {
-		return words[0]
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
-// shorten quotes s for an error message and cuts it to 60 characters.
-func shorten(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit]) + "…"
-	}
-	return strconv.Quote(s)
 }
 
 // tagList is a record of tag=value pairs, in order (RFC 6376, section 3.2; RFC 7489, section 6.4).

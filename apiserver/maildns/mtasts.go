@@ -26,7 +26,7 @@ type MTASTS struct {
 func (m MTASTS) Record() (string, error) {
 	var ps Problems
 	if !mtastsID.MatchString(m.ID) {
-		ps.add("id", whole, "must be 1 to %d ASCII letters and digits, such as 20260131T120000, not %s", maxMTASTSID, shorten(m.ID))
+		ps.add("id", whole, "must be 1 to %d ASCII letters and digits, such as 20260131T120000, not %.60q", maxMTASTSID, m.ID)
 	}
 	return ps.finish("id", "v=STSv1; id="+m.ID+";")
 }
@@ -35,7 +35,7 @@ func (m MTASTS) Record() (string, error) {
 // ids, because senders fetch a policy again only after its id has changed. The
 // problems of an invalid text have the field policy.
 func MTASTSID(policy string) (string, error) {
-	if _, err := parseMTASTSPolicy(policy); err != nil {
+	if err := checkMTASTSPolicy(policy); err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(policy))
@@ -95,11 +95,11 @@ func (p MTASTSPolicy) Text() (string, error) {
 func mxPattern(s string) (string, error) {
 	name, wild := strings.CutPrefix(s, "*.")
 	if strings.Contains(name, "*") {
-		return "", fmt.Errorf("%s must have a wildcard only as its whole first label, as in *.example.net", shorten(s))
+		return "", fmt.Errorf("%.60q must have a wildcard only as its whole first label, as in *.example.net", s)
 	}
 	host, err := domainname.Normalize(name)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", shorten(s), err)
+		return "", fmt.Errorf("%.60q: %w", s, err)
 	}
 	if wild {
 		return "*." + host, nil
@@ -107,60 +107,38 @@ func mxPattern(s string) (string, error) {
 	return host, nil
 }
 
-// policyKey and policyAge match the key of a line and the value of max_age (RFC 8461,
-// section 3.2, sts-policy-ext-name and sts-policy-max-age-value).
-var (
-	policyKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
-	policyAge = regexp.MustCompile(`^[0-9]{1,10}$`)
-)
-
-// parseMTASTSPolicy parses the text of a policy (RFC 8461, section 3.2), whose lines
-// end in CRLF or LF. Like senders it skips unknown keys. All problems have the field
-// policy.
-func parseMTASTSPolicy(text string) (MTASTSPolicy, error) {
+// checkMTASTSPolicy returns the problems of a policy's text (RFC 8461, section 3.2), whose lines
+// end in CRLF or LF. Like senders it skips unknown keys. All problems have the field policy.
+func checkMTASTSPolicy(text string) error {
 	const field = "policy"
-	var p MTASTSPolicy
 	var ps Problems
-	seen := map[string]bool{}
+	values := map[string][]string{}
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\r"), ":")
-		value = strings.Trim(value, " \t")
-		switch {
-		case !ok || !policyKey.MatchString(key):
-			ps.add(field, whole, "line %d must be a key and a value, such as mode: enforce, not %s", i+1, shorten(line))
-			continue
-		case key != "mx" && seen[key]:
-			ps.add(field, whole, "line %d repeats %s, of which senders use only the first", i+1, key)
-			continue
+		if !ok {
+			ps.add(field, whole, "line %d must be a key and a value, such as mode: enforce, not %.60q", i+1, line)
 		}
-		seen[key] = true
-		switch key {
-		case "version":
-			if value != stsVersion {
-				ps.add(field, whole, "line %d must be version: %s, not %s", i+1, stsVersion, shorten(value))
-			}
-		case "mode":
-			p.Mode = value
-		case "mx":
-			p.MX = append(p.MX, value)
-		case "max_age":
-			if !policyAge.MatchString(value) {
-				ps.add(field, whole, "line %d must have a number of seconds, not %s", i+1, shorten(value))
-			}
-			p.MaxAge, _ = strconv.ParseInt(value, 10, 64)
-		}
+		values[key] = append(values[key], strings.Trim(value, " \t"))
 	}
 	for _, key := range []string{"version", "mode", "max_age"} {
-		if !seen[key] {
-			ps.add(field, whole, "the line %s is missing, which every policy must have", key)
+		if n := len(values[key]); n != 1 {
+			ps.add(field, whole, "there must be one line %s, not %d", key, n)
 		}
 	}
 	if len(ps) > 0 {
-		return MTASTSPolicy{}, ps
+		return ps
 	}
-	if _, err := p.Text(); err != nil {
-		ps.add(field, whole, "%s", err)
-		return MTASTSPolicy{}, ps
+	if version := values["version"][0]; version != stsVersion {
+		ps.add(field, whole, "version must be %s, not %.60q", stsVersion, version)
 	}
-	return p, nil
+	maxAge, err := strconv.ParseUint(values["max_age"][0], 10, 32)
+	if err != nil {
+		ps.add(field, whole, "max_age must be a number of seconds, not %.60q", values["max_age"][0])
+	}
+	_, err = MTASTSPolicy{Mode: values["mode"][0], MX: values["mx"], MaxAge: int64(maxAge)}.Text()
+	ps.addErr(field, whole, err)
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
 }

@@ -44,18 +44,18 @@ func mailtoURI(s string) (string, error) {
 	if scheme, escaped, ok := strings.Cut(s, ":"); ok && strings.EqualFold(scheme+":", mailto) {
 		var err error
 		if address, err = url.PathUnescape(escaped); err != nil {
-			return "", fmt.Errorf("%s has a percent sign that does not begin an escape; expected an address such as dmarc@example.com", shorten(s))
+			return "", fmt.Errorf("%.60q has a percent sign that does not begin an escape; expected an address such as dmarc@example.com", s)
 		}
 	}
 	switch {
 	case strings.Contains(address, "://"), strings.HasPrefix(address, "//"):
-		return "", fmt.Errorf("%s is not an address; expected one such as dmarc@example.com", shorten(s))
+		return "", fmt.Errorf("%.60q is not an address; expected one such as dmarc@example.com", s)
 	case strings.ContainsAny(address, ", "):
-		return "", fmt.Errorf("%s must be a single address; write each address as its own element", shorten(s))
+		return "", fmt.Errorf("%.60q must be a single address; write each address as its own element", s)
 	}
 	parsed, err := emailaddr.Parse(address)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", shorten(s), err)
+		return "", fmt.Errorf("%.60q: %w", s, err)
 	}
 	local := address[:strings.LastIndexByte(address, '@')]
 	return mailto + localEscapes.Replace(url.QueryEscape(local)) + "@" + parsed.Domain, nil
@@ -80,7 +80,7 @@ func sizedMailtoURI(s string) (string, error) {
 	mark += at + 1
 	size := strings.ToLower(s[mark+1:])
 	if !reportSize.MatchString(size) {
-		return "", fmt.Errorf("%s has an invalid size; expected a number and k, m, g or t after the exclamation point, as in !10m", shorten(s))
+		return "", fmt.Errorf("%.60q has an invalid size; expected a number and k, m, g or t after the exclamation point, as in !10m", s)
 	}
 	uri, err := mailtoURI(s[:mark])
 	if err != nil {
@@ -99,26 +99,26 @@ func httpsURI(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil, u.Scheme != "https", u.Opaque != "":
-		return "", fmt.Errorf("%s is not an https URL; %s", shorten(s), expected)
+		return "", fmt.Errorf("%.60q is not an https URL; %s", s, expected)
 	case u.User != nil:
 		return "", errors.New("a URL in the DNS must not have a user or password; " + expected)
 	case strings.Contains(s, "#"):
-		return "", fmt.Errorf("%s must not have a fragment; %s", shorten(s), expected)
+		return "", fmt.Errorf("%.60q must not have a fragment; %s", s, expected)
 	}
 	host, err := domainname.Normalize(u.Hostname())
 	if err != nil {
-		return "", fmt.Errorf("%s: invalid host: %w", shorten(s), err)
+		return "", fmt.Errorf("%.60q: invalid host: %w", s, err)
 	}
 	if port := u.Port(); port != "" {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return "", fmt.Errorf("%s: port must be a number up to 65535", shorten(s))
+			return "", fmt.Errorf("%.60q: port must be a number up to 65535", s)
 		}
 		host += ":" + port
 	}
 	u.Host = host
 	uri := recordEscapes.Replace(u.String())
 	if strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s must have spaces and non-ASCII characters escaped, as in %%20", shorten(s))
+		return "", fmt.Errorf("%.60q must have spaces and non-ASCII characters escaped, as in %%20", s)
 	}
 	return uri, nil
 }

@@ -20,12 +20,6 @@ func domainSpec(s string) (string, error) {
 	if strings.Contains(s, "%") {
 		return macroSpec(s)
 	}
-	if addr, err := netip.ParseAddr(s); err == nil {
-		if addr.Is4() {
-			return "", fmt.Errorf("%s is an address, which belongs in ip4", shorten(s))
-		}
-		return "", fmt.Errorf("%s is an address, which belongs in ip6", shorten(s))
-	}
 	return domainname.NormalizeHost(s)
 }
 
@@ -41,7 +35,7 @@ var (
 // that of any name, except that it may end in a macro in place of a top-level domain.
 func macroSpec(s string) (string, error) {
 	if !macroDomain.MatchString(s) {
-		return "", fmt.Errorf("%s is no domain name with macros; expected letters, digits, hyphens, underscores, dots, and macros such as %%{i} and %%{d2} of the letters s, l, o, d, i, h and v (RFC 7208, section 7)", shorten(s))
+		return "", fmt.Errorf("%.60q is no domain name with macros; expected letters, digits, hyphens, underscores, dots, and macros such as %%{i} and %%{d2} of the letters s, l, o, d, i, h and v (RFC 7208, section 7)", s)
 	}
 	const placeholder = "\x00"
 	shape := strings.ToLower(macro.ReplaceAllLiteralString(strings.TrimSuffix(s, "."), placeholder))
@@ -51,10 +45,10 @@ func macroSpec(s string) (string, error) {
 	case strings.HasSuffix(last, placeholder):
 		name += ".example"
 	case strings.Contains(last, placeholder):
-		return "", fmt.Errorf("%s must end in a macro, or in a dot and a top-level domain such as .com", shorten(s))
+		return "", fmt.Errorf("%.60q must end in a macro, or in a dot and a top-level domain such as .com", s)
 	}
 	if _, err := domainname.NormalizeHost(strings.ReplaceAll(name, placeholder, "m")); err != nil {
-		return "", fmt.Errorf("%s: %w", shorten(s), err)
+		return "", fmt.Errorf("%.60q: %w", s, err)
 	}
 	for _, m := range macro.FindAllString(s, -1) {
 		shape = strings.Replace(shape, placeholder, m, 1)
@@ -70,16 +64,10 @@ func parseNetwork(name, s string, pass bool) (string, error) {
 	address, length, hasLength := strings.Cut(s, "/")
 	addr, err := netip.ParseAddr(address)
 	switch {
-	case err != nil:
-		return "", fmt.Errorf("%s is not an address; expected one such as %s", shorten(address), spfExamples[name])
+	case err != nil || addr.Zone() != "" || addr.Is4() != (name == "ip4"):
+		return "", fmt.Errorf("%.60q is no IPv%s address; expected one such as %s", address, strings.TrimPrefix(name, "ip"), spfExamples[name])
 	case addr.Is4In6():
-		return "", fmt.Errorf("%s is an IPv4 address in IPv6 form, which never matches (RFC 7208, section 5); write ip4:%s", shorten(address), addr.Unmap())
-	case name == "ip4" && !addr.Is4():
-		return "", fmt.Errorf("%s is an IPv6 address, which belongs in ip6", shorten(address))
-	case name == "ip6" && addr.Is4():
-		return "", fmt.Errorf("%s is an IPv4 address, which belongs in ip4", shorten(address))
-	case addr.Zone() != "":
-		return "", fmt.Errorf("%s has a zone, which has no meaning on other hosts; expected an address such as %s", shorten(address), spfExamples[name])
+		return "", fmt.Errorf("%.60q is an IPv4 address in IPv6 form, which never matches (RFC 7208, section 5); write ip4:%s", address, addr.Unmap())
 	case !hasLength:
 		return addr.String(), nil
 	}
@@ -97,7 +85,7 @@ func parseNetwork(name, s string, pass bool) (string, error) {
 func prefixLength(s string, limit int, pass bool) (int, error) {
 	n, _ := strconv.Atoi(s)
 	if n < 0 || n > limit || strconv.Itoa(n) != s {
-		return 0, fmt.Errorf("prefix length %s must be a number from 0 to %d, without leading zeros", shorten(s), limit)
+		return 0, fmt.Errorf("prefix length %.60q must be a number from 0 to %d, without leading zeros", s, limit)
 	}
 	if n == 0 && pass {
 		return 0, errWholeInternet
