@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -13,9 +12,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
-
-// resetTimeout limits how long POST /reset waits for the requests in flight.
-const resetTimeout = 10 * time.Second
 
 func (h server) dumpFixture(r *http.Request) (any, error) {
 	return h.service.DumpFixture(r.Context())
@@ -73,17 +69,15 @@ func (h server) listAccounts(r *http.Request) (any, error) {
 }
 
 func (h server) deleteAccount(r *http.Request) (any, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
-	defer cancel()
 	id := r.PathValue("account_id")
-	ids, err := h.service.Accounts(ctx)
+	ids, err := h.service.Accounts(r.Context())
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := h.find(id); !ok && !slices.Contains(ids, api.CanonicalID(id)) {
 		return nil, &httpError{http.StatusNotFound, errors.New("there is no account " + id)}
 	}
-	return nil, h.Plane.DeleteAccount(ctx, h.service, id)
+	return nil, h.Plane.DeleteAccount(r.Context(), h.service, id)
 }
 
 func (h server) settlePayment(r *http.Request) (any, error) {
@@ -92,9 +86,7 @@ func (h server) settlePayment(r *http.Request) (any, error) {
 }
 
 func (h server) reset(r *http.Request) (any, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
-	defer cancel()
-	if err := h.Plane.Reset(ctx, h.service); err != nil {
+	if err := h.Plane.Reset(r.Context(), h.service); err != nil {
 		return nil, err
 	}
 	ids, err := h.service.Accounts(r.Context())

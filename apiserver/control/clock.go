@@ -8,10 +8,7 @@ import (
 
 // Clock is the system clock plus an offset. Its Now is for apiserver.Options.Clock.
 // The zero value has no offset. It is safe for concurrent use.
-type Clock struct {
-	offset atomic.Int64
-	wired  atomic.Bool // somebody has read it
-}
+type Clock struct{ offset atomic.Int64 }
 
 // The range of the clock. It is narrow enough that times which the service derives,
 // such as the end of a registration, fit into a time.Duration too.
@@ -23,20 +20,11 @@ var (
 var errOutOfRange = errors.New("the clock can show the years 1970 to 2199")
 
 // Now returns the time that the clock shows.
-func (c *Clock) Now() time.Time {
-	c.wired.Store(true)
-	return c.now()
-}
-
-func (c *Clock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
+func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
 
 // Advance moves the clock forward, or back if d is negative. It returns an error,
-// and changes nothing, if the clock would show a year before 1970 or after 2199, or if nobody
-// has read it.
+// and changes nothing, if the clock would show a year before 1970 or after 2199.
 func (c *Clock) Advance(d time.Duration) error {
-	if !c.wired.Load() {
-		return errors.New("no service has read this clock: create it with the clock's Now in apiserver.Options")
-	}
 	for {
 		offset := c.offset.Load()
 		now := time.Now()

@@ -48,11 +48,6 @@ func TestNoMistakeIsSilent(t *testing.T) {
 		result := h.want(http.StatusUnprocessableEntity, tt.method, tt.path, tt.body)
 		assert.Check(t, strings.Contains(result["error"].(string), tt.want), "%s %s %s: %v, want %q", tt.method, tt.path, tt.body, result, tt.want)
 	}
-	var unwired control.Plane
-	_, err := unwired.Faults.Add(fault.Rule{Operation: fault.Any, Status: 500})
-	assert.Check(t, err != nil, "a fault of no service was added")
-	err = unwired.Clock.Advance(time.Hour)
-	assert.Check(t, err != nil, "a clock of no service was moved")
 }
 
 // TestFixtureOutcomes checks that a load names what was not done.

@@ -94,12 +94,8 @@ func (e endpoint) respond(w http.ResponseWriter, r *http.Request) (body any, err
 	if err := e.check(r); err != nil {
 		return nil, err
 	}
-	limit := int64(maxBytes)
-	if _, ok := e.body.(fixture.Fixture); ok {
-		limit = maxFixtureBytes
-	}
 	r = r.WithContext(apiserver.AsControlPlane(r.Context()))
-	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
 	return e.serve(r)
 }
 
@@ -235,11 +231,8 @@ func namesLoopback(hostPort string) bool {
 	return err == nil || strings.EqualFold(host, "localhost")
 }
 
-// The limits of request bodies. A fixture may contain tens of thousands of mailboxes.
-const (
-	maxFixtureBytes = 64 << 20
-	maxBytes        = 16 << 10
-)
+// maxBytes limits request bodies. A fixture may contain tens of thousands of mailboxes.
+const maxBytes = 64 << 20
 
 // decode decodes a JSON object strictly. An empty body counts as {}.
 func decode(r *http.Request, v any) error {

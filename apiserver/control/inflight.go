@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
@@ -24,6 +25,9 @@ func (e *BusyError) Error() string {
 	slices.Sort(names)
 	return fmt.Sprintf("only the faults are removed, because requests are still in flight; check that their clients end them: %s", strings.Join(names, ", "))
 }
+
+// pauseTimeout limits how long a reset waits for the requests in flight.
+const pauseTimeout = 10 * time.Second
 
 // inFlight tracks the requests in flight, and can pause new ones.
 type inFlight struct {
@@ -65,6 +69,8 @@ func (f *inFlight) whenNotPaused(ctx context.Context, fn func()) error {
 // until none is in flight. Call resume unless there is an error, which is a
 // *BusyError or the context's.
 func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, pauseTimeout)
+	defer cancel()
 	if err := f.whenNotPaused(ctx, func() { f.paused = true }); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (p *Plane) Middleware(next http.Handler) http.Handler {
 	if p.Replay != nil {
 		next = p.Replay.Middleware(next)
 	}
-	next = p.inFlight.middleware(p.Journal.Middleware(p.Faults.Middleware(next), p.Clock.now))
+	next = p.inFlight.middleware(p.Journal.Middleware(p.Faults.Middleware(next), p.Clock.Now))
 	p.addHostile()
 	return next
 }
@@ -97,7 +97,7 @@ func (p *Plane) addHostile() {
 // apiserver.Service.Reset. Accounts with a chosen token are created again, with that token.
 //
 // Requests that arrive meanwhile wait. Those in flight are released by their faults
-// and end first. If they don't end before ctx, the error is a *BusyError, and
+// and end first. If they don't end within ten seconds, the error is a *BusyError, and
 // accounts, journal and clock are unchanged.
 func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
 	return p.restore(ctx, 0, func(ctx context.Context) error {
@@ -149,7 +149,7 @@ func (p *Plane) Save(ctx context.Context, s *apiserver.Service, name string) err
 	if p.snapshots == nil {
 		p.snapshots = map[string]snapshot{}
 	}
-	p.snapshots[name] = snapshot{restore, time.Duration(p.Clock.offset.Load()), p.Clock.now().UTC()}
+	p.snapshots[name] = snapshot{restore, time.Duration(p.Clock.offset.Load()), p.Clock.Now().UTC()}
 	return nil
 }
 

@@ -171,7 +171,5 @@ func (h server) saveSnapshot(r *http.Request) (any, error) {
 }
 
 func (h server) loadSnapshot(r *http.Request) (any, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), resetTimeout)
-	defer cancel()
-	return nil, h.Load(ctx, r.PathValue("name"))
+	return nil, h.Load(r.Context(), r.PathValue("name"))
 }

@@ -30,7 +30,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -47,7 +46,6 @@ type Injector struct {
 	// Seed begins the random sequences of rules that have no seed of their own.
 	Seed uint64
 
-	wired   atomic.Bool // the Middleware is part of a service
 	monitor monitor.Monitor
 	rules   []*activeRule
 	added   int
@@ -73,7 +71,7 @@ type activeRule struct {
 }
 
 // Add appends a rule and returns its id. The error lists everything that is wrong with
-// the rule, or reports that no service has the Middleware.
+// the rule.
 func (i *Injector) Add(r Rule) (id string, err error) {
 	data, err := json.Marshal(r)
 	if err == nil {
@@ -81,9 +79,6 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 	}
 	if err != nil {
 		return "", err
-	}
-	if !i.wired.Load() {
-		return "", errors.New("no service has these faults: create it with their Middleware in apiserver.Options first")
 	}
 	i.monitor.Do(func() {
 		i.added++

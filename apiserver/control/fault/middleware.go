@@ -19,7 +19,6 @@ import (
 // Middleware applies the rules to requests. It is for apiserver.Options.Middleware,
 // inside middleware that observes requests.
 func (i *Injector) Middleware(next http.Handler) http.Handler {
-	i.wired.Store(true)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, delay, r := i.pick(r)
 		if a == nil {

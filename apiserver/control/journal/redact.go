@@ -80,30 +80,20 @@ func (s secrets) redactValue(v any) any {
 // contain ignores case, as JSON decoders do.
 func (s secrets) contain(name string) bool { return slices.Contains(s, strings.ToLower(name)) }
 
-// containsToken reports whether a part of a query contains a token after decoding,
-// or after decoding twice, because some clients encode twice. It returns true for a
-// part that can't be decoded.
-func containsToken(encoded string) bool {
-	once, err := url.QueryUnescape(encoded)
-	if err != nil || token.MatchString(once) {
-		return true
-	}
-	twice, err := url.QueryUnescape(once)
-	return err == nil && token.MatchString(twice)
-}
+// secretParameters are the names of parameters, in lower case, that may have a credential.
+var secretParameters = []string{"access_token", "token", "value", "secret", "password"}
 
-// redactQuery replaces possible credentials in a query (RFC 6750, section 2.3).
+// redactQuery replaces parameters that may have a credential (RFC 6750, section 2.3). It decodes
+// them twice, because some clients encode twice.
 func redactQuery(raw string) string {
-	pairs := strings.Split(raw, "&")
-	for i, pair := range pairs {
-		name, value, _ := strings.Cut(pair, "=")
-		decoded, err := url.QueryUnescape(name)
-		switch {
-		case containsToken(name):
-			pairs[i] = Redacted
-		case err != nil || slices.Contains([]string{"access_token", "token", "value", "secret", "password"}, strings.ToLower(decoded)) || containsToken(value):
-			pairs[i] = name + "=" + Redacted
+	parameters := strings.Split(raw, "&")
+	for i, parameter := range parameters {
+		once, err := url.QueryUnescape(parameter)
+		twice, _ := url.QueryUnescape(once)
+		name, _, _ := strings.Cut(once, "=")
+		if err != nil || token.MatchString(once) || token.MatchString(twice) || slices.Contains(secretParameters, strings.ToLower(name)) {
+			parameters[i] = Redacted
 		}
 	}
-	return redactTokens(strings.Join(pairs, "&"))
+	return strings.Join(parameters, "&")
 }
