@@ -28,35 +28,38 @@ type zoneKey struct{ name, recordType string }
 func NewZone(domain string, records []Record) (*Zone, error) {
 	z := &Zone{domain, map[zoneKey][]string{}}
 	for _, r := range records {
-		name, err := dnsdata.NormalizeName(r.Name, domain)
+		key, value, err := r.canonical(domain)
 		if err != nil {
 			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
 		}
-		recordType, err := dnsdata.NormalizeType(r.Type)
-		if err != nil {
-			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
-		}
-		rdata := r.Value
-		if r.Priority != nil && dnsdata.TypeNeedsPriority(recordType) {
-			rdata = fmt.Sprintf("%d %s", *r.Priority, rdata)
-		}
-		priority, value, err := dnsdata.ParseRDATA(recordType, rdata)
-		if err != nil {
-			return nil, fmt.Errorf("%.100q: %w", r.Name, err)
-		}
-		if recordType == dnsdata.TypeTXT {
-			if value, err = dnsdata.Text(value); err != nil {
-				return nil, fmt.Errorf("%.100q: %w", r.Name, err)
-			}
-		}
-		if priority >= 0 {
-			value = fmt.Sprintf("%d %s", priority, value)
-		}
-		if key := (zoneKey{name, recordType}); !slices.Contains(z.records[key], value) {
+		if !slices.Contains(z.records[key], value) {
 			z.records[key] = append(z.records[key], value)
 		}
 	}
 	return z, nil
+}
+
+// canonical returns the key of a record, and its value as [Resolver] describes it.
+func (r Record) canonical(domain string) (key zoneKey, value string, err error) {
+	if key.name, err = dnsdata.NormalizeName(r.Name, domain); err != nil {
+		return key, "", err
+	}
+	if key.recordType, err = dnsdata.NormalizeType(r.Type); err != nil {
+		return key, "", err
+	}
+	rdata := r.Value
+	if r.Priority != nil && dnsdata.TypeNeedsPriority(key.recordType) {
+		rdata = fmt.Sprintf("%d %s", *r.Priority, rdata)
+	}
+	priority, value, err := dnsdata.ParseRDATA(key.recordType, rdata)
+	switch {
+	case err != nil:
+	case key.recordType == dnsdata.TypeTXT:
+		value, err = dnsdata.Text(value)
+	case priority >= 0:
+		value = fmt.Sprintf("%d %s", priority, value)
+	}
+	return key, value, err
 }
 
 // Selectors returns the selectors of the DKIM keys, sorted.

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -144,20 +145,11 @@ func (k *keySet) fetch() {
 	now, failedBefore := k.clock(), k.failed
 	if k.failed = err != nil; k.failed {
 		k.dueAt = now.Add(retryAfterFailure)
-		k.log.Warn("the OAuth issuer's keys can't be fetched", "issuer", k.source.issuer, "error", truncate(err.Error()))
+		k.log.Warn("the OAuth issuer's keys can't be fetched", "issuer", k.source.issuer, "error", fmt.Sprintf("%.300s", err))
 		return
 	}
 	if failedBefore {
 		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.source.issuer)
 	}
 	k.keys, k.dueAt, k.trustedUntil = keys, now.Add(freshFor), now.Add(trustedFor)
-}
-
-// truncate shortens text from an issuer.
-func truncate(s string) string {
-	const limit = 300
-	if len(s) > limit {
-		return s[:limit] + "…"
-	}
-	return s
 }

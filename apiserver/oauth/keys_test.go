@@ -230,17 +230,16 @@ func TestResponsesOfTheIssuer(t *testing.T) {
 		"not found":          {func(i *issuer) { i.override = http.NotFound }, "404 Not Found"},
 		"long page": {func(i *issuer) {
 			i.override = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, strings.Repeat("x", 5000), 500) }
-		}, "xxx…"},
+		}, "xxx"},
 		"redirect": {func(i *issuer) {
 			i.override = func(w http.ResponseWriter, r *http.Request) {
 				i.mend()
 				http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			}
 		}, "302 Found"},
-		"no key":        {func(i *issuer) { i.keys = obj{"keys": []any{}} }, "no public key"},
-		"no key set":    {func(i *issuer) { i.keys = []any{good} }, "not a JWK set"},
-		"too many keys": {func(i *issuer) { i.keys = obj{"keys": make([]obj, maxKeys+1)} }, "65 keys; at most 64"},
-		"no such keys":  {func(i *issuer) { i.metadata["jwks_uri"] = i.url + "/none" }, "no public key"},
+		"no key":       {func(i *issuer) { i.keys = obj{"keys": []any{}} }, "no public key"},
+		"no key set":   {func(i *issuer) { i.keys = []any{good} }, "not a JWK set"},
+		"no such keys": {func(i *issuer) { i.metadata["jwks_uri"] = i.url + "/none" }, "no public key"},
 		"only unusable keys": {func(i *issuer) {
 			i.keys = obj{"keys": []any{
 				obj{"kty": "oct", "kid": "rsa", "k": "c2VjcmV0"}, jwk("rsa", rsaKey), jwk("rsa", small.Public()),

@@ -18,8 +18,6 @@ import (
 const (
 	// maxResponse limits the issuer's response bodies, in bytes.
 	maxResponse = 1 << 20
-	// maxKeys limits the work for a token that does not name its key.
-	maxKeys = 64
 	// minRSABits is the minimum size of an RSA key (RFC 7518, section 3.3).
 	minRSABits = 2048
 )
@@ -88,9 +86,6 @@ func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
 	}
 	if err := json.Unmarshal(body, &set); err != nil {
 		return nil, fmt.Errorf("not a JWK set: %w", err)
-	}
-	if len(set.Keys) > maxKeys {
-		return nil, fmt.Errorf("it has %d keys; at most %d are accepted", len(set.Keys), maxKeys)
 	}
 	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {
