@@ -53,18 +53,6 @@ import (
 )
 
 type (
-	// Message is an e-mail that the service sends.
-	Message = email.Message
-	// Sender sends messages in the background.
-	Sender = email.Sender
-	// TokenVerifier validates the access tokens of an OAuth 2.0 issuer.
-	TokenVerifier = identity.TokenVerifier
-	// User is the person or machine that an access token was issued for.
-	User = identity.User
-	// InvalidTokenError reports an access token that is not valid, or not for this API.
-	InvalidTokenError = identity.InvalidTokenError
-	// IssuerUnavailableError reports that a token can't be validated now.
-	IssuerUnavailableError = identity.IssuerUnavailableError
 	// Registrar decides which domains can be bought and at what price.
 	Registrar = registrar.Registrar
 	// Duration is a time.Duration that JSON writes as "90s".
@@ -75,25 +63,13 @@ type (
 	RateLimit = ratelimit.Limit
 	// PasswordCost is the cost of argon2id (RFC 9106). The zero value is OWASP's recommendation.
 	PasswordCost = password.Cost
-	// Session is a browser's permission to act with a token in one account.
-	Session = identity.Session
-	// UserAccess is where the user of an access token may sign in.
-	UserAccess = identity.UserAccess
-	// PurchasedDomain is a domain of a purchase.
-	PurchasedDomain = registrar.PurchasedDomain
 	// AccountInUseError reports that InitAccount found a service account that works.
 	AccountInUseError = bootstrap.AccountInUseError
 )
 
-var (
-	// ErrUndeliverable is in a Sender's error if another attempt would fail too.
-	ErrUndeliverable = email.ErrUndeliverable
-	// ErrTokenExpired reports an access token that was valid once.
-	ErrTokenExpired = identity.ErrTokenExpired
-	// ErrNoPurchase is returned for a purchase that has no domains or was not paid for within 7
-	// days.
-	ErrNoPurchase = account.ErrNoPurchase
-)
+// ErrNoPurchase is returned for a purchase that has no domains or was not paid for within 7
+// days.
+var ErrNoPurchase = account.ErrNoPurchase
 
 // HealthPath is where the health checks are.
 const HealthPath = httpapi.HealthPath
@@ -141,12 +117,12 @@ type Options struct {
 	BodyMemory int
 	// Sender sends verification messages out of a queue in the store; nil: they go to the Outbox
 	// only.
-	Sender Sender
+	Sender email.Sender
 	// PublicURL begins the links in messages; empty: http://localhost:8080.
 	PublicURL string
 	// Tokens validates bearer tokens that are not a service account's; nil: they are
 	// refused.
-	Tokens TokenVerifier
+	Tokens identity.TokenVerifier
 	// Strict refuses unknown members of bodies and query parameters, for tests of clients.
 	Strict bool
 	// Middleware wraps the handling of every request, health checks and pages included;
@@ -271,14 +247,14 @@ func (s *Service) LimitSignIn(remoteAddr string) error { return s.http.LimitSign
 
 // AccessOf returns where the user of an access token may sign in. An error is an
 // *api.Error.
-func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) (UserAccess, error) {
+func (s *Service) AccessOf(ctx context.Context, accessToken, remoteAddr string) (identity.UserAccess, error) {
 	access, err := s.rules.Auth.AccessOf(ctx, accessToken)
 	return access, s.http.SignInError(ctx, err, remoteAddr)
 }
 
 // Session opens what SignIn or SignInUser has sealed, in any process, as long as its token
 // works. An error is an *api.Error: a 403 if the account grants the user nothing any more.
-func (s *Service) Session(ctx context.Context, sealed string) (Session, error) {
+func (s *Service) Session(ctx context.Context, sealed string) (identity.Session, error) {
 	session, err := s.rules.Auth.OpenSession(ctx, sealed)
 	return session, s.http.SessionError(ctx, err)
 }
@@ -306,7 +282,7 @@ func (s *Service) Close() error { return s.close() }
 
 // Outbox returns the newest messages that this process wrote, one for each attempt to send one,
 // the oldest first.
-func (s *Service) Outbox() []Message { return s.outbox.Messages() }
+func (s *Service) Outbox() []email.Message { return s.outbox.Messages() }
 
 // ClearOutbox empties the Outbox.
 func (s *Service) ClearOutbox() { s.outbox.Clear() }
@@ -360,7 +336,7 @@ func (s *Service) LogRestore(ctx context.Context, operator string) error {
 
 // SettlePayment marks a purchase as paid: its domains become pending or active. It returns all
 // of them, or ErrNoPurchase; paying again changes nothing.
-func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]PurchasedDomain, error) {
+func (s *Service) SettlePayment(ctx context.Context, purchaseBatchID string) ([]registrar.PurchasedDomain, error) {
 	return s.rules.SettlePayment(ctx, purchaseBatchID)
 }
 

@@ -20,19 +20,20 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// sender is an apiserver.Sender that records each message and then calls send.
+// sender is an email.Sender that records each message and then calls send.
 type sender struct {
-	send func(ctx context.Context, m apiserver.Message, attempt int) error
+	send func(ctx context.Context, m email.Message, attempt int) error
 
 	mu   sync.Mutex
-	sent []apiserver.Message
+	sent []email.Message
 	at   []time.Time
 }
 
-func (c *sender) Send(ctx context.Context, m apiserver.Message) error {
+func (c *sender) Send(ctx context.Context, m email.Message) error {
 	c.mu.Lock()
 	c.sent, c.at = append(c.sent, m), append(c.at, time.Now())
 	attempt := 0
@@ -50,7 +51,7 @@ func (c *sender) Send(ctx context.Context, m apiserver.Message) error {
 
 // calls waits until all goroutines are blocked, and returns the messages and the times of
 // all attempts.
-func (c *sender) calls() ([]apiserver.Message, []time.Time) {
+func (c *sender) calls() ([]email.Message, []time.Time) {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +104,7 @@ func TestSender(t *testing.T) {
 
 func TestSenderRetries(t *testing.T) {
 	temporary := errors.New("451 later")
-	c := &sender{send: func(ctx context.Context, m apiserver.Message, attempt int) error {
+	c := &sender{send: func(ctx context.Context, m email.Message, attempt int) error {
 		switch {
 		case strings.HasPrefix(m.To, "hangs@") && attempt == 1:
 			<-ctx.Done()
@@ -111,7 +112,7 @@ func TestSenderRetries(t *testing.T) {
 		case strings.HasPrefix(m.To, "third@") && attempt < 3, strings.HasPrefix(m.To, "never@"):
 			return fmt.Errorf("%w: %s", temporary, m.Link)
 		case strings.HasPrefix(m.To, "unknown@"):
-			return fmt.Errorf("550 no such user: %w: %s", apiserver.ErrUndeliverable, m.Link)
+			return fmt.Errorf("550 no such user: %w: %s", email.ErrUndeliverable, m.Link)
 		case strings.HasPrefix(m.To, "panic@"):
 			panic("at " + m.Link)
 		}
@@ -129,7 +130,7 @@ func TestSenderRetries(t *testing.T) {
 		for i, m := range sent {
 			to, _, _ := strings.Cut(m.To, "@")
 			attempts[to] = append(attempts[to], at[i].Sub(at[0]))
-			if slices.ContainsFunc(sent[:i], func(before apiserver.Message) bool { return before.ID == m.ID || before.Link == m.Link }) {
+			if slices.ContainsFunc(sent[:i], func(before email.Message) bool { return before.ID == m.ID || before.Link == m.Link }) {
 				t.Errorf("to %s: attempt %d has the link of another attempt", to, len(attempts[to]))
 			}
 		}
@@ -179,7 +180,7 @@ func (r restarts) start(c *sender, configure ...func(*apiserver.Options)) (*apit
 func TestMessagesSurviveTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
-		down := &sender{send: func(context.Context, apiserver.Message, int) error { return errors.New("451 later") }}
+		down := &sender{send: func(context.Context, email.Message, int) error { return errors.New("451 later") }}
 		h, log := r.start(down)
 		id := h.Forwarding("x@example.net", nil)
 		failed, _ := down.calls()
@@ -215,7 +216,7 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
 		var db *faulty
-		interrupted := &sender{send: func(context.Context, apiserver.Message, int) error {
+		interrupted := &sender{send: func(context.Context, email.Message, int) error {
 			db.fail(errors.New("the process was killed"))
 			return nil
 		}}
@@ -248,36 +249,36 @@ func TestMessagesOfAKilledProcess(t *testing.T) {
 func TestMessagesAreDropped(t *testing.T) {
 	later := errors.New("451 later")
 	for name, tt := range map[string]struct {
-		do   func(t *testing.T, h *apitest.Server, rule string, first apiserver.Message)
+		do   func(t *testing.T, h *apitest.Server, rule string, first email.Message)
 		want string // recipients of further messages
 	}{
-		"deleted": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+		"deleted": {do: func(t *testing.T, h *apitest.Server, rule string, _ email.Message) {
 			h.Delete("/forwarding/" + rule).Want(204)
 		}},
-		"verified": {do: func(t *testing.T, h *apitest.Server, rule string, first apiserver.Message) {
+		"verified": {do: func(t *testing.T, h *apitest.Server, rule string, first email.Message) {
 			shows(t, h, "POST", first.Link, 200, "Confirmed")
 		}},
-		"retargeted": {want: "y@example.net", do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+		"retargeted": {want: "y@example.net", do: func(t *testing.T, h *apitest.Server, rule string, _ email.Message) {
 			h.Patch("/forwarding/"+rule, obj{"target_email": "y@example.net"}).Want(200)
 		}},
-		"internal, then released": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+		"internal, then released": {do: func(t *testing.T, h *apitest.Server, rule string, _ email.Message) {
 			h.Domain("example.net")
 			h.Mailbox("example.net", "jane")
 			h.Patch("/forwarding/"+rule, obj{"target_email": "jane@example.net"}).Want(200)
 			h.Delete("/mailboxes/jane@example.net").Want(204)
 		}},
-		"expired": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+		"expired": {do: func(t *testing.T, h *apitest.Server, rule string, _ email.Message) {
 			h.Clock.Advance(73 * time.Hour)
 		}},
-		"cancelled": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+		"cancelled": {do: func(t *testing.T, h *apitest.Server, rule string, _ email.Message) {
 			h.Post("/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 		}},
-		"reset": {do: func(t *testing.T, h *apitest.Server, rule string, _ apiserver.Message) {
+		"reset": {do: func(t *testing.T, h *apitest.Server, rule string, _ email.Message) {
 			assert.NilError(t, h.Service.Reset(t.Context(), nil))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &sender{send: func(_ context.Context, m apiserver.Message, _ int) error {
+			c := &sender{send: func(_ context.Context, m email.Message, _ int) error {
 				if m.To == "x@example.net" {
 					return later
 				}
@@ -304,7 +305,7 @@ func TestMessagesAreDropped(t *testing.T) {
 func TestCloseSendsDueMessages(t *testing.T) {
 	release := make(chan struct{})
 	c := &sender{}
-	c.send = func(context.Context, apiserver.Message, int) error { <-release; return nil }
+	c.send = func(context.Context, email.Message, int) error { <-release; return nil }
 	mailed(t, c, func(t *testing.T, h *apitest.Server, log *apitest.Log) {
 		release = make(chan struct{}) // a channel must belong to the bubble that uses it
 		for i := range 10 {
@@ -322,7 +323,7 @@ func TestCloseSendsDueMessages(t *testing.T) {
 
 // TestCloseIsBounded checks that Close waits for attempts for a limited time.
 func TestCloseIsBounded(t *testing.T) {
-	c := &sender{send: func(ctx context.Context, _ apiserver.Message, _ int) error {
+	c := &sender{send: func(ctx context.Context, _ email.Message, _ int) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}}

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -27,17 +28,17 @@ type issuer struct {
 	received []string
 }
 
-func (i *issuer) VerifyToken(_ context.Context, token string) (apiserver.User, error) {
+func (i *issuer) VerifyToken(_ context.Context, token string) (identity.User, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.received = append(i.received, token)
 	switch known := i.tokens[token].(type) {
-	case apiserver.User:
+	case identity.User:
 		return known, nil
 	case error:
-		return apiserver.User{}, known
+		return identity.User{}, known
 	}
-	return apiserver.User{}, &apiserver.InvalidTokenError{Reason: "the access token is not known"}
+	return identity.User{}, &identity.InvalidTokenError{Reason: "the access token is not known"}
 }
 
 // set changes what a token is.
@@ -55,8 +56,8 @@ func newIssued(t *testing.T, tokens map[string]any) (*apitest.Server, *issuer) {
 }
 
 // jane returns a user with two groups.
-func jane() apiserver.User {
-	return apiserver.User{ID: "auth0|jane", Groups: []string{"ops", "Staff"}, Email: "jane@example.net", Name: "Jane Doe"}
+func jane() identity.User {
+	return identity.User{ID: "auth0|jane", Groups: []string{"ops", "Staff"}, Email: "jane@example.net", Name: "Jane Doe"}
 }
 
 func TestGrantsOfUsersAndGroups(t *testing.T) {
@@ -110,7 +111,7 @@ func TestGrantsOfUsersAddUp(t *testing.T) {
 // account of another account.
 func TestAccountsThatGrantAUserNothing(t *testing.T) {
 	const mine = "22222222-2222-4333-8444-555555555555"
-	h, _ := newIssued(t, map[string]any{"t": jane(), "stranger": apiserver.User{ID: "stranger"}})
+	h, _ := newIssued(t, map[string]any{"t": jane(), "stranger": identity.User{ID: "stranger"}})
 	other := h.Owner(t, mine)
 	other.GrantOwner("group", "ops")
 	h.GrantTo("user", "auth0|john", apitest.Grant{Capability: vocab.CapMailboxView})
@@ -140,8 +141,8 @@ func TestAccountsThatGrantAUserNothing(t *testing.T) {
 func TestFeedbackOfAUser(t *testing.T) {
 	body := obj{"title": "T", "description": "D"}
 	h, _ := newIssued(t, map[string]any{
-		"t": jane(), "bare": apiserver.User{ID: "x", Groups: []string{"ops"}},
-		"odd": apiserver.User{ID: "x", Groups: []string{"ops"}, Email: strings.Repeat("x", 256), Name: "a\x00b"},
+		"t": jane(), "bare": identity.User{ID: "x", Groups: []string{"ops"}},
+		"odd": identity.User{ID: "x", Groups: []string{"ops"}, Email: strings.Repeat("x", 256), Name: "a\x00b"},
 	})
 	h.As("t").Post("/feedback", body).Refused(403, "header.Authorization permission_denied")
 	// A single grant of any capability is sufficient.
@@ -160,7 +161,7 @@ func TestFeedbackOfAUser(t *testing.T) {
 func TestIDsOfUsers(t *testing.T) {
 	const id = "3b9f4d5e-6d0c-4b7e-9a53-3f1c2d8e7a10"
 	h, _ := newIssued(t, map[string]any{
-		"uuid": apiserver.User{ID: id}, "upper": apiserver.User{ID: strings.ToUpper(id)}, "owner": apiserver.User{ID: "owner"}, "text": jane(),
+		"uuid": identity.User{ID: id}, "upper": identity.User{ID: strings.ToUpper(id)}, "owner": identity.User{ID: "owner"}, "text": jane(),
 	})
 	made := map[string]string{}
 	for token, subject := range map[string]string{"uuid": id, "upper": strings.ToUpper(id), "owner": "owner", "text": "auth0|jane"} {
@@ -179,7 +180,7 @@ func TestIDsOfUsers(t *testing.T) {
 // which is predictable, has no permissions.
 func TestUserCannotBeTheBuiltInOwner(t *testing.T) {
 	owner := api.DerivedID(accountID, "user:owner")
-	h, _ := newIssued(t, map[string]any{"t": apiserver.User{ID: owner}, "upper": apiserver.User{ID: strings.ToUpper(owner), Groups: []string{"ops"}}})
+	h, _ := newIssued(t, map[string]any{"t": identity.User{ID: owner}, "upper": identity.User{ID: strings.ToUpper(owner), Groups: []string{"ops"}}})
 	h.GrantOwner("group", "ops")
 	for _, token := range []string{"t", "upper"} {
 		h.As(token).Get("/workspaces").Refused(403, "header.Authorization permission_denied")
@@ -212,15 +213,15 @@ func TestRefusedAccessTokens(t *testing.T) {
 	long := strings.Repeat("ü", 256)
 	invalid := func(reason string) string { return `Bearer error="invalid_token", error_description="` + reason + `"` }
 	h, _ := newIssued(t, map[string]any{
-		"expired":      fmt.Errorf("wrapped: %w", apiserver.ErrTokenExpired),
-		"invalid":      &apiserver.InvalidTokenError{Reason: "the access token is \"odd\\\" – ü\r\nX: y"},
-		"no sub":       apiserver.User{Groups: []string{"ops"}},
-		"long sub":     apiserver.User{ID: long},
-		"NUL in sub":   apiserver.User{ID: "a\x00"},
-		"bidi in sub":  apiserver.User{ID: "a\u202eb"},
-		"many groups":  apiserver.User{ID: "x", Groups: groups},
-		"long group":   apiserver.User{ID: "x", Groups: []string{"ops", long}},
-		"NUL in group": apiserver.User{ID: "x", Groups: []string{"a\x00"}},
+		"expired":      fmt.Errorf("wrapped: %w", identity.ErrTokenExpired),
+		"invalid":      &identity.InvalidTokenError{Reason: "the access token is \"odd\\\" – ü\r\nX: y"},
+		"no sub":       identity.User{Groups: []string{"ops"}},
+		"long sub":     identity.User{ID: long},
+		"NUL in sub":   identity.User{ID: "a\x00"},
+		"bidi in sub":  identity.User{ID: "a\u202eb"},
+		"many groups":  identity.User{ID: "x", Groups: groups},
+		"long group":   identity.User{ID: "x", Groups: []string{"ops", long}},
+		"NUL in group": identity.User{ID: "x", Groups: []string{"a\x00"}},
 	})
 	for token, tt := range map[string]struct{ problem, msg, challenge string }{
 		"expired":      {"token_expired", "the access token has expired", invalid("the access token has expired")},
@@ -252,7 +253,7 @@ func TestBoundsOfAUser(t *testing.T) {
 	longest := strings.Repeat("ü", 255)
 	groups := make([]string, 256)
 	groups[255] = longest
-	h, _ := newIssued(t, map[string]any{"t": apiserver.User{ID: longest, Groups: groups}})
+	h, _ := newIssued(t, map[string]any{"t": identity.User{ID: longest, Groups: groups}})
 	h.As("t").Get("").Refused(403, "header.Authorization permission_denied")
 	h.GrantOwner("group", longest)
 	h.As("t").Get("").Want(200)
@@ -260,8 +261,8 @@ func TestBoundsOfAUser(t *testing.T) {
 
 func TestIssuerUnavailable(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{
-		"soon":   fmt.Errorf("wrapped: %w", &apiserver.IssuerUnavailableError{}),
-		"later":  &apiserver.IssuerUnavailableError{RetryAfter: 1500 * time.Millisecond},
+		"soon":   fmt.Errorf("wrapped: %w", &identity.IssuerUnavailableError{}),
+		"later":  &identity.IssuerUnavailableError{RetryAfter: 1500 * time.Millisecond},
 		"broken": errors.New("internal detail"),
 	})
 	for token, after := range map[string]string{"soon": "1", "later": "2"} {

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -42,7 +43,7 @@ func TestSession(t *testing.T) {
 	assert.NilError(t, err)
 	secret := strings.Split(client.Token, "_")[2]
 	assert.Check(t, !strings.Contains(sealed, secret), "the session %s shows the token's secret", sealed)
-	want := apiserver.Session{Token: client.Token, AccountID: accountID, ServiceAccountID: id, Name: "ada", ExpiresAt: h.Clock.Now().Add(time.Hour).Truncate(time.Microsecond)}
+	want := identity.Session{Token: client.Token, AccountID: accountID, ServiceAccountID: id, Name: "ada", ExpiresAt: h.Clock.Now().Add(time.Hour).Truncate(time.Microsecond)}
 	for _, service := range []*apiserver.Service{h.Service, other} {
 		got, err := service.Session(t.Context(), sealed)
 		assert.Check(t, got == want && err == nil, "the session is %+v, %v; want %+v", got, err, want)
@@ -107,7 +108,7 @@ func TestUserSession(t *testing.T) {
 	expiry := apitest.Start.Add(2 * time.Hour)
 	user := jane()
 	user.ExpiresAt = expiry
-	i := &issuer{tokens: map[string]any{jwt: user, "opaque": jane(), "stranger": apiserver.User{ID: "stranger"}}}
+	i := &issuer{tokens: map[string]any{jwt: user, "opaque": jane(), "stranger": identity.User{ID: "stranger"}}}
 	shared := newStore(t)
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.Tokens = shared, i })
 	other := apitest.NewService(t, apiserver.Options{Store: unclosed{shared}, Clock: h.Clock.Now, PasswordCost: apitest.Cheap, Tokens: i})
@@ -138,7 +139,7 @@ func TestUserSession(t *testing.T) {
 		sealed, err := h.Service.SignInUser(t.Context(), token, accountID, browserAddress, 3*time.Hour)
 		assert.NilError(t, err)
 		assert.Check(t, len(sealed) <= 400 && !strings.Contains(sealed, token), "the session of %s is %s", token, sealed)
-		want := apiserver.Session{Token: token, AccountID: accountID, Name: "Jane Doe", ExpiresAt: end.Truncate(time.Microsecond)}
+		want := identity.Session{Token: token, AccountID: accountID, Name: "Jane Doe", ExpiresAt: end.Truncate(time.Microsecond)}
 		for _, service := range both {
 			got, err := service.Session(t.Context(), sealed)
 			assert.Check(t, got == want && err == nil, "the session is %+v, %v; want %+v", got, err, want)
@@ -160,16 +161,16 @@ func TestUserSession(t *testing.T) {
 	}
 	ended, err := other.SignInUser(t.Context(), "opaque", second, browserAddress, 3*time.Hour)
 	assert.NilError(t, err)
-	i.set("opaque", &apiserver.IssuerUnavailableError{RetryAfter: time.Second}) // does not keep anybody from signing out
+	i.set("opaque", &identity.IssuerUnavailableError{RetryAfter: time.Second}) // does not keep anybody from signing out
 	assert.NilError(t, h.Service.SignOut(t.Context(), ended))
 	i.set("opaque", jane())
 	_, err = other.Session(t.Context(), ended)
 	refused(t, "a session that was ended", err, 401, api.TypeTokenExpired)
 	h.GrantTo("user", "auth0|jane", apitest.Grant{Capability: vocab.CapMailboxView})
-	i.set(jwt, &apiserver.IssuerUnavailableError{RetryAfter: time.Second})
+	i.set(jwt, &identity.IssuerUnavailableError{RetryAfter: time.Second})
 	_, err = other.Session(t.Context(), sealed)
 	refused(t, "a session during an outage of the issuer", err, 503, api.TypeUnavailable)
-	i.set(jwt, &apiserver.InvalidTokenError{Reason: "the access token is not signed by a key of its issuer"})
+	i.set(jwt, &identity.InvalidTokenError{Reason: "the access token is not signed by a key of its issuer"})
 	_, err = other.Session(t.Context(), sealed)
 	refused(t, "a session whose key was withdrawn", err, 401, api.TypeInvalidToken)
 	i.set(jwt, user)

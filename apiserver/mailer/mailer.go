@@ -1,5 +1,5 @@
 // Package mailer sends the service's messages over SMTP. A Mailer is the
-// apiserver.Sender of the standalone server.
+// email.Sender of the standalone server.
 //
 // The library go-mail encodes messages (RFC 5322, MIME) and speaks the protocol (RFC
 // 5321). This package decides about encryption, which errors are permanent, and which
@@ -24,7 +24,7 @@ import (
 
 	"github.com/wneessen/go-mail"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
 
@@ -48,7 +48,7 @@ type Options struct {
 // timeout limits each wait for the server.
 const timeout = 15 * time.Second
 
-// Mailer is an apiserver.Sender that sends over SMTP, each message on a new
+// Mailer is an email.Sender that sends over SMTP, each message on a new
 // connection. It is safe for concurrent use.
 type Mailer struct {
 	server  server
@@ -57,7 +57,7 @@ type Mailer struct {
 	rootCAs *x509.CertPool
 }
 
-var _ apiserver.Sender = (*Mailer)(nil)
+var _ email.Sender = (*Mailer)(nil)
 
 // New returns a Mailer without connecting. An error starts with the invalid option,
 // "url: " or "from: ", and never contains the password.
@@ -84,17 +84,17 @@ func (m *Mailer) Server() string { return m.server.String() }
 // From returns the sender's address.
 func (m *Mailer) From() string { return m.from.Address }
 
-// Send delivers a message to the mail server. It implements apiserver.Sender.
-func (m *Mailer) Send(ctx context.Context, message apiserver.Message) error {
+// Send delivers a message to the mail server. It implements email.Sender.
+func (m *Mailer) Send(ctx context.Context, message email.Message) error {
 	msg, err := m.encode(message)
 	if err != nil {
-		return fmt.Errorf("%w: %w", apiserver.ErrUndeliverable, err)
+		return fmt.Errorf("%w: %w", email.ErrUndeliverable, err)
 	}
 	if err = m.submit(ctx, msg); err == nil || msg.IsDelivered() {
 		return nil
 	}
 	if isPermanent(err) {
-		return fmt.Errorf("%w: %s: %s", apiserver.ErrUndeliverable, m.server, m.describe(err))
+		return fmt.Errorf("%w: %s: %s", email.ErrUndeliverable, m.server, m.describe(err))
 	}
 	return fmt.Errorf("%s: %s", m.server, m.describe(err))
 }
@@ -110,7 +110,7 @@ func (m *Mailer) Check(ctx context.Context) error {
 
 // encode converts a message to RFC 5322. Every header value is parsed or encoded, so
 // that a line break in it can't start another header.
-func (m *Mailer) encode(message apiserver.Message) (*mail.Msg, error) {
+func (m *Mailer) encode(message email.Message) (*mail.Msg, error) {
 	// The canonical form of an address is ASCII, so that no server needs SMTPUTF8
 	// (RFC 6531). Other addresses are rejected here.
 	to, err := emailaddr.Parse(message.To)

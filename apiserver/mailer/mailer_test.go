@@ -20,19 +20,19 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer/smtptest"
 )
 
-var message = apiserver.Message{
+var message = email.Message{
 	ID: "0b9f4d5e.1234", To: "jane@xn--bcher-kva.example", Subject: "Confirm – please", SentAt: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC),
 	Text: "Open https://mail.example/verify-forwarding/" + strings.Repeat("x", 43) + "\n.\nand confirm.\n", HTML: "<p>Öffnen</p>\n",
 }
 
 // send sends a message through a server. HOST in the URL is replaced with the server's
 // address.
-func send(t *testing.T, s *smtptest.Server, url string, m apiserver.Message) error {
+func send(t *testing.T, s *smtptest.Server, url string, m email.Message) error {
 	t.Helper()
 	sender, err := mailer.New(mailer.Options{
 		URL: strings.Replace(url, "HOST", s.Addr, 1), From: `"Maïl, Host" <No-Reply@Mail.Example>`, RootCAs: s.RootCAs,
@@ -94,7 +94,7 @@ func TestHeaderInjection(t *testing.T) {
 	} {
 		bad := message
 		bad.To = to
-		assert.Check(t, is.ErrorIs(send(t, s, "smtp://HOST", bad), apiserver.ErrUndeliverable), "to %q", to)
+		assert.Check(t, is.ErrorIs(send(t, s, "smtp://HOST", bad), email.ErrUndeliverable), "to %q", to)
 	}
 	bad := message
 	bad.Subject, bad.ID = "Hello"+injected, "id"+injected
@@ -140,7 +140,7 @@ func TestUnknownCertificate(t *testing.T) {
 	sender, err := mailer.New(mailer.Options{URL: "smtp://" + s.Addr, From: "a@example.com"}) // trusts the system's certificate authorities only
 	assert.NilError(t, err)
 	err = sender.Send(t.Context(), message)
-	assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable) && strings.Contains(err.Error(), "certificate"), "%v", err)
+	assert.Check(t, err != nil && !errors.Is(err, email.ErrUndeliverable) && strings.Contains(err.Error(), "certificate"), "%v", err)
 	got := s.Commands()
 	assert.Check(t, len(got) == 2, "with a certificate of an unknown authority the client sent %q", got)
 }
@@ -155,9 +155,9 @@ func TestLogin(t *testing.T) {
 		got := s.Wait(1)[0]
 		assert.Check(t, got.User == "mail@host" && got.Encrypted == o.STARTTLS, "sent as %+v", got)
 		err := send(t, s, "smtp://mail%40host:wr%40ng@HOST", message)
-		assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable) && !strings.Contains(err.Error(), "wr@ng") && strings.Contains(err.Error(), "535"), "a wrong password: %v", err)
+		assert.Check(t, err != nil && !errors.Is(err, email.ErrUndeliverable) && !strings.Contains(err.Error(), "wr@ng") && strings.Contains(err.Error(), "535"), "a wrong password: %v", err)
 		err = send(t, s, "smtp://HOST", message)
-		assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable) && strings.Contains(err.Error(), "530"), "no password: %v", err)
+		assert.Check(t, err != nil && !errors.Is(err, email.ErrUndeliverable) && strings.Contains(err.Error(), "530"), "no password: %v", err)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestServerQuotesThePassword(t *testing.T) {
 				quote := fmt.Sprintf(reply, form)
 				s := smtptest.NewServer(t, smtptest.Options{User: user, Password: password, Replies: map[string][]string{tt.command: {quote}}})
 				err := send(t, s, "smtp://mail%40host:"+password+"@HOST", message)
-				assert.Check(t, err != nil && errors.Is(err, apiserver.ErrUndeliverable) == tt.permanent, "%q: %v; want an error that is permanent: %t", quote, err, tt.permanent)
+				assert.Check(t, err != nil && errors.Is(err, email.ErrUndeliverable) == tt.permanent, "%q: %v; want an error that is permanent: %t", quote, err, tt.permanent)
 				if err != nil && (strings.Contains(err.Error(), form) || strings.Contains(err.Error(), password)) {
 					t.Errorf("%q: the password is in the error: %v", quote, err)
 				}
@@ -217,7 +217,7 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			s := smtptest.NewServer(t, smtptest.Options{Replies: map[string][]string{tt.command: {tt.reply}}})
 			err := send(t, s, "smtp://HOST", message)
-			assert.Assert(t, err != nil && errors.Is(err, apiserver.ErrUndeliverable) == tt.permanent, "%v; want an error that is permanent: %t", err, tt.permanent)
+			assert.Assert(t, err != nil && errors.Is(err, email.ErrUndeliverable) == tt.permanent, "%v; want an error that is permanent: %t", err, tt.permanent)
 			s.WaitIdle() // the client closes the connection even after an error
 			code, text, _ := strings.Cut(tt.reply, " ")
 			for _, want := range []string{s.Addr, code, text} {
@@ -238,7 +238,7 @@ func TestFailures(t *testing.T) {
 		s := smtptest.NewServer(t, smtptest.Options{})
 		s.Close()
 		err := send(t, s, "smtp://HOST", message)
-		assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable), "%v", err)
+		assert.Check(t, err != nil && !errors.Is(err, email.ErrUndeliverable), "%v", err)
 	})
 }
 
@@ -260,7 +260,7 @@ func TestSilentServer(t *testing.T) {
 	cancel()
 	select {
 	case err := <-ended:
-		assert.Check(t, err != nil && !errors.Is(err, apiserver.ErrUndeliverable), "%v", err)
+		assert.Check(t, err != nil && !errors.Is(err, email.ErrUndeliverable), "%v", err)
 	case <-time.After(20 * time.Second):
 		t.Fatal("a cancelled context does not end Send")
 	}

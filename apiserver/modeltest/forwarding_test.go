@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 )
 
 // verificationLasts is how long a verification link is valid.
@@ -132,7 +132,7 @@ func (m *machine) release(deleted string) {
 
 // checkOutbox compares the number of messages, and reads the newest link.
 func (m *machine) checkOutbox() {
-	var box []apiserver.Message
+	var box []email.Message
 	for _, s := range m.servers {
 		box = append(box, s.Service.Outbox()...)
 	}

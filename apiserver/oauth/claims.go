@@ -8,7 +8,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // typeAccessToken is the typ of a JWT that is explicitly an access token (RFC 9068,
@@ -62,8 +62,8 @@ func (c claims) isAccessToken(headerType string) bool {
 	return !slices.Contains([]string{"ID", "Refresh", "Offline", "Logout"}, kind) && (use == "" || use == "access")
 }
 
-func (c claims) user(groupsClaim string) (apiserver.User, error) {
-	u := apiserver.User{ID: c.text("sub"), Name: c.text("name")}
+func (c claims) user(groupsClaim string) (identity.User, error) {
+	u := identity.User{ID: c.text("sub"), Name: c.text("name")}
 	// Cognito's email_verified is a string.
 	if verified, present := c["email_verified"]; !present || verified == true || verified == "true" {
 		u.Email = c.text("email")
@@ -71,7 +71,7 @@ func (c claims) user(groupsClaim string) (apiserver.User, error) {
 	if groups := c[groupsClaim]; groups != nil { // null is the same as no claim
 		var err error
 		if u.Groups, err = namesIn(groups); err != nil {
-			return apiserver.User{}, err
+			return identity.User{}, err
 		}
 	}
 	return u, nil

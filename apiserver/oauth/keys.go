@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 const (
@@ -129,7 +129,7 @@ func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.failed {
-		return nil, &apiserver.IssuerUnavailableError{RetryAfter: fetchEvery}
+		return nil, &identity.IssuerUnavailableError{RetryAfter: fetchEvery}
 	}
 	return k.keys, nil
 }

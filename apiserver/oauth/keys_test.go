@@ -16,14 +16,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"gotest.tools/v3/assert"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // unavailable fails the test unless verification fails because the issuer is unavailable.
 func (i *issuer) unavailable(token string) {
 	i.t.Helper()
 	_, err := i.VerifyToken(i.t.Context(), token)
-	if down, ok := errors.AsType[*apiserver.IssuerUnavailableError](err); !ok || down.RetryAfter != fetchEvery {
+	if down, ok := errors.AsType[*identity.IssuerUnavailableError](err); !ok || down.RetryAfter != fetchEvery {
 		i.t.Fatalf("%v; want that the issuer can't be reached", err)
 	}
 }
@@ -205,7 +205,7 @@ func TestNoResponse(t *testing.T) {
 		assert.NilError(t, err)
 		begun := time.Now()
 		_, err = v.VerifyToken(t.Context(), token)
-		_, ok := errors.AsType[*apiserver.IssuerUnavailableError](err)
+		_, ok := errors.AsType[*identity.IssuerUnavailableError](err)
 		assert.Check(t, ok && time.Since(begun) == fetchTimeout, "after %s: %v", time.Since(begun), err)
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
@@ -83,19 +83,19 @@ func (i trustedIssuer) verifier(clock func() time.Time, log *slog.Logger) (*Veri
 	return v, nil
 }
 
-// Verifiers accept the tokens of several issuers. They implement apiserver.TokenVerifier.
+// Verifiers accept the tokens of several issuers. They implement identity.TokenVerifier.
 type Verifiers []*Verifier
 
-// VerifyToken implements apiserver.TokenVerifier: the issuer that the token names decides.
-func (all Verifiers) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
+// VerifyToken implements identity.TokenVerifier: the issuer that the token names decides.
+func (all Verifiers) VerifyToken(ctx context.Context, token string) (identity.User, error) {
 	_, named, _, err := parse(token, algorithms)
 	if err != nil {
-		return apiserver.User{}, err
+		return identity.User{}, err
 	}
 	for _, v := range all {
 		if v.issuer == named.Issuer {
 			return v.VerifyToken(ctx, token)
 		}
 	}
-	return apiserver.User{}, errIssuer
+	return identity.User{}, errIssuer
 }

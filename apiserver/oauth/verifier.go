@@ -25,7 +25,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // DefaultGroupsClaim is the default of Options.GroupsClaim.
@@ -62,7 +62,7 @@ type Options struct {
 }
 
 // Verifier validates the access tokens of one issuer. It implements
-// apiserver.TokenVerifier and is safe for concurrent use.
+// identity.TokenVerifier and is safe for concurrent use.
 type Verifier struct {
 	issuer, audience, groupsClaim string
 
@@ -108,52 +108,52 @@ func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
 	return len(found), err
 }
 
-// VerifyToken implements apiserver.TokenVerifier. It fetches no keys for a token that can't be valid
+// VerifyToken implements identity.TokenVerifier. It fetches no keys for a token that can't be valid
 // for this API.
-func (v *Verifier) VerifyToken(ctx context.Context, token string) (apiserver.User, error) {
+func (v *Verifier) VerifyToken(ctx context.Context, token string) (identity.User, error) {
 	t, registered, c, err := parse(token, v.algorithms)
 	if err != nil {
-		return apiserver.User{}, err
+		return identity.User{}, err
 	}
 	typ := headerType(t)
 	switch {
 	case registered.Issuer != v.issuer:
-		return apiserver.User{}, errIssuer
+		return identity.User{}, errIssuer
 	case !slices.Contains([]string{"", "jwt", typeAccessToken}, typ):
-		return apiserver.User{}, errNotAccessToken
+		return identity.User{}, errNotAccessToken
 	}
 	if err := v.keys.verify(ctx, t); err != nil {
-		return apiserver.User{}, err
+		return identity.User{}, err
 	}
 	now := v.clock()
 	switch {
 	case c.hasDistantTime():
-		return apiserver.User{}, errClaims
+		return identity.User{}, errClaims
 	case !registered.Audience.Contains(v.audience):
-		return apiserver.User{}, errAudience
+		return identity.User{}, errAudience
 	case registered.Expiry == nil:
-		return apiserver.User{}, errNoExpiry
+		return identity.User{}, errNoExpiry
 	case !now.Before(registered.Expiry.Time()):
-		return apiserver.User{}, apiserver.ErrTokenExpired
+		return identity.User{}, identity.ErrTokenExpired
 	case now.Add(notBeforeLeeway).Before(registered.NotBefore.Time()):
-		return apiserver.User{}, errNotYet
+		return identity.User{}, errNotYet
 	}
 	user, err := v.user(c, typ)
 	if err != nil {
-		return apiserver.User{}, err
+		return identity.User{}, err
 	}
 	user.ExpiresAt = registered.Expiry.Time().UTC()
 	return user, nil
 }
 
-func (v *Verifier) user(c claims, typ string) (apiserver.User, error) {
+func (v *Verifier) user(c claims, typ string) (identity.User, error) {
 	switch {
 	case v.workloads != nil:
 		return v.workload(c)
 	case !c.isAccessToken(typ):
-		return apiserver.User{}, errNotAccessToken
+		return identity.User{}, errNotAccessToken
 	case strings.HasPrefix(c.text("sub"), WorkloadPrefix):
-		return apiserver.User{}, errReserved
+		return identity.User{}, errReserved
 	}
 	return c.user(v.groupsClaim)
 }
@@ -174,7 +174,7 @@ var (
 	errGroups         = invalid("the access token's groups claim must be a string or an array of strings")
 )
 
-func invalid(reason string) error { return &apiserver.InvalidTokenError{Reason: reason} }
+func invalid(reason string) error { return &identity.InvalidTokenError{Reason: reason} }
 
 // parse reads a token without verifying anything.
 func parse(token string, accepted []jose.SignatureAlgorithm) (t *jwt.JSONWebToken, registered jwt.Claims, c claims, err error) {

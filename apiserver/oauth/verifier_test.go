@@ -22,13 +22,13 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-var _ apiserver.TokenVerifier = (*Verifier)(nil)
+var _ identity.TokenVerifier = (*Verifier)(nil)
 
 // accepts fails the test unless a token is valid.
-func (i *issuer) accepts(token string) apiserver.User {
+func (i *issuer) accepts(token string) identity.User {
 	i.t.Helper()
 	user, err := i.VerifyToken(i.t.Context(), token)
 	if err != nil {
@@ -40,7 +40,7 @@ func (i *issuer) accepts(token string) apiserver.User {
 // rejects fails the test unless a token is rejected with the error want.
 func (i *issuer) rejects(token string, want error) {
 	i.t.Helper()
-	if user, err := i.VerifyToken(i.t.Context(), token); !errors.Is(err, want) || !reflect.DeepEqual(user, apiserver.User{}) {
+	if user, err := i.VerifyToken(i.t.Context(), token); !errors.Is(err, want) || !reflect.DeepEqual(user, identity.User{}) {
 		i.t.Fatalf("%+v, %v; want %v", user, err, want)
 	}
 }
@@ -49,24 +49,24 @@ func TestUserOfAToken(t *testing.T) {
 	i := newIssuer(t)
 	for name, tt := range map[string]struct {
 		claims []any
-		want   apiserver.User
+		want   identity.User
 	}{
-		"only sub":               {nil, apiserver.User{ID: "jane"}},
-		"a person":               {[]any{"name", "Jane Doe", "email", "jane@example.com"}, apiserver.User{ID: "jane", Name: "Jane Doe", Email: "jane@example.com"}},
-		"email verified":         {[]any{"email", "jane@example.com", "email_verified", true}, apiserver.User{ID: "jane", Email: "jane@example.com"}},
-		"email verified as text": {[]any{"email", "jane@example.com", "email_verified", "true"}, apiserver.User{ID: "jane", Email: "jane@example.com"}},
-		"email not verified":     {[]any{"email", "jane@example.com", "email_verified", false}, apiserver.User{ID: "jane"}},
-		"name of no text":        {[]any{"name", 5, "email", []string{"x"}}, apiserver.User{ID: "jane"}},
-		"groups":                 {[]any{"groups", []string{"a", "b"}}, apiserver.User{ID: "jane", Groups: []string{"a", "b"}}},
-		"one group":              {[]any{"groups", "a"}, apiserver.User{ID: "jane", Groups: []string{"a"}}},
-		"no group":               {[]any{"groups", []string{}}, apiserver.User{ID: "jane", Groups: []string{}}},
-		"groups are null":        {[]any{"groups", json.RawMessage("null")}, apiserver.User{ID: "jane"}},
-		"expiry in 9999":         {[]any{"exp", lastSecond}, apiserver.User{ID: "jane", ExpiresAt: time.Unix(lastSecond, 0).UTC()}},
-		"groups in another case": {[]any{"Groups", []string{"admins"}, "SUB", "root"}, apiserver.User{ID: "jane"}},
-		"several audiences":      {[]any{"aud", []string{"https://other.test", audience}}, apiserver.User{ID: "jane"}},
-		"nbf in the past":        {[]any{"nbf", start.Add(-time.Minute).Unix()}, apiserver.User{ID: "jane"}},
-		"fraction in exp":        {[]any{"exp", float64(start.Add(time.Hour).Unix()) + .5}, apiserver.User{ID: "jane"}},
-		"clocks differ":          {[]any{"nbf", start.Add(time.Minute).Unix(), "iat", start.Add(time.Minute).Unix()}, apiserver.User{ID: "jane"}},
+		"only sub":               {nil, identity.User{ID: "jane"}},
+		"a person":               {[]any{"name", "Jane Doe", "email", "jane@example.com"}, identity.User{ID: "jane", Name: "Jane Doe", Email: "jane@example.com"}},
+		"email verified":         {[]any{"email", "jane@example.com", "email_verified", true}, identity.User{ID: "jane", Email: "jane@example.com"}},
+		"email verified as text": {[]any{"email", "jane@example.com", "email_verified", "true"}, identity.User{ID: "jane", Email: "jane@example.com"}},
+		"email not verified":     {[]any{"email", "jane@example.com", "email_verified", false}, identity.User{ID: "jane"}},
+		"name of no text":        {[]any{"name", 5, "email", []string{"x"}}, identity.User{ID: "jane"}},
+		"groups":                 {[]any{"groups", []string{"a", "b"}}, identity.User{ID: "jane", Groups: []string{"a", "b"}}},
+		"one group":              {[]any{"groups", "a"}, identity.User{ID: "jane", Groups: []string{"a"}}},
+		"no group":               {[]any{"groups", []string{}}, identity.User{ID: "jane", Groups: []string{}}},
+		"groups are null":        {[]any{"groups", json.RawMessage("null")}, identity.User{ID: "jane"}},
+		"expiry in 9999":         {[]any{"exp", lastSecond}, identity.User{ID: "jane", ExpiresAt: time.Unix(lastSecond, 0).UTC()}},
+		"groups in another case": {[]any{"Groups", []string{"admins"}, "SUB", "root"}, identity.User{ID: "jane"}},
+		"several audiences":      {[]any{"aud", []string{"https://other.test", audience}}, identity.User{ID: "jane"}},
+		"nbf in the past":        {[]any{"nbf", start.Add(-time.Minute).Unix()}, identity.User{ID: "jane"}},
+		"fraction in exp":        {[]any{"exp", float64(start.Add(time.Hour).Unix()) + .5}, identity.User{ID: "jane"}},
+		"clocks differ":          {[]any{"nbf", start.Add(time.Minute).Unix(), "iat", start.Add(time.Minute).Unix()}, identity.User{ID: "jane"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			user, err := i.VerifyToken(t.Context(), i.token(tt.claims...))
@@ -165,10 +165,10 @@ func TestRejectedTokens(t *testing.T) {
 		{"no audience", i.token("aud", nil), errAudience},
 		{"audience of no text", i.token("aud", obj{"x": audience}), errClaims},
 
-		{"expired", i.token("exp", secs(-time.Second)), apiserver.ErrTokenExpired},
-		{"expired long ago", i.token("exp", secs(-1000*time.Hour)), apiserver.ErrTokenExpired},
+		{"expired", i.token("exp", secs(-time.Second)), identity.ErrTokenExpired},
+		{"expired long ago", i.token("exp", secs(-1000*time.Hour)), identity.ErrTokenExpired},
 		{"expired and not signed", sign(t, jose.RS256, otherRSA, plain, i.claims("exp", secs(-time.Hour))), errSignature},
-		{"expiry in another case", asRSA(plain, `{"iss":"`+i.url+`","aud":"`+audience+`","sub":"jane","exp":1,"EXP":9999999999}`), apiserver.ErrTokenExpired},
+		{"expiry in another case", asRSA(plain, `{"iss":"`+i.url+`","aud":"`+audience+`","sub":"jane","exp":1,"EXP":9999999999}`), identity.ErrTokenExpired},
 		{"audience in another case", asRSA(plain, `{"iss":"`+i.url+`","aud":"other","AUD":"`+audience+`","sub":"jane","exp":9999999999}`), errAudience},
 		{"no expiry", i.token("exp", nil), errNoExpiry},
 		{"expiry of no number", i.token("exp", "tomorrow"), errClaims},
@@ -197,7 +197,7 @@ func TestRejectedTokens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			i.clock.Advance(fetchEvery) // allows a fetch
 			user, err := i.VerifyToken(t.Context(), tt.token)
-			assert.Check(t, errors.Is(err, tt.want) && reflect.DeepEqual(user, apiserver.User{}), "%+v, %v; want %v", user, err, tt.want)
+			assert.Check(t, errors.Is(err, tt.want) && reflect.DeepEqual(user, identity.User{}), "%+v, %v; want %v", user, err, tt.want)
 		})
 	}
 	i.accepts(good)
@@ -223,7 +223,7 @@ func TestTimeOfAToken(t *testing.T) {
 	i.clock.Set(start.Add(time.Hour).Truncate(time.Second).Add(-1))
 	i.accepts(token)
 	i.clock.Advance(1)
-	i.rejects(token, apiserver.ErrTokenExpired)
+	i.rejects(token, identity.ErrTokenExpired)
 }
 
 func TestNew(t *testing.T) {
@@ -294,8 +294,8 @@ func FuzzAccessToken(f *testing.F) {
 		signed := encode(header) + "." + encode(claims)
 		user, err := v.VerifyToken(t.Context(), signed+"."+encode(ed25519.Sign(edKey, []byte(signed))))
 		if err != nil {
-			invalid := new(apiserver.InvalidTokenError)
-			assert.Check(t, errors.As(err, &invalid) || errors.Is(err, apiserver.ErrTokenExpired), "%q %q: %v", header, claims, err)
+			invalid := new(identity.InvalidTokenError)
+			assert.Check(t, errors.As(err, &invalid) || errors.Is(err, identity.ErrTokenExpired), "%q %q: %v", header, claims, err)
 			return
 		}
 		var h, c map[string]any // member names are case-sensitive

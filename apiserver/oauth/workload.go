@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // WorkloadPrefix begins the user id of a workload. An issuer of people can't issue tokens for
@@ -122,7 +122,7 @@ func (w Workload) checkGitLab() error {
 
 // workload returns the first workload that has the claims as a user, whose name in the audit log
 // lists them.
-func (v *Verifier) workload(c claims) (apiserver.User, error) {
+func (v *Verifier) workload(c claims) (identity.User, error) {
 	var problems []string
 	for _, w := range v.workloads {
 		names := slices.Sorted(maps.Keys(w.Claims))
@@ -136,7 +136,7 @@ func (v *Verifier) workload(c claims) (apiserver.User, error) {
 			return false
 		})
 		if len(differing) == 0 {
-			return apiserver.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
+			return identity.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
 		}
 		// Only its owner learns what a workload needs: anybody can get a token of a public issuer.
 		if slices.ContainsFunc(names, func(name string) bool {
@@ -146,9 +146,9 @@ func (v *Verifier) workload(c claims) (apiserver.User, error) {
 		}
 	}
 	if len(problems) == 0 {
-		return apiserver.User{}, errNoWorkload
+		return identity.User{}, errNoWorkload
 	}
-	return apiserver.User{}, invalid("the access token's claims match no trusted workload: " + strings.Join(problems, "; "))
+	return identity.User{}, invalid("the access token's claims match no trusted workload: " + strings.Join(problems, "; "))
 }
 
 // describe returns claims with their values, as in "repository acme/mail, ref refs/heads/main".

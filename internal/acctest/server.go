@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -30,7 +31,7 @@ type Options struct {
 	PublishedOnly bool
 	Registrar     apiserver.Registrar
 	// Tokens verifies access tokens; nil: only service accounts have access.
-	Tokens apiserver.TokenVerifier
+	Tokens identity.TokenVerifier
 }
 
 // Server is an API server with one account on loopback.

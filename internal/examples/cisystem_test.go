@@ -21,7 +21,7 @@ import (
 	"gopkg.in/yaml.v3"
 	"gotest.tools/v3/assert"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 )
 
@@ -66,7 +66,7 @@ func newCISystem(t *testing.T, github bool) *ciSystem {
 }
 
 // trusted returns a verifier by the trust file of the example, for this issuer.
-func (ci *ciSystem) trusted(t *testing.T) apiserver.TokenVerifier {
+func (ci *ciSystem) trusted(t *testing.T) identity.TokenVerifier {
 	t.Helper()
 	file := map[bool]string{true: "trust.github.json", false: "trust.gitlab.json"}[ci.github]
 	issuer := regexp.MustCompile(`"issuer": "[^"]*"`)

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // clientFor returns a client of the API for one request of a browser, in process, with the
 // token of its session.
-func (c *Console) clientFor(r *http.Request, s apiserver.Session) *apiclient.Client {
+func (c *Console) clientFor(r *http.Request, s identity.Session) *apiclient.Client {
 	return &apiclient.Client{
 		AccountID: s.AccountID, Token: s.Token, URL: "http://localhost", // the host is ignored
 		HTTP: &http.Client{Transport: onBehalf{c.service.Client().Transport, r}},

@@ -30,6 +30,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // Path is where the console is.
@@ -170,7 +171,7 @@ type page func(*visit) (view, error)
 type visit struct {
 	*Console
 	*http.Request
-	session apiserver.Session
+	session identity.Session
 	api     *apiclient.Client
 	names   names
 }

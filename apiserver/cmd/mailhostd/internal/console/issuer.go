@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // A person signs in at the OAuth issuer in three steps: startAtIssuer leads there,
@@ -185,7 +185,7 @@ func listAccounts(v *visit) (view, error) {
 	for _, id := range access.Accounts {
 		row := accountRow{ID: id, Current: id == v.session.AccountID}
 		entered := *v
-		entered.api = v.clientFor(v.Request, apiserver.Session{AccountID: id, Token: v.session.Token})
+		entered.api = v.clientFor(v.Request, identity.Session{AccountID: id, Token: v.session.Token})
 		domains, err := call(&entered, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: domainsShown}})
 		var names []string
 		if err == nil {

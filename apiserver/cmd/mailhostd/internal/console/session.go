@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 const lifetime = 12 * time.Hour
@@ -35,10 +35,10 @@ var errNoSession = errors.New("no session")
 
 // openSession returns the session of a request. The error is errNoSession if the request
 // has none.
-func (c *Console) openSession(r *http.Request) (apiserver.Session, error) {
+func (c *Console) openSession(r *http.Request) (identity.Session, error) {
 	ck, err := r.Cookie(c.cookie(r, sessionCookie, "").Name)
 	if err != nil {
-		return apiserver.Session{}, errNoSession
+		return identity.Session{}, errNoSession
 	}
 	return c.service.Session(r.Context(), ck.Value)
 }

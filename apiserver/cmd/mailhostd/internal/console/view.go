@@ -17,8 +17,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
 // view is what a browser gets: a page, or a redirect to one.
@@ -35,7 +35,7 @@ type view struct {
 	RedirectTo string
 
 	// The following are set for every page.
-	Session *apiserver.Session
+	Session *identity.Session
 	Names   names
 	Path    string
 	Base    string
