@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
@@ -93,26 +94,12 @@ func (h server) reset(r *http.Request) (any, error) {
 	return map[string]any{"accounts": append([]string{}, ids...)}, err
 }
 
-type message struct {
-	ID           string    `json:"id"`
-	ForwardingID string    `json:"forwarding_id"`
-	To           string    `json:"to"`
-	Subject      string    `json:"subject"`
-	Text         string    `json:"text"`
-	Link         string    `json:"link"`
-	SentAt       time.Time `json:"sent_at"`
-}
-
 func (h server) outbox(r *http.Request) (any, error) {
 	to, rule := r.URL.Query().Get("to"), r.URL.Query().Get("forwarding_id")
-	items, err := await(h, r, func() []message {
-		found := []message{}
-		for _, m := range h.service.Outbox() {
-			if (to == "" || strings.EqualFold(to, m.To)) && (rule == "" || strings.EqualFold(rule, m.ForwardingID)) {
-				found = append(found, message{m.ID, m.ForwardingID, m.To, m.Subject, m.Text, m.Link, m.SentAt})
-			}
-		}
-		return found
+	items, err := await(h, r, func() []email.Message {
+		return slices.DeleteFunc(append([]email.Message{}, h.service.Outbox()...), func(m email.Message) bool {
+			return to != "" && !strings.EqualFold(to, m.To) || rule != "" && !strings.EqualFold(rule, m.ForwardingID)
+		})
 	})
 	return map[string]any{"items": items}, err
 }

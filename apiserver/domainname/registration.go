@@ -39,15 +39,8 @@ func Registrable(name string) error {
 		return err
 	}
 	suffix, icann := publicsuffix.PublicSuffix(name)
-	if strings.Contains(suffix, ".") {
-		// The flag belongs to the deepest node on the path, which may be below the
-		// suffix: noc.ruhr-uni-bochum.de has a private suffix, but is reported as
-		// ICANN's. A lookup of the suffix itself returns its own flag. A suffix of one
-		// label is never private.
-		_, icann = publicsuffix.PublicSuffix(suffix)
-	}
 	switch {
-	case specialUse(name):
+	case strings.HasSuffix(name, ".arpa") || strings.HasSuffix(name, ".onion"): // reserved (RFC 3172, RFC 7686)
 		return fmt.Errorf("%w: names under it are not sold", ErrUnsupportedTLD)
 	case name == suffix:
 		return fmt.Errorf("%w: %.63q is a public suffix; expected a name directly below it", ErrNotRegistrable, name)
@@ -59,12 +52,6 @@ func Registrable(name string) error {
 		return fmt.Errorf("%w: it lies below %.63q; expected that name", ErrNotRegistrable, name[dot+1:])
 	}
 	return nil
-}
-
-// specialUse reports whether a name is below a reserved top-level domain that the list
-// has in its ICANN section (RFC 3172, RFC 7686).
-func specialUse(name string) bool {
-	return strings.HasSuffix(name, ".arpa") || strings.HasSuffix(name, ".onion")
 }
 
 // checkRegistration validates a canonical name by the rules for registration, which are

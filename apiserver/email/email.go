@@ -10,19 +10,22 @@ import (
 	"time"
 )
 
-// Message is an e-mail that the service sends.
+// Message is an e-mail that the service sends. The control plane uses the JSON names.
 type Message struct {
 	// ID identifies the message by its link: the left part of a Message-ID (RFC 5322, section
 	// 3.6.4).
-	ID string
+	ID string `json:"id"`
 	// ForwardingID is the rule whose verification the message is for.
-	ForwardingID string
+	ForwardingID string `json:"forwarding_id"`
+	To           string `json:"to"`
+	Subject      string `json:"subject"`
 	// Text and HTML say the same.
-	To, Subject, Text, HTML string
+	Text string `json:"text"`
+	HTML string `json:"-"`
 	// Link is the verification link in Text and HTML.
-	Link string
+	Link string `json:"link"`
 	// SentAt is when the service wrote the message, by its own clock.
-	SentAt time.Time
+	SentAt time.Time `json:"sent_at"`
 }
 
 // ErrUndeliverable is in a Sender's error if another attempt would fail too, as after a 5yz
