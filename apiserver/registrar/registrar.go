@@ -54,11 +54,12 @@ type Offer struct {
 	Code, Reason    string
 	Price, Currency string
 	PaymentNeeded   bool
-	delay           time.Duration
+	// State is the state of a domain that is bought now.
+	State store.Provisioning
 }
 
 // Offer returns the offer for a name in any form.
-func (r Registrar) Offer(requested string) Offer {
+func (r Registrar) Offer(requested string, now time.Time) Offer {
 	name, err := domainname.Normalize(requested)
 	if err != nil {
 		return Offer{Code: api.PurchaseInvalidDomain, Reason: "this is no domain name: " + err.Error()}
@@ -66,7 +67,10 @@ func (r Registrar) Offer(requested string) Offer {
 	suffix := name[strings.IndexByte(name, '.')+1:]
 	o := Offer{
 		Name: name, Price: cmp.Or(r.Prices[suffix], defaultPrice), Currency: cmp.Or(r.Currency, defaultCurrency),
-		PaymentNeeded: r.PaymentNeeded, delay: time.Duration(r.ProvisioningDelay),
+		PaymentNeeded: r.PaymentNeeded, State: r.PaidState(now),
+	}
+	if r.PaymentNeeded {
+		o.State = store.Provisioning{Status: vocab.DomainPendingPayment}
 	}
 	switch err := domainname.Registrable(name); {
 	case errors.Is(err, domainname.ErrUnsupportedTLD) || slices.Contains(r.UnsupportedTLDs, suffix):
@@ -81,21 +85,9 @@ func (r Registrar) Offer(requested string) Offer {
 	return o
 }
 
-// State returns the state of a domain that is bought under the offer.
-func (o Offer) State(now time.Time) store.Provisioning {
-	if o.PaymentNeeded {
-		return store.Provisioning{Status: vocab.DomainPendingPayment}
-	}
-	return provisioning(now, o.delay)
-}
-
 // PaidState returns the state of a domain whose payment has just arrived.
 func (r Registrar) PaidState(now time.Time) store.Provisioning {
-	return provisioning(now, time.Duration(r.ProvisioningDelay))
-}
-
-func provisioning(now time.Time, delay time.Duration) store.Provisioning {
-	if delay > 0 {
+	if delay := time.Duration(r.ProvisioningDelay); delay > 0 {
 		return store.Provisioning{Status: vocab.DomainActive, Until: vocab.DomainPending, ReadyAt: now.Add(delay)}
 	}
 	return store.Provisioning{Status: vocab.DomainActive}

@@ -17,7 +17,7 @@ import (
 
 // offer returns the registrar's offer for a name, and the domain if the account owns it already.
 func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned store.Domain, err error) {
-	if o = c.Rules.Settings.Get().Registrar.Offer(requested); o.Name == "" {
+	if o = c.Rules.Settings.Get().Registrar.Offer(requested, c.Arrival); o.Name == "" {
 		return o, owned, nil
 	}
 	owned, err = c.findDomain(r, o.Name)
@@ -103,7 +103,7 @@ func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.P
 		return result, offer, nil
 	}
 	d.ID, d.AccountID, d.Name = c.Rules.Random.ID(), c.Caller.AccountID, offer.Name
-	d.State, d.OutboundRoutingReady, d.CreatedAt = offer.State(c.Arrival), true, c.Arrival
+	d.State, d.OutboundRoutingReady, d.CreatedAt = offer.State, true, c.Arrival
 	if err := c.expire(tx, "", d.Name); err != nil {
 		return result, offer, err
 	}
