@@ -131,7 +131,7 @@ func checkMTASTSPolicy(text string) error {
 	if version := values["version"][0]; version != stsVersion {
 		ps.add(field, whole, "version must be %s, not %.60q", stsVersion, version)
 	}
-	maxAge, err := strconv.ParseUint(values["max_age"][0], 10, 32)
+	maxAge, err := strconv.ParseUint(values["max_age"][0], 10, 63)
 	if err != nil {
 		ps.add(field, whole, "max_age must be a number of seconds, not %.60q", values["max_age"][0])
 	}
