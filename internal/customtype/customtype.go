@@ -22,9 +22,9 @@
 // # Limits of semantic equality
 //
 // If the meaning of a value depends on another attribute, only spellings that are always equal
-// are semantically equal. The resource handles the others with [KeepDomainRef], [KeepName] and
-// [KeepValue]. The framework does not apply semantic equality when it plans. A plan modifier of
-// package service does that with [Type.Same].
+// are semantically equal. The resource handles the others, for a domain with [KeepDomainRef]. The
+// framework does not apply semantic equality when it plans. A plan modifier of package service does
+// that with [Type.Same].
 //
 // The package may import the plugin framework and, of this module, internal/validate,
 // apiserver/api and the syntax packages beside it.
@@ -40,6 +40,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -58,9 +59,6 @@ type format struct {
 	// normalize returns the canonical form of a value, or an error for the author of
 	// the configuration.
 	normalize func(string) (string, error)
-	// same reports whether two different strings mean the same. If it is nil, strings
-	// with the same canonical form do.
-	same func(a, b string) bool
 }
 
 func (t Type) Equal(other attr.Type) bool {
@@ -98,25 +96,7 @@ func (t Type) Normalize(s string) (string, error) { return t.normalize(s) }
 
 // Same reports whether two strings mean the same. Invalid strings do only if they are
 // identical.
-func (t Type) Same(a, b string) bool {
-	switch {
-	case a == b:
-		return true
-	case t.same != nil:
-		return t.same(a, b)
-	}
-	return sameForm(t.normalize, a, b)
-}
-
-// sameForm reports whether a and b are both valid and have the same canonical form.
-func sameForm(normalize func(string) (string, error), a, b string) bool {
-	a, err := normalize(a)
-	if err != nil {
-		return false
-	}
-	b, err = normalize(b)
-	return err == nil && a == b
-}
+func (t Type) Same(a, b string) bool { return domainname.EqualAfter(t.normalize, a, b) }
 
 // String is a value of any custom type. Its type comes from the schema, so that a
 // model sets one without naming its type. The zero value is null.

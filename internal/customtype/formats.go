@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
@@ -60,6 +61,14 @@ func KeepDomainRef(prior String, id, name string) String {
 	}
 	return New(name)
 }
+
+// DNSName is the name of a DNS record: relative to its zone, absolute with a trailing dot, or @ for
+// the zone itself. It ignores case, and whether the name is in Unicode or in ASCII. Whether
+// www.example.com and www, or example.com and @, are the same depends on the zone, which only the
+// resource knows.
+var DNSName = Type{format: &format{name: "DNSName", noun: "a record name such as www, or @ for the domain itself", normalize: normalizeDNSName}}
+
+func normalizeDNSName(s string) (string, error) { return dnsdata.NormalizeName(s, "") }
 
 const sampleUUID = "7f0c1c1e-6f0e-4d8e-9a3c-1f2a3b4c5d6e"
 

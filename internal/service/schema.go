@@ -37,15 +37,13 @@ func Domain(idAttribute, what, change string) schema.Attribute {
 // planned adds to a resource's attributes what holds for all of them:
 //
 //   - A value of a custom type is validated, and keeps its prior spelling if it means
-//     the same. The validity of a DNS record's value depends on the record's type.
+//     the same.
 //   - A computed attribute keeps its value in the plan of an update, unless it is volatile.
 func planned(attributes map[string]schema.Attribute, m *Managing) map[string]schema.Attribute {
 	for name, a := range attributes {
 		if s, ok := a.(schema.StringAttribute); ok {
 			if t, ok := s.CustomType.(customtype.Type); ok {
-				if !t.Equal(customtype.DNSValue) {
-					s.Validators = append([]validator.String{t.Validator()}, s.Validators...)
-				}
+				s.Validators = append([]validator.String{t.Validator()}, s.Validators...)
 				s.PlanModifiers = append([]planmodifier.String{KeepEqual(t.Same)}, s.PlanModifiers...)
 				attributes[name] = s
 			}

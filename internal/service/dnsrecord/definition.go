@@ -149,7 +149,6 @@ func attributes() map[string]schema.Attribute {
 		},
 		"value": schema.StringAttribute{
 			Required:      true,
-			CustomType:    customtype.DNSValue,
 			PlanModifiers: []planmodifier.String{keepEqual(model.sameValue)},
 			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
 				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",
@@ -177,7 +176,7 @@ type model struct {
 	Domain          customtype.String `tfsdk:"domain"`
 	Name            customtype.String `tfsdk:"name"`
 	Type            types.String      `tfsdk:"type"`
-	Value           customtype.String `tfsdk:"value"`
+	Value           types.String      `tfsdk:"value"`
 	TTL             types.Int64       `tfsdk:"ttl"`
 	Priority        types.Int64       `tfsdk:"priority"`
 	IsSystemManaged types.Bool        `tfsdk:"is_system_managed"`
@@ -221,11 +220,11 @@ func (m model) importID() string {
 }
 
 func (m model) sameName(a, b string) bool {
-	return customtype.EqualInZone(m.DomainName.ValueString(), a, b)
+	return dnsdata.EqualNames(a, b, m.DomainName.ValueString())
 }
 
 func (m model) sameValue(a, b string) bool {
-	return customtype.EqualFor(m.Type.ValueString(), a, b)
+	return dnsdata.EqualValues(m.Type.ValueString(), a, b)
 }
 
 func (m *model) setZone(z zone) {
@@ -236,13 +235,18 @@ func (m *model) setZone(z zone) {
 	m.DomainName = types.StringValue(z.name)
 }
 
-// flatten sets the model from a response, after setZone.
+// flatten sets the model from a response, after setZone. It keeps the prior spelling of a name and
+// of a value that mean the same.
 func (m *model) flatten(r *api.DNSRecord) {
-	before, zone := *m, m.DomainName.ValueString()
+	before := *m
 	service.Flatten(m, r)
-	m.Name = customtype.KeepName(before.Name, zone, r.Name)
-	m.Value = customtype.KeepValue(before.Value, r.Type, r.Value)
-	m.FQDN = types.StringValue(fqdn(r.Name, zone))
+	if m.sameName(before.Name.ValueString(), r.Name) {
+		m.Name = before.Name
+	}
+	if m.sameValue(before.Value.ValueString(), r.Value) {
+		m.Value = before.Value
+	}
+	m.FQDN = types.StringValue(fqdn(r.Name, m.DomainName.ValueString()))
 }
 
 func fqdn(name, zone string) string {
@@ -281,14 +285,10 @@ func (m model) checkName(diags *diag.Diagnostics) {
 }
 
 func (m model) checkValue(diags *diag.Diagnostics) {
-	if m.Value.IsNull() || m.Value.IsUnknown() || m.typeIsInvalid() {
+	if m.Value.IsNull() || m.Value.IsUnknown() || m.Type.IsUnknown() || m.typeIsInvalid() {
 		return
 	}
-	_, err := customtype.DNSValue.Normalize(m.Value.ValueString())
-	if !m.Type.IsUnknown() {
-		_, err = dnsdata.NormalizeValue(m.Type.ValueString(), m.Value.ValueString())
-	}
-	if err != nil {
+	if _, err := dnsdata.NormalizeValue(m.Type.ValueString(), m.Value.ValueString()); err != nil {
 		service.AddInvalidValue(diags, "value", err)
 	}
 }

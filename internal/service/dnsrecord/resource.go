@@ -109,7 +109,7 @@ func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
 		return plan.ValueInt64Pointer()
 	}
 	return api.UpdateDNSRecordBody{
-		Value: service.Changed(plan.Value.StringValue, state.Value.StringValue),
+		Value: service.Changed(plan.Value, state.Value),
 		TTL:   changed(plan.TTL, state.TTL),
 		Prio:  changed(plan.Priority, state.Priority),
 	}
