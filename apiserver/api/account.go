@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // Account is the account itself.
 type Account struct {
@@ -49,8 +45,8 @@ var (
 	ListWorkspaces = define[ListRequest, Page[Workspace]]("GET /workspaces", "List workspaces", Spec{
 		ID: "list-workspaces", Kind: workspaces, Capability: vocab.CapWorkspaceView, Narrowable: true,
 	})
-	CreateWorkspace = define[CreateWorkspaceRequest, Workspace]("POST /workspaces", "Create a workspace", Spec{
-		ID: "create-workspace", Kind: workspaces, Capability: vocab.CapWorkspaceManage, Status: http.StatusCreated,
+	CreateWorkspace = defineCreate[CreateWorkspaceBody, Workspace]("POST /workspaces", "Create a workspace", Spec{
+		ID: "create-workspace", Kind: workspaces, Capability: vocab.CapWorkspaceManage,
 	})
 	GetWorkspace = define[WorkspaceRequest, Workspace]("GET /workspaces/{workspace_id}", "Read a workspace", Spec{
 		ID: "get-workspace", Kind: workspaces, Capability: vocab.CapWorkspaceView, Narrowable: true,

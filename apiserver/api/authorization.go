@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // Authorization is a grant to a subject.
 type Authorization struct {
@@ -64,8 +60,8 @@ var (
 	GetCaller = define[InAccount, Caller]("GET /auth/caller", "Read who the caller is, and the caller's grants", Spec{
 		ID: "get-caller", Kind: authorizations,
 	})
-	GrantAuthorization = define[GrantAuthorizationRequest, Authorization]("POST /auth/authorizations", "Grant an authorization, never more than the caller has", Spec{
-		ID: "grant-authorization", Kind: authorizations, Capability: vocab.CapAuthorizationManage, Status: http.StatusCreated,
+	GrantAuthorization = defineCreate[GrantAuthorizationBody, Authorization]("POST /auth/authorizations", "Grant an authorization, never more than the caller has", Spec{
+		ID: "grant-authorization", Kind: authorizations, Capability: vocab.CapAuthorizationManage,
 	})
 	RevokeAuthorization = defineEmpty[AuthorizationRequest]("DELETE /auth/authorizations/{authorization_id}", "Revoke an authorization, except for the last account_owner", Spec{
 		ID: "revoke-authorization", Kind: authorizations, Capability: vocab.CapAuthorizationManage, WhenCancelled: true,

@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // DedicatedIP is an address allocation of the account.
 type DedicatedIP struct {
@@ -58,8 +54,8 @@ var dedicatedIPs = Kind{Tag: "Dedicated IPs", Noun: "dedicated IP", Description:
 
 // Operations on dedicated IPs.
 var (
-	ClaimDedicatedIP = define[ClaimDedicatedIPRequest, DedicatedIP]("POST /dedicated-ips/claim", "Claim a dedicated IP", Spec{
-		Number: 18, ID: "claim-dedicated-ip", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPClaim, Status: http.StatusCreated,
+	ClaimDedicatedIP = defineCreate[ClaimDedicatedIPBody, DedicatedIP]("POST /dedicated-ips/claim", "Claim a dedicated IP", Spec{
+		Number: 18, ID: "claim-dedicated-ip", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPClaim,
 	})
 	ListDedicatedIPs = define[ListDedicatedIPsRequest, Page[DedicatedIP]]("GET /dedicated-ips", "List dedicated IPs", Spec{
 		Number: 19, ID: "list-dedicated-ips", Kind: dedicatedIPs, Capability: vocab.CapDedicatedIPView,

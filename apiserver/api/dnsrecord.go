@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // DNSRecord is a record of a domain of the account.
 type DNSRecord struct {
@@ -59,8 +55,8 @@ var dnsRecords = Kind{Tag: "DNS records", Noun: "DNS record", Description: "Reco
 
 // Operations on DNS records.
 var (
-	CreateDNSRecord = define[CreateDNSRecordRequest, DNSRecord]("POST /dns-records", "Create a DNS record", Spec{
-		Number: 17, ID: "create-dns-record", Kind: dnsRecords, Capability: vocab.CapDNSRecordCreate, Narrowable: true, Status: http.StatusCreated,
+	CreateDNSRecord = defineCreate[CreateDNSRecordBody, DNSRecord]("POST /dns-records", "Create a DNS record", Spec{
+		Number: 17, ID: "create-dns-record", Kind: dnsRecords, Capability: vocab.CapDNSRecordCreate, Narrowable: true,
 	})
 	ListDNSRecords = define[ListDNSRecordsRequest, Page[DNSRecord]]("GET /dns-records", "List DNS records", Spec{
 		ID: "list-dns-records", Kind: dnsRecords, Capability: vocab.CapDNSRecordView, Narrowable: true,

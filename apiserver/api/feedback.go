@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 )
 
 // FeedbackNew is the state of new feedback.
@@ -52,8 +51,8 @@ func (b *SubmitFeedbackBody) Validate() []*Problem {
 var feedback = Kind{Tag: "Feedback", Description: "Reports to the people who run the service"}
 
 // SubmitFeedback is the operation on feedback.
-var SubmitFeedback = define[SubmitFeedbackRequest, Feedback]("POST /feedback", "Submit product feedback", Spec{
-	Number: 22, ID: "submit-feedback", Kind: feedback, Status: http.StatusCreated,
+var SubmitFeedback = defineCreate[SubmitFeedbackBody, Feedback]("POST /feedback", "Submit product feedback", Spec{
+	Number: 22, ID: "submit-feedback", Kind: feedback,
 })
 
 // FreeForm is a JSON object that is stored unchanged, large numbers included.

@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // Forwarding is a rule that sends mail to a target address.
 type Forwarding struct {
@@ -71,8 +67,8 @@ var forwarding = Kind{Tag: "Forwarding", Noun: "forwarding rule", Description: "
 
 // Operations on forwarding rules.
 var (
-	CreateForwarding = define[CreateForwardingRequest, Forwarding]("POST /forwarding", "Create a forwarding rule", Spec{
-		Number: 6, ID: "create-forwarding", Kind: forwarding, Capability: vocab.CapForwardingManage, Narrowable: true, Status: http.StatusCreated,
+	CreateForwarding = defineCreate[CreateForwardingBody, Forwarding]("POST /forwarding", "Create a forwarding rule", Spec{
+		Number: 6, ID: "create-forwarding", Kind: forwarding, Capability: vocab.CapForwardingManage, Narrowable: true,
 	})
 	ListForwarding = define[ListForwardingRequest, Page[Forwarding]]("GET /forwarding", "List forwarding rules", Spec{
 		Number: 7, ID: "list-forwarding", Kind: forwarding, Capability: vocab.CapForwardingView, Narrowable: true,

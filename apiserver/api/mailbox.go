@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // Mailbox is one mailbox of a domain.
 type Mailbox struct {
@@ -131,8 +127,8 @@ var mailboxes = Kind{Tag: "Mailboxes", Noun: "mailbox", Description: "Mailboxes,
 
 // Operations on mailboxes.
 var (
-	CreateMailbox = define[CreateMailboxRequest, Mailbox]("POST /mailboxes", "Create a mailbox", Spec{
-		Number: 9, ID: "create-mailbox", Kind: mailboxes, Capability: vocab.CapMailboxCreate, Narrowable: true, Status: http.StatusCreated,
+	CreateMailbox = defineCreate[CreateMailboxBody, Mailbox]("POST /mailboxes", "Create a mailbox", Spec{
+		Number: 9, ID: "create-mailbox", Kind: mailboxes, Capability: vocab.CapMailboxCreate, Narrowable: true,
 	})
 	ListMailboxes = define[ListMailboxesRequest, Page[Mailbox]]("GET /mailboxes", "List mailboxes", Spec{
 		Number: 10, ID: "list-mailboxes", Kind: mailboxes, Capability: vocab.CapMailboxView, Narrowable: true,

@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // MasterPassword is a credential with a scope. Its secret is never returned.
 type MasterPassword struct {
@@ -60,8 +56,8 @@ var masterPasswords = Kind{Tag: "Master passwords", Noun: "master password", Des
 
 // Operations on master passwords.
 var (
-	CreateMasterPassword = define[CreateMasterPasswordRequest, CreatedMasterPassword]("POST /credentials", "Create a master password", Spec{
-		Number: 3, ID: "create-master-password", Kind: masterPasswords, Capability: vocab.CapCredentialManage, Narrowable: true, Status: http.StatusCreated,
+	CreateMasterPassword = defineCreate[CreateMasterPasswordBody, CreatedMasterPassword]("POST /credentials", "Create a master password", Spec{
+		Number: 3, ID: "create-master-password", Kind: masterPasswords, Capability: vocab.CapCredentialManage, Narrowable: true,
 	})
 	ListMasterPasswords = define[ListMasterPasswordsRequest, Page[MasterPassword]]("GET /credentials", "List master passwords", Spec{
 		Number: 4, ID: "list-master-passwords", Kind: masterPasswords, Capability: vocab.CapCredentialView, Narrowable: true,

@@ -104,6 +104,12 @@ func define[Req, Resp any](route, summary string, s Spec) Operation[Req, Resp] {
 	return Operation[Req, Resp]{s}
 }
 
+// defineCreate is define for an operation that creates one object, with a status code of its own.
+func defineCreate[Body, Resp any](route, summary string, s Spec) Operation[KeyedRequest[Body], Resp] {
+	s.Status = http.StatusCreated
+	return define[KeyedRequest[Body], Resp](route, summary, s)
+}
+
 // defineEmpty is define for an operation without a response body.
 func defineEmpty[Req any](route, summary string, s Spec) Operation[Req, NoContent] {
 	s.Status = http.StatusNoContent

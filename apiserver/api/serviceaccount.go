@@ -1,10 +1,6 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
-)
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 
 // ServiceAccount is a machine credential. Its token is only in
 // CreatedServiceAccount.
@@ -46,8 +42,8 @@ var serviceAccounts = Kind{Tag: "Service accounts", Noun: "service account", Des
 
 // Operations on service accounts.
 var (
-	CreateServiceAccount = define[CreateServiceAccountRequest, CreatedServiceAccount]("POST /auth/service-accounts", "Create a service account; its token is in this response only", Spec{
-		Number: 1, ID: "create-service-account", Kind: serviceAccounts, Capability: vocab.CapServiceAccountCreate, Status: http.StatusCreated,
+	CreateServiceAccount = defineCreate[CreateServiceAccountBody, CreatedServiceAccount]("POST /auth/service-accounts", "Create a service account; its token is in this response only", Spec{
+		Number: 1, ID: "create-service-account", Kind: serviceAccounts, Capability: vocab.CapServiceAccountCreate,
 	})
 	ListServiceAccounts = define[ListRequest, Page[ServiceAccount]]("GET /auth/service-accounts", "List service accounts", Spec{
 		ID: "list-service-accounts", Kind: serviceAccounts, Capability: vocab.CapServiceAccountView,
