@@ -6,7 +6,10 @@ package listcache
 import (
 	"context"
 	"iter"
+	"strconv"
 	"sync"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // Keys identify the objects of a list.
@@ -24,69 +27,51 @@ type Keys[T any] struct {
 // own: any number of them cost one read of the list. It is safe for concurrent
 // use. Errors are not cached.
 //
-// One caller at a time reads the list. The others wait for it, and share its result and
-// its error, unless it has only given up. Returned values are the cache's own: callers must not
-// change them.
+// The first caller begins a read of the list, and all wait for it, each as long as its context
+// allows. Returned values are the cache's own: callers must not change them.
 type Cache[T any] struct {
 	Keys[T]
-	list    func(context.Context) iter.Seq2[T, error]
-	reading chan struct{} // holds an element while a caller reads the list
+	list  func(context.Context) iter.Seq2[T, error]
+	reads singleflight.Group // of the list, by version
 
-	// mu guards all fields below. It is not held during a read.
-	mu       sync.Mutex
-	current  map[string]*T // by normalized id and natural key; nil: nothing is cached
-	isStale  bool          // Invalidate was called during the read
-	failures int           // of reads
-	failure  error
+	mu      sync.Mutex    // guards the fields below; it is not held during a read
+	current map[string]*T // by normalized id and natural key; nil: nothing is cached
+	version int           // counts the calls of Invalidate
 }
 
 // New returns a cache of what list returns.
 func New[T any](k Keys[T], list func(context.Context) iter.Seq2[T, error]) *Cache[T] {
-	return &Cache[T]{Keys: k, list: list, reading: make(chan struct{}, 1)}
+	return &Cache[T]{Keys: k, list: list}
 }
 
 // Get returns the object with an id or natural key, or nil if there is none.
 func (c *Cache[T]) Get(ctx context.Context, key string) (*T, error) {
 	key = c.Normalize(key)
-	_, _, failures, _ := c.cached(key)
+	c.mu.Lock()
+	objects, version := c.current, c.version
+	c.mu.Unlock()
+	if objects != nil {
+		return objects[key], nil
+	}
+	read := c.reads.DoChan(strconv.Itoa(version), func() (any, error) {
+		return c.read(context.WithoutCancel(ctx), version) // others wait for it too
+	})
 	select {
-	case c.reading <- struct{}{}:
-		defer func() { <-c.reading }()
+	case result := <-read:
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return result.Val.(map[string]*T)[key], nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	v, ok, now, failure := c.cached(key)
-	switch {
-	case ok:
-		return v, nil
-	case now != failures: // another caller's read has failed meanwhile
-		return nil, failure
-	}
-	return c.read(ctx, key)
 }
 
-// cached returns the object with a key if there is a copy, how many reads have failed so far,
-// and the error of the latest.
-func (c *Cache[T]) cached(key string) (v *T, ok bool, failures int, failure error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.current[key], c.current != nil, c.failures, c.failure
-}
-
-// read reads the list and returns the object with a key.
-func (c *Cache[T]) read(ctx context.Context, key string) (*T, error) {
+// read reads the list, and keeps it unless Invalidate was called since the version.
+func (c *Cache[T]) read(ctx context.Context, version int) (map[string]*T, error) {
 	objects := map[string]*T{}
-	c.mu.Lock()
-	c.isStale = false
-	c.mu.Unlock()
 	for v, err := range c.list(ctx) {
 		if err != nil {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if ctx.Err() == nil {
-				c.failures++
-				c.failure = err
-			}
 			return nil, err
 		}
 		objects[c.Normalize(c.ID(&v))] = &v
@@ -96,15 +81,16 @@ func (c *Cache[T]) read(ctx context.Context, key string) (*T, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.isStale {
+	if c.version == version {
 		c.current = objects
 	}
-	return objects[key], nil
+	return objects, nil
 }
 
 // Invalidate says that any object may have changed: a Get after it reads the list again.
 func (c *Cache[T]) Invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.current, c.isStale = nil, true
+	c.current = nil
+	c.version++
 }
