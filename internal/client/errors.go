@@ -56,8 +56,8 @@ func IsConflict(err error) bool {
 // IsUnsupported reports whether err says that this API has no such operation.
 func IsUnsupported(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	_, lacks := errors.AsType[*UnsupportedError](err)
-	return ok && e.Unsupported() || lacks
+	return ok && e.Unsupported() ||
+		errors.Is(err, ErrReadUnsupported) || errors.Is(err, ErrUpdateUnsupported) || errors.Is(err, ErrDeleteUnsupported)
 }
 
 // StatusOf returns the status code of the response behind err, or 0.
@@ -76,20 +76,9 @@ func ProblemsAt(err error, loc ...string) []Problem {
 	return nil
 }
 
-// UnsupportedError is an operation that this API lacks. It wraps an Err…Unsupported.
-type UnsupportedError struct {
-	Operation, Object string
-	Kind              error
-}
-
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s (operation %s)", e.Kind, transport.Subject(e.Operation, e.Object))
-}
-
-func (e *UnsupportedError) Unwrap() error { return e.Kind }
-
+// unsupported is the error of an operation that this API lacks; kind is one of the Err…Unsupported.
 func unsupported(kind error, s api.Spec, object string) error {
-	return &UnsupportedError{Operation: s.ID, Object: object, Kind: kind}
+	return fmt.Errorf("%w (operation %s)", kind, transport.Subject(s.ID, object))
 }
 
 // AmbiguousError says that several objects match one description.
