@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -22,7 +23,7 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 	return listcache.Pages[T]{
 		Name:          op.ID,
 		ID:            id,
-		Size:          pageSize(ctx, o),
+		Size:          cmp.Or(int(o.pageSize.Load()), listcache.MaxPageSize),
 		IsSizeRefused: isPageSizeRefused,
 		Accept:        func(size int) { o.pageSize.Store(int64(size)) },
 		Fetch: func(ctx context.Context, page, size int) (*api.Page[T], error) {
@@ -31,28 +32,6 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 			return call(ctx, c, op, &r, "")
 		},
 	}.All(ctx)
-}
-
-type pageSizeKey struct{}
-
-// WithPageSize returns a context in which a list requests pages of at most n objects, for
-// a caller that needs no more in all; 0 or less: of any number.
-func WithPageSize(ctx context.Context, n int64) context.Context {
-	if n <= 0 {
-		return ctx
-	}
-	return context.WithValue(ctx, pageSizeKey{}, int(min(n, listcache.MaxPageSize)))
-}
-
-func pageSize(ctx context.Context, o *operation) int {
-	size := listcache.MaxPageSize
-	if accepted := o.pageSize.Load(); accepted != 0 {
-		size = int(accepted)
-	}
-	if n, ok := ctx.Value(pageSizeKey{}).(int); ok {
-		size = min(n, size)
-	}
-	return size
 }
 
 func isPageSizeRefused(err error) bool {

@@ -66,20 +66,6 @@ func TestAuthorizations(t *testing.T) {
 	assert.Check(t, err != nil, "{} is no list")
 }
 
-// TestPageSize counts the objects that the API reads for a caller that needs few.
-func TestPageSize(t *testing.T) {
-	for wanted, sizes := range map[int64]string{0: "1000", -1: "1000", 2: "2 2 2", 5: "5", 100: "100", 1000: "1000", 5000: "1000"} {
-		f := withDomains(5)
-		n := 0
-		for _, err := range newClient(t, f).ListDomains(WithPageSize(t.Context(), wanted), api.ListDomainsRequest{}) {
-			assert.NilError(t, err)
-			n++
-		}
-		got := pageSizes(f)
-		assert.Check(t, n == 5 && got == sizes, "wanting %d: %d objects in pages of %s, want %s", wanted, n, got, sizes)
-	}
-}
-
 // TestPageSizeIsRemembered checks that a refused page size is not requested again.
 func TestPageSizeIsRemembered(t *testing.T) {
 	f := withDomains(1)

@@ -147,7 +147,7 @@ func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup
 // similarDomain returns the domain of the account or of the plan whose name differs least,
 // if that is little enough for an error in spelling.
 func (c *connection) similarDomain(ctx context.Context, account *client.Client, name string) (similar string) {
-	const most = 500 // domains: one page
+	const most = 500 // domains
 	fewest := 1 + min(3, len(name)/4)
 	compare := func(other string) {
 		if n := levenshtein.Distance(name, other, nil); n < fewest {
@@ -158,7 +158,7 @@ func (c *connection) similarDomain(ctx context.Context, account *client.Client, 
 		compare(other)
 	}
 	n := 0
-	for d, err := range account.ListDomains(client.WithPageSize(ctx, most), api.ListDomainsRequest{}) {
+	for d, err := range account.ListDomains(ctx, api.ListDomainsRequest{}) {
 		if n++; err != nil || n > most {
 			break
 		}

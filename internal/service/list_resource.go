@@ -50,7 +50,7 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 	domains := &domainCache{list: c.ListDomains}
 	stream.Results = func(push func(list.ListResult) bool) {
 		left := req.Limit
-		for v, err := range l.collection.List(client.WithPageSize(ctx, req.Limit), c, by) {
+		for v, err := range l.collection.List(ctx, c, by) {
 			if err != nil {
 				var failed list.ListResult
 				l.collection.addListError(&failed.Diagnostics, err)

@@ -249,7 +249,7 @@ func (z zone) canOnlyCreate(ctx context.Context, records []record) bool {
 	if z.client == nil || len(records) == 0 {
 		return false
 	}
-	for _, err := range z.client.ListDNSRecords(client.WithPageSize(ctx, 1), api.ListDNSRecordsRequest{Domain: z.id}) {
+	for _, err := range z.client.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: z.id}) {
 		return errors.Is(err, client.ErrReadUnsupported)
 	}
 	return false
