@@ -89,22 +89,21 @@ func (s *Server) conversion(typeName string) *conversion {
 
 type values []**tfprotov6.DynamicValue
 
-// call converts the values of a request, calls the framework's server with them, and
-// converts the values of its response. c is nil for a resource without compact attributes.
+// call converts the values in of a request, calls the framework's server with it, and
+// converts the values out of its response. c is nil for a resource without compact attributes.
 // The framework gets a [callContext].
-func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in func(*Req) values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
+func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in values, next func(context.Context, *Req) (*Resp, error), out func(*Resp) values) (*Resp, error) {
 	limited := newCallContext(ctx)
 	defer limited.end()
 	if c == nil {
 		return next(limited, req)
 	}
-	own := *req // Terraform's request stays as it is
-	for _, d := range in(&own) {
+	for _, d := range in {
 		if err := c.toFramework(d); err != nil {
 			return nil, fmt.Errorf("decoding a value of Terraform: %w", err)
 		}
 	}
-	resp, err := next(limited, &own)
+	resp, err := next(limited, req)
 	if err != nil || resp == nil {
 		return resp, err
 	}
@@ -118,8 +117,7 @@ func call[Req, Resp any](ctx context.Context, c *conversion, req *Req, in func(*
 
 func (s *Server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
-		func(r *tfprotov6.ValidateResourceConfigRequest) values { return values{&r.Config} },
-		s.Framework.ValidateResourceConfig,
+		values{&req.Config}, s.Framework.ValidateResourceConfig,
 		func(*tfprotov6.ValidateResourceConfigResponse) values { return nil })
 }
 
@@ -130,13 +128,10 @@ func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 		if err != nil {
 			return nil, fmt.Errorf("decoding the state: %w", err)
 		}
-		own := *req
-		own.RawState = state
-		req = &own
+		req.RawState = state
 	}
 	return call(ctx, c, req,
-		func(*tfprotov6.UpgradeResourceStateRequest) values { return nil },
-		s.Framework.UpgradeResourceState,
+		nil, s.Framework.UpgradeResourceState,
 		func(r *tfprotov6.UpgradeResourceStateResponse) values { return values{&r.UpgradedState} })
 }
 
@@ -148,34 +143,25 @@ func (s *Server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.Upg
 
 func (s *Server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
-		func(r *tfprotov6.ReadResourceRequest) values { return values{&r.CurrentState} },
-		s.Framework.ReadResource,
+		values{&req.CurrentState}, s.Framework.ReadResource,
 		func(r *tfprotov6.ReadResourceResponse) values { return values{&r.NewState} })
 }
 
 func (s *Server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
-		func(r *tfprotov6.PlanResourceChangeRequest) values {
-			return values{&r.PriorState, &r.ProposedNewState, &r.Config}
-		},
-		s.Framework.PlanResourceChange,
+		values{&req.PriorState, &req.ProposedNewState, &req.Config}, s.Framework.PlanResourceChange,
 		func(r *tfprotov6.PlanResourceChangeResponse) values { return values{&r.PlannedState} })
 }
 
 func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	c, creates := s.conversion(req.TypeName), false
+	c := s.conversion(req.TypeName)
 	resp, err := call(ctx, c, req,
-		func(r *tfprotov6.ApplyResourceChangeRequest) values {
-			return values{&r.PriorState, &r.PlannedState, &r.Config}
-		},
-		func(ctx context.Context, r *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
-			if c != nil {
-				creates, _ = r.PriorState.IsNull()
-			}
-			return s.Framework.ApplyResourceChange(ctx, r)
-		},
+		values{&req.PriorState, &req.PlannedState, &req.Config}, s.Framework.ApplyResourceChange,
 		func(r *tfprotov6.ApplyResourceChangeResponse) values { return values{&r.NewState} })
-	if c != nil && c.partial && creates && err == nil {
+	if c == nil || !c.partial || err != nil {
+		return resp, err
+	}
+	if creates, _ := req.PriorState.IsNull(); creates {
 		// An object of a create that failed is tainted, and the next plan would replace it,
 		// which deletes what was created. A create that is not complete is therefore a
 		// success, and this is how Terraform accepts a result with less than the plan.
@@ -186,8 +172,7 @@ func (s *Server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 
 func (s *Server) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
-		func(*tfprotov6.ImportResourceStateRequest) values { return nil },
-		s.Framework.ImportResourceState,
+		nil, s.Framework.ImportResourceState,
 		func(r *tfprotov6.ImportResourceStateResponse) (all values) {
 			for _, imported := range r.ImportedResources {
 				all = append(all, &imported.State)
@@ -218,7 +203,6 @@ func (s *Server) ListResource(ctx context.Context, req *tfprotov6.ListResourceRe
 
 func (s *Server) GenerateResourceConfig(ctx context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
 	return call(ctx, s.conversion(req.TypeName), req,
-		func(r *tfprotov6.GenerateResourceConfigRequest) values { return values{&r.State} },
-		s.Framework.GenerateResourceConfig,
+		values{&req.State}, s.Framework.GenerateResourceConfig,
 		func(r *tfprotov6.GenerateResourceConfigResponse) values { return values{&r.Config} })
 }
