@@ -336,32 +336,22 @@ func (o *objectState) conflict() Conflict {
 }
 
 // IsAcquired reports whether this process has created or adopted an object.
-func (w *Walk) IsAcquired(o Object) bool {
-	object, _ := w.lock(o)
-	defer w.mu.Unlock()
-	return object.isAcquired
-}
+func (w *Walk) IsAcquired(o Object) bool { return w.stateOf(o).isAcquired }
 
 // IsGone reports whether a refresh has dropped the object with an id from the state, or this process
 // has deleted it. A list that was read before may still have it.
-func (w *Walk) IsGone(o Object) bool {
-	object, _ := w.lock(o)
-	defer w.mu.Unlock()
-	return object.isGone
-}
+func (w *Walk) IsGone(o Object) bool { return w.stateOf(o).isGone }
 
 // IsDestroyed reports whether the plan destroys or replaces the object with an id.
-func (w *Walk) IsDestroyed(o Object) bool {
-	object, _ := w.lock(o)
-	defer w.mu.Unlock()
-	return object.isDestroyed
-}
+func (w *Walk) IsDestroyed(o Object) bool { return w.stateOf(o).isDestroyed }
 
 // IsInState reports whether the state has the object with an id.
-func (w *Walk) IsInState(o Object) bool {
+func (w *Walk) IsInState(o Object) bool { return w.stateOf(o).isInState }
+
+func (w *Walk) stateOf(o Object) objectState {
 	object, _ := w.lock(o)
 	defer w.mu.Unlock()
-	return object.isInState
+	return *object
 }
 
 // MayBeInState reports whether the state has the object with an id, as far as the walk knows.
