@@ -269,22 +269,8 @@ func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, to
 // person is the owner of a mailbox.
 type person struct{ localPart, first, last string }
 
-// personAt returns the n-th person. The names repeat as people's do; the local parts are
-// unique.
+// personAt returns the n-th person, with a local part of its own.
 func personAt(n int) person {
-	first, last := name(n*7919), name(n*104729+17)
-	return person{fmt.Sprintf("%s.%s.%d", strings.ToLower(first), strings.ToLower(last), n), first, last}
-}
-
-// name returns one of 343,000 names of three syllables.
-func name(n int) string {
-	const consonants, vowels = "bdfgklmnprstvw", "aeiou"
-	var b strings.Builder
-	for range 3 {
-		b.WriteByte(consonants[n%len(consonants)])
-		b.WriteByte(vowels[n/len(consonants)%len(vowels)])
-		n /= len(consonants) * len(vowels)
-	}
-	s := b.String()
-	return strings.ToUpper(s[:1]) + s[1:]
+	first, last := fmt.Sprintf("First%d", n%1000), fmt.Sprintf("Last%d", n)
+	return person{fmt.Sprintf("%s.%s", strings.ToLower(first), strings.ToLower(last)), first, last}
 }
