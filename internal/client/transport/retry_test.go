@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gotest.tools/v3/assert"
@@ -253,33 +254,39 @@ func TestCancelledWhileWaiting(t *testing.T) {
 // interruption ends the wait, and that the next call takes its turn.
 func TestRequestsPerMinute(t *testing.T) {
 	for _, perMinute := range []int{1, 7, 600} {
-		f := fakeapi.New()
-		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
-		var sent []time.Time
-		f.OnRequest = func() { sent = append(sent, f.Clock.Now()) }
-		c := newClient(t, f, func(o *client.Options) { o.RequestsPerMinute = perMinute })
-		f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 2}) // retries count too
-		for range 3 * perMinute {
-			_, err := c.GetMailbox(t.Context(), id)
-			assert.NilError(t, err)
-		}
-		for i := perMinute; i < len(sent); i++ {
-			d := sent[i].Sub(sent[i-perMinute])
-			assert.Assert(t, d >= time.Minute-time.Millisecond, "%d requests in %s", perMinute+1, d)
-		}
-		d := sent[len(sent)-1].Sub(sent[0])
-		assert.Check(t, d <= time.Duration(len(sent))*time.Minute/time.Duration(perMinute)+2*time.Second, "%d requests took %s", len(sent), d)
-		assert.Check(t, !slices.Contains(f.Clock.Sleeps, 0), "the waits are %v", f.Clock.Sleeps)
-		if perMinute > 1 {
-			continue
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		f.Clock.OnSleep = cancel
-		_, err := c.GetMailbox(ctx, id)
-		assert.Check(t, errors.Is(err, context.Canceled) && strings.Contains(err.Error(), "max_requests_per_minute"), "interrupted: %v", err)
-		f.Clock.OnSleep = nil
-		begun := f.Clock.Now()
-		_, err = c.GetMailbox(t.Context(), id)
-		assert.Check(t, err == nil && f.Clock.Now().Sub(begun) <= time.Minute, "after an interruption: %v after %s", err, f.Clock.Now().Sub(begun))
+		synctest.Test(t, func(t *testing.T) {
+			f := fakeapi.New()
+			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
+			var sent []time.Time
+			f.OnRequest = func() { sent = append(sent, time.Now()) }
+			c := newClient(t, f, func(o *client.Options) { o.RequestsPerMinute = perMinute })
+			f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 2}) // retries count too
+			for range 3 * perMinute {
+				_, err := c.GetMailbox(t.Context(), id)
+				assert.NilError(t, err)
+			}
+			for i := perMinute; i < len(sent); i++ {
+				d := sent[i].Sub(sent[i-perMinute])
+				assert.Assert(t, d >= time.Minute-time.Millisecond, "%d requests in %s", perMinute+1, d)
+			}
+			d := sent[len(sent)-1].Sub(sent[0])
+			assert.Check(t, d <= time.Duration(len(sent))*time.Minute/time.Duration(perMinute), "%d requests took %s", len(sent), d)
+			if perMinute > 1 {
+				return
+			}
+			for patience, want := range map[time.Duration]error{time.Second: context.Canceled, time.Hour: nil} {
+				begun := time.Now()
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(patience, cancel)
+				_, err := c.GetMailbox(ctx, id)
+				assert.Check(t, errors.Is(err, want) && (want == nil || strings.Contains(err.Error(), "max_requests_per_minute")), "%v", err)
+				assert.Check(t, time.Since(begun) <= time.Minute, "after %s", time.Since(begun))
+				cancel()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := c.GetMailbox(ctx, id)
+			assert.Check(t, errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "max_requests_per_minute"), "%v", err)
+		})
 	}
 }

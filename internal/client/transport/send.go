@@ -162,23 +162,12 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 	return nil, c.refused(resp)
 }
 
-// awaitRate waits until RequestsPerMinute allows an attempt.
+// awaitRate waits until RequestsPerMinute allows an attempt, but not beyond the caller's deadline.
 func (c *Call) awaitRate(ctx context.Context) error {
-	t := c.t
-	if t.rate == nil {
+	if c.t.rate == nil || c.t.rate.Wait(ctx) == nil {
 		return nil
 	}
-	now := t.Hooks.Now()
-	reserved := t.rate.ReserveN(now, 1)
-	wait := reserved.DelayFrom(now)
-	if wait == 0 {
-		return nil
-	}
-	err := t.Hooks.Sleep(ctx, wait)
-	if err != nil {
-		reserved.CancelAt(t.Hooks.Now())
-	}
-	return err
+	return cmp.Or(ctx.Err(), context.DeadlineExceeded)
 }
 
 // failed returns the error of a call without a response.
