@@ -69,8 +69,7 @@
 // the lookup finds is taken. For the rest, the same request is resent under the same key. A
 // replay has the outcome of every mailbox. An API that ignores keys reports those of the first
 // attempt as existing, and they are taken from the lookup. A mailbox that exists but is older
-// than the request, or has other names, is a conflict. The second of two mailboxes with one
-// address in a call fails, so that no object ever has two owners.
+// than the request, or has other names, is a conflict.
 //
 // # Reads
 //

@@ -22,22 +22,12 @@ type MailboxOutcome struct {
 }
 
 // CreateMailboxes creates mailboxes of one domain, by id or name, with bulk requests. It
-// returns an outcome for each item, in their order. The second of two items with one
-// address fails.
+// returns an outcome for each item, in their order. No two items may have one address.
 func (c *Client) CreateMailboxes(ctx context.Context, domain string, items []api.NewMailboxItem) []MailboxOutcome {
 	outcomes := make([]MailboxOutcome, len(items))
-	queue := make([]bulkItem, 0, len(items))
-	seen := make(map[string]bool, len(items))
+	queue := make([]bulkItem, len(items))
 	for i, item := range items {
-		each := bulkItem{item, localPartKey(item.LocalPart), &outcomes[i]}
-		if seen[each.key] {
-			each.outcome.Err = itemError(domain, item, api.FailedMailboxItem{
-				Code: api.BulkDuplicateInRequest, Message: "another mailbox of the same request has this address",
-			}, "")
-			continue
-		}
-		seen[each.key] = true
-		queue = append(queue, each)
+		queue[i] = bulkItem{item, localPartKey(item.LocalPart), &outcomes[i]}
 	}
 	chunks := slices.Collect(slices.Chunk(queue, int(c.bulkLimit.Load())))
 	Parallel(c, chunks, func(chunk []bulkItem) { c.createChunk(ctx, domain, chunk) })

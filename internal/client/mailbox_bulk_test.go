@@ -78,7 +78,6 @@ func TestBulkWithLostResponses(t *testing.T) {
 		{"one existed before", bulk("a", "b", "c"), []fakeapi.Object{made("2026-03-01T11:00:00Z", fakeapi.Mailbox("b", "example.com"))}, []fakeapi.Fault{{DropAfter: true}}, 2, "created already_exists created"},
 		{"one is in another domain", bulk("a"), []fakeapi.Object{fakeapi.Mailbox("a", "example.org")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created"},
 		{"half created", bulk("a", "b", "c"), []fakeapi.Object{fakeapi.Mailbox("b", "example.com")}, []fakeapi.Fault{{DropBefore: true}}, 2, "created created created"},
-		{"twice in the call", bulk("a", "A", "b"), nil, []fakeapi.Fault{{DropAfter: true}}, 1, "created duplicate_in_request created"},
 		{"made at a time that can't be read", bulk("a"), []fakeapi.Object{made("yesterday", fakeapi.Mailbox("a", "example.com"))}, []fakeapi.Fault{{DropBefore: true}}, 1, "created"},
 		{"two that no address can have", bulk("a b", "c d"), nil, nil, 1, "created created"},
 		{"refused", bulk("a", "b"), nil, []fakeapi.Fault{{Status: 403}}, 1, "403 403"},
