@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -88,12 +87,9 @@ func shortDuration(d time.Duration) string {
 }
 
 // Length returns a validator of the length limits, in characters, of the field name in
-// the request body T. It panics if the contract has no upper limit.
+// the request body T. The contract has to have an upper limit.
 func Length[T any](name string) validator.String {
 	limits, low := api.LimitsOf[T](name), 0
-	if limits.MaxLength == nil {
-		panic(noLimit[T]("length", name))
-	}
 	high := *limits.MaxLength
 	plain := fmt.Sprintf("at most %d characters long", high)
 	if limits.MinLength != nil {
@@ -112,13 +108,9 @@ func Length[T any](name string) validator.String {
 }
 
 // OneOf returns a validator of the values that the contract allows for the field name
-// in T, a request body or the query of a list. It panics if the contract allows any
-// value.
+// in T, a request body or the query of a list.
 func OneOf[T any](name string) validator.String {
 	allowed := api.LimitsOf[T](name).Enum
-	if len(allowed) == 0 {
-		panic(noLimit[T]("enum", name))
-	}
 	plain := "one of " + strings.Join(allowed, ", ")
 	return stringValidator{description{plain, "one of `" + strings.Join(allowed, "`, `") + "`"}, func(s string) string {
 		if slices.Contains(allowed, s) {
@@ -133,19 +125,12 @@ func OneOf[T any](name string) validator.String {
 	}}
 }
 
-// Range returns a validator of the bounds of the number name in the request body T. It
-// panics if the contract does not have both.
+// Range returns a validator of the bounds of the number name in the request body T. The
+// contract has to have both.
 func Range[T any](name string) validator.Int64 {
 	limits := api.LimitsOf[T](name)
-	if limits.Minimum == nil || limits.Maximum == nil {
-		panic(noLimit[T]("range", name))
-	}
 	plain := fmt.Sprintf("between %d and %d", *limits.Minimum, *limits.Maximum)
 	return rangeValidator{description{plain, plain}, *limits.Minimum, *limits.Maximum}
-}
-
-func noLimit[T any](limit, name string) string {
-	return fmt.Sprintf("validate: the contract has no %s for %s of %s", limit, name, reflect.TypeFor[T]())
 }
 
 // description describes valid values. Both forms complete "must be ...".
