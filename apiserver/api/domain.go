@@ -95,7 +95,7 @@ type ListDomainsRequest struct {
 	Search      string `query:"search" doc:"Case-insensitive part of the name, an international one in either form"`
 }
 
-// UpdateDomainRequest asks for new customer-facing settings.
+// UpdateDomainRequest is the request for new customer-facing settings.
 type UpdateDomainRequest struct {
 	InAccount
 	Domain string `path:"domain" doc:"Domain UUID or name"`

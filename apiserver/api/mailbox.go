@@ -96,7 +96,7 @@ type ListMailboxesRequest struct {
 	Search      string `query:"search" doc:"Case-insensitive part of the address or of a name, an international domain in either form"`
 }
 
-// UpdateMailboxRequest asks for new names; null or absent leaves one as it is.
+// UpdateMailboxRequest is the request for new names; null or absent leaves one as it is.
 type UpdateMailboxRequest struct {
 	InAccount
 	Mailbox string `path:"mailbox" doc:"Mailbox UUID or primary address"`

@@ -123,8 +123,8 @@ func Capabilities() []vocab.Capability { return capabilitiesOf(func(Spec) bool {
 // order.
 func (s Spec) PathParameters() (names []string) {
 	for segment := range strings.SplitSeq(s.Path, "/") {
-		if name, ok := parameterOf(segment); ok {
-			names = append(names, name)
+		if strings.HasPrefix(segment, "{") {
+			names = append(names, strings.Trim(segment, "{}"))
 		}
 	}
 	return names
@@ -135,25 +135,16 @@ func (s Spec) PathValues(u *url.URL) map[string]string {
 	values := map[string]string{}
 	segments := strings.Split(u.EscapedPath(), "/") // an escaped slash does not end a segment
 	for i, segment := range strings.Split(s.Path, "/") {
-		name, ok := parameterOf(segment)
-		if !ok || i >= len(segments) {
+		if !strings.HasPrefix(segment, "{") || i >= len(segments) {
 			continue
 		}
 		value, err := url.PathUnescape(segments[i])
 		if err != nil {
 			value = segments[i]
 		}
-		values[name] = value
+		values[strings.Trim(segment, "{}")] = value
 	}
 	return values
-}
-
-// parameterOf returns the name of the parameter in a segment of an operation's path.
-func parameterOf(segment string) (name string, ok bool) {
-	if name, ok = strings.CutPrefix(segment, "{"); !ok {
-		return "", false
-	}
-	return strings.CutSuffix(name, "}")
 }
 
 // PlanCapabilities returns what a plan needs: the capabilities of the operations that read, but

@@ -36,7 +36,7 @@ type Paged struct {
 	PageSize int `query:"page_size" default:"25" minimum:"1" maximum:"1000" doc:"Maximum number of items on a page"`
 }
 
-// SetPaging sets the page and the page size to ask for.
+// SetPaging sets the page and the page size that are requested.
 func (p *Paged) SetPaging(page, pageSize int) { p.Page, p.PageSize = page, pageSize }
 
 // ListRequest is the request for a page of a list without filters.
