@@ -32,7 +32,7 @@ func (s settings) open(ctx context.Context, p *process, userAgent string) (*clie
 	o.BaseURL, o.Token = s.baseURL, s.token
 	switch {
 	case s.oauth2 != nil:
-		o.TokenSource = s.oauth2.source()
+		o.TokenSource = tokenSource(s.oauth2)
 	case s.workload != nil:
 		o.TokenSource = s.workload
 	}
@@ -107,9 +107,8 @@ func prepareDataDir(dir string) error {
 // of the call that needs the token, and without a limit all calls would wait.
 const tokenTimeout = 30 * time.Second
 
-// source returns tokens of the client-credentials flow (RFC 6749, section 4.4).
-func (o oauth2Settings) source() oauth2.TokenSource {
-	flow := clientcredentials.Config{ClientID: o.clientID, ClientSecret: o.clientSecret, TokenURL: o.tokenURL, Scopes: o.scopes}
+// tokenSource returns tokens of the client-credentials flow (RFC 6749, section 4.4).
+func tokenSource(flow *clientcredentials.Config) oauth2.TokenSource {
 	return flow.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, tokenClient()))
 }
 

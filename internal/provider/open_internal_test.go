@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"golang.org/x/oauth2/clientcredentials"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
@@ -122,7 +123,7 @@ func TestOpenRemote(t *testing.T) {
 	path := "/base" + strings.ReplaceAll(api.Prefix, "{account_id}", accountID) + "/domains"
 	s := settings{accountID: accountID, baseURL: server.URL + "/base", token: "s3cret"}
 	list(s)
-	s.token, s.oauth2 = "", &oauth2Settings{tokenURL: server.URL + "/token", clientID: "id", clientSecret: "s3cret", scopes: []string{"a", "b"}}
+	s.token, s.oauth2 = "", &clientcredentials.Config{TokenURL: server.URL + "/token", ClientID: "id", ClientSecret: "s3cret", Scopes: []string{"a", "b"}}
 	list(s)
 	want := []string{path + " Bearer s3cret agent/1", "client_credentials a b id s3cret", path + " Bearer from-the-issuer agent/1"}
 	assert.Check(t, strings.Join(seen, "\n") == strings.Join(want, "\n"), "seen:\n%s\nwant:\n%s", strings.Join(seen, "\n"), strings.Join(want, "\n"))
@@ -138,11 +139,11 @@ func TestSourceOutlivesCaller(t *testing.T) {
 	}))
 	t.Cleanup(issuer.Close)
 	ctx, cancel := context.WithCancel(t.Context())
-	o := oauth2Settings{tokenURL: issuer.URL, clientID: "id", clientSecret: "s3cret"}
-	_, err := (settings{accountID: accountID, baseURL: remoteURL, oauth2: &o}).open(ctx, &process{}, "test")
+	o := &clientcredentials.Config{TokenURL: issuer.URL, ClientID: "id", ClientSecret: "s3cret"}
+	_, err := (settings{accountID: accountID, baseURL: remoteURL, oauth2: o}).open(ctx, &process{}, "test")
 	assert.NilError(t, err)
 	cancel()
-	_, err = o.source().Token()
+	_, err = tokenSource(o).Token()
 	assert.Check(t, err)
 }
 
@@ -153,8 +154,8 @@ func TestIssuerThatRedirects(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	issuer := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(issuer.Close)
-	o := oauth2Settings{tokenURL: issuer.URL, clientID: "id", clientSecret: "s3cret"}
-	_, err := o.source().Token()
+	o := &clientcredentials.Config{TokenURL: issuer.URL, ClientID: "id", ClientSecret: "s3cret"}
+	_, err := tokenSource(o).Token()
 	assert.Check(t, err != nil, "no error")
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"golang.org/x/oauth2/clientcredentials"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
@@ -62,17 +63,17 @@ func (c config) resolveRemote(ctx context.Context, s *settings, getenv func(stri
 func (c config) resolveOAuth2(ctx context.Context, s *settings) (diags diag.Diagnostics) {
 	var o oauth2Config
 	diags.Append(c.OAuth2.As(ctx, &o, basetypes.ObjectAsOptions{})...)
-	s.oauth2 = &oauth2Settings{tokenURL: o.TokenURL.ValueString(), clientID: o.ClientID.ValueString(), clientSecret: o.ClientSecret.ValueString()}
+	s.oauth2 = &clientcredentials.Config{TokenURL: o.TokenURL.ValueString(), ClientID: o.ClientID.ValueString(), ClientSecret: o.ClientSecret.ValueString()}
 	if !o.Scopes.IsNull() {
-		diags.Append(o.Scopes.ElementsAs(ctx, &s.oauth2.scopes, false)...)
+		diags.Append(o.Scopes.ElementsAs(ctx, &s.oauth2.Scopes, false)...)
 	}
-	return append(diags, s.oauth2.check()...)
+	return append(diags, checkOAuth2(s.oauth2)...)
 }
 
-// check reports settings that would make the first request fail.
-func (o oauth2Settings) check() (diags diag.Diagnostics) {
+// checkOAuth2 reports settings that would make the first request fail.
+func checkOAuth2(o *clientcredentials.Config) (diags diag.Diagnostics) {
 	at := path.Root("oauth2")
-	switch u, ok := absolute(o.tokenURL); {
+	switch u, ok := absolute(o.TokenURL); {
 	case !ok:
 		diags.AddAttributeError(at.AtName("token_url"), "Invalid oauth2.token_url",
 			"oauth2.token_url must be the absolute http or https URL of the issuer's token endpoint, for instance https://login.example.com/oauth2/token.")
@@ -80,7 +81,7 @@ func (o oauth2Settings) check() (diags diag.Diagnostics) {
 		diags.AddAttributeWarning(at.AtName("token_url"), "The client secret is sent unencrypted",
 			"oauth2.token_url is a plain http URL of another machine: the client secret can be read in transit. Use https.")
 	}
-	for _, required := range []struct{ name, value string }{{"client_id", o.clientID}, {"client_secret", o.clientSecret}} {
+	for _, required := range []struct{ name, value string }{{"client_id", o.ClientID}, {"client_secret", o.ClientSecret}} {
 		if required.value == "" {
 			diags.AddAttributeError(at.AtName(required.name), "Empty oauth2."+required.name,
 				"oauth2."+required.name+" is empty. Set it to the value that the issuer assigned to the client; if it comes from a variable, check that the variable is set.")

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"golang.org/x/oauth2/clientcredentials"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -65,7 +66,7 @@ type settings struct {
 	baseURL string
 	// One of these is the credential.
 	token    string
-	oauth2   *oauth2Settings
+	oauth2   *clientcredentials.Config
 	workload *workloadIdentity
 
 	dataDir string
@@ -73,11 +74,6 @@ type settings struct {
 
 	// requestsPerMinute is 0 without a limit.
 	requestsPerMinute int
-}
-
-type oauth2Settings struct {
-	tokenURL, clientID, clientSecret string
-	scopes                           []string
 }
 
 func (s settings) embedded() bool { return s.baseURL == "" }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"golang.org/x/oauth2/clientcredentials"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 )
@@ -183,10 +184,10 @@ func TestRemoteSettings(t *testing.T) {
 		"loopback, IPv6":       {config: base("http://[::1]:8080"), env: credential, want: settings{accountID: accountID, baseURL: "http://[::1]:8080", token: "s3cret"}},
 		"localhost":            {config: base("http://localhost:8080"), env: credential, want: settings{accountID: accountID, baseURL: "http://localhost:8080", token: "s3cret"}},
 		"data_dir is ignored":  {config: base(remoteURL), env: map[string]string{envAccountID: accountID, envToken: "s3cret", envDataDir: "b"}, want: settings{accountID: accountID, baseURL: remoteURL, token: "s3cret"}},
-		"oauth2 over the rest": {config: withOAuth2(oauth2Block("https://a.example/t", "id", "s3cret", "a", "b")), env: full, want: settings{accountID: accountID, baseURL: remoteURL, oauth2: &oauth2Settings{"https://a.example/t", "id", "s3cret", []string{"a", "b"}}}},
+		"oauth2 over the rest": {config: withOAuth2(oauth2Block("https://a.example/t", "id", "s3cret", "a", "b")), env: full, want: settings{accountID: accountID, baseURL: remoteURL, oauth2: &clientcredentials.Config{TokenURL: "https://a.example/t", ClientID: "id", ClientSecret: "s3cret", Scopes: []string{"a", "b"}}}},
 		"oauth2 without scopes": {
 			config: withOAuth2(oauth2Block("https://a.example/t", "id", "s3cret")), env: full,
-			want: settings{accountID: accountID, baseURL: remoteURL, oauth2: &oauth2Settings{"https://a.example/t", "id", "s3cret", nil}},
+			want: settings{accountID: accountID, baseURL: remoteURL, oauth2: &clientcredentials.Config{TokenURL: "https://a.example/t", ClientID: "id", ClientSecret: "s3cret", Scopes: nil}},
 		},
 		"oauth2 and token": {
 			config: block(func(c *config) {
@@ -200,7 +201,7 @@ func TestRemoteSettings(t *testing.T) {
 		},
 		"oauth2 unencrypted": {
 			config: withOAuth2(oauth2Block("http://a.example/t", "id", "s3cret")), env: full,
-			want:  settings{accountID: accountID, baseURL: remoteURL, oauth2: &oauth2Settings{"http://a.example/t", "id", "s3cret", nil}},
+			want:  settings{accountID: accountID, baseURL: remoteURL, oauth2: &clientcredentials.Config{TokenURL: "http://a.example/t", ClientID: "id", ClientSecret: "s3cret", Scopes: nil}},
 			diags: []string{"warning oauth2.token_url: The client secret is sent unencrypted"},
 		},
 	} {
