@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/google/uuid"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
@@ -26,9 +28,13 @@ func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, v
 }
 
 func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBody) ([]api.DNSRecord, error) {
-	zone, err := c.domainName(ctx, want.Domain)
-	if err != nil {
-		return nil, err
+	zone := want.Domain
+	if uuid.Validate(zone) == nil {
+		d, err := c.GetDomain(ctx, zone)
+		if err != nil {
+			return nil, err
+		}
+		zone = d.Name
 	}
 	records := c.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: want.Domain, Type: want.Type, Name: want.Name})
 	return filter(records, func(r *api.DNSRecord) bool {

@@ -7,8 +7,6 @@ import (
 	"iter"
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
@@ -146,28 +144,4 @@ func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.Updat
 // DeleteDomain deletes a domain.
 func (c *Client) DeleteDomain(ctx context.Context, domain string) error {
 	return c.domains.delete(ctx, domain)
-}
-
-// domainID returns the id of a domain, by id or name.
-func (c *Client) domainID(ctx context.Context, domain string) (string, error) {
-	if uuid.Validate(domain) == nil {
-		return normalizeID(domain), nil
-	}
-	d, err := c.GetDomain(ctx, domain)
-	if err != nil {
-		return "", err
-	}
-	return normalizeID(d.ID), nil
-}
-
-// domainName returns the name of a domain, by id or name.
-func (c *Client) domainName(ctx context.Context, domain string) (string, error) {
-	if isID := uuid.Validate(domain) == nil; !isID {
-		return domain, nil
-	}
-	d, err := c.GetDomain(ctx, domain)
-	if err != nil {
-		return "", err
-	}
-	return d.Name, nil
 }

@@ -1,7 +1,10 @@
 package client
 
 import (
+	"cmp"
 	"context"
+
+	"github.com/google/uuid"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -40,12 +43,13 @@ func (s Scope) scopeType() string {
 
 // inScope returns a function that reports whether a scope of the API is s.
 func (c *Client) inScope(ctx context.Context, s Scope) (func(scopeType, scopeID string) bool, error) {
-	want := normalizeID(s.WorkspaceID)
-	if s.Domain != "" {
-		var err error
-		if want, err = c.domainID(ctx, s.Domain); err != nil {
+	want := normalizeID(cmp.Or(s.Domain, s.WorkspaceID))
+	if s.Domain != "" && uuid.Validate(s.Domain) != nil {
+		d, err := c.GetDomain(ctx, s.Domain)
+		if err != nil {
 			return nil, err
 		}
+		want = normalizeID(d.ID)
 	}
 	return func(scopeType, scopeID string) bool {
 		return scopeType == s.scopeType() && (scopeType == vocab.ScopeAccount || normalizeID(scopeID) == want)
