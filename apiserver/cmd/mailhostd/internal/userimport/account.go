@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -28,39 +27,41 @@ func (c Command) importInto(ctx context.Context, p cli.Program, result *importRe
 	if err != nil {
 		return err
 	}
-	if err := requireDomains(ctx, t, result); err != nil {
+	if err := requireDomains(ctx, t.Client, result.Domains); err != nil {
 		return err
 	}
-	var imports []*domainImport
 	total := 0
 	for _, d := range result.Domains {
-		i := &domainImport{client: t.Client, domain: d, result: result, bulk: importBulk}
-		if err := i.compare(ctx); err != nil {
+		if err := d.compare(ctx, t.Client); err != nil {
 			return err
 		}
-		imports = append(imports, i)
-		total += len(i.missing)
+		total += d.Create
 	}
 	if c.DryRun {
 		return nil
 	}
 	progress, done := cli.ShowProgress(p.Stderr, "creating mailboxes")
 	defer done()
-	finished := 0
-	for _, i := range imports {
-		err := i.create(ctx, func(n int) {
-			finished += n
+	finished, bulk := 0, importBulk
+	for _, d := range result.Domains {
+		for missing := d.missing; len(missing) > 0; {
+			users := missing[:min(bulk, len(missing))]
+			err := result.create(ctx, t.Client, d, users)
+			switch refused, _ := errors.AsType[*apiclient.Error](err); {
+			case err == nil:
+			case isTooMany(refused) && len(users) > 1:
+				bulk = len(users) / 2
+				continue
+			case errors.Is(err, context.Canceled):
+				return errors.New("the import was interrupted; run the command again, and it continues")
+			case refused != nil && refused.Status < http.StatusInternalServerError:
+				return err
+			default:
+				return fmt.Errorf("%w; run the command again, and it continues", err)
+			}
+			missing = missing[len(users):]
+			finished += len(users)
 			progress(int64(finished), int64(total))
-		})
-		slices.SortStableFunc(result.Problems, func(a, b userlist.Problem) int { return cmp.Compare(a.Line, b.Line) })
-		switch refused, _ := errors.AsType[*apiclient.Error](err); {
-		case err == nil:
-		case errors.Is(err, context.Canceled):
-			return errors.New("the import was interrupted; run the command again, and it continues")
-		case refused != nil && refused.Status < http.StatusInternalServerError:
-			return err
-		default:
-			return fmt.Errorf("%w; run the command again, and it continues", err)
 		}
 	}
 	return nil
@@ -68,135 +69,76 @@ func (c Command) importInto(ctx context.Context, p cli.Program, result *importRe
 
 // requireDomains returns an error if the account lacks a domain. A token that may only see
 // mailboxes can't know; the requests for these report it then.
-func requireDomains(ctx context.Context, t *cli.Target, result *importResult) error {
+func requireDomains(ctx context.Context, c *apiclient.Client, domains []*importedDomain) error {
 	has := map[string]bool{}
-	var names []string
-	for d, err := range apiclient.All(ctx, t.Client, api.ListDomains, &api.ListDomainsRequest{}) {
-		if refused, ok := errors.AsType[*apiclient.Error](err); ok && refused.Status == http.StatusForbidden {
+	for d, err := range apiclient.All(ctx, c, api.ListDomains, &api.ListDomainsRequest{}) {
+		if apiclient.Denied(err) {
 			return nil
 		} else if err != nil {
 			return err
 		}
 		has[d.Name] = true
-		names = append(names, cli.Printable(d.Name))
 	}
-	var missing []string
-	for _, d := range result.Domains {
+	for _, d := range domains {
 		if !has[d.Name] {
-			missing = append(missing, d.Name)
+			return fmt.Errorf("the account has no domain %s; add it with a mailhost_domain, and run the command again", d.Name)
 		}
 	}
-	if len(missing) == 0 {
-		return nil
-	}
-	owns := "it has no domain yet"
-	if len(names) > 0 {
-		owns = "it has " + strings.Join(names[:min(len(names), 10)], ", ")
-	}
-	return fmt.Errorf("the account has no domain %s (%s); add it with a mailhost_domain, and run the command again", strings.Join(missing, " and no "), owns)
-}
-
-type domainImport struct {
-	client  *apiclient.Client
-	domain  *importedDomain
-	result  *importResult
-	missing []userlist.User
-	bulk    int
-}
-
-func (i *domainImport) compare(ctx context.Context) error {
-	existing, err := i.existing(ctx)
-	if err != nil {
-		return err
-	}
-	for _, u := range i.domain.users {
-		m, ok := existing[u.Address.Local]
-		switch {
-		case !ok:
-			i.missing = append(i.missing, u)
-			continue
-		case norm.NFC.String(m.FirstName) != u.FirstName || norm.NFC.String(m.LastName) != u.LastName:
-			i.domain.OtherNames++
-		}
-		i.domain.Existing++
-	}
-	i.domain.Create, i.domain.compared = len(i.missing), true
 	return nil
 }
 
-// existing returns the mailboxes of the domain by local part.
-func (i *domainImport) existing(ctx context.Context) (map[string]api.Mailbox, error) {
-	existing := map[string]api.Mailbox{}
-	for m, err := range apiclient.All(ctx, i.client, api.ListMailboxes, &api.ListMailboxesRequest{Domain: i.domain.Name}) {
-		if err != nil {
-			return nil, err
-		}
-		if m.DomainName == i.domain.Name {
-			existing[m.LocalPart] = m
-		}
-	}
-	return existing, nil
-}
-
-// create creates the missing mailboxes. An address that is taken meanwhile, perhaps by an
-// attempt whose response was lost, exists if the list has it, and has failed otherwise,
-// because it is an alias.
-func (i *domainImport) create(ctx context.Context, done func(int)) error {
-	taken := map[int]string{} // messages by index in missing
-	for start := 0; start < len(i.missing); {
-		users := i.missing[start:min(start+i.bulk, len(i.missing))]
-		body := api.CreateMailboxesBody{Domain: i.domain.Name}
-		for _, u := range users {
-			body.Items = append(body.Items, api.NewMailboxItem{LocalPart: u.Address.Local, FirstName: u.FirstName, LastName: u.LastName})
-		}
-		created, err := apiclient.Call(ctx, i.client, api.CreateMailboxes, &api.CreateMailboxesRequest{Body: body})
-		if isTooMany(err) && len(users) > 1 {
-			i.bulk = len(users) / 2
-			continue
-		}
+// compare finds the users whose mailboxes the account does not have.
+func (d *importedDomain) compare(ctx context.Context, c *apiclient.Client) error {
+	existing := map[string]api.Mailbox{} // by local part
+	for m, err := range apiclient.All(ctx, c, api.ListMailboxes, &api.ListMailboxesRequest{Domain: d.Name}) {
 		if err != nil {
 			return err
 		}
-		i.domain.Created += len(created.Created)
-		for _, failed := range created.Failed {
-			if failed.Index < 0 || failed.Index >= len(users) {
-				continue
-			}
-			if failed.Code == api.BulkAlreadyExists {
-				taken[start+failed.Index] = failed.Message
-			} else {
-				i.fail(users[failed.Index], failed.Message)
-			}
-		}
-		start += len(users)
-		done(len(users))
-	}
-	if len(taken) == 0 {
-		return nil
-	}
-	existing, err := i.existing(ctx)
-	if err != nil {
-		return err
-	}
-	for index, message := range taken {
-		if u := i.missing[index]; existing[u.Address.Local].ID != "" {
-			i.domain.Existing++
-			i.domain.Create--
-		} else {
-			i.fail(u, message)
+		if m.DomainName == d.Name {
+			existing[m.LocalPart] = m
 		}
 	}
+	for _, u := range d.users {
+		m, ok := existing[u.Address.Local]
+		switch {
+		case !ok:
+			d.missing = append(d.missing, u)
+			continue
+		case norm.NFC.String(m.FirstName) != u.FirstName || norm.NFC.String(m.LastName) != u.LastName:
+			d.OtherNames++
+		}
+		d.Existing++
+	}
+	d.Create, d.compared = len(d.missing), true
 	return nil
 }
 
-func (i *domainImport) fail(u userlist.User, message string) {
-	i.domain.Failed++
-	i.result.Problems = append(i.result.Problems, userlist.Problem{Place: u.Place, Address: u.Address.String(), Text: cli.Printable(api.PlainMessage(message))})
+// create creates the mailboxes of some users of a domain in one request. An address that is taken,
+// such as an alias, has failed.
+func (r *importResult) create(ctx context.Context, c *apiclient.Client, d *importedDomain, users []userlist.User) error {
+	body := api.CreateMailboxesBody{Domain: d.Name}
+	for _, u := range users {
+		body.Items = append(body.Items, api.NewMailboxItem{LocalPart: u.Address.Local, FirstName: u.FirstName, LastName: u.LastName})
+	}
+	created, err := apiclient.Call(ctx, c, api.CreateMailboxes, &api.CreateMailboxesRequest{Body: body})
+	if err != nil {
+		return err
+	}
+	d.Created += len(created.Created)
+	for _, failed := range created.Failed {
+		if failed.Index < 0 || failed.Index >= len(users) {
+			continue
+		}
+		u := users[failed.Index]
+		d.Failed++
+		r.Problems = append(r.Problems, userlist.Problem{Place: u.Place, Address: u.Address.String(), Text: cli.Printable(api.PlainMessage(failed.Message))})
+	}
+	slices.SortStableFunc(r.Problems, func(a, b userlist.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return nil
 }
 
 // isTooMany reports whether the API refuses the number of items, or the size of the body.
-func isTooMany(err error) bool {
-	e, ok := errors.AsType[*apiclient.Error](err)
-	return ok && (e.Status == http.StatusRequestEntityTooLarge ||
+func isTooMany(e *apiclient.Error) bool {
+	return e != nil && (e.Status == http.StatusRequestEntityTooLarge ||
 		slices.ContainsFunc(e.Problems, func(p api.Problem) bool { return slices.Equal(p.Loc, []string{"body", "items"}) }))
 }

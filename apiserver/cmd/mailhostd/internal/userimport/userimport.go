@@ -221,7 +221,8 @@ type importedDomain struct {
 	Failed  int `json:"failed"`
 
 	users    []userlist.User
-	compared bool // with the account
+	compared bool            // with the account
+	missing  []userlist.User // in the account
 }
 
 func newImportResult(c Command, list *userlist.List, encoding string) *importResult {
