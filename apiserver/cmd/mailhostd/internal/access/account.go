@@ -123,15 +123,8 @@ func (c accountShowCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 }
 
 type accountDeleteCommand struct {
-	ID string `arg:"" name:"id" help:"Id of the account, see mailhostd account list."`
+	ID cli.ID `arg:"" name:"id" help:"Id of the account, see mailhostd account list."`
 	cli.DatabaseFlags
-}
-
-func (c accountDeleteCommand) Validate() error {
-	if !api.IsID(c.ID) {
-		return fmt.Errorf("%.64q is not the id of an account, a UUID", c.ID)
-	}
-	return nil
 }
 
 func (accountDeleteCommand) Help() string {
@@ -140,22 +133,19 @@ func (accountDeleteCommand) Help() string {
 }
 
 func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program, service *apiserver.Service) error {
-	if err := service.DeleteAccount(ctx, c.ID, cli.SystemUser()); err != nil {
+	if err := service.DeleteAccount(ctx, string(c.ID), cli.SystemUser()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.Stdout, "deleted the account %s\n", api.CanonicalID(c.ID))
+	_, err := fmt.Fprintf(p.Stdout, "deleted the account %s\n", c.ID)
 	return err
 }
 
 type accountCreateFlags struct {
 	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
-	AccountID string `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
+	AccountID cli.ID `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
 }
 
 func (c accountCreateFlags) Validate() error {
-	if c.AccountID != "" && !api.IsID(c.AccountID) {
-		return fmt.Errorf("--account-id: %.64q is not a UUID", c.AccountID)
-	}
 	if c.Database == sqlite.Memory {
 		return errors.New("--database: an account in memory is gone at once; name a file")
 	}
@@ -179,7 +169,7 @@ func (c accountCreateFlags) create(ctx context.Context, p cli.Program) (a newAcc
 	if err != nil {
 		return a, err
 	}
-	id, token, err := service.InitAccount(ctx, c.AccountID, "owner")
+	id, token, err := service.InitAccount(ctx, string(c.AccountID), "owner")
 	if inUse, ok := errors.AsType[*apiserver.AccountInUseError](err); ok {
 		return a, fmt.Errorf("%s has the account %s already, with a service account that works; nothing was changed. "+
 			"Use its token, or create another one: mailhostd token create NAME --database %s --account-id %s",

@@ -44,7 +44,7 @@ type LoginCommand struct {
 	ClientID     string            `name:"client-id" variable:"MAILHOSTD_OAUTH_CLIENT_ID" placeholder:"ID" help:"Id of this program at the issuer, a public client. Default: the one that the API names."`
 	Scope        []string          `variable:"MAILHOSTD_OAUTH_SCOPES" placeholder:"SCOPE" help:"Scopes to request. Default: those that the API names, or openid."`
 	Parameter    map[string]string `variable:"MAILHOSTD_OAUTH_PARAMETERS" placeholder:"NAME=VALUE" help:"Parameters for the issuer, separated by semicolons, such as resource=URL. Default: those that the API names."`
-	AccountID    string            `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account that you want to use, to check whether you may."`
+	AccountID    cli.ID            `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account that you want to use, to check whether you may."`
 	Device       bool              `variable:"-" help:"Sign in with a browser on another machine, by a code."`
 	CallbackPort int               `variable:"-" placeholder:"PORT" help:"Port on 127.0.0.1 that the browser comes back to, for issuers that do not allow any port. Default: any."`
 	ValidFor     time.Duration     `variable:"-" default:"10m" placeholder:"DURATION" help:"Get a new token unless the present one is valid for this long. Default: ${default}."`
@@ -208,7 +208,7 @@ func (c LoginCommand) warn(ctx context.Context, p cli.Program, token *oauth2.Tok
 	if c.BaseURL == "" || c.AccountID == "" {
 		return
 	}
-	account := &apiclient.Client{AccountID: c.AccountID, Token: token.AccessToken, URL: c.BaseURL, HTTP: apiclient.NewHTTP()}
+	account := &apiclient.Client{AccountID: string(c.AccountID), Token: token.AccessToken, URL: c.BaseURL, HTTP: apiclient.NewHTTP()}
 	if _, err := apiclient.Call(ctx, account, api.GetCaller, &api.InAccount{}); apiclient.Denied(err) && !apiclient.Missing(err) {
 		fmt.Fprintf(p.Stderr, "You have no rights in account %s yet. Its owner grants them, for instance with:\n\n  mailhostd grant add --user %s --plan-only\n\n", c.AccountID, cli.Printable(claimsOf(token.AccessToken).Subject))
 	}

@@ -245,6 +245,8 @@ func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error
 		messages = append(messages, msg)
 	}
 	switch {
+	case s.Number == 0 && len(messages) > 0 && Missing(e):
+		e.Message = "the API at " + c.URL + " offers only the published operations, and this is none of them"
 	case len(messages) > 0:
 		e.Message = strings.Join(messages, "; ")
 	case c.Token == "":
@@ -268,12 +270,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
-	text := err.Error()
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("the certificate of %s is not trusted: %w; set SSL_CERT_FILE to a PEM file with the authority that signed it", c.URL, err)
-	}
-	if strings.Contains(text, "server gave HTTP response to HTTPS client") {
-		return fmt.Errorf("the server at %s speaks plain HTTP; use an http:// URL", c.URL)
 	}
 	return fmt.Errorf("the API at %s can't be reached: %w; check the URL and that the server runs", c.URL, err)
 }

@@ -93,13 +93,16 @@ func SystemUser() string {
 type TargetFlags struct {
 	DatabaseFlags
 	BaseURL   string `name:"base-url" placeholder:"URL" variable:"MAILHOST_BASE_URL" help:"URL of the API, to work over HTTP instead, with the rights of the token in $$MAILHOST_TOKEN."`
-	AccountID string `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account. Default: ${account=the only one of the database}."`
+	AccountID ID     `placeholder:"UUID" variable:"MAILHOST_ACCOUNT_ID" help:"Id of the account. Default: ${account=the only one of the database}."`
 }
 
-// Validate is called by kong, also if the command that embeds the flags has a Validate of its own.
-func (f TargetFlags) Validate() error {
-	if f.AccountID != "" && !api.IsID(f.AccountID) {
-		return fmt.Errorf("--account-id: %.64q is not a UUID", f.AccountID)
+// ID is a UUID in its canonical form, or "" for a flag that is not set.
+type ID string
+
+func (id *ID) UnmarshalText(text []byte) error {
+	*id = ID(api.CanonicalID(string(text)))
+	if !api.IsID(string(text)) {
+		return fmt.Errorf("%.64q is not a UUID", text)
 	}
 	return nil
 }
@@ -125,7 +128,7 @@ func (f TargetFlags) ProvideTarget(ctx context.Context, p Program) (*Target, err
 	if err != nil {
 		return nil, err
 	}
-	id, err := accountIn(ctx, service, f.AccountID)
+	id, err := accountIn(ctx, service, string(f.AccountID))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", RedactDatabase(f.Path()), err)
 	}
@@ -164,7 +167,7 @@ func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 		return nil, &UsageError{Err: fmt.Errorf("set %s to the token of a service account, or an access token; or work on the database with --database", TokenVariable)}
 	}
 	return &Target{
-		Client: &apiclient.Client{AccountID: api.CanonicalID(f.AccountID), Token: token, URL: f.BaseURL, HTTP: apiclient.NewHTTP()},
+		Client: &apiclient.Client{AccountID: string(f.AccountID), Token: token, URL: f.BaseURL, HTTP: apiclient.NewHTTP()},
 		Name:   f.BaseURL,
 	}, nil
 }
@@ -185,7 +188,6 @@ func accountIn(ctx context.Context, service *apiserver.Service, id string) (stri
 		return "", fmt.Errorf("the accounts can't be read: %w", err)
 	}
 	if id != "" {
-		id = api.CanonicalID(id)
 		if slices.Contains(ids, id) {
 			return id, nil
 		}

@@ -10,36 +10,30 @@ import (
 // TimeFlag is a time, a date or a duration before now.
 type TimeFlag struct{ time.Time }
 
-func (f *TimeFlag) UnmarshalText(text []byte) error {
-	var ok bool
-	if f.Time, ok = parseTime(string(text), -1); !ok {
-		return fmt.Errorf("%.64q is neither a time such as 2026-03-14T15:00:00Z, nor a date such as 2026-03-14, nor a duration such as 24h or 7d", text)
-	}
-	return nil
+func (f *TimeFlag) UnmarshalText(text []byte) (err error) {
+	f.Time, err = parseTime(string(text), -1)
+	return err
 }
 
 // DeadlineFlag is a time, a date or a duration from now.
 type DeadlineFlag struct{ time.Time }
 
-func (f *DeadlineFlag) UnmarshalText(text []byte) error {
-	var ok bool
-	if f.Time, ok = parseTime(string(text), 1); !ok {
-		return fmt.Errorf("%.64q is neither a duration such as 90d, nor a date such as 2027-03-14, nor a time such as 2027-03-14T15:00:00Z", text)
-	}
-	return nil
+func (f *DeadlineFlag) UnmarshalText(text []byte) (err error) {
+	f.Time, err = parseTime(string(text), 1)
+	return err
 }
 
 // parseTime parses a time, a date, or a duration, which it adds to the present time sign times.
-func parseTime(text string, sign time.Duration) (time.Time, bool) {
+func parseTime(text string, sign time.Duration) (time.Time, error) {
 	if d, ok := parseDuration(text); ok {
-		return time.Now().Add(sign * d), true
+		return time.Now().Add(sign * d), nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
-			return t, true
+			return t, nil
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}, fmt.Errorf("%.64q is neither a time such as 2026-03-14T15:00:00Z, nor a date such as 2026-03-14, nor a duration such as 24h or 7d", text)
 }
 
 // parseDuration parses a duration of Go, or a number of days.
