@@ -26,7 +26,7 @@ var _ = read(api.ListAuditLog, func(c *Call, r store.Reader, in *api.ListAuditLo
 			more = max(0, len(e.Changes)-in.MaxChanges)
 		}
 		e.Changes = e.Changes[:len(e.Changes)-more]
-		entry := auditEntry(e)
+		entry := AuditEntry(e)
 		entry.MoreChanges = more
 		entries = append(entries, entry)
 		return nil
@@ -46,7 +46,8 @@ func timeInQuery(name, value string) (t time.Time, err error) {
 	return t, nil
 }
 
-func auditEntry(e store.AuditEntry) api.AuditEntry {
+// AuditEntry returns an entry in the form of the API.
+func AuditEntry(e store.AuditEntry) api.AuditEntry {
 	change := func(c store.AuditChange) api.AuditChange {
 		return api.AuditChange{Action: c.Action, Type: c.Type, ID: c.ID, Name: optional(c.Name), Fields: append([]string{}, c.Fields...)} // never null
 	}

@@ -44,33 +44,8 @@ func listAuditLog(v *visit) (view, error) {
 	return view{Template: "audit-log.html", Title: "Audit log", Data: p}, nil
 }
 
-// changesShown is how many changes of an entry that are alike are listed, and changesRead
-// how many of an entry are read.
-const (
-	changesShown = 3
-	changesRead  = 100
-)
-
-// changeGroup is changes of one action and kind.
-type changeGroup struct {
-	Action, Type string
-	Objects      []api.AuditChange
-	More         int
-}
-
-// groupChanges groups the changes of an entry that follow each other and are alike.
-func groupChanges(changes []api.AuditChange) (groups []changeGroup) {
-	for len(changes) > 0 {
-		n := 1
-		for n < len(changes) && changes[n].Action == changes[0].Action && changes[n].Type == changes[0].Type {
-			n++
-		}
-		shown := min(n, changesShown)
-		groups = append(groups, changeGroup{changes[0].Action, changes[0].Type, changes[:shown], n - shown})
-		changes = changes[n:]
-	}
-	return groups
-}
+// changesRead is how many changes of an entry are read.
+const changesRead = 100
 
 // subjectName returns the name of who made a change.
 func subjectName(s api.AuditSubject) string {

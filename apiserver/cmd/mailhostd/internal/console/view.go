@@ -18,6 +18,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
@@ -147,7 +148,7 @@ var functions = template.FuncMap{
 	"short":   func(id string) string { return id[:min(len(id), 8)] },
 	"query":   queryOf,
 	"columns": func(names ...string) []string { return names },
-	"groups":  groupChanges,
+	"groups":  apiclient.GroupChanges,
 	"by":      subjectName,
 	"byKind":  subjectKind,
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -85,8 +86,14 @@ func (c AuditCommand) Run(ctx context.Context, p cli.Program) error {
 	return errors.Join(flush(), out.Flush())
 }
 
+// auditEntry is an entry of the audit log with its account.
+type auditEntry struct {
+	AccountID string
+	api.AuditEntry
+}
+
 // readDatabase calls fn for each entry in a database, the newest last.
-func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(store.AuditEntry) error) (err error) {
+func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(auditEntry) error) (err error) {
 	if err := cli.RequireExisting(c.Path()); err != nil {
 		return err
 	}
@@ -99,7 +106,9 @@ func (c AuditCommand) readDatabase(ctx context.Context, p cli.Program, fn func(s
 		AccountID: string(c.AccountID), Since: c.Since.Time, Until: c.Until.Time, Operation: c.Operation, RequestID: c.RequestID,
 		Subject: c.Subject, Object: c.Object, Limit: c.Limit,
 	}
-	if err := db.View(ctx, func(r store.Reader) error { return r.EachAuditEntry(f, fn) }); err != nil {
+	if err := db.View(ctx, func(r store.Reader) error {
+		return r.EachAuditEntry(f, func(e store.AuditEntry) error { return fn(auditEntry{e.AccountID, account.AuditEntry(e)}) })
+	}); err != nil {
 		return fmt.Errorf("the audit log can't be read: %w", err)
 	}
 	return nil
@@ -110,7 +119,7 @@ const auditPage = 100
 
 // readRemote calls fn for each entry of an account over HTTP, the newest last. The API lists
 // the newest first.
-func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(store.AuditEntry) error) error {
+func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(auditEntry) error) error {
 	t, err := c.OpenRemote(p)
 	if err != nil {
 		return err
@@ -135,11 +144,7 @@ func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(sto
 		in.Until = entries[len(entries)-1].CreatedAt
 	}
 	for _, e := range slices.Backward(entries) {
-		stored, err := storedEntry(e, t.AccountID)
-		if err != nil {
-			return err
-		}
-		if err := fn(stored); err != nil {
+		if err := fn(auditEntry{t.AccountID, e}); err != nil {
 			return err
 		}
 	}
@@ -152,24 +157,6 @@ func queryTime(f cli.TimeFlag) string {
 		return ""
 	}
 	return f.UTC().Format(api.TimestampLayout)
-}
-
-// storedEntry returns an entry of the API as the database has it, so that both are printed
-// alike.
-func storedEntry(e api.AuditEntry, accountID string) (store.AuditEntry, error) {
-	at, err := api.ParseTime(e.CreatedAt)
-	if err != nil {
-		return store.AuditEntry{}, fmt.Errorf("entry %d of the audit log: created_at: %w", e.ID, err)
-	}
-	stored := store.AuditEntry{
-		ID: e.ID, CreatedAt: at, AccountID: accountID, Operation: e.Operation,
-		Subject:   store.AuditSubject{Type: e.Subject.Type, ID: api.Value(e.Subject.ID), Name: api.Value(e.Subject.Name)},
-		RequestID: api.Value(e.RequestID), RemoteAddress: api.Value(e.RemoteAddress),
-	}
-	for _, c := range e.Changes {
-		stored.Changes = append(stored.Changes, store.AuditChange{Action: c.Action, Type: c.Type, ID: c.ID, Name: api.Value(c.Name), Fields: c.Fields})
-	}
-	return stored, nil
 }
 
 // archiveChunk is how many entries one transaction deletes, so that a server's changes wait
@@ -210,7 +197,7 @@ func (c AuditCommand) writeArchive(ctx context.Context, p cli.Program) (written 
 	}()
 	out := bufio.NewWriter(f)
 	printEntry := auditJSON(out)
-	err = c.readDatabase(ctx, p, func(e store.AuditEntry) error {
+	err = c.readDatabase(ctx, p, func(e auditEntry) error {
 		written++
 		return printEntry(e)
 	})

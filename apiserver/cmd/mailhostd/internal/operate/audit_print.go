@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // auditJSON returns a function that prints one JSON object per line.
-func auditJSON(w io.Writer) func(store.AuditEntry) error {
+func auditJSON(w io.Writer) func(auditEntry) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return func(e store.AuditEntry) error { return enc.Encode(auditLine(e)) }
+	return func(e auditEntry) error { return enc.Encode(auditLine(e)) }
 }
 
 type auditSubject struct {
@@ -34,11 +34,12 @@ type auditChange struct {
 }
 
 // auditLine is the object that is printed for an entry. It has no null.
-func auditLine(e store.AuditEntry) any {
+func auditLine(e auditEntry) any {
 	changes := make([]auditChange, len(e.Changes))
 	for i, c := range e.Changes {
-		changes[i] = auditChange{c.Action, c.Type, c.ID, c.Name, append([]string{}, c.Fields...)}
+		changes[i] = auditChange{c.Action, c.Type, c.ID, api.Value(c.Name), append([]string{}, c.Fields...)}
 	}
+	by := auditSubject{e.Subject.Type, api.Value(e.Subject.ID), api.Value(e.Subject.Name)}
 	return struct {
 		ID            int64         `json:"id"`
 		At            string        `json:"at"`
@@ -48,28 +49,24 @@ func auditLine(e store.AuditEntry) any {
 		RequestID     string        `json:"request_id"`
 		RemoteAddress string        `json:"remote_address"`
 		Changes       []auditChange `json:"changes"`
-	}{e.ID, e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, auditSubject(e.Subject), e.RequestID, e.RemoteAddress, changes}
+	}{e.ID, e.CreatedAt, e.AccountID, e.Operation, by, api.Value(e.RequestID), api.Value(e.RemoteAddress), changes}
 }
 
-const (
-	// auditBlock is the number of lines whose columns are aligned with each other. They
-	// are buffered in memory.
-	auditBlock = 1000
-	// auditObjects is the number of objects that a line names per action and type.
-	auditObjects = 3
-)
+// auditBlock is the number of lines whose columns are aligned with each other. They
+// are buffered in memory.
+const auditBlock = 1000
 
 // auditText returns a function that prints one line per entry with aligned columns, and one that
 // prints what is buffered.
-func auditText(w io.Writer) (printEntry func(store.AuditEntry) error, flush func() error) {
+func auditText(w io.Writer) (printEntry func(auditEntry) error, flush func() error) {
 	columns, lines := cli.NewColumns(w), 0
-	return func(e store.AuditEntry) error {
+	return func(e auditEntry) error {
 		if lines == 0 {
 			cli.WriteRow(columns, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"})
 		}
 		cli.WriteRow(columns, []string{
-			e.CreatedAt.Format(api.TimestampLayout), e.AccountID, e.Operation, e.Subject.Type + " " + cmp.Or(e.Subject.Name, e.Subject.ID),
-			e.RequestID, e.RemoteAddress, describeChanges(e.Changes),
+			e.CreatedAt, e.AccountID, e.Operation, e.Subject.Type + " " + api.Value(cmp.Or(e.Subject.Name, e.Subject.ID)),
+			api.Value(e.RequestID), api.Value(e.RemoteAddress), describeChanges(e.Changes),
 		})
 		if lines++; lines%auditBlock == 0 {
 			return columns.Flush()
@@ -80,31 +77,21 @@ func auditText(w io.Writer) (printEntry func(store.AuditEntry) error, flush func
 
 // describeChanges returns a text such as "created mailbox a@example.com; updated
 // domain example.com (auto_renew)".
-func describeChanges(changes []store.AuditChange) string {
+func describeChanges(changes []api.AuditChange) string {
 	var parts []string
-	for len(changes) > 0 {
-		n := 1
-		for n < len(changes) && changes[n].Action == changes[0].Action && changes[n].Type == changes[0].Type {
-			n++
+	for _, g := range apiclient.GroupChanges(changes) {
+		var names []string
+		for _, o := range g.Objects {
+			names = append(names, cmp.Or(api.Value(o.Name), o.ID))
 		}
-		parts = append(parts, describeGroup(changes[:n]))
-		changes = changes[n:]
+		text := g.Action + " " + g.Type + " " + strings.Join(names, ", ")
+		if g.More > 0 {
+			text += " and " + strconv.Itoa(g.More) + " more"
+		}
+		if fields := g.Objects[0].Fields; len(fields) > 0 {
+			text += " (" + strings.Join(fields, ", ") + ")"
+		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func describeGroup(changes []store.AuditChange) string {
-	first := changes[0]
-	var names []string
-	for _, c := range changes[:min(len(changes), auditObjects)] {
-		names = append(names, cmp.Or(c.Name, c.ID))
-	}
-	text := first.Action + " " + first.Type + " " + strings.Join(names, ", ")
-	if more := len(changes) - len(names); more > 0 {
-		text += " and " + strconv.Itoa(more) + " more"
-	}
-	if len(first.Fields) > 0 {
-		text += " (" + strings.Join(first.Fields, ", ") + ")"
-	}
-	return text
 }

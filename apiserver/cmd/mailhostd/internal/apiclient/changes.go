@@ -1,0 +1,28 @@
+package apiclient
+
+import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+
+// ChangeGroup is changes of one action and kind, with the first objects and the number of the
+// others.
+type ChangeGroup struct {
+	Action, Type string
+	Objects      []api.AuditChange
+	More         int
+}
+
+// changesShown is how many objects of a group are listed.
+const changesShown = 3
+
+// GroupChanges groups the changes of an entry of the audit log that follow each other and are alike.
+func GroupChanges(changes []api.AuditChange) (groups []ChangeGroup) {
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && changes[n].Action == changes[0].Action && changes[n].Type == changes[0].Type {
+			n++
+		}
+		shown := min(n, changesShown)
+		groups = append(groups, ChangeGroup{changes[0].Action, changes[0].Type, changes[:shown], n - shown})
+		changes = changes[n:]
+	}
+	return groups
+}
