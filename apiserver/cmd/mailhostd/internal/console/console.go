@@ -78,7 +78,6 @@ func New(o Options) (*Console, error) {
 	if c.issuer != nil {
 		c.issuer.RedirectURL, c.issuer.Clock = o.PublicURL+Path+"/sign-in/return", o.Clock
 	}
-	c.crossSite.SetDenyHandler(http.HandlerFunc(c.refuseCrossSite))
 	c.routes()
 	return c, nil
 }
@@ -202,14 +201,6 @@ func (c *Console) signedIn(p page) http.Handler {
 
 // visitKey marks the contexts of requests that the console itself sends.
 type visitKey struct{}
-
-// refuseCrossSite is the response to a form of another site.
-func (c *Console) refuseCrossSite(w http.ResponseWriter, r *http.Request) {
-	c.write(w, r, c.errorView(r, &failure{
-		Status: http.StatusForbidden, Title: "This request came from another site",
-		Message: "Nothing was changed. Open the console itself, and try again there.",
-	}))
-}
 
 // requestID returns the id of a request, which the log and the audit log have too.
 func requestID(r *http.Request) string { return apiserver.RequestOf(r.Context()).ID }

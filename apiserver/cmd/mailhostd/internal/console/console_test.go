@@ -208,8 +208,8 @@ func TestConsoleRefusesOtherSites(t *testing.T) {
 	v.signIn(owner.Token)
 	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
 		for _, path := range []string{"/tokens/" + id + "/revoke", "/sign-in", "/sign-out"} {
-			resp, body := v.send(http.MethodPost, path, url.Values{"token": {owner.Token}}, headers...)
-			if resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 || !strings.Contains(body, "This request came from another site") {
+			resp, _ := v.send(http.MethodPost, path, url.Values{"token": {owner.Token}}, headers...)
+			if resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 {
 				t.Errorf("POST %s with %v: %s", path, headers, resp.Status)
 			}
 		}

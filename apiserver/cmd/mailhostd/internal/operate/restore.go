@@ -137,7 +137,7 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
 	}
-	if report.Previous, err = replaceDatabase(path, copied, report.Missing); err != nil {
+	if report.Previous, err = replaceDatabase(path, copied); err != nil {
 		return err
 	}
 	report.Restored = true
@@ -241,16 +241,14 @@ func revokeAgain(ctx context.Context, restored *apiserver.Service, accounts []ac
 
 // replaceDatabase renames a database and the files beside it, and puts another one in its
 // place, with its owner and mode. It returns the database's new path, or "" if there was
-// none, as missing says.
-func replaceDatabase(path, with string, missing bool) (previous string, err error) {
+// none.
+func replaceDatabase(path, with string) (previous string, err error) {
 	info, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		missing = true
+	case missing:
 	case err != nil:
 		return "", err
-	case missing:
-		return "", fmt.Errorf("nothing was restored: there is a database %s now; try again", path)
 	default:
 		if err := errors.Join(os.Chmod(with, info.Mode().Perm()), chown(with, info)); err != nil {
 			return "", fmt.Errorf("nothing was restored: the backup can't get the owner and the mode of %s: %w", path, err)

@@ -215,15 +215,12 @@ type tracingFlags struct {
 
 // startTracing returns nil if tracing is off.
 func (f tracingFlags) startTracing(ctx context.Context, p cli.Program, log *slog.Logger) (*tracing.Tracing, error) {
-	o := tracing.Options{LinkParents: f.Traceparent == "link", Version: p.Version(), Log: log}
-	if f.OTLPEndpoint != "" {
-		o.Endpoint, _ = tracing.Endpoint(f.OTLPEndpoint) // Validate has checked it
-	} else if !tracing.IsConfigured(cli.Variables(p.Environ)) {
+	if f.OTLPEndpoint == "" && !tracing.IsConfigured(cli.Variables(p.Environ)) {
 		return nil, nil
 	}
-	t, err := tracing.Start(ctx, o)
+	t, err := tracing.Start(ctx, tracing.Options{Collector: f.OTLPEndpoint, LinkParents: f.Traceparent == "link", Version: p.Version(), Log: log})
 	if err == nil {
-		log.Info("sending traces", "endpoint", cmp.Or(o.Endpoint, "of the OTEL variables"))
+		log.Info("sending traces", "endpoint", cmp.Or(f.OTLPEndpoint, "of the OTEL variables"))
 	}
 	return t, err
 }

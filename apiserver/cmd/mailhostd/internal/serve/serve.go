@@ -24,7 +24,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/tracing"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailer"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -102,8 +101,8 @@ func (c settings) Validate() error {
 		return err
 	}
 	if c.OTLPEndpoint != "" {
-		if _, err := tracing.Endpoint(c.OTLPEndpoint); err != nil {
-			return fmt.Errorf("--otlp-endpoint: %w", err)
+		if err := cli.CheckURL("--otlp-endpoint", c.OTLPEndpoint); err != nil {
+			return err
 		}
 	}
 	if c.PublicURL != "" {
@@ -146,7 +145,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err := s.configure(ctx, &c, p); err != nil {
 		return err
 	}
-	db, err := c.openDatabase(ctx, log)
+	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{Connections: c.DatabaseConnections})
 	if err != nil {
 		return err
 	}
@@ -206,15 +205,6 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	}
 	c.logStart(ctx, log, p.Version(), s, service, sender)
 	return s.serve(ctx, service, plane)
-}
-
-func (c settings) openDatabase(ctx context.Context, log *slog.Logger) (store.Store, error) {
-	_, statErr := os.Stat(c.Database)
-	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{Connections: c.DatabaseConnections})
-	if err == nil && cli.Scheme(c.Database) == "" && errors.Is(statErr, os.ErrNotExist) {
-		log.Info("database created", "database", c.Database)
-	}
-	return db, err
 }
 
 func (c settings) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger, publicURL string) apiserver.Options {

@@ -130,7 +130,9 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 		}
 	}
 	failure = errors.Join(failure, plane.Close())
-	s.stopTracing(requests)
+	if s.tracing != nil {
+		s.tracing.Stop(requests)
+	}
 	if failure == nil {
 		s.log.Info("shut down")
 	}
@@ -217,21 +219,6 @@ func (s *server) newServer(requests context.Context, h http.Handler) *http.Serve
 		BaseContext: func(net.Listener) context.Context { return requests },
 		// OPTIONS * gets the same 404 as any unknown path.
 		DisableGeneralOptionsHandler: true,
-	}
-}
-
-// stopTimeout limits how long the last traces may take.
-const stopTimeout = 5 * time.Second
-
-// stopTracing sends the last traces. An error is only logged.
-func (s *server) stopTracing(ctx context.Context) {
-	if s.tracing == nil {
-		return
-	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	if err := s.tracing.Stop(limit); err != nil {
-		s.log.Warn(err.Error())
 	}
 }
 

@@ -3,7 +3,7 @@ package signin
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -73,23 +73,19 @@ func (c Client) Browser(ctx context.Context, port int, open func(page string)) (
 func (c Client) callbackHandler(state string, received chan<- callback) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
-		query := r.URL.Query()
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Referrer-Policy", "no-referrer")
-		if subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(state)) != 1 || !sameIssuer(query, c.Issuer) {
+		code, err := c.codeOf(r.URL.Query(), state)
+		if errors.Is(err, ErrOtherAttempt) {
 			http.Error(w, "This page belongs to another sign-in. Start again in the terminal.", http.StatusBadRequest)
 			return
 		}
-		back := callback{code: query.Get("code")}
-		if back.code == "" {
-			back.err = issuerError(query.Get("error"), query.Get("error_description"), nil)
-		}
 		select {
-		case received <- back:
+		case received <- callback{code, err}:
 		default: // the page was loaded again
 		}
-		if back.err != nil {
+		if err != nil {
 			http.Error(w, "You are not signed in. The terminal says why.", http.StatusForbidden)
 			return
 		}

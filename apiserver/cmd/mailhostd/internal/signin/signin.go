@@ -8,6 +8,7 @@ package signin
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -251,9 +252,17 @@ func issuerError(code, description string, resp *http.Response) error {
 	return fmt.Errorf("%w: %.200q (%.500q)", ErrRefused, code, description)
 }
 
-// sameIssuer reports whether a response is from the issuer (RFC 9207). Not every issuer
-// says so.
-func sameIssuer(query url.Values, issuer string) bool {
-	got := query.Get("iss")
-	return got == "" || got == issuer
+// ErrOtherAttempt is the error of a response that is not for the attempt.
+var ErrOtherAttempt = errors.New("the response is for another sign-in")
+
+// codeOf returns the code in the issuer's response to an attempt with a state.
+func (c Client) codeOf(response url.Values, state string) (string, error) {
+	issuer := response.Get("iss") // not every issuer says so (RFC 9207)
+	switch {
+	case state == "" || subtle.ConstantTimeCompare([]byte(response.Get("state")), []byte(state)) != 1 || issuer != "" && issuer != c.Issuer:
+		return "", ErrOtherAttempt
+	case response.Get("code") == "":
+		return "", issuerError(response.Get("error"), response.Get("error_description"), nil)
+	}
+	return response.Get("code"), nil
 }

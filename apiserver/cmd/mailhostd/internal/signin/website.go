@@ -40,9 +40,6 @@ type Attempt struct {
 	Verifier string `json:"verifier"` // of PKCE
 }
 
-// ErrOtherAttempt is the error of a response that is not for the attempt.
-var ErrOtherAttempt = errors.New("the response is for another sign-in")
-
 // ErrUnverified is the error of an issuer's response that does not prove who has signed in.
 var ErrUnverified = errors.New("the issuer's ID token can't be verified")
 
@@ -71,11 +68,9 @@ func (w *Website) Start(ctx context.Context) (page string, a Attempt, err error)
 // Finish returns the access token for the issuer's response to an attempt. The error is
 // ErrOtherAttempt, ErrRefused, ErrUnverified, or one of the issuer's or the network's.
 func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (accessToken string, err error) {
-	if a.State == "" || subtle.ConstantTimeCompare([]byte(response.Get("state")), []byte(a.State)) != 1 || !sameIssuer(response, w.Issuer) {
-		return "", ErrOtherAttempt
-	}
-	if response.Get("code") == "" {
-		return "", issuerError(response.Get("error"), response.Get("error_description"), nil)
+	code, err := w.codeOf(response, a.State)
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := w.limit(ctx)
 	defer cancel()
@@ -84,11 +79,11 @@ func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (a
 		return "", err
 	}
 	config, options := w.oauth2Config(provider), w.parameters(oauth2.VerifierOption(a.Verifier))
-	tokens, err := config.Exchange(ctx, response.Get("code"), options...)
+	tokens, err := config.Exchange(ctx, code, options...)
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && w.Secret != "" && (refused.ErrorCode == "invalid_client" || refused.Response.StatusCode == http.StatusUnauthorized) {
 		// The client may be registered for its secret in the form (RFC 6749, section 2.3.1).
 		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams
-		tokens, err = config.Exchange(ctx, response.Get("code"), options...)
+		tokens, err = config.Exchange(ctx, code, options...)
 	}
 	if err != nil {
 		return "", explain(err)

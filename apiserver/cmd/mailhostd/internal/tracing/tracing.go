@@ -9,11 +9,9 @@ package tracing
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -35,8 +33,8 @@ import (
 
 // Options configure the tracing of a server.
 type Options struct {
-	// Endpoint is the URL for spans; "" is that of OpenTelemetry's variables.
-	Endpoint string
+	// Collector is the URL of the collector; "" is that of OpenTelemetry's variables.
+	Collector string
 	// LinkParents starts a new trace for each request and links it to the caller's
 	// (W3C traceparent) instead of continuing that. Unknown callers then can't control
 	// the sampling.
@@ -49,6 +47,7 @@ type Options struct {
 // Tracing creates and exports spans. It is safe for concurrent use.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
+	log      *slog.Logger
 	// Handler creates a span for each request. It is the outermost handler, so that the
 	// service's log line for a request has the trace id.
 	Handler func(http.Handler) http.Handler
@@ -59,8 +58,8 @@ type Tracing struct {
 func Start(ctx context.Context, o Options) (*Tracing, error) {
 	setLogger(o.Log)
 	var options []otlptracehttp.Option
-	if o.Endpoint != "" {
-		options = append(options, otlptracehttp.WithEndpointURL(o.Endpoint))
+	if o.Collector != "" {
+		options = append(options, otlptracehttp.WithEndpointURL(strings.TrimSuffix(o.Collector, "/")+"/v1/traces"))
 	}
 	client, err := otlptracehttp.New(ctx, options...)
 	if err != nil {
@@ -74,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Tracing, error) {
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(attributes),
 		sdktrace.WithBatcher(client))
-	return &Tracing{provider: provider, Handler: otelhttp.NewMiddleware("",
+	return &Tracing{provider: provider, log: o.Log, Handler: otelhttp.NewMiddleware("",
 		otelhttp.WithTracerProvider(provider),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return o.LinkParents }),
@@ -136,12 +135,16 @@ func describe(span trace.Span, request apiserver.Request, r *http.Request) {
 	span.SetAttributes(semconv.URLPath(path), semconv.HTTPResponseHeader("x-request-id", request.ID))
 }
 
-// Stop exports the remaining spans. It waits until ctx ends.
-func (t *Tracing) Stop(ctx context.Context) error {
+// stopTimeout limits how long the last spans may take.
+const stopTimeout = 5 * time.Second
+
+// Stop exports the remaining spans, and logs an error.
+func (t *Tracing) Stop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
 	if err := t.provider.Shutdown(ctx); err != nil {
-		return fmt.Errorf("the last traces were not sent: %w", err)
+		t.log.Warn("the last traces were not sent", "error", err)
 	}
-	return nil
 }
 
 // LogHandler adds the trace id and span id of a line's context.
@@ -180,13 +183,4 @@ func (h messagesOnly) WithGroup(string) slog.Handler { return h }
 func IsConfigured(variables map[string]string) bool {
 	return strings.TrimSpace(variables["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]+variables["OTEL_EXPORTER_OTLP_ENDPOINT"]) != "" &&
 		!strings.EqualFold(strings.TrimSpace(variables["OTEL_SDK_DISABLED"]), "true") && strings.TrimSpace(variables["OTEL_TRACES_EXPORTER"]) != "none"
-}
-
-// Endpoint returns the URL for spans of a collector, whose URL has no path.
-func Endpoint(collector string) (string, error) {
-	u, err := url.Parse(collector)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("must be an http or https URL without credentials, for instance http://localhost:4318; set credentials in OTEL_EXPORTER_OTLP_HEADERS")
-	}
-	return strings.TrimSuffix(collector, "/") + "/v1/traces", nil
 }
