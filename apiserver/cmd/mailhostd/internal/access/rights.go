@@ -122,10 +122,10 @@ func describeRights(grants []api.Authorization) string {
 	restricted := 0
 	for _, g := range grants {
 		switch {
-		case g.CapabilityKey == nil && g.GrantKind == vocab.GrantSuperAdmin:
+		case g.GrantKind == vocab.GrantSuperAdmin:
 			return "super admin"
-		case g.CapabilityKey == nil:
-			capabilities = append(capabilities, vocab.GrantAccountOwner)
+		case g.GrantKind == vocab.GrantAccountOwner:
+			return "owner"
 		case g.ResourceID != nil:
 			restricted++
 		default:
@@ -135,8 +135,6 @@ func describeRights(grants []api.Authorization) string {
 	capabilities = slices.Compact(slices.Sorted(slices.Values(capabilities)))
 	var parts []string
 	switch {
-	case slices.Contains(capabilities, vocab.GrantAccountOwner):
-		return "owner"
 	case apiclient.IsPlanOnly(grants):
 		return planOnly
 	case len(capabilities) > 3:

@@ -245,7 +245,7 @@ func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error
 		messages = append(messages, msg)
 	}
 	switch {
-	case s.Number == 0 && len(messages) > 0 && Missing(e):
+	case s.Lifecycle() && len(messages) > 0 && Missing(e):
 		e.Message = "the API at " + c.URL + " offers only the published operations, and this is none of them"
 	case len(messages) > 0:
 		e.Message = strings.Join(messages, "; ")

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -67,9 +66,6 @@ func recordsOf(d api.Domain) *api.ListDNSRecordsRequest {
 func listMailboxes(v *visit) (view, error) {
 	in := &api.ListMailboxesRequest{Paged: v.page(rowsPerPage), Search: v.query("search"), Domain: v.query("domain"), Status: v.query("status")}
 	list, err := call(v, api.ListMailboxes, in)
-	if f := failureOf(err); f != nil && f.Status == http.StatusUnprocessableEntity && in.Domain != "" { // a domain that does not exist
-		list, err = &api.Page[api.Mailbox]{Page: 1, PageSize: rowsPerPage}, nil
-	}
 	return listView(v, "mailboxes.html", "Mailboxes", list, err, same[api.Mailbox],
 		vocab.MailboxActive, vocab.MailboxProvisioning, vocab.MailboxPaused, vocab.MailboxDeleting)
 }

@@ -34,12 +34,8 @@ func (c BackupCommand) Run(ctx context.Context, p cli.Program) error {
 	if c.Output == "" { // not in Validate, which kong also calls if the flag is missing
 		return &cli.UsageError{Err: errors.New("--output: the path is empty; name a file")}
 	}
-	switch s := cli.Scheme(c.Database); s {
-	case "":
-	case "postgres", "postgresql":
-		return errors.New("--database: back up PostgreSQL with its own tool: pg_dump --format=custom --file=FILE URL")
-	default:
-		return fmt.Errorf("--database: %s:// can't be backed up; name an SQLite file", s)
+	if cli.Scheme(c.Database) != "" {
+		return errors.New("--database: only an SQLite file can be backed up here; back up PostgreSQL with its own tool: pg_dump --format=custom --file=FILE URL")
 	}
 	if err := cli.RequireExisting(c.Database); err != nil {
 		return err

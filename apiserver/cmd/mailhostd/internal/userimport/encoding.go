@@ -3,18 +3,16 @@ package userimport
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
 // decode returns the text of the file, and the name of its encoding: UTF-8, UTF-16 as spreadsheets
-// write it, or the named one. That is a code page with one byte for each character, such as
-// windows-1252, for a file without a byte order mark.
+// write it, or the named one, such as windows-1252, for a file without a byte order mark.
 func (c Command) decode(data []byte) (text, encoding string, err error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")), bytes.HasPrefix(data, []byte{0xd0, 0xcf, 0x11, 0xe0}): // .xlsx and .ods, .xls
@@ -23,28 +21,16 @@ func (c Command) decode(data []byte) (text, encoding string, err error) {
 		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data)
 		return string(decoded), "UTF-16", err
 	case c.Encoding != "":
-		page, err := codePage(c.Encoding)
+		named, err := htmlindex.Get(c.Encoding)
 		if err != nil {
-			return "", "", &cli.UsageError{Err: fmt.Errorf("--encoding: %w", err)}
+			return "", "", &cli.UsageError{Err: fmt.Errorf("--encoding: %.40q is unknown; use a name such as windows-1252, iso-8859-2 or macintosh, or save the file as UTF-8", c.Encoding)}
 		}
-		decoded, err := page.NewDecoder().Bytes(data)
-		return string(decoded), page.String(), err
+		name, _ := htmlindex.Name(named) // it is in the index
+		decoded, err := named.NewDecoder().Bytes(data)
+		return string(decoded), name, err
 	case !utf8.Valid(data):
 		line := 1 + bytes.Count(data[:bytes.IndexRune(data, utf8.RuneError)], []byte("\n"))
 		return "", "", fmt.Errorf(`%s, line %d: the text is not in UTF-8; save the file as "CSV UTF-8", or name its encoding, for instance --encoding windows-1252`, c.File, line)
 	}
 	return string(data), "UTF-8", nil
-}
-
-// codePage returns the encoding of a name such as windows-1252, ibm850 or macintosh.
-func codePage(named string) (*charmap.Charmap, error) {
-	simple := func(s string) string {
-		return strings.NewReplacer("code page", "", "cp125", "windows125", " ", "", "-", "", "_", "").Replace(strings.ToLower(s))
-	}
-	for _, e := range charmap.All {
-		if page, ok := e.(*charmap.Charmap); ok && simple(page.String()) == simple(named) {
-			return page, nil
-		}
-	}
-	return nil, fmt.Errorf("the encoding %.40q is unknown; use a name such as windows-1252, iso-8859-2 or macintosh, or save the file as UTF-8", named)
 }
