@@ -15,7 +15,6 @@ import (
 	"unicode"
 
 	"github.com/dustin/go-humanize/english"
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -131,17 +130,14 @@ func ShowProgress(w io.Writer, doing string) (progress func(done, total int64), 
 	if !IsTerminal(w) {
 		return func(int64, int64) {}, func() {}
 	}
-	var bar *progressbar.ProgressBar
-	return func(done, total int64) {
-			if bar == nil {
-				bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(doing),
-					progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionFullWidth())
-			}
-			_ = bar.Set64(done)
-		}, func() {
-			if bar != nil {
-				_ = bar.Exit()
-				fmt.Fprintln(w)
-			}
+	shown := false
+	progress = func(done, total int64) {
+		shown = true
+		fmt.Fprintf(w, "\r%s: %d of %d", doing, done, total)
+	}
+	return progress, func() {
+		if shown {
+			fmt.Fprintln(w)
 		}
+	}
 }
