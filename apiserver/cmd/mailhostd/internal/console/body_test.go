@@ -23,11 +23,8 @@ func TestConsoleReadsNoLargeBodies(t *testing.T) {
 	const public = "http://mail.example.com"
 	var pages *console.Console
 	h := apitest.New(t, func(o *apiserver.Options) {
-		var err error
 		unavailable := &signin.Website{Client: signin.Client{Issuer: "http://127.0.0.1:1", ID: "console"}}
-		if pages, err = console.New(console.Options{PublicURL: public, Clock: time.Now, Log: apitest.NewLog().Logger(), Issuer: unavailable}); err != nil {
-			t.Fatal(err)
-		}
+		pages = console.New(console.Options{PublicURL: public, Clock: time.Now, Log: apitest.NewLog().Logger(), Issuer: unavailable})
 		o.Middleware = pages.Middleware
 	})
 	pages.Start(h.Service)

@@ -38,7 +38,7 @@ const Path = "/console"
 
 // Options configures a Console.
 type Options struct {
-	// PublicURL is the server's own URL.
+	// PublicURL is the server's own URL, with the scheme http or https and a host.
 	PublicURL string
 	Clock     func() time.Time
 	Log       *slog.Logger
@@ -62,24 +62,18 @@ type Console struct {
 }
 
 // New returns a Console. It serves nothing before Start.
-func New(o Options) (*Console, error) {
-	u, err := url.Parse(o.PublicURL)
-	if err != nil {
-		return nil, err
-	}
+func New(o Options) *Console {
+	u, _ := url.Parse(o.PublicURL) // it was checked
 	c := &Console{
 		issuer: o.Issuer, log: o.Log, clock: o.Clock, base: strings.TrimSuffix(u.EscapedPath(), "/") + Path, secure: u.Scheme == "https",
 		mux: http.NewServeMux(), crossSite: http.NewCrossOriginProtection(), requests: new(requestLog),
 	}
-	// A proxy may change the Host header.
-	if err := c.crossSite.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-		return nil, err
-	}
+	_ = c.crossSite.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may change the Host header
 	if c.issuer != nil {
 		c.issuer.RedirectURL, c.issuer.Clock = o.PublicURL+Path+"/sign-in/return", o.Clock
 	}
 	c.routes()
-	return c, nil
+	return c
 }
 
 // Start connects the console with its service. It must be called before the first request.
@@ -96,10 +90,7 @@ func (c *Console) routes() {
 		c.mux.HandleFunc("POST "+Path+"/accounts", c.switchAccount)
 	}
 	for name, mediaType := range map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
-		content, err := files.ReadFile(name)
-		if err != nil {
-			panic("console: " + err.Error())
-		}
+		content, _ := files.ReadFile(name) // it is embedded
 		c.mux.Handle("GET "+Path+"/"+name, File(mediaType, content))
 	}
 	for _, s := range sections() {

@@ -43,7 +43,7 @@ var docsFiles embed.FS
 type docs map[string]http.Handler
 
 // newDocs returns the reference of the operations that the server has.
-func newDocs(publishedOnly bool) (docs, error) {
+func newDocs(publishedOnly bool) docs {
 	document := sync.OnceValue(func() http.Handler { // it would slow down each start
 		return console.File("application/json", httpapi.Document(!publishedOnly))
 	})
@@ -53,17 +53,14 @@ func newDocs(publishedOnly bool) (docs, error) {
 		docsPath + "/page.css": {"text/css; charset=utf-8", "page.css"},
 		docsPath + "/page.js":  {"text/javascript; charset=utf-8", "page.js"},
 	} {
-		content, err := docsFiles.ReadFile("docs/" + file.name)
-		if err != nil {
-			return nil, err
-		}
+		content, _ := docsFiles.ReadFile("docs/" + file.name) // it is embedded
 		d[path] = console.File(file.mediaType, content)
 	}
 	swaggerUI := v5emb.New("", "", docsPath)
 	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"} {
 		d[docsPath+"/"+name] = swaggerUI
 	}
-	return d, nil
+	return d
 }
 
 func (d docs) middleware(next http.Handler) http.Handler {

@@ -161,9 +161,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	s.docs["/"] = home(publicURL, docsPath)
 	if !c.NoConsole {
 		s.docs["/"] = home(publicURL, console.Path)
-		if s.console, err = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()}); err != nil {
-			return errors.Join(fmt.Errorf("--public-url: %w", err), db.Close())
-		}
+		s.console = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()})
 	}
 	options := c.options(db, plane, s, log, publicURL)
 	if tokens != nil { // a nil value would be a non-nil interface

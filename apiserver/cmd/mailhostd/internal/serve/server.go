@@ -79,9 +79,7 @@ func (s *server) middleware(h http.Handler) http.Handler {
 }
 
 func (s *server) configure(ctx context.Context, c *settings, p cli.Program) (err error) {
-	if s.docs, err = newDocs(c.PublishedOnly); err != nil {
-		return err
-	}
+	s.docs = newDocs(c.PublishedOnly)
 	if s.certificate, err = c.openCertificate(s.log); err != nil {
 		return err
 	}
