@@ -141,7 +141,11 @@ func (c AuditCommand) readRemote(ctx context.Context, p cli.Program, fn func(aud
 		if len(*page) < in.Limit || len(entries) == c.Limit {
 			break
 		}
-		in.Until = entries[len(entries)-1].CreatedAt
+		last := entries[len(entries)-1].CreatedAt
+		if in.Until != "" && last >= in.Until { // the list would never end
+			return fmt.Errorf("%s returned an entry of the audit log that is not before %s, as requested; check the URL", t.Name, in.Until)
+		}
+		in.Until = last
 	}
 	for _, e := range slices.Backward(entries) {
 		if err := fn(auditEntry{t.AccountID, e}); err != nil {

@@ -1,11 +1,14 @@
 package operate_test
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,6 +51,29 @@ func TestAuditOverHTTP(t *testing.T) {
 	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(s, planner), cli.ExitFailure, "lacks the capability audit_log.view", "audit")
 	published := mailhostdtest.Serve(t, database, "--published-only")
 	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(published, owner), cli.ExitFailure, "offers only the published operations, and this is none of them", "audit")
+}
+
+// TestAuditEndsOverHTTP checks that a server whose pages never end is refused.
+func TestAuditEndsOverHTTP(t *testing.T) {
+	t.Parallel()
+	const hostileTime = "2026-03-14T15:00:00.000000Z"
+	for name, flags := range map[string]string{"the same page again": "", "too late an entry": "--until 2026-03-14T15:00:00Z"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if requests.Add(1) > 3 {
+					http.Error(w, "no end", http.StatusBadRequest)
+					return
+				}
+				entry := `{"id":1,"created_at":"` + hostileTime + `","operation":"create-mailbox","subject":{"type":"operator"},"changes":[]}`
+				_, _ = io.WriteString(w, "["+strings.Repeat(entry+",", 99)+entry+"]")
+			}))
+			t.Cleanup(hostile.Close)
+			environ := []string{"MAILHOST_BASE_URL=" + hostile.URL, "MAILHOST_ACCOUNT_ID=11111111-1111-4111-8111-111111111111", "MAILHOST_TOKEN=t"}
+			mailhostdtest.Fails(t, environ, cli.ExitFailure, "that is not before "+hostileTime+", as requested", append([]string{"audit"}, strings.Fields(flags)...)...)
+		})
+	}
 }
 
 // TestAuditArchive checks that the archive has what the log loses, that a database has the same
