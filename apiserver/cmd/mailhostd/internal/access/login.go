@@ -256,14 +256,9 @@ func (c LogoutCommand) Run(p cli.Program) error {
 	if err != nil {
 		return err
 	}
-	removed, err := store.Clear()
-	if err != nil {
+	if err := store.Clear(); err != nil {
 		return err
 	}
-	message := "There was no token on this machine."
-	if removed {
-		message = "The tokens on this machine are removed."
-	}
-	_, err = fmt.Fprintln(p.Stderr, message)
+	_, err = fmt.Fprintln(p.Stderr, "The tokens on this machine are removed.")
 	return err
 }

@@ -143,11 +143,8 @@ func (f TargetFlags) IsRemote(p Program) (bool, error) {
 	}
 	urlIsFlag := f.BaseURL != p.variable(baseURLVariable)
 	databaseIsFlag := f.Database != p.variable(variable("database"))
-	switch {
-	case urlIsFlag && databaseIsFlag:
-		return false, &UsageError{Err: errors.New("--base-url and --database exclude each other")}
-	case !urlIsFlag && !databaseIsFlag:
-		return false, &UsageError{Err: fmt.Errorf("%s and %s are both set; choose one with --base-url or --database", baseURLVariable, variable("database"))}
+	if urlIsFlag == databaseIsFlag {
+		return false, &UsageError{Err: fmt.Errorf("--base-url and --database exclude each other, and so do %s and %s; a flag has precedence over a variable", baseURLVariable, variable("database"))}
 	}
 	return urlIsFlag, nil
 }

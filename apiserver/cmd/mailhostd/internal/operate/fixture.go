@@ -68,18 +68,11 @@ func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
 		}
 	}
 	return c.Print(p, loaded, func(w io.Writer) {
-		in := ""
-		if c.Database != cli.DefaultDatabase {
-			in = " --database " + cli.RedactDatabase(c.Database)
-		}
 		for _, id := range loaded.Created {
-			fmt.Fprintf(w, "Created the account %s. Create its token: mailhostd init --account-id %s%s\n", id, id, in)
+			fmt.Fprintf(w, "Created the account %s. Create its token: mailhostd init --account-id %s --database %s\n", id, id, cli.RedactDatabase(c.Database))
 		}
 		for _, id := range loaded.Existing {
 			fmt.Fprintf(w, "The account %s exists already: nothing of the fixture was loaded for it.\n", id)
-		}
-		if len(f.Accounts) == 0 {
-			fmt.Fprintln(w, "The fixture has no accounts.")
 		}
 	})
 }

@@ -48,13 +48,12 @@ func (s Store) Save(c Client, token *oauth2.Token) error {
 	return s.write(append(all, entry{c, token}))
 }
 
-// Clear removes every token, and reports whether there was one.
-func (s Store) Clear() (bool, error) {
-	err := os.Remove(s.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+// Clear removes every token.
+func (s Store) Clear() error {
+	if err := os.Remove(s.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err == nil, err
+	return nil
 }
 
 func (s Store) read() ([]entry, error) {
