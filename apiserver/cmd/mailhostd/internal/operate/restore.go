@@ -52,8 +52,6 @@ type restoreReport struct {
 	Restored bool `json:"restored"`
 	// Previous is where the database is now that was replaced, or was to be.
 	Previous string `json:"previous,omitempty"`
-	// Missing means that there is no database, so that nothing could be compared.
-	Missing bool `json:"missing,omitempty"`
 	// Unreadable is why nothing could be compared.
 	Unreadable string              `json:"unreadable,omitempty"`
 	Accounts   []accountComparison `json:"accounts"`
@@ -152,21 +150,16 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
 	service, err := cli.OpenService(ctx, p, path, cli.OpenOptions{Exclusive: true})
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && c.Force:
-		report.Missing = true
-		return nil, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no database %s: nothing can be compared, and what was revoked since the backup would work again; name the database with --database, "+
-			"or add --force to restore without a comparison, and check the tokens with mailhostd token list before you start the server", c.Database)
+	case err == nil:
+		return service, nil
 	case errors.Is(err, store.ErrInUse):
 		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
-	case err != nil && c.Force:
-		report.Unreadable = err.Error()
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("%w; add --force to restore the backup without a comparison. Nothing can then be revoked again: check the tokens with mailhostd token list before you start the server", err)
+	case !c.Force:
+		return nil, fmt.Errorf("%w; name the database with --database, or add --force to restore the backup without a comparison. "+
+			"What was revoked since the backup then works again: check the tokens with mailhostd token list before you start the server", err)
 	}
-	return service, nil
+	report.Unreadable = err.Error()
+	return nil, nil
 }
 
 // confirm asks before the database is replaced. The end of the input is an error, and so is a
@@ -286,11 +279,8 @@ func replaceDatabase(path, with string) (previous string, err error) {
 }
 
 func (r restoreReport) write(w io.Writer) {
-	if r.Missing {
-		fmt.Fprintf(w, "There is no database %s: nothing was compared, and what was revoked since the backup works again.\n", r.Database)
-	}
 	if r.Unreadable != "" {
-		fmt.Fprintf(w, "%s can't be read, so that it was not compared with the backup: %s.\n", r.Database, r.Unreadable)
+		fmt.Fprintf(w, "%s can't be read, so that nothing was compared, and what was revoked since the backup works again: %s.\n", r.Database, r.Unreadable)
 	}
 	for _, a := range r.Accounts {
 		a.write(w)
