@@ -197,7 +197,7 @@ func openBrowser(ctx context.Context, page string) {
 	}
 }
 
-// warn says what keeps a new token from being of use.
+// warn prints what a person should know about a new token: that it ends early, or has no rights.
 func (c LoginCommand) warn(ctx context.Context, p cli.Program, token *oauth2.Token) {
 	if left := time.Until(token.Expiry); left < c.ValidFor {
 		fmt.Fprintf(p.Stderr, "The issuer's tokens are valid for %s, less than --valid-for %s: a longer run of Terraform ends in a 401. Have the issuer make them valid for longer.\n", left.Round(time.Second), c.ValidFor)

@@ -10,7 +10,6 @@ type ChangeGroup struct {
 	More         int
 }
 
-// changesShown is how many objects of a group are listed.
 const changesShown = 3
 
 // GroupChanges groups the changes of an entry of the audit log that follow each other and are alike.

@@ -19,7 +19,7 @@ type Names struct {
 
 func NewNames(ctx context.Context, c *Client) *Names { return &Names{ctx: ctx, client: c} }
 
-// read reads a list into a map, unless it has.
+// read fills a map from a list when it is first needed.
 func read[Req, Item, V any](n *Names, known *map[string]V, op api.Operation[Req, api.Page[Item]], entry func(Item) (id string, v V)) map[string]V {
 	if *known == nil {
 		*known = map[string]V{}

@@ -162,7 +162,6 @@ func (b *Browser) Accessible(t *testing.T) map[string]*accessibility.Node {
 	return all
 }
 
-// text returns a value of the accessibility tree as text.
 func text(v *accessibility.Value) string {
 	if v == nil {
 		return ""

@@ -76,7 +76,7 @@ func (r *Reloader) check() {
 	}
 }
 
-// reload is load, and keeps the old certificate if the new one is invalid.
+// reload logs an invalid certificate, and keeps the old one.
 func (r *Reloader) reload() {
 	if err := r.load(); err != nil {
 		r.log.Error("the new TLS certificate can't be used; the old one is kept", "error", err, "not_after", r.NotAfter())

@@ -33,7 +33,7 @@ type Program struct {
 	Opened *[]io.Closer
 }
 
-// CloseLater has something closed when the command has ended.
+// CloseLater closes c when the command has ended.
 func (p Program) CloseLater(c io.Closer) { *p.Opened = append(*p.Opened, c) }
 
 func (p Program) Version() string {

@@ -23,7 +23,7 @@ func (f *DeadlineFlag) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// parseTime parses a time, a date, or a duration, which it adds to the present time sign times.
+// parseTime parses a time, a date, or a duration from now; with the sign -1, before now.
 func parseTime(text string, sign time.Duration) (time.Time, error) {
 	if d, ok := parseDuration(text); ok {
 		return time.Now().Add(sign * d), nil

@@ -47,7 +47,6 @@ func listAuditLog(v *visit) (view, error) {
 // changesRead is how many changes of an entry are read.
 const changesRead = 100
 
-// subjectName returns the name of who made a change.
 func subjectName(s api.AuditSubject) string {
 	return cmp.Or(api.Value(s.Name), api.Value(s.ID), words(s.Type))
 }

@@ -91,7 +91,6 @@ type part[T any] struct {
 
 func partOf[T any](content T, err error) part[T] { return part[T]{content, failureOf(err)} }
 
-// totalOf returns how many objects a list has.
 func totalOf[T any](p *api.Page[T], err error) part[int] {
 	if err != nil {
 		return partOf(0, err)

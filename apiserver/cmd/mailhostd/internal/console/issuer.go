@@ -20,7 +20,6 @@ import (
 // returnFromIssuer gets the person's access token and seals it in the session, and a page
 // of the console follows. With several accounts, the person chooses one in between.
 
-// attemptCookie is the name of the cookie with the attempt to sign in.
 const attemptCookie = "mailhost_console_attempt"
 
 // attemptLifetime is how long a person may take at the issuer.
@@ -169,10 +168,8 @@ type accountRow struct {
 	Current bool
 }
 
-// domainsShown is how many domains of an account the list of accounts shows.
 const domainsShown = 3
 
-// listAccounts shows the accounts that a person may enter.
 func listAccounts(v *visit) (view, error) {
 	if v.session.ServiceAccountID != "" {
 		return view{}, notFound("A token belongs to one account.")

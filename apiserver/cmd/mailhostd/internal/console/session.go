@@ -158,7 +158,6 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
 	c.redirect(w, r, "/sign-in", url.Values{"reason": {"signed_out"}})
 }
 
-// redirect leads to a page of the console.
 func (c *Console) redirect(w http.ResponseWriter, r *http.Request, to string, query url.Values) {
 	if len(query) > 0 {
 		to += "?" + query.Encode()

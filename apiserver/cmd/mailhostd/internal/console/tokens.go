@@ -6,7 +6,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// tokenRow is a service account with the state of its token.
 type tokenRow struct {
 	api.ServiceAccount
 	// State is active, expired or revoked.

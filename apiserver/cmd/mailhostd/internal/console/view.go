@@ -177,7 +177,6 @@ func timeOf(v any) (time.Time, bool) {
 	return t, err == nil
 }
 
-// number separates thousands by commas.
 func number(n int) string { return humanize.Comma(int64(n)) }
 
 // words returns a value of the API as words: service_account is "Service account".
