@@ -16,7 +16,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
@@ -141,15 +140,8 @@ func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program, service *a
 }
 
 type accountCreateFlags struct {
-	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
+	Database  string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
 	AccountID cli.ID `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
-}
-
-func (c accountCreateFlags) Validate() error {
-	if c.Database == sqlite.Memory {
-		return errors.New("--database: an account in memory is gone at once; name a file")
-	}
-	return nil
 }
 
 type newAccount struct {

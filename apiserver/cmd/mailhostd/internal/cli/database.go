@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -62,13 +65,19 @@ func RedactDatabase(database string) string {
 	return database
 }
 
-// RequireFile returns an error for a database that exists only in one process.
-func RequireFile(database string) error {
-	if database == sqlite.Memory {
-		return errors.New("--database: a database in memory is visible only to its own process; name a file")
+// DatabaseMapper decodes flags and arguments with the tag type:"database", which can't name a
+// database that exists only in its own process.
+var DatabaseMapper = kong.NamedMapper("database", kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+	name := ""
+	if err := ctx.Scan.PopValueInto("string", &name); err != nil {
+		return err
 	}
+	if name == sqlite.Memory {
+		return errors.New("a database in memory is visible only to its own process; name a file")
+	}
+	target.SetString(name)
 	return nil
-}
+}))
 
 // ReadFixture reads and checks a fixture. what names it in errors, for instance --fixture.
 func ReadFixture(what, path string) (*fixture.Fixture, error) {

@@ -41,9 +41,6 @@ func (f DatabaseFlags) Path() string { return cmp.Or(f.Database, DefaultDatabase
 // one.
 func (f DatabaseFlags) ProvideService(ctx context.Context, p Program) (*apiserver.Service, error) {
 	path := f.Path()
-	if err := RequireFile(path); err != nil {
-		return nil, &UsageError{Err: err}
-	}
 	if err := RequireExisting(path); err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (c AuditCommand) Validate() error {
 			return errors.New("--archive: takes --until and --account-id alone, so that the log has no gaps")
 		}
 	}
-	return cli.RequireFile(c.Database)
+	return nil
 }
 
 func (c AuditCommand) Run(ctx context.Context, p cli.Program) error {

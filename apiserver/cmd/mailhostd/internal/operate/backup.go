@@ -14,7 +14,7 @@ import (
 )
 
 type BackupCommand struct {
-	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
+	Database string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
 	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to. It must not exist."`
 }
 
@@ -23,16 +23,9 @@ func (BackupCommand) Help() string {
 		"To restore it, stop the server and run mailhostd restore."
 }
 
-func (c BackupCommand) Validate() error {
-	if c.Output == "-" {
-		return errors.New("--output: the copy can't be written to standard output; name a file")
-	}
-	return cli.RequireFile(c.Database)
-}
-
 func (c BackupCommand) Run(ctx context.Context, p cli.Program) error {
-	if c.Output == "" { // not in Validate, which kong also calls if the flag is missing
-		return &cli.UsageError{Err: errors.New("--output: the path is empty; name a file")}
+	if c.Output == "" || c.Output == "-" {
+		return &cli.UsageError{Err: errors.New("--output: name a file; the copy can't be written to standard output")}
 	}
 	if cli.Scheme(c.Database) != "" {
 		return errors.New("--database: only an SQLite file can be backed up here; back up PostgreSQL with its own tool: pg_dump --format=custom --file=FILE URL")
@@ -59,15 +52,13 @@ func (c BackupCommand) Run(ctx context.Context, p cli.Program) error {
 }
 
 type CompactCommand struct {
-	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to compact. Default: ${default}."`
+	Database string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file to compact. Default: ${default}."`
 }
 
 func (CompactCommand) Help() string {
 	return "An SQLite file keeps its size when rows are deleted, for instance by mailhostd audit --archive, and uses the space again. " +
 		"This gives it back to the disk. A server may use the file meanwhile: changes wait, for some seconds for each 100 MB. It needs as much free space as the file."
 }
-
-func (c CompactCommand) Validate() error { return cli.RequireFile(c.Database) }
 
 func (c CompactCommand) Run(ctx context.Context, p cli.Program) error {
 	if cli.Scheme(c.Database) != "" {

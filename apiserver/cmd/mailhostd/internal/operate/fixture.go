@@ -26,7 +26,7 @@ func (FixtureCommand) Help() string {
 
 type fixtureLoadCommand struct {
 	File     string `arg:"" help:"The fixture."`
-	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database; a server may use it. Default: ${default}."`
+	Database string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database; a server may use it. Default: ${default}."`
 	cli.OutputFlags
 }
 
@@ -34,8 +34,6 @@ func (fixtureLoadCommand) Help() string {
 	return "An account that exists already is left as it is, so load a fixture before mailhostd init creates a token for its account. " +
 		"The registrar's rules are not part of a database: start the server with --fixture for these."
 }
-
-func (c fixtureLoadCommand) Validate() error { return cli.RequireFile(c.Database) }
 
 // loadedFixture is the output of fixture load: ids of accounts.
 type loadedFixture struct {

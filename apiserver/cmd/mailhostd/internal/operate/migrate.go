@@ -13,8 +13,8 @@ import (
 )
 
 type MigrateCommand struct {
-	Source string `arg:"" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. Stop its servers first."`
-	Target string `arg:"" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`
+	Source string `arg:"" type:"database" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. Stop its servers first."`
+	Target string `arg:"" type:"database" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`
 }
 
 func (MigrateCommand) Help() string {
@@ -23,15 +23,6 @@ func (MigrateCommand) Help() string {
 		"Stop the servers first: a file that one uses is refused, and what servers on PostgreSQL change after the copy is not in the target. " +
 		"Then start them with --database TARGET: tokens keep working. The source stays as it is, except that the schema of an older version is upgraded. " +
 		"Set a password in PGPASSWORD or a file of PGPASSFILE rather than on the command line."
-}
-
-func (c MigrateCommand) Validate() error {
-	for _, database := range []string{c.Source, c.Target} {
-		if err := cli.RequireFile(database); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (c MigrateCommand) Run(ctx context.Context, p cli.Program) (err error) {

@@ -23,7 +23,7 @@ import (
 
 type RestoreCommand struct {
 	Backup      string `arg:"" help:"Backup to restore, as mailhostd backup wrote it."`
-	Database    string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to replace. No server may use it. Default: ${default}."`
+	Database    string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file to replace. No server may use it. Default: ${default}."`
 	RevokeAgain bool   `default:"true" negatable:"" variable:"-" help:"Revoke again what was revoked or deleted since the backup: tokens, grants and master passwords. --no-revoke-again lets them work again."`
 	DryRun      bool   `variable:"-" help:"Only print what would change."`
 	Yes         bool   `variable:"-" help:"Don't ask."`
@@ -42,8 +42,6 @@ Examples:
 
 Restore PostgreSQL with its own tool, pg_restore.`
 }
-
-func (c RestoreCommand) Validate() error { return cli.RequireFile(c.Database) }
 
 type restoreReport struct {
 	Database string `json:"database"`

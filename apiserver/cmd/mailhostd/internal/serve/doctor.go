@@ -187,7 +187,7 @@ func (c DoctorCommand) checkPermissions(context.Context) check {
 
 // databaseFile returns the path of an SQLite file, or "".
 func (c DoctorCommand) databaseFile() string {
-	if cli.Scheme(c.Database) != "" || cli.RequireFile(c.Database) != nil {
+	if cli.Scheme(c.Database) != "" || c.Database == sqlite.Memory {
 		return ""
 	}
 	return c.Database
