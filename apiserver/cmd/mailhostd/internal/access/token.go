@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -253,8 +252,7 @@ func childrenOf(ctx context.Context, c *apiclient.Client, parents []api.ServiceA
 	for _, a := range parents {
 		descends[a.ID] = true
 	}
-	slices.SortStableFunc(all, func(a, b api.ServiceAccount) int { return strings.Compare(a.CreatedAt, b.CreatedAt) }) // a creator comes first
-	for _, a := range all {
+	for _, a := range all { // a creator comes first
 		by := creators[a.ID]
 		if descends[a.ID] || by.Type != vocab.SubjectServiceAccount || by.ID == nil || !descends[*by.ID] {
 			continue
@@ -298,13 +296,6 @@ func creatorsOf(ctx context.Context, c *apiclient.Client, accounts []api.Service
 
 // findToken returns the service account with an id, or the active one with a name.
 func findToken(ctx context.Context, c *apiclient.Client, idOrName string) (a api.ServiceAccount, err error) {
-	if api.IsID(idOrName) {
-		got, err := apiclient.Call(ctx, c, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: api.CanonicalID(idOrName)})
-		if err != nil {
-			return a, err
-		}
-		return *got, nil
-	}
 	now := time.Now()
 	a, err = find(ctx, c, api.ListServiceAccounts, &api.ListRequest{}, idOrName, func(a api.ServiceAccount) (string, string) {
 		if apiclient.TokenState(a, now) != "active" {
