@@ -51,13 +51,10 @@ type Issuer struct {
 	approved bool                  // of the device code
 }
 
-// issuerKey is the key of all issuers, because it takes long to make one.
-var issuerKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
-
 // NewIssuer starts an issuer.
 func NewIssuer(t *testing.T) *Issuer {
 	t.Helper()
-	key, err := issuerKey()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	assert.NilError(t, err)
 	i := &Issuer{key: key, requests: map[string]url.Values{}, Served: map[string]int{}}
 	i.Server = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
