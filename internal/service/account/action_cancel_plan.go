@@ -55,22 +55,7 @@ func (c cancellation) expand() api.CancelPlanBody {
 
 func (c cancellation) account() types.String { return c.ConfirmAccountID }
 
-func (c cancellation) order() order {
-	return order{
-		verb:   "cancel",
-		effect: c.effect(),
-		done:   c.done,
-		send: func(ctx context.Context, cl *client.Client) (*api.BillingResult, error) {
-			return cl.CancelPlan(ctx, c.expand())
-		},
-		rejection: func(r *api.BillingResult) string {
-			if refused(r) && c.done(&api.Account{Status: api.Value(r.AccountStatus)}) == "" {
-				return "The plan was not cancelled."
-			}
-			return ""
-		},
-	}
-}
+func (cancellation) verb() string { return "cancel" }
 
 func (c cancellation) effect() string {
 	switch {
@@ -96,6 +81,17 @@ func (c cancellation) done(a *api.Account) string {
 		return fmt.Sprintf("The account %s is cancelled%s.", account, when)
 	case a.Status == vocab.AccountPendingCancellation && !c.expand().Immediately():
 		return fmt.Sprintf("The plan of the account %s is cancelled%s, at the end of the billing period.", account, when)
+	}
+	return ""
+}
+
+func (c cancellation) send(ctx context.Context, cl *client.Client) (*api.BillingResult, error) {
+	return cl.CancelPlan(ctx, c.expand())
+}
+
+func (c cancellation) rejection(r *api.BillingResult) string {
+	if refused(r) && c.done(&api.Account{Status: api.Value(r.AccountStatus)}) == "" {
+		return "The plan was not cancelled."
 	}
 	return ""
 }

@@ -62,17 +62,7 @@ func (c change) expand() api.ChangePlanBody {
 
 func (c change) account() types.String { return c.ConfirmAccountID }
 
-func (c change) order() order {
-	return order{
-		verb:   "change",
-		effect: c.effect(),
-		done:   c.done,
-		send: func(ctx context.Context, cl *client.Client) (*api.BillingResult, error) {
-			return cl.ChangePlan(ctx, c.expand())
-		},
-		rejection: c.rejection,
-	}
-}
+func (change) verb() string { return "change" }
 
 func (c change) effect() string {
 	to, when := c.PlanID.ValueString(), "at once"
@@ -93,6 +83,10 @@ func (c change) done(a *api.Account) string {
 		return ""
 	}
 	return fmt.Sprintf("The account %s is on the plan %s.", a.ID, a.PlanID)
+}
+
+func (c change) send(ctx context.Context, cl *client.Client) (*api.BillingResult, error) {
+	return cl.ChangePlan(ctx, c.expand())
 }
 
 // rejection describes a response without the requested change. A response is a success if

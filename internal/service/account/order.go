@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,13 +21,26 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
+// order is the configuration of an action that changes the account's plan.
+type order interface {
+	// account returns the id that confirms which account is meant.
+	account() types.String
+	// verb completes "can't ... the plan of the account".
+	verb() string
+	// effect describes the change, as in "the plan is cancelled at once".
+	effect() string
+	// done describes an account for which the change is in effect already, and returns "" for
+	// any other and for nil, which can't be read.
+	done(*api.Account) string
+	send(context.Context, *client.Client) (*api.BillingResult, error)
+	// rejection describes a response that is no success, and returns "" for a success.
+	rejection(*api.BillingResult) string
+}
+
 // newAction returns an action that changes the account's plan. validate and check, if set,
 // check a configuration: validate before each plan, check with the API's time before its effect is
 // announced.
-func newAction[C interface {
-	account() types.String
-	order() order
-}](name string, definition schema.Schema, validate func(C, *diag.Diagnostics), check func(C, time.Time, *diag.Diagnostics)) action.Action {
+func newAction[C order](name string, definition schema.Schema, validate func(C, *diag.Diagnostics), check func(C, time.Time, *diag.Diagnostics)) action.Action {
 	a := &service.Action[C]{Name: name, Definition: definition, Validate: validate}
 	a.Plan = func(ctx context.Context, config C, diags *diag.Diagnostics) {
 		c := a.Client(ctx, diags)
@@ -36,8 +48,7 @@ func newAction[C interface {
 			return
 		}
 		before, ok := readAccount(ctx, c, diags)
-		o := config.order()
-		if !ok || o.done(before) != "" {
+		if !ok || config.done(before) != "" {
 			return
 		}
 		// A date is in the past if the change is in effect already.
@@ -45,39 +56,21 @@ func newAction[C interface {
 			check(config, time.Now().Add(c.ClockOffset(ctx)), diags)
 		}
 		if !diags.HasError() {
-			o.announce(diags, c, before)
+			diags.AddWarning(fmt.Sprintf("The action will %s the plan of the account %s", config.verb(), c.AccountID()),
+				fmt.Sprintf("%s When the action runs, %s. What the account pays changes with it.", describe(before), config.effect()))
 		}
 	}
 	a.Run = func(ctx context.Context, c *client.Client, config C, resp *action.InvokeResponse) {
 		if confirmed(&resp.Diagnostics, c, config.account()) {
-			config.order().run(ctx, c, resp)
+			run(ctx, c, config, resp)
 		}
 	}
 	return a
 }
 
-// order is a change of the account's plan.
-type order struct {
-	// verb completes "can't ... the plan of the account".
-	verb string
-	// effect describes the change, as in "the plan is cancelled at once".
-	effect string
-	// done describes an account for which the change is in effect already, and is "" for
-	// any other and for nil, which can't be read.
-	done func(*api.Account) string
-	send func(context.Context, *client.Client) (*api.BillingResult, error)
-	// rejection describes a response that is no success, and is "" for a success.
-	rejection func(*api.BillingResult) string
-}
-
-func (o order) announce(diags *diag.Diagnostics, c *client.Client, a *api.Account) {
-	diags.AddWarning(fmt.Sprintf("The action will %s the plan of the account %s", o.verb, c.AccountID()),
-		fmt.Sprintf("%s When the action runs, %s. What the account pays changes with it.", describe(a), o.effect))
-}
-
 // run reads the account, sends the request if the change is not in effect, and reports
 // the result.
-func (o order) run(ctx context.Context, c *client.Client, resp *action.InvokeResponse) {
+func run(ctx context.Context, c *client.Client, o order, resp *action.InvokeResponse) {
 	before, ok := readAccount(ctx, c, &resp.Diagnostics)
 	if !ok {
 		return
@@ -86,55 +79,22 @@ func (o order) run(ctx context.Context, c *client.Client, resp *action.InvokeRes
 		service.Progress(resp, "%s Nothing was changed.", done)
 		return
 	}
-	service.Progress(resp, "Account %s: %s With this action %s.", c.AccountID(), describe(before), o.effect)
+	service.Progress(resp, "Account %s: %s With this action %s.", c.AccountID(), describe(before), o.effect())
 	result, err := o.send(ctx, c)
-	if err != nil {
-		o.addFailure(ctx, c, resp, before, err)
+	summary := fmt.Sprintf("Can't %s the plan of the account %s", o.verb(), c.AccountID())
+	cancelled := o.done(&api.Account{ID: c.AccountID(), Status: vocab.AccountCancelled})
+	switch {
+	case service.IsAccountCancelled(err) && cancelled != "":
+		service.Progress(resp, "%s Nothing was changed.", cancelled)
+		return
+	case err != nil:
+		service.AddError(&resp.Diagnostics, err, summary, service.Fields{})
 		return
 	}
 	service.Progress(resp, "Response of the API: %s.", summarize(result))
 	if why := o.rejection(result); why != "" {
-		resp.Diagnostics.AddError(o.summary(c), fmt.Sprintf("%s The API responded: %s. Check the plan in the service's own control panel.", why, summarize(result)))
+		resp.Diagnostics.AddError(summary, fmt.Sprintf("%s The API responded: %s. Check the plan in the service's own control panel.", why, summarize(result)))
 	}
-}
-
-func (o order) summary(c *client.Client) string {
-	return fmt.Sprintf("Can't %s the plan of the account %s", o.verb, c.AccountID())
-}
-
-// addFailure reports why a request failed. After a lost response it reads the account,
-// because the change may be in effect.
-func (o order) addFailure(ctx context.Context, c *client.Client, resp *action.InvokeResponse, before *api.Account, err error) {
-	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
-	cancelled := &api.Account{ID: c.AccountID(), Status: vocab.AccountCancelled}
-	switch {
-	case unknown && before != nil:
-		o.checkLost(ctx, c, resp, err)
-	case !unknown && service.IsAccountCancelled(err) && o.done(cancelled) != "":
-		service.Progress(resp, "%s Nothing was changed.", o.done(cancelled))
-	default:
-		service.AddError(&resp.Diagnostics, err, o.summary(c), service.Fields{})
-	}
-}
-
-// checkTimeout limits the read after a lost response, which an interruption does not
-// stop.
-const checkTimeout = 10 * time.Second
-
-// checkLost reports whether the change of a lost response is in effect.
-func (o order) checkLost(ctx context.Context, c *client.Client, resp *action.InvokeResponse, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
-	defer cancel()
-	after, readErr := c.GetAccount(ctx)
-	if done := o.done(after); readErr == nil && done != "" {
-		service.Progress(resp, "The API's response was lost, but the change is in effect. %s", done)
-		return
-	}
-	next := ""
-	if readErr == nil {
-		next = "The account was read again: " + describe(after) + " Check it again later, because the change may still be in progress."
-	}
-	service.AddErrorWithAdvice(&resp.Diagnostics, err, o.summary(c), nil, next)
 }
 
 // refused reports whether the API changed nothing.
