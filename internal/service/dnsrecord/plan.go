@@ -3,7 +3,6 @@ package dnsrecord
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -130,77 +129,54 @@ func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics)
 	}
 }
 
-// policy is a kind of TXT record that a name has at most once: receivers ignore both of
-// two.
-type policy struct {
-	// version is the record's first tag in any case, because v=dmarc1, which receivers
-	// ignore, is meant as the same policy. noun names the record.
-	version, noun string
-	// effect describes what two of them cause, with the RFC.
-	effect string
+// twoPolicies describes what two policies of a purpose at one name cause.
+var twoPolicies = map[dnsdata.Purpose]string{
+	dnsdata.PurposeSPF:   "the check ends in permerror (RFC 7208, section 4.5), and mail may be refused",
+	dnsdata.PurposeDMARC: "mail is treated as if there were none (RFC 9989)",
 }
 
-var policies = []*policy{
-	{"v=spf1", "SPF", "the check ends in permerror (RFC 7208, section 4.5), and mail may be refused"},
-	{"v=DMARC1", "DMARC", "mail is treated as if there were none (RFC 9989)"},
-	{"v=STSv1", "MTA-STS", "mail is sent as if there were no policy (RFC 8461, section 3.1)"},
-	{"v=TLSRPTv1", "TLS-RPT", "nobody reports (RFC 8460, section 3)"},
-}
-
-// checkSecondPolicy reports in a plan that the name has a policy of the kind already. It is an
+// checkSecondPolicy reports in a plan that the name has a policy of the purpose already. It is an
 // error, because the API will refuse the second one, but only a warning if the state has the other
 // record, because the same plan may replace or delete it. A system-managed policy yields to the
 // new one. Nothing is reported if the API can't list records.
 func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *diag.Diagnostics) {
-	kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString())
-	isKey := plan.Type.ValueString() == dnsdata.TypeTXT && strings.Contains(strings.ToLower(plan.Name.ValueString()), "._domainkey")
+	key := plan.naturalKey()
+	purpose := dnsdata.PurposeOf(key.recordType, key.value)
+	isKey := key.recordType == dnsdata.TypeTXT && strings.Contains(strings.ToLower(key.name), "._domainkey")
 	c := r.ClientForWarning(ctx)
-	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || kind == nil && !isKey {
+	if c == nil || plan.Domain.IsUnknown() || plan.Name.IsUnknown() || !purpose.Single() && !isKey {
 		return
 	}
-	key := plan.naturalKey()
 	found, err := c.FindDNSRecords(ctx, key.domain, key.recordType, key.name, "")
 	if err != nil {
 		return
 	}
 	for _, other := range found {
-		if isKey && other.IsSystemManaged && !plan.sameValue(other.Value, key.value) {
-			diags.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", plan.Name.ValueString(), plan.Domain.ValueString()),
+		if plan.sameValue(other.Value, key.value) {
+			continue // it is this one, which is replaced, or a conflict that the create reports
+		}
+		if isKey && other.IsSystemManaged {
+			diags.AddAttributeError(path.Root("name"), fmt.Sprintf("A second DKIM record at %s of %s", key.name, key.domain),
 				"The domain has a system-managed DKIM record there, which stays: with two keys at one selector, verifiers may take the wrong one. Choose another selector.")
 			return
 		}
-		// An identical record is this one, which is replaced, or a conflict that the create reports.
 		id := strconv.FormatInt(other.ID, 10)
-		if kind != nil && !other.IsSystemManaged && policyOf(other.Type, other.Value) == kind && id != plan.ID.ValueString() && !plan.sameValue(other.Value, key.value) {
-			kind.addSecond(diags, plan, other, r.Walk().MayBeInState(session.Object{Type: typeName, ID: id}))
+		if purpose.Single() && !other.IsSystemManaged && dnsdata.PurposeOf(other.Type, other.Value) == purpose && id != plan.ID.ValueString() {
+			addSecondPolicy(diags, key, purpose, other, r.Walk().MayBeInState(session.Object{Type: typeName, ID: id}))
 			return
 		}
 	}
 }
 
-// addSecond reports a second policy; other is the first.
-func (p *policy) addSecond(diags *diag.Diagnostics, plan model, other api.DNSRecord, isInState bool) {
-	summary := fmt.Sprintf("A second %s record at %s of %s", p.noun, plan.Name.ValueString(), plan.Domain.ValueString())
-	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Of two, receivers take neither: %s.\n\n", other.ID, other.Value, p.effect)
-	if single := dnsdata.PurposeOf(other.Type, other.Value).Single() && dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()).Single(); single && !isInState {
+// addSecondPolicy reports a second policy; other is the first.
+func addSecondPolicy(diags *diag.Diagnostics, key recordKey, purpose dnsdata.Purpose, other api.DNSRecord, isInState bool) {
+	summary := fmt.Sprintf("A second %s record at %s of %s", purpose, key.name, key.domain)
+	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Of two, receivers take neither: %s.\n\n", other.ID, other.Value, twoPolicies[purpose])
+	if !isInState {
 		diags.AddAttributeError(path.Root("value"), summary, detail+
 			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first, in an apply of its own.", other.ID))
 		return
 	}
 	diags.AddAttributeWarning(path.Root("value"), summary, detail+
 		"Put all into one record, unless that is the one which this plan replaces. To replace it, change the value of its resource in place, or write a moved block if the resource has another name now.")
-}
-
-// policyOf returns the kind of policy of a record, or nil.
-func policyOf(recordType, value string) *policy {
-	text, err := dnsdata.Text(value)
-	if recordType != dnsdata.TypeTXT || err != nil {
-		return nil
-	}
-	version, _, _ := strings.Cut(strings.ReplaceAll(text, ";", " "), " ")
-	i := slices.IndexFunc(policies, func(p *policy) bool { return strings.EqualFold(version, p.version) })
-	if i < 0 {
-		return nil
-	}
-	return policies[i]
 }

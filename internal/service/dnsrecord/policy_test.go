@@ -20,7 +20,6 @@ func TestSecondPolicy(t *testing.T) {
 	s.Domain(t, "example.com")
 	create(t, s, "example.com", "news", "TXT", policy, "")
 	create(t, s, "example.com", "site", "TXT", "v=spf10 is something else", "")
-	create(t, s, "example.com", "_mta-sts", "TXT", "v=STSv1; id=1;", "")
 	create(t, s, "example.com", "_dmarc.site", "TXT", "v=DMARC1; p=none", "")
 	p := s.Protocol(t, "")
 	for name, c := range map[string]struct {
@@ -32,10 +31,8 @@ func TestSecondPolicy(t *testing.T) {
 		"beside another":    {txt("news.example.com.", "v=spf1 -all"), []string{`ERROR at AttributeName("value")`, "A second SPF record at news.example.com. of example.com", policy, "permerror", "Put all into one record"}},
 		"a DMARC":           {txt("_dmarc", "v=DMARC1; p=reject"), nil},
 		"a second DMARC":    {txt("_dmarc.site", "v=DMARC1; p=reject"), []string{`ERROR at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com", "RFC 9989"}},
-		"a mistaken DMARC":  {txt("_dmarc.site", "v=dmarc1; p=reject"), []string{`WARNING at AttributeName("value")`, "A second DMARC record at _dmarc.site of example.com"}},
 		"a DMARC elsewhere": {txt("_dmarc.news", "v=DMARC1; p=reject"), nil},
-		"MTA-STS":           {txt("_mta-sts", "v=STSv1; id=2;"), []string{`WARNING at AttributeName("value")`, "A second MTA-STS record", "RFC 8461"}},
-		"another kind":      {txt("_mta-sts", "v=TLSRPTv1; rua=mailto:a@example.com"), nil},
+		"another kind":      {txt("_dmarc.site", "v=TLSRPTv1; rua=mailto:a@example.com"), nil},
 		"the same":          {txt("news", `"`+policy+`"`), []string{"exists already", "import {"}},
 		"elsewhere":         {txt("other", policy), nil},
 		"no other policy":   {txt("site", policy), nil},

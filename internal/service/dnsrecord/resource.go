@@ -195,8 +195,8 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) 
 		}
 		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ExistingAdvice(typeName, plan.importID())
 	}
-	if kind := policyOf(plan.Type.ValueString(), plan.Value.ValueString()); kind != nil {
-		return fmt.Sprintf("Merge the values into one %s record: import the existing one and change its value, or remove it first.", kind.noun)
+	if purpose := dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()); purpose.Single() {
+		return fmt.Sprintf("Merge the values into one %s record: import the existing one and change its value, or remove it first.", purpose)
 	}
 	return "Change the name or the type, or remove the other record first."
 }
