@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/agext/levenshtein"
@@ -95,53 +94,33 @@ func (c *connection) WarnMissingDomain(ctx context.Context, req resource.ModifyP
 	c.WarnMissingDomainRef(ctx, ref, &resp.Diagnostics)
 }
 
-// WarnMissingDomainRef is WarnMissingDomain for a reference to a domain; "" is none.
-func (c *connection) WarnMissingDomainRef(ctx context.Context, ref string, diags *diag.Diagnostics) {
-	d := c.domainLookup(ctx, ref)
-	if d == nil || !d.isMissing || d.isReported.Swap(true) {
-		return
-	}
-	next := MissingDomainAdvice
-	if d.similar != "" {
-		next = fmt.Sprintf("Did you mean %s? %s", d.similar, next)
-	}
-	diags.AddAttributeWarning(path.Root("domain"), "The account does not have the domain "+ref,
-		"The plan creates objects in it, so the apply fails unless the account has the domain by then. (One that the credential may not view counts as missing.) This warning is shown once for all resources with this domain.\n\n"+next)
-}
-
-// domainLookup is the result of looking up a domain that plans refer to.
-type domainLookup struct {
-	isMissing  bool
-	similar    string // the name of a domain that the reference may mean, or ""
-	isReported atomic.Bool
-}
-
-// lookedUp is the key of a [domainLookup] in the walk's notes.
+// lookedUp is the key of a domain in the walk's notes that a plan has looked up.
 type lookedUp struct{ domain string }
 
 // lookupTimeout limits a lookup, so that no plan waits for its warnings during an outage.
 const lookupTimeout = 10 * time.Second
 
-// domainLookup returns the lookup of a domain, or nil if there is nothing to look up.
-func (c *connection) domainLookup(ctx context.Context, ref string) *domainLookup {
+// WarnMissingDomainRef is WarnMissingDomain for a reference to a domain; "" is none.
+func (c *connection) WarnMissingDomainRef(ctx context.Context, ref string, diags *diag.Diagnostics) {
 	name, err := customtype.DomainRef.Normalize(ref)
-	if ref == "" || err != nil || c.Walk().IsExpected(session.Named("mailhost_domain", name)) {
-		return nil
+	account := c.ClientForWarning(ctx)
+	if ref == "" || err != nil || account == nil || c.CreatesDomain(ref) {
+		return
 	}
-	return Once(c.Notes(), lookedUp{name}, func() *domainLookup {
-		d := &domainLookup{}
-		account := c.ClientForWarning(ctx)
-		if account == nil {
-			return d
-		}
-		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-		defer cancel()
-		_, err := account.GetDomain(c.ForPlan(ctx), name)
-		if d.isMissing = client.IsNotFound(err); d.isMissing {
-			d.similar = c.similarDomain(ctx, account, name)
-		}
-		return d
-	})
+	if _, isLookedUp := c.Notes().LoadOrStore(lookedUp{name}, true); isLookedUp {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	if _, err := account.GetDomain(c.ForPlan(ctx), name); !client.IsNotFound(err) {
+		return
+	}
+	next := MissingDomainAdvice
+	if similar := c.similarDomain(ctx, account, name); similar != "" {
+		next = fmt.Sprintf("Did you mean %s? %s", similar, next)
+	}
+	diags.AddAttributeWarning(path.Root("domain"), "The account does not have the domain "+ref,
+		"The plan creates objects in it, so the apply fails unless the account has the domain by then. (One that the credential may not view counts as missing.) This warning is shown once for all resources with this domain.\n\n"+next)
 }
 
 // similarDomain returns the domain of the account or of the plan whose name differs least,
