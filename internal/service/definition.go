@@ -168,6 +168,8 @@ func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
 	return planned(all, &d.Managing)
 }
 
+func (d *Definition[T, M]) typeName() string { return "mailhost_" + d.Name }
+
 func (d *Definition[T, M]) isScoped() bool { return d.FindInScope != nil }
 
 // collection returns the collection with what a scope adds.

@@ -57,6 +57,21 @@ type Existing struct {
 	IsValuable bool
 }
 
+// Existing describes an object that the create of plan would make a second time. Its Changes are the
+// ChangedArguments but for the unchanged ones.
+func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, importKey string, unchanged ...string) Existing {
+	e := Existing{Label: plan.String(), Type: d.typeName(), ID: d.ID(found), ImportKey: importKey, IsValuable: d.IsValuable}
+	var now M
+	d.flatten(&now, found)
+	from, to := valuesOf(now), valuesOf(plan)
+	for _, name := range d.ChangedArguments(ctx, now, plan) {
+		if !slices.Contains(unchanged, name) {
+			e.Changes = append(e.Changes, name+" from "+shown(ctx, from[name])+" to "+shown(ctx, to[name]))
+		}
+	}
+	return e
+}
+
 // PlanExisting reports in a plan that the object to be created exists: a warning if on_existing
 // adopts it and no other resource has it, and otherwise an error with its import block. The plan
 // of a replacement deletes it first, unless it is valuable, and in the apply that has happened.
@@ -104,20 +119,6 @@ func ExistingAdvice(resourceType, importKey string) string {
 		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.\n\n" +
 		"If the state has it already, do neither: run terraform untaint if this resource is tainted, add a moved block if it was renamed, " +
 		"use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
-}
-
-// Changes describes for [Existing] what the adoption of an object changes: the ChangedArguments
-// but for those in except.
-func (d *Definition[T, M]) Changes(ctx context.Context, found *T, plan M, except ...string) (all []string) {
-	var now M
-	d.flatten(&now, found)
-	from, to := valuesOf(now), valuesOf(plan)
-	for _, name := range d.ChangedArguments(ctx, now, plan) {
-		if !slices.Contains(except, name) {
-			all = append(all, name+" from "+shown(ctx, from[name])+" to "+shown(ctx, to[name]))
-		}
-	}
-	return all
 }
 
 // ChangedArguments returns which arguments differ, but for those that replace the object.

@@ -181,8 +181,6 @@ func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.
 	return nil
 }
 
-func (r *Resource[T, M]) typeName() string { return "mailhost_" + r.Name }
-
 // label names the object of a plan or a state.
 func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string {
 	var m M

@@ -62,14 +62,11 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if found == nil {
 		return
 	}
-	except := []string{"value", "priority"} // they mean the same
+	unchanged := []string{"value", "priority"} // they mean the same
 	if plan.TTL.IsUnknown() {
-		except = append(except, "ttl") // it stays
+		unchanged = append(unchanged, "ttl")
 	}
-	r.PlanExisting(diags, plan.OnExisting, service.Existing{
-		Label: plan.String(), Type: typeName, ID: strconv.FormatInt(found.ID, 10), ImportKey: plan.importID(),
-		Changes: r.Changes(ctx, &located{DNSRecord: *found}, plan, except...),
-	})
+	r.PlanExisting(diags, plan.OnExisting, r.Existing(ctx, &located{DNSRecord: *found}, plan, plan.importID(), unchanged...))
 }
 
 // warnNoUpdate warns in a plan that changes the record, if the API can't. It is no

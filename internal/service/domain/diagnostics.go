@@ -119,15 +119,15 @@ const changedSince = "If any of that has changed when the plan is applied, the a
 
 // existing describes a domain that the account owns.
 func (m model) existing(ctx context.Context, owned api.Domain) service.Existing {
-	e := service.Existing{Label: m.String(), Type: typeName, ID: owned.ID, Keys: []string{m.canonicalName()}, ImportKey: owned.Name, IsValuable: true}
+	var unchanged []string
+	if m.WorkspaceID.IsUnknown() {
+		unchanged = []string{"workspace_id"}
+	}
+	e := Definition.Existing(ctx, &owned, m, owned.Name, unchanged...)
+	e.Keys = []string{m.canonicalName()}
 	if !m.ContactInfo.IsNull() {
 		e.Note = "contact_info is not sent; the registrant stays the same."
 	}
-	var except []string
-	if m.WorkspaceID.IsUnknown() {
-		except = []string{"workspace_id"} // it stays in its own
-	}
-	e.Changes = Definition.Changes(ctx, &owned, m, except...)
 	return e
 }
 

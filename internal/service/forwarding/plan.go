@@ -46,18 +46,15 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if err != nil {
 		return
 	}
-	except := []string{"target_email"}
+	unchanged := []string{"target_email"}
 	if plan.Active.IsUnknown() || !confirmed(found.VerificationState) {
-		except = append(except, "active") // it stays
+		unchanged = append(unchanged, "active")
 	}
-	changes := r.Changes(ctx, found, plan, except...)
+	e := r.Existing(ctx, found, plan, plan.ImportKey(target), unchanged...)
 	if isFalse(plan.Active) && !confirmed(found.VerificationState) { // the response has no switch to compare
-		changes = append(changes, "active to false, so that the rule stays off when the recipient confirms")
+		e.Changes = append(e.Changes, "active to false, so that the rule stays off when the recipient confirms")
 	}
-	r.PlanExisting(diags, plan.OnExisting, service.Existing{
-		Label: plan.String(), Type: "mailhost_forwarding", ID: found.ID, ImportKey: plan.ImportKey(target),
-		Changes: changes,
-	})
+	r.PlanExisting(diags, plan.OnExisting, e)
 }
 
 // warnWhole warns about a plan that gives an address the mail of a whole scope. People expect

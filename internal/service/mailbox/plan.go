@@ -46,16 +46,15 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 	found := service.FindListed(r.Notes(), domain, c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: domain}),
 		func(m *api.Mailbox) string { return localPart(m.LocalPart) }, localPart(plan.LocalPart.ValueString()),
 		func(m *api.Mailbox) bool { return customtype.RefersTo(domain, m.DomainID, m.DomainName) }) // an API may ignore the filter
-	if found != nil {
-		note := ""
-		if found.Status == vocab.MailboxDeleting {
-			note = "Its status is deleting: it will disappear with its mail, and a later plan creates it again."
-		}
-		r.PlanExisting(diags, plan.OnExisting, service.Existing{
-			Label: "mailbox " + found.PrimaryEmail, Type: "mailhost_mailbox", ID: found.ID, ImportKey: found.PrimaryEmail, IsValuable: true,
-			Changes: r.Changes(ctx, found, plan), Note: note,
-		})
+	if found == nil {
+		return
 	}
+	e := r.Existing(ctx, found, plan, found.PrimaryEmail)
+	e.Label = "mailbox " + found.PrimaryEmail
+	if found.Status == vocab.MailboxDeleting {
+		e.Note = "Its status is deleting: it will disappear with its mail, and a later plan creates it again."
+	}
+	r.PlanExisting(diags, plan.OnExisting, e)
 }
 
 // known returns the address of a new mailbox.
