@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
@@ -81,59 +80,30 @@ func runExport(ctx context.Context, c *client.Client, config exportConfig, resp 
 		return
 	}
 	defer file.discard()
-	service.Progress(resp, "Exporting %s to %s.", selected(body), file.path)
-	rows, ok := download(ctx, c, body, file, resp)
-	if !ok {
-		return
-	}
-	if err := file.commit(); err != nil {
-		addFileError(&resp.Diagnostics, err)
-		return
-	}
-	service.Progress(resp, "Wrote %s to %s (%d bytes).", mailboxes(rows.mailboxes()), file.path, rows.bytes)
-}
-
-// progressInterval is the number of mailboxes between two progress messages.
-const progressInterval = 10_000
-
-// download writes the export to the file, and reports whether it is complete.
-func download(ctx context.Context, c *client.Client, body api.ExportMailboxesBody, file *file, resp *action.InvokeResponse) (*rowCounter, bool) {
 	csv, err := c.ExportMailboxes(ctx, body)
 	if err != nil {
 		addExportError(&resp.Diagnostics, err)
-		return nil, false
+		return
 	}
 	defer csv.Close()
-	rows := &rowCounter{interval: progressInterval, report: func(n, bytes int) {
-		service.Progress(resp, "%s so far (%d bytes).", mailboxes(n), bytes)
-	}}
-	_, err = io.Copy(io.MultiWriter(file, rows), csv)
-	_, ours := errors.AsType[*fileError](err)
+	var rows rowCounter
+	size, err := io.Copy(io.MultiWriter(file, &rows), csv)
+	if err == nil {
+		err = file.commit()
+	}
+	_, isOurs := errors.AsType[*fileError](err)
 	switch {
-	case ours:
+	case isOurs:
 		addFileError(&resp.Diagnostics, err)
 	case err != nil:
 		addIncomplete(&resp.Diagnostics, err)
+	default:
+		n := rows.mailboxes()
+		service.Progress(resp, "Wrote %d %s to %s (%d bytes).", n, service.Plural(n, "mailbox", "mailboxes"), file.path, size)
 	}
-	return rows, err == nil
 }
 
 func (c exportConfig) overwrites() bool { return c.Overwrite.IsNull() || c.Overwrite.ValueBool() }
-
-func selected(body api.ExportMailboxesBody) string {
-	what := "all mailboxes"
-	if body.Mailboxes != nil {
-		what = mailboxes(len(body.Mailboxes))
-	}
-	if body.Domain != nil {
-		what += " of the domain " + *body.Domain
-	}
-	return what
-}
-
-func mailboxes(n int) string {
-	return fmt.Sprintf("%d %s", n, service.Plural(n, "mailbox", "mailboxes"))
-}
 
 func addFileError(diags *diag.Diagnostics, err error) {
 	next := "Check that its directory exists and that you may write there, or choose another path."

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -27,21 +26,6 @@ func only(t *testing.T, path, want string) {
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	assert.NilError(t, os.WriteFile(path, []byte(text), 0o644))
-}
-
-func TestExportProgress(t *testing.T) {
-	t.Parallel()
-	s := acctest.NewServer(t, acctest.Options{})
-	path := filepath.Join(t.TempDir(), "mailboxes.csv")
-	p := s.Protocol(t, rows(t, s, 25_000))
-	write(t, path, "yesterday's")
-	progress, diags := p.Invoke(exportAction, map[string]any{"path": path, "overwrite": true})
-	p.NoErrors(diags)
-	want := []string{"Exporting all mailboxes", "10000 mailboxes so far (", "20000 mailboxes so far (", "Wrote 25000 mailboxes to " + path}
-	assert.Assert(t, len(progress) == len(want), "progress %q", progress)
-	for i := range want {
-		assert.Check(t, strings.HasPrefix(progress[i], want[i]), "progress %q, want %q", progress[i], want[i])
-	}
 }
 
 // TestExportActionFails checks that a failed export changes no file.

@@ -154,27 +154,16 @@ func (f *file) discard() {
 	_ = os.Remove(f.temporary.Name())
 }
 
-// rowCounter is a writer that counts the bytes and the rows of an export: no field has a line break.
-type rowCounter struct {
-	// report is called once for each interval of mailboxes.
-	interval int
-	report   func(mailboxes, bytes int)
-
-	rows, bytes int
-}
+// rowCounter is a writer that counts the rows of an export: no field has a line break.
+type rowCounter int
 
 func (c *rowCounter) Write(p []byte) (int, error) {
-	before := c.mailboxes() / c.interval
-	c.bytes += len(p)
-	c.rows += bytes.Count(p, []byte("\n"))
-	if n := c.mailboxes() / c.interval; n > before {
-		c.report(n*c.interval, c.bytes)
-	}
+	*c += rowCounter(bytes.Count(p, []byte("\n")))
 	return len(p), nil
 }
 
 // mailboxes returns the number of rows without the header.
-func (c *rowCounter) mailboxes() int { return max(c.rows-1, 0) }
+func (c rowCounter) mailboxes() int { return max(int(c)-1, 0) }
 
 // maxExport limits the size of the text, which is in memory and in the state: about
 // 50,000 mailboxes.
