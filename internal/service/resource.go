@@ -322,17 +322,19 @@ func WithTimeout(ctx context.Context, configured func(context.Context, time.Dura
 	return context.WithTimeout(ctx, limit)
 }
 
-// AwaitReady waits until a new object is ready, and returns the object as last read, also
-// with an error.
-func AwaitReady[T any](ctx context.Context, c *client.Client, created *T, isReady func(*T) bool, read func(context.Context) (*T, error)) (*T, error) {
-	if isReady(created) {
-		return created, nil
+// AwaitReady waits until the status of a new object, which label names, is no longer pending. It
+// returns the object as last read, and warns if that is still pending.
+func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, created *T, label, pending string, status func(*T) string, diags *diag.Diagnostics) *T {
+	if status(created) != pending {
+		return created
 	}
-	last, err := client.WaitFor(ctx, c, read, func(v *T) (bool, error) { return isReady(v), nil })
-	if last == nil {
-		last = created
+	last, err := client.WaitFor(ctx, c,
+		func(ctx context.Context) (*T, error) { return d.Get(c, ctx, d.ID(created)) },
+		func(v *T) (bool, error) { return status(v) != pending, nil })
+	if err != nil {
+		WarnNotReady(ctx, diags, label, pending, err)
 	}
-	return last, err
+	return cmp.Or(last, created)
 }
 
 // CreateError adds the advice to raise the timeout to an error of a create, if ctx,

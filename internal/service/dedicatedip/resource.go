@@ -126,12 +126,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	// The address is charged from here on: its id goes into the state in any case.
-	ready, err := service.AwaitReady(ctx, c, claimed,
-		func(d *api.DedicatedIP) bool { return d.Status != vocab.DedicatedIPProvisioning },
-		func(ctx context.Context) (*api.DedicatedIP, error) { return c.GetDedicatedIP(ctx, claimed.ID) })
-	if err != nil {
-		service.WarnNotReady(ctx, &resp.Diagnostics, "dedicated IP "+claimed.Name, ready.Status, err)
-	}
+	ready := r.AwaitReady(ctx, c, claimed, "dedicated IP "+claimed.Name, vocab.DedicatedIPProvisioning, func(d *api.DedicatedIP) string { return d.Status }, &resp.Diagnostics)
 	r.SetModel(ctx, c, &plan, ready)
 	r.SetCreated(ctx, resp, c, &plan)
 }

@@ -31,12 +31,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	// The mailbox exists from here on: its id goes into the state in any case.
-	ready, err := service.AwaitReady(ctx, c, created,
-		func(m *api.Mailbox) bool { return m.Status != vocab.MailboxProvisioning },
-		func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, created.ID) })
-	if err != nil {
-		service.WarnNotReady(ctx, &resp.Diagnostics, "mailbox "+created.PrimaryEmail, ready.Status, err)
-	}
+	ready := r.AwaitReady(ctx, c, created, "mailbox "+created.PrimaryEmail, vocab.MailboxProvisioning, func(m *api.Mailbox) string { return m.Status }, &resp.Diagnostics)
 	plan.flatten(ready)
 	r.SetCreated(ctx, resp, c, &plan)
 }
@@ -93,12 +88,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 // conflictAdvice returns what to do about the mailbox that has the address, if there
 // is one.
 func conflictAdvice(ctx context.Context, c *client.Client, plan model) string {
-	address := plan.LocalPart.ValueString() + "@" + plan.Domain.ValueString()
-	if d, err := c.GetDomain(ctx, plan.Domain.ValueString()); err == nil {
-		address = plan.LocalPart.ValueString() + "@" + d.Name
-	}
-	if _, err := c.FindMailbox(ctx, address); err != nil {
+	found, err := findIn(ctx, c, plan)
+	if err != nil {
 		return "Choose another local_part, or remove what the API names, and run apply again."
 	}
-	return "The mailbox exists. " + service.ExistingAdvice("mailhost_mailbox", address) + " For another mailbox, choose another local_part."
+	return "The mailbox exists. " + service.ExistingAdvice("mailhost_mailbox", found.PrimaryEmail) + " For another mailbox, choose another local_part."
 }
