@@ -160,8 +160,7 @@ func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRe
 	switch err := remove(c, state); {
 	case err == nil || client.IsNotFound(err):
 	case errors.Is(err, client.ErrDeleteUnsupported):
-		r.warnOrphan(ctx, c, req.State.Raw, state, "The %s still exists",
-			"This API has no operation that deletes it, so it was only dropped from Terraform's state.", &resp.Diagnostics)
+		r.warnOrphan(ctx, c, req.State.Raw, state, &resp.Diagnostics)
 	default:
 		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+state.String(), nil)
 	}
@@ -358,13 +357,14 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
 }
 
-// warnOrphan warns that the API can't delete an object, in the plan of its destroy or after it.
-func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw tftypes.Value, state M, summary, why string, diags *diag.Diagnostics) {
+// warnOrphan warns that the API can't delete an object, in the plan of its destroy and in the apply.
+func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw tftypes.Value, state M, diags *diag.Diagnostics) {
 	next := "; to manage it again, import it."
 	if r.Unreadable {
 		next = ". It can't be imported again, because this API can't read it either."
 	}
-	diags.AddWarning(fmt.Sprintf(summary, state), paragraphs(why+" Its id is "+attribute(raw, "id")+".", r.Orphaned(ctx, c, state),
+	diags.AddWarning(fmt.Sprintf("The %s will still exist", state), paragraphs(
+		"This API has no operation that deletes it, so it is only dropped from Terraform's state. Its id is "+attribute(raw, "id")+".", r.Orphaned(ctx, c, state),
 		"If you no longer need it, remove it in the service's own control panel"+next))
 }
 
@@ -386,7 +386,6 @@ func (r *Resource[T, M]) warnOrphaned(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); !resp.Diagnostics.HasError() {
-		r.warnOrphan(ctx, r.ClientForWarning(ctx), req.State.Raw, state, "The %s will still exist",
-			"According to its responses, this API has no operation that deletes it: the apply will only drop it from Terraform's state.", &resp.Diagnostics)
+		r.warnOrphan(ctx, r.ClientForWarning(ctx), req.State.Raw, state, &resp.Diagnostics)
 	}
 }

@@ -120,18 +120,12 @@ func warnUnseen(diags *diag.Diagnostics, domain string) {
 		"According to its responses, this API has no operation that lists DNS records. The zone creates the records that the configuration has and trusts the state afterwards. Records of others stay, and a change from outside is never noticed.")
 }
 
-func warnWillRemain(diags *diag.Diagnostics, z zone, remaining []record) {
-	if len(remaining) > 0 {
-		diags.AddWarning(fmt.Sprintf("%s of %s will still exist", count(len(remaining)), z.name),
-			fmt.Sprintf("According to its responses, this API has no operation that deletes a DNS record: the apply will only drop them from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, service.Bullets(lines(remaining))))
-	}
-}
-
+// warnRemaining warns of records that leave the zone, in the plan and in the apply.
 func warnRemaining(diags *diag.Diagnostics, z zone, remaining []record) {
 	if len(remaining) > 0 {
 		slices.SortFunc(remaining, record.compare)
-		diags.AddWarning(fmt.Sprintf("%s of %s still %s", count(len(remaining)), z.name, service.Plural(len(remaining), "exists", "exist")),
-			fmt.Sprintf("This API has no operation that deletes a DNS record, so they were only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, service.Bullets(lines(remaining))))
+		diags.AddWarning(fmt.Sprintf("%s of %s will still exist", count(len(remaining)), z.name),
+			fmt.Sprintf("This API has no operation that deletes a DNS record, so these are only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, service.Bullets(lines(remaining))))
 	}
 }
 

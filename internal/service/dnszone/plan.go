@@ -182,7 +182,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	removed, released := removedFrom(before, entries, config.Ignore, name)
 	warnReleased(diags, name, released)
 	if z.canOnlyCreate(ctx, removed) {
-		warnWillRemain(diags, z, removed)
+		warnRemaining(diags, z, removed)
 		return
 	}
 	// The plan shows what else is removed as a change of what an apply has written.
@@ -223,7 +223,7 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 	switch {
 	case resp.Diagnostics.HasError():
 	case z.canOnlyCreate(ctx, deleted):
-		warnWillRemain(&resp.Diagnostics, z, deleted)
+		warnRemaining(&resp.Diagnostics, z, deleted)
 	default:
 		warnDestroy(&resp.Diagnostics, z.name, deleted, staying)
 	}

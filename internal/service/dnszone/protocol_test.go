@@ -415,7 +415,7 @@ func TestPublishedOperations(t *testing.T) {
 	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", "www A 192.0.2.1", "www A 192.0.2.2")
 	o, diags = p.Walk().ApplyPlan(t.Context(), typeName, second, o, plan)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, "2 DNS records of example.com still exist")
+	acctest.Expect(t, diags, "2 DNS records of example.com will still exist")
 	_, diags = p.Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": map[string]any{"ttl": 300, "values": []string{"192.0.2.3"}}, "web A": entry("192.0.2.4")}, "ignore", []string{"dev"}), o)
 	acctest.Expect(t, diags, `ERROR at AttributeName("records").ElementKeyString("www A")`, "Can't change the ttl", "no operation that changes")
 	imported, diags := p.Import(typeName, "example.com", nil)
@@ -423,7 +423,7 @@ func TestPublishedOperations(t *testing.T) {
 	_, diags = p.Walk().Read(typeName, imported)
 	acctest.Expect(t, diags, "ERROR", "no operation that lists DNS records")
 	_, diags = p.Destroy(t.Context(), typeName, o)
-	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", d.ID, "web A 192.0.2.4", "2 DNS records of example.com still exist", d.ID)
+	acctest.Expect(t, diags, "2 DNS records of example.com will still exist", d.ID, "web A 192.0.2.4", "2 DNS records of example.com will still exist", d.ID)
 }
 
 // TestSystemManagedRecords checks that a zone neither lists nor changes them, and that it

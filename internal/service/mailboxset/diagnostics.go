@@ -72,10 +72,14 @@ func warnReleased(diags *diag.Diagnostics, set model, addresses []string, import
 		because+service.FirstBullets(addresses)+"\n\nThey stay as they are, in unmanaged. To manage one with this set, add its entry to mailboxes before the apply.")
 }
 
-// warnRemaining warns in a plan that removes mailboxes from the set that the API can't delete.
+// warnRemaining warns of mailboxes that leave the set and that the API can't delete, in the plan and
+// in the apply.
 func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
+	if len(addresses) == 0 {
+		return
+	}
 	diags.AddAttributeWarning(mailboxesPath, mailboxes(len(addresses))+" of "+set.domain()+" will still exist",
-		"According to its responses, this API has no operation that deletes a mailbox: the apply will only drop these from Terraform's state."+service.Bullets(addresses)+
+		"This API has no operation that deletes a mailbox, so these are only dropped from Terraform's state:"+service.Bullets(addresses)+
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 

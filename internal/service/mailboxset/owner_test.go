@@ -180,7 +180,7 @@ func TestNotTheSets(t *testing.T) {
 	p.NoErrors(diags)
 	edit.Store(strings.NewReplacer(`"local_part":"bob"`, `"local_part":"rob"`).Replace)
 	o, diags = p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
-	acctest.Expect(t, diags, "Can't delete the mailbox ann@example.com", "just adopted it for another resource", "1 mailbox of example.com not deleted", "bob@example.com")
+	acctest.Expect(t, diags, "Can't delete the mailbox ann@example.com", "just adopted it for another resource")
 	expect(t, o, "mailboxes", "ann=Jane Doe")
 	got := addressesOf(t, s)
 	assert.Check(t, len(got) == 2, "the domain has %q", got)

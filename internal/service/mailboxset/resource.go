@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -178,7 +177,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	updated.set(a.result)
 	diags.Append(resp.State.Set(ctx, &updated)...)
 	addFailures(diags, a.failures, false)
-	a.report(state, diags)
+	warnRemaining(diags, state, slices.Sorted(slices.Values(a.remaining)))
 	if resp.Private != nil {
 		diags.Append(resp.Private.SetKey(ctx, importedKey, nil)...)
 	}
@@ -200,7 +199,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
 		a.delete(ctx, prior, deleted, l)
 		addFailures(&resp.Diagnostics, a.failures, false)
-		a.report(state, &resp.Diagnostics)
+		warnRemaining(&resp.Diagnostics, state, slices.Sorted(slices.Values(a.remaining)))
 		if len(a.failures) > 0 {
 			a.result.unmanaged = prior.unmanaged
 			state.set(a.result)
@@ -225,7 +224,6 @@ type apply struct {
 	result    *contents
 	failures  []failure
 	remaining []string // addresses of mailboxes that the API can't delete
-	reused    []string // addresses whose ids belong to other mailboxes by now
 	known     *api.Mailbox
 }
 
@@ -329,12 +327,8 @@ func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
 func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *listing) {
 	client.Parallel(a.client, keys, func(key string) {
 		id, address := prior.ids[key].Value, prior.addresses[key].Value
-		switch m := l.of(prior, key); {
-		case m == nil && l.byID[strings.ToLower(id)] != nil:
-			a.locked(func() { a.reused = append(a.reused, address) })
-			return
-		case m == nil:
-			return // it is gone
+		if l.of(prior, key) == nil {
+			return // it is gone, or has another address by now
 		}
 		var err error
 		if a.walk.IsAcquired(object(id)) {
@@ -359,17 +353,4 @@ func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
 		return &api.Domain{ID: m.DomainID, Name: m.DomainName}, nil
 	}
 	return a.client.GetDomain(ctx, a.domain)
-}
-
-// report warns about what an apply has found that its plan could not know.
-func (a *apply) report(set model, diags *diag.Diagnostics) {
-	if len(a.remaining) > 0 {
-		diags.AddAttributeWarning(mailboxesPath, mailboxes(len(a.remaining))+" of "+set.domain()+" still "+service.Plural(len(a.remaining), "exists", "exist"),
-			"This API has no operation that deletes a mailbox, so they were only dropped from Terraform's state:"+service.Bullets(slices.Sorted(slices.Values(a.remaining)))+
-				"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
-	}
-	if len(a.reused) > 0 {
-		diags.AddAttributeWarning(mailboxesPath, mailboxes(len(a.reused))+" of "+set.domain()+" not deleted",
-			"The mailboxes with the ids of the state have other addresses by now, so they were not deleted. They were removed from the set; these are the addresses of the state:"+service.Bullets(slices.Sorted(slices.Values(a.reused))))
-	}
 }
