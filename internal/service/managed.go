@@ -106,7 +106,7 @@ func (m *managed) planKnown(ctx context.Context, plan *tfsdk.Plan, diags *diag.D
 		return
 	}
 	accountID, _ := customtype.UUID.Normalize(c.AccountID())
-	for name, value := range m.known(Attributes{plan.Raw}, accountID) {
+	for name, value := range m.known(attributesOf(plan.Raw), accountID) {
 		diags.Append(plan.SetAttribute(ctx, path.Root(name), value)...)
 	}
 }
@@ -197,16 +197,16 @@ func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 // but for a set that is created in part. What the API has instead, because somebody else has changed it
 // since the plan, the next refresh reads.
 func (m *managed) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags diag.Diagnostics) {
-	var planned, applied map[string]tftypes.Value
-	if m.managing().Shared || diags.HasError() || state.Raw.IsNull() || plan.Raw.As(&planned) != nil || state.Raw.As(&applied) != nil {
+	if m.managing().Shared || diags.HasError() || state.Raw.IsNull() {
 		return
 	}
-	for name, value := range planned {
+	applied := attributesOf(state.Raw)
+	for name, value := range attributesOf(plan.Raw) {
 		if value.IsFullyKnown() {
 			applied[name] = value
 		}
 	}
-	state.Raw = tftypes.NewValue(state.Raw.Type(), applied)
+	state.Raw = tftypes.NewValue(state.Raw.Type(), map[string]tftypes.Value(applied))
 }
 
 func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

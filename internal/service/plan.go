@@ -112,8 +112,9 @@ func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.Modif
 	if resp.Plan.Raw.IsNull() {
 		return
 	}
+	plan, state := attributesOf(resp.Plan.Raw), attributesOf(req.State.Raw)
 	for _, name := range r.ReplacedBy {
-		if differ(resp.Plan.Raw, req.State.Raw, name) && (!r.IsValuable || !isUnknown(resp.Plan.Raw, name) || name == "domain" && r.losesDomain(req.State.Raw)) {
+		if !plan[name].Equal(state[name]) && (!r.IsValuable || plan[name].IsKnown() || name == "domain" && r.losesDomain(state)) {
 			resp.RequiresReplace.Append(path.Root(name))
 		}
 	}
@@ -123,25 +124,14 @@ func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.Modif
 }
 
 // losesDomain reports whether the plan destroys or replaces the domain of an object.
-func (r *Resource[T, M]) losesDomain(state tftypes.Value) bool {
-	id := cmp.Or(attribute(state, "domain_id"), attribute(state, "id")) // a set and a zone have the domain's
+func (r *Resource[T, M]) losesDomain(state Attributes) bool {
+	id := cmp.Or(state.Text("domain_id"), state.Text("id")) // a set and a zone have the domain's
 	return r.Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: id})
 }
 
 // DestroysOrReplaces reports whether a plan destroys the object, or replaces it.
 func DestroysOrReplaces(resp *resource.ModifyPlanResponse) bool {
 	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0
-}
-
-func isUnknown(object tftypes.Value, attribute string) bool {
-	var fields map[string]tftypes.Value
-	return object.As(&fields) == nil && fields != nil && !fields[attribute].IsKnown()
-}
-
-// differ reports whether two objects differ in an attribute.
-func differ(a, b tftypes.Value, attribute string) bool {
-	var fieldsA, fieldsB map[string]tftypes.Value
-	return a.As(&fieldsA) == nil && b.As(&fieldsB) == nil && !fieldsA[attribute].Equal(fieldsB[attribute])
 }
 
 // WarnDestroy warns that a plan destroys an object that is paid for. consequence

@@ -191,22 +191,39 @@ func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context
 func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
 	o := session.Object{Type: r.typeName(), ID: attribute(raw, "id"), IsValuable: r.IsValuable}
 	if r.NaturalKeys != nil {
-		o.Keys = r.NaturalKeys(Attributes{raw})
+		o.Keys = r.NaturalKeys(attributesOf(raw))
 	}
 	return o
 }
 
-// Attributes are those of a plan or a state.
-type Attributes struct{ raw tftypes.Value }
+// Attributes are those of a plan or a state; there are none if it is null.
+type Attributes map[string]tftypes.Value
+
+func attributesOf(object tftypes.Value) (a Attributes) {
+	if object.As((*map[string]tftypes.Value)(&a)) != nil {
+		return nil
+	}
+	return a
+}
 
 // Text returns a string attribute, or a number in decimal, or "" if it is null or unknown.
-func (a Attributes) Text(name string) string { return attribute(a.raw, name) }
+func (a Attributes) Text(name string) string {
+	var s *string
+	if a[name].As(&s) == nil && s != nil {
+		return *s
+	}
+	var n *big.Float
+	if a[name].As(&n) == nil && n != nil {
+		return n.String()
+	}
+	return ""
+}
+
+// attribute returns [Attributes.Text] of an object.
+func attribute(object tftypes.Value, name string) string { return attributesOf(object).Text(name) }
 
 // IsNull reports whether an attribute is null.
-func (a Attributes) IsNull(name string) bool {
-	var fields map[string]tftypes.Value
-	return a.raw.As(&fields) == nil && fields[name].IsNull()
-}
+func (a Attributes) IsNull(name string) bool { return a[name].IsNull() }
 
 // DomainName returns the name of the domain to which an object refers by name, in ASCII, or "".
 func (a Attributes) DomainName() string {
@@ -231,23 +248,6 @@ func DomainKeys(attribute func(string) string, prefix string) (keys []string) {
 		}
 	}
 	return keys
-}
-
-// attribute returns a string attribute of an object, or a number in decimal, or "".
-func attribute(object tftypes.Value, name string) string {
-	var fields map[string]tftypes.Value
-	if object.IsNull() || object.As(&fields) != nil || !fields[name].IsKnown() {
-		return ""
-	}
-	var s *string
-	if fields[name].As(&s) == nil && s != nil {
-		return *s
-	}
-	var n *big.Float
-	if fields[name].As(&n) == nil && n != nil {
-		return n.String()
-	}
-	return ""
 }
 
 // Identity is the resource identity of every resource: the object's id in its
