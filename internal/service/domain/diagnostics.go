@@ -40,14 +40,6 @@ func addNotRegistrable(diags *diag.Diagnostics, plan model, err error) {
 			"If the account should own the domain already, check the spelling of the name and the provider's account_id.", plan.display(), err, nameAdvice))
 }
 
-// addProbablyNotSold warns in the plan about a name that no known registry sells. It
-// is no error, because the built-in list of registries may be outdated.
-func addProbablyNotSold(diags *diag.Diagnostics, plan model, err error) {
-	diags.AddAttributeWarning(path.Root("name"), "The "+plan.String()+" can probably not be bought",
-		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but according to the provider's built-in list it is under an %s.\n\n"+
-			"Check the spelling. If the registry is new, apply: the API decides, and a refused purchase costs nothing.", plan.display(), err))
-}
-
 func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	summary := "Can't buy the domain " + plan.display()
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)

@@ -142,36 +142,30 @@ func (r *Resource) purchased(ctx context.Context, c *client.Client, config tfsdk
 // domains, or an unknown value if the API does not return it.
 func (r *Resource) defaultWorkspace(ctx context.Context, c *client.Client) customtype.String {
 	type noteKey struct{}
-	if known, ok := r.Notes().Load(noteKey{}); ok {
-		return known.(customtype.String)
-	}
-	id := customtype.NewUnknown()
-	account, err := c.GetAccount(ctx)
-	switch {
-	case err == nil && account.DefaultWorkspaceID != "":
-		id = customtype.New(account.DefaultWorkspaceID)
-	case client.StatusOf(err) == http.StatusForbidden: // the credential that plans may view it
-		id = customtype.New(api.DefaultWorkspaceID(c.AccountID()))
-	}
-	r.Notes().Store(noteKey{}, id)
-	return id
+	return service.Once(r.Notes(), noteKey{}, func() customtype.String {
+		account, err := c.GetAccount(ctx)
+		switch {
+		case err == nil && account.DefaultWorkspaceID != "":
+			return customtype.New(account.DefaultWorkspaceID)
+		case client.StatusOf(err) == http.StatusForbidden: // the credential that plans may view it
+			return customtype.New(api.DefaultWorkspaceID(c.AccountID()))
+		}
+		return customtype.NewUnknown()
+	})
 }
 
 // planPurchase adds an error to the plan if the domain can't be bought, and
 // otherwise a warning with the price. It returns what offer does, or nil after an error.
 func (r *Resource) planPurchase(ctx context.Context, c *client.Client, plan model, diags *diag.Diagnostics) *api.DomainAvailability {
-	unsold := domainname.Registrable(plan.canonicalName())
-	if errors.Is(unsold, domainname.ErrNotRegistrable) {
-		addNotRegistrable(diags, plan, unsold)
+	// The API decides under which top-level domains it sells names.
+	if err := domainname.Registrable(plan.canonicalName()); errors.Is(err, domainname.ErrNotRegistrable) {
+		addNotRegistrable(diags, plan, err)
 		return nil
 	}
 	offer, err := r.offer(ctx, c, plan)
-	switch {
-	case offer != nil && !offer.Available:
+	if offer != nil && !offer.Available {
 		addNotForSale(diags, plan, offer)
 		return nil
-	case unsold != nil && offer == nil:
-		addProbablyNotSold(diags, plan, unsold)
 	}
 	if plan.ContactInfo.IsNull() {
 		addContactMissing(diags, plan)
