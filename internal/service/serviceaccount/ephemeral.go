@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -134,15 +133,9 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 			return
 		}
 	}
-	body := api.CreateServiceAccountBody{Name: o.Name, ExpiresAt: &o.ExpiresAt}
-	created, err := c.CreateServiceAccount(ctx, body)
-	if lost, ok := errors.AsType[*client.SecretLostError](err); ok && ctx.Err() == nil {
-		if revoked, failures := o.revokeLost(ctx, c, lost.IDs); len(revoked) > 0 && failures == nil {
-			created, err = c.CreateServiceAccount(ctx, body)
-		}
-	}
+	created, err := c.CreateServiceAccount(ctx, api.CreateServiceAccountBody{Name: o.Name, ExpiresAt: &o.ExpiresAt})
 	if err != nil {
-		t.addOpenError(ctx, c, &resp.Diagnostics, err, o)
+		o.addOpenError(ctx, c, &resp.Diagnostics, err)
 		return
 	}
 	o.ID = created.ID
@@ -178,36 +171,29 @@ func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
 
 // addOpenError reports why no token could be created, and the fate of a service account
 // that was created anyway.
-func (t *Token) addOpenError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, o opened) {
+func (o opened) addOpenError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error) {
 	summary := "Can't create the " + o.String()
 	fields := service.Fields{"expires_at": "lifetime"}
-	ends := fmt.Sprintf("If a service account was created, its token expires at %s.", o.ExpiresAt)
-	if _, unknown := errors.AsType[*client.UnknownOutcomeError](err); unknown {
-		service.AddErrorWithAdvice(diags, err, summary, fields, ends)
-		return
-	}
-	lost, ok := errors.AsType[*client.SecretLostError](err)
-	if !ok {
+	_, isUnknown := errors.AsType[*client.UnknownOutcomeError](err)
+	lost, isLost := errors.AsType[*client.SecretLostError](err)
+	switch {
+	case isUnknown:
+		service.AddErrorWithAdvice(diags, err, summary, fields, fmt.Sprintf("If a service account was created, its token expires at %s.", o.ExpiresAt))
+	case isLost:
+		reason := "The API's response was lost, and with it the token, which the API returns only once."
+		if lost.Cause != nil {
+			reason += fmt.Sprintf(" (%s)", lost.Cause)
+		}
+		diags.AddError(summary, reason+"\n\n"+o.revokeLost(ctx, c, lost.IDs)+"Run the command again.")
+	default:
 		addCreateError(diags, err, summary, fields)
-		return
 	}
-	reasons := []string{"The API's response was lost, and with it the token, which the API returns only once."}
-	if lost.Cause != nil {
-		reasons[0] += fmt.Sprintf(" (%s)", lost.Cause)
-	}
-	revoked, failures := o.revokeLost(ctx, c, lost.IDs)
-	for _, id := range revoked {
-		reasons = append(reasons, fmt.Sprintf("The service account that was created, %s, has been revoked.", id))
-	}
-	reasons = append(append(reasons, failures...), "Run the command again.")
-	diags.AddError(summary, strings.Join(reasons, "\n\n"))
 }
 
 // revokeLost revokes the service accounts among ids that attempts to create this one have
-// left without their tokens. Others may have the same name and be in use; these have the
-// same expiry too. It returns the ids of those that it revoked, and messages about those
-// that it could not revoke.
-func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) (revoked, failures []string) {
+// left without their tokens, and describes the outcome. Others may have the same name and be in
+// use; these have the same expiry too.
+func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) (outcome string) {
 	// An interrupted run loses responses, so the interruption must not stop this.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
@@ -220,12 +206,12 @@ func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) 
 			err = revoke(ctx, c, id)
 		}
 		if err == nil {
-			revoked = append(revoked, id)
+			outcome += fmt.Sprintf("The service account %s has been revoked. ", id)
 		} else {
-			failures = append(failures, fmt.Sprintf("The service account %s was probably created by an attempt whose response was lost, and can't be revoked: %s. Its token was lost, and expires at %s.", id, err, o.ExpiresAt))
+			outcome += fmt.Sprintf("The service account %s was probably created by an attempt whose response was lost, and can't be revoked: %s. Its token was lost, and expires at %s. ", id, err, o.ExpiresAt)
 		}
 	}
-	return revoked, failures
+	return outcome
 }
 
 func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {

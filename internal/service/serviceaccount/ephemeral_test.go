@@ -131,36 +131,20 @@ func TestTokenNotRevoked(t *testing.T) {
 	acctest.Expect(t, p.Close(tokenType, o), "ERROR: Can't revoke the service account of an ephemeral token", "when its lifetime is over")
 }
 
-// TestTokenLost loses responses of an API that ignores idempotency keys while another run
+// TestTokenLost loses the response of an API that ignores idempotency keys while another run
 // has a token with the same name.
 func TestTokenLost(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		fault fault.Rule
-		opens bool
-	}{
-		"the first response": {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After, Nth: 1}, true},
-		"every response":     {fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := acctest.NewServer(t, acctest.Options{})
-			other, diags := s.Protocol(t, "").Open(tokenType, nil)
-			s.Fault(t, c.fault)
-			p := s.Protocol(t, s.WithoutKeys(t))
-			p.NoErrors(diags)
-			o, diags := p.Open(tokenType, nil)
-			left := living(t, s, other.Text("id"))
-			assert.Check(t, works(s, other.Text("token")), "the other run's token is revoked")
-			if c.opens {
-				p.NoErrors(diags)
-				assert.Check(t, slices.Equal(left, []string{o.Text("id")}) && works(s, o.Text("token")) && len(diags) == 0, "there are %v:\n%s", left, acctest.Render(diags))
-				return
-			}
-			acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's response was lost", "has been revoked", "Run the command again")
-			assert.Check(t, len(left) == 0 && !strings.Contains(acctest.Render(diags), other.Text("id")), "there are %v:\n%s", left, acctest.Render(diags))
-		})
-	}
+	s := acctest.NewServer(t, acctest.Options{})
+	other, diags := s.Protocol(t, "").Open(tokenType, nil)
+	s.Fault(t, fault.Rule{Operation: api.CreateServiceAccount.ID, Drop: fault.After})
+	p := s.Protocol(t, s.WithoutKeys(t))
+	p.NoErrors(diags)
+	_, diags = p.Open(tokenType, nil)
+	left := living(t, s, other.Text("id"))
+	assert.Check(t, works(s, other.Text("token")), "the other run's token is revoked")
+	acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's response was lost", "has been revoked", "Run the command again")
+	assert.Check(t, len(left) == 0 && !strings.Contains(acctest.Render(diags), other.Text("id")), "there are %v:\n%s", left, acctest.Render(diags))
 }
 
 func TestTokenRefused(t *testing.T) {
