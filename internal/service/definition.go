@@ -105,6 +105,8 @@ type Managing struct {
 	// Known, if set, returns values of computed attributes of a new object that the plan knows,
 	// by name. Core refuses an apply that plans another value, for instance in another account.
 	Known func(of Attributes, accountID string) map[string]attr.Value
+	// ImportNotes is what an import stores in the private state, by key.
+	ImportNotes map[string]any
 	// ReplacedBy are the arguments whose change replaces the object, see [Resource.planReplacement].
 	// An adoption does not change them.
 	ReplacedBy []string

@@ -59,6 +59,9 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), id)...)
+	for key, value := range r.ImportNotes {
+		resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, key, value)...)
+	}
 }
 
 func ImportedID(resp *resource.ImportStateResponse) string { return attribute(resp.State.Raw, "id") }

@@ -46,8 +46,9 @@ func TestFailures(t *testing.T) {
 		"update-dns-record": {before, "3 more changes were not attempted"},
 		"delete-dns-record": {change["delete-dns-record"].after, change["delete-dns-record"].text},
 	}
-	destroys := map[string]outcome{"list-dns-records": unread, "delete-dns-record": {before, "Can't delete the record old A 192.0.2.1"}}
-	stops := map[string]outcome{"list-dns-records": unread, "delete-dns-record": {before, "2 more changes were not attempted"}}
+	undeleted := outcome{before, "Can't delete the DNS zone of example.com"}
+	destroys := map[string]outcome{"list-dns-records": undeleted, "delete-dns-record": {before, "Can't delete the record old A 192.0.2.1"}}
+	stops := map[string]outcome{"list-dns-records": undeleted, "delete-dns-record": {before, "2 more changes were not attempted"}}
 	for isStop, rule := range map[bool]fault.Rule{false: {Status: 500}, true: {Drop: fault.Before}} {
 		for name, step := range map[string]struct {
 			config, prior map[string]any

@@ -137,40 +137,26 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 }
 
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	ctx, cancel := service.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
-	defer cancel()
-	z := state.zone(c)
-	deleted, _ := destroyed(state, originOf(ctx, req.Private))
-	has, err := z.read(ctx)
-	switch {
-	case err != nil:
-		service.AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
-		return
-	case has.isUnreadable:
-		warnRemaining(&resp.Diagnostics, z, deleted)
-		return
-	}
-	run := z.newRun(goal{}, has.ttls(state.ignored()))
-	run.all(ctx, changesOf(has.records, nil, func(r record) bool { return slices.Contains(deleted, r) }))
-	resp.Diagnostics.Append(run.diags...)
-	if resp.Diagnostics.HasError() {
-		state.Records = flatten(run.actual, state.entries()...)
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-	}
-}
-
-// ImportState imports by the domain's name, its UUID, or identity. The read that follows sets the
-// records.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (string, error) {
-		z, err := lookUp(ctx, c, key)
-		return z.id, err
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
+		ctx, cancel := service.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
+		defer cancel()
+		z := state.zone(c)
+		deleted, _ := destroyed(state, originOf(ctx, req.Private))
+		has, err := z.read(ctx)
+		if err != nil {
+			return err
+		}
+		if has.isUnreadable {
+			warnRemaining(&resp.Diagnostics, z, deleted)
+			return nil
+		}
+		run := z.newRun(goal{}, has.ttls(state.ignored()))
+		run.all(ctx, changesOf(has.records, nil, func(r record) bool { return slices.Contains(deleted, r) }))
+		resp.Diagnostics.Append(run.diags...)
+		if resp.Diagnostics.HasError() {
+			state.Records = flatten(run.actual, state.entries()...)
+			resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		}
+		return nil
 	})
-	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, origin{IsImported: true})...)
 }

@@ -43,6 +43,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 			return map[string]schema.Attribute{"on_existing": service.OnExisting("a rule of this scope to this target", "switches it as `active` says, without a new verification message")}
 		},
 		NaturalKeys: naturalKeys,
+		ImportNotes: map[string]any{switchKey: switchState{Imported: true}},
 		Volatile: []string{
 			"verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 		},

@@ -122,14 +122,6 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	})
 }
 
-// ImportState imports by UUID, by scope and target, or by identity.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.Resource.ImportState(ctx, req, resp)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{Imported: true})...)
-	}
-}
-
 // switchKey is the key of switchState in the private state.
 const switchKey = "switch"
 

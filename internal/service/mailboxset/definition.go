@@ -58,6 +58,7 @@ var definition = &service.Definition[api.Domain, model]{
 		Settings:      settings,
 		Volatile:      []string{"addresses", "ids", "unmanaged"},
 		CreateTimeout: 20 * time.Minute,
+		ImportNotes:   map[string]any{importedKey: true},
 		ReplacedBy:    []string{"domain"},
 		IsValuable:    true,
 		Shared:        true,

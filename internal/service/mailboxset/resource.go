@@ -25,11 +25,6 @@ func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: definition}})
 }
 
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.Resource.ImportState(ctx, req, resp)
-	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importedKey, true)...)
-}
-
 // Read reads the domain's list, and the domain only if that is empty.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {

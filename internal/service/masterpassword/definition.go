@@ -58,6 +58,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		ResourceDescription: description,
 		Settings:            secretAttributes,
 		Volatile:            []string{"generated_secret", "updated_at"},
+		ImportNotes:         map[string]any{importStageKey: importing},
 	},
 	Delete:          (*client.Client).DeleteMasterPassword,
 	DeleteOperation: api.DeleteMasterPassword.Spec,

@@ -98,11 +98,3 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, notImported)...)
 }
-
-// ImportState imports by UUID, by scope and name, or by identity.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.Resource.ImportState(ctx, req, resp)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, importing)...)
-	}
-}
