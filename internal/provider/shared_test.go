@@ -163,7 +163,7 @@ func TestCreatedTwice(t *testing.T) {
 
 // conflictOf has what an apply says of an object that was created after its plan.
 var conflictOf = map[string]string{
-	"mailhost_domain": "The account owns the domain acme.com by now", "mailhost_mailbox": "The mailbox exists. ",
+	"mailhost_domain": "The domain acme.com exists already", "mailhost_mailbox": "The mailbox exists. ",
 	"mailhost_dns_record": "exists already with the id ", "mailhost_forwarding": "A scope has one rule for a target",
 }
 

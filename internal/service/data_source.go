@@ -124,16 +124,16 @@ func (l Collection[T]) DataSources() datasource.DataSource {
 }
 
 func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains DomainReader, v *T) any) datasource.DataSource {
-	element := l.attributes()
+	element := schema.NestedAttributeObject{Attributes: l.attributes()}
+	elementType := element.Type().(types.ObjectType)
 	attributes := map[string]schema.Attribute{l.Names: schema.ListNestedAttribute{
 		Computed:            true,
 		MarkdownDescription: "The " + l.Nouns + ", the oldest first.",
-		NestedObject:        schema.NestedAttributeObject{Attributes: element},
+		NestedObject:        element,
 	}}
 	for _, f := range l.Filters {
 		attributes[f.Name] = f.dataSourceAttribute()
 	}
-	elementTypes := typesOf(element)
 	return NewDataSource(l.Names, schema.Schema{MarkdownDescription: l.description("The", l.Note), Attributes: attributes},
 		func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 			by, diags := filterValues(ctx, req.Config, l.Filters)
@@ -146,26 +146,18 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 					l.addListError(&resp.Diagnostics, err)
 					return
 				}
-				found = append(found, object(ctx, elementTypes, flatten(ctx, domains, &v)))
+				found = append(found, object(ctx, elementType.AttrTypes, flatten(ctx, domains, &v)))
 			}
 			if len(found) == 0 {
 				warnMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
 			}
 			// The framework has put the filters into the state.
-			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Names), types.ListValueMust(types.ObjectType{AttrTypes: elementTypes}, found))...)
+			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Names), types.ListValueMust(elementType, found))...)
 		})
 }
 
 func (l Collection[T]) attributes() map[string]schema.Attribute {
 	return readOnly(l.Attributes(), l.Described)
-}
-
-func typesOf(attributes map[string]schema.Attribute) map[string]attr.Type {
-	all := make(map[string]attr.Type, len(attributes))
-	for name, a := range attributes {
-		all[name] = a.GetType()
-	}
-	return all
 }
 
 // addListError reports why objects could not be listed.

@@ -95,7 +95,7 @@ func TestContactMissing(t *testing.T) {
 	p.NoErrors(diags)
 	assert.NilError(t, s.Client.DeleteDomain(t.Context(), "example.com"))
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
-	acctest.Expect(t, diags, `ERROR at AttributeName("name"): The account does not own the domain example.com any more`, "Nothing was bought", "Plan again")
+	acctest.Expect(t, diags, "ERROR: Can't adopt the domain example.com", "Nothing was bought", "Plan again")
 	assert.Check(t, o.Gone(), "it is in the state")
 }
 

@@ -191,20 +191,3 @@ func addNotForSale(diags *diag.Diagnostics, plan model, offer *api.DomainAvailab
 		fmt.Sprintf("The account does not own %s, so this resource has to buy it, but the API would refuse the purchase: %s.\n\n%s",
 			plan.display(), cmp.Or(api.Value(offer.Error), code, "it returns no reason"), purchaseAdvice(code)))
 }
-
-// addOwnedMeanwhile adds the error of a planned purchase of a domain that the account
-// owns by now.
-func addOwnedMeanwhile(diags *diag.Diagnostics, plan model, id string) {
-	diags.AddAttributeError(path.Root("name"), "The account owns the "+plan.String()+" by now",
-		fmt.Sprintf("The plan was to buy it, but the account owns it, id %s. Nothing was bought, changed or deleted.\n\n"+
-			"- If it was added to the account after the plan, plan again: the new plan says how to manage it.\n"+
-			"- If the resource was renamed or moved, add a moved block with its old and its new address.\n"+
-			"- If two blocks, or two keys of for_each, describe the domain, remove one of them.", id))
-}
-
-// addNoLongerOwned adds the error of a planned adoption of a domain that the account no
-// longer owns.
-func addNoLongerOwned(diags *diag.Diagnostics, plan model) {
-	diags.AddAttributeError(path.Root("name"), "The account does not own the "+plan.String()+" any more",
-		"The plan was to adopt it, but the account no longer has it. Nothing was bought. Plan again: if the domain is still in the configuration, the new plan buys it and shows the price.")
-}

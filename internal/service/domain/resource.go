@@ -120,10 +120,11 @@ func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 	}
 	d, err := a.client.GetDomain(ctx, a.plan.canonicalName())
 	switch {
-	case client.IsNotFound(err) && planned == acquisitionAdopt:
-		addNoLongerOwned(diags, a.plan)
-	case client.IsNotFound(err):
+	case client.IsNotFound(err) && planned == "":
 		addContactMissing(diags, a.plan)
+	case client.IsNotFound(err):
+		service.AddErrorWithAdvice(diags, err, "Can't adopt the "+a.plan.String(), nil,
+			"Nothing was bought. Plan again: if the domain is still in the configuration, the new plan buys it and shows the price.")
 	case err != nil:
 		service.AddError(diags, err, "Can't find out whether the account owns the domain "+a.plan.display(), nil)
 	default:
@@ -143,7 +144,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 		addPurchaseError(diags, err, a.plan)
 		return
 	case got.Adopted && a.plan.Acquisition.ValueString() == acquisitionPurchase:
-		addOwnedMeanwhile(diags, a.plan, got.ID)
+		service.AddExisting(diags, a.plan.existing(ctx, *got.Domain))
 		return
 	case got.Adopted:
 		a.adopt(ctx, got.Domain, diags)
