@@ -1,7 +1,6 @@
 package acctest
 
 import (
-	"context"
 	"maps"
 	"testing"
 
@@ -27,12 +26,6 @@ func (p *Protocol) Open(typeName string, config map[string]any) (*Object, []*tfp
 // Close closes an ephemeral resource that Open has opened.
 func (p *Protocol) Close(typeName string, o *Object) []*tfprotov6.Diagnostic {
 	return result(p.server.CloseEphemeralResource(p.t.Context(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: o.Private})).Diagnostics
-}
-
-// Interrupt stops the provider as an interrupted Terraform does, which cancels the
-// calls in flight.
-func (p *Protocol) Interrupt() {
-	_, _ = p.server.StopProvider(context.Background(), &tfprotov6.StopProviderRequest{})
 }
 
 // Invoke validates, plans and invokes an action as Terraform does, up to the first

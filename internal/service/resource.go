@@ -101,7 +101,7 @@ func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, res
 }
 
 // ReadObject is a Read with get, which updates the state from the API. An object that get does
-// not find is dropped from the state.
+// not find is dropped from the state, and one that this API can't read stays as it is.
 func (r *Resource[T, M]) ReadObject(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, get func(c *client.Client, state *M) error) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -115,6 +115,7 @@ func (r *Resource[T, M]) ReadObject(ctx context.Context, req resource.ReadReques
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	case client.IsNotFound(err):
 		resp.State.RemoveResource(ctx)
+	case r.Unreadable && errors.Is(err, client.ErrReadUnsupported):
 	default:
 		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
 	}

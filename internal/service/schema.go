@@ -52,11 +52,6 @@ func planned(attributes map[string]schema.Attribute, m *Managing) map[string]sch
 			attributes[name] = stable(name, a)
 		}
 	}
-	for _, name := range slices.Concat(m.Volatile, m.ReplacedBy) {
-		if attributes[name] == nil {
-			panic("service: there is no attribute " + name + " that is volatile or replaces")
-		}
-	}
 	return attributes
 }
 

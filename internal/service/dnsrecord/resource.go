@@ -70,14 +70,11 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &plan)
 }
 
-// Read leaves the state as it is if the API can't read records.
+// Read knows the domain of the record, for which Get searches.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
 		record, err := c.GetDNSRecord(ctx, number(state.ID.ValueString()))
-		switch {
-		case errors.Is(err, client.ErrReadUnsupported):
-			return nil
-		case err == nil:
+		if err == nil {
 			state.flatten(record)
 		}
 		return err
