@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -43,6 +44,8 @@ type Definition[T any, M fmt.Stringer] struct {
 	FindBy func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)
 	// ImportBy lists the import ids for an import that finds nothing.
 	ImportBy string
+	// Validate, if set, checks a resource's configuration, which may have unknown values.
+	Validate func(ctx context.Context, config M, diags *diag.Diagnostics)
 
 	Managing
 

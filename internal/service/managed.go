@@ -19,13 +19,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// Managed is a resource that embeds [Resource]. It may implement
-// resource.ResourceWithValidateConfig too; [Manage] hides every other optional interface.
+// Managed is a resource that embeds [Resource]. [Manage] hides every other optional interface.
 type Managed interface {
 	resource.ResourceWithConfigure
 	resource.ResourceWithIdentity
 	resource.ResourceWithImportState
 	resource.ResourceWithModifyPlan
+	resource.ResourceWithValidateConfig
 	embedsResource
 }
 
@@ -64,12 +64,6 @@ func (m *managed) walk() *session.Walk {
 		return &session.Walk{}
 	}
 	return m.base().Walk()
-}
-
-func (m *managed) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	if r, ok := m.Managed.(resource.ResourceWithValidateConfig); ok {
-		r.ValidateConfig(ctx, req, resp)
-	}
 }
 
 func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {

@@ -47,6 +47,16 @@ func (r *Resource[T, M]) Configure(_ context.Context, req resource.ConfigureRequ
 	r.connect(req.ProviderData)
 }
 
+func (r *Resource[T, M]) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config M
+	if r.Validate == nil {
+		return
+	}
+	if resp.Diagnostics.Append(req.Config.Get(ctx, &config)...); !resp.Diagnostics.HasError() {
+		r.Validate(ctx, config, &resp.Diagnostics)
+	}
+}
+
 // ModifyPlan is for kinds whose plan needs nothing more than [Manage] does.
 func (r *Resource[T, M]) ModifyPlan(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse) {
 }

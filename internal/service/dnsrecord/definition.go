@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -70,7 +69,8 @@ var Definition = &service.Definition[located, model]{
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
 	},
-	FindBy: find,
+	FindBy:   find,
+	Validate: validateConfig,
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings: func() map[string]schema.Attribute {
@@ -260,16 +260,11 @@ func fqdn(name, zone string) string {
 	return relative + "." + zone
 }
 
-// ValidateConfig checks attributes that depend on each other, if both are known.
-func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	config.checkName(&resp.Diagnostics)
-	config.checkValue(&resp.Diagnostics)
-	config.checkPriority(&resp.Diagnostics)
+// validateConfig checks attributes that depend on each other, if both are known.
+func validateConfig(_ context.Context, m model, diags *diag.Diagnostics) {
+	m.checkName(diags)
+	m.checkValue(diags)
+	m.checkPriority(diags)
 }
 
 // checkName checks the name in its zone. The attribute's own validator reports

@@ -21,8 +21,6 @@ type Resource struct {
 	service.Resource[located, model]
 }
 
-var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
-
 // fields maps the request's fields to attributes of other names.
 var fields = service.Fields{"prio": "priority"}
 

@@ -25,7 +25,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -54,6 +53,10 @@ var definition = &service.Definition[api.Domain, model]{
 	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },
 	Find:     (*client.Client).GetDomain,
 	ImportBy: "the domain's name, such as example.com, or its UUID",
+	Validate: func(_ context.Context, config model, diags *diag.Diagnostics) {
+		domain := dnsrecord.ZoneName(config.Domain.ValueString())
+		check(entriesOf(config.Records, domain), config.Ignore, domain, diags)
+	},
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
@@ -189,13 +192,6 @@ func (m model) zone(c *client.Client) zone {
 func (m *model) setDomain(id, name string) {
 	m.ID, m.DomainID, m.DomainName = types.StringValue(id), types.StringValue(id), types.StringValue(name)
 	m.Domain = customtype.KeepDomainRef(m.Domain, id, name)
-}
-
-func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	domain := dnsrecord.ZoneName(config.Domain.ValueString())
-	check(entriesOf(config.Records, domain), config.Ignore, domain, &resp.Diagnostics)
 }
 
 var recordsPath = path.Root("records")

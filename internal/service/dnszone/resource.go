@@ -17,8 +17,6 @@ type Resource struct {
 	service.Resource[api.Domain, model]
 }
 
-var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
-
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: definition}})
 }

@@ -54,6 +54,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	Get:         (*client.Client).GetMasterPassword,
 	FindInScope: (*client.Client).FindMasterPassword,
 	ImportBy:    "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
+	Validate:    func(_ context.Context, config model, diags *diag.Diagnostics) { diags.Append(config.check()...) },
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            secretAttributes,

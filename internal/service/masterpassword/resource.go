@@ -17,8 +17,6 @@ type Resource struct {
 	service.Resource[api.MasterPassword, model]
 }
 
-var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
-
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.MasterPassword, model]{Definition: Definition}})
 }

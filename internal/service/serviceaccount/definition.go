@@ -43,6 +43,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	Get:      (*client.Client).GetServiceAccount,
 	Find:     (*client.Client).FindServiceAccount,
 	ImportBy: "name or by UUID",
+	Validate: validateConfig,
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,

@@ -117,19 +117,14 @@ const (
 	minValidity = time.Minute
 )
 
-func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
+func validateConfig(ctx context.Context, config model, diags *diag.Diagnostics) {
 	if isSet(config.ValidFor) && isSet(config.ExpiresAt.StringValue) {
-		resp.Diagnostics.AddAttributeError(path.Root("valid_for"), "Both valid_for and expires_at",
+		diags.AddAttributeError(path.Root("valid_for"), "Both valid_for and expires_at",
 			"A token expires at a fixed time, or some time after its creation. Remove valid_for or expires_at; without either it expires with the provider's own credential, or never.")
 		return
 	}
-	config.checkRotateBefore(&resp.Diagnostics)
-	checkPermissions(ctx, config.Permissions, &resp.Diagnostics)
+	config.checkRotateBefore(diags)
+	checkPermissions(ctx, config.Permissions, diags)
 }
 
 func (m model) checkRotateBefore(diags *diag.Diagnostics) {

@@ -20,8 +20,6 @@ type Resource struct {
 	service.Resource[api.ServiceAccount, model]
 }
 
-var _ resource.ResourceWithValidateConfig = (*Resource)(nil)
-
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.ServiceAccount, model]{Definition: Definition}})
 }
