@@ -208,7 +208,7 @@ func TestSwitchUnsupported(t *testing.T) {
 	config := attributes{"target_email": "jane@example.org", "active": false}
 	made, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
-	acctest.Expect(t, diags, `WARNING at AttributeName("active")`, "no operation that switches a rule off", "as soon as the recipient has confirmed")
+	acctest.Expect(t, diags, `WARNING at AttributeName("active")`, "no operation that switches a rule on or off", "as soon as the recipient has confirmed")
 	read, diags := p.Read(typeName, made)
 	p.NoErrors(diags)
 	plan, _ := p.Plan(typeName, config, read)

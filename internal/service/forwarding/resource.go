@@ -97,7 +97,7 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 		// An error would make Terraform create the rule again, which can't be switched off
 		// either.
 		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
-			"The rule was created. "+noSwitchAdvice("off")+" "+created.stillForwards())
+			"The rule was created. "+noSwitchAdvice+" "+created.stillForwards())
 	default:
 		service.AddError(&resp.Diagnostics, err, "The "+created.String()+" was created, but can't be switched off", nil)
 		return
@@ -157,14 +157,8 @@ func mustSwitchOn(config types.Bool, m model, s switchState) bool {
 
 func isFalse(b types.Bool) bool { return b.Equal(types.BoolValue(false)) }
 
-// noSwitchAdvice returns what to do if the API can't switch a rule on or off.
-func noSwitchAdvice(verb string) string {
-	other := "to stop the rule, delete it in the service's own control panel."
-	if verb == "on" {
-		other = "switch the rule on in the service's own control panel."
-	}
-	return "This API has no operation that switches a rule " + verb + ". Remove active from the configuration; " + other
-}
+// noSwitchAdvice is what to do if the API can't switch a rule on or off.
+const noSwitchAdvice = "This API has no operation that switches a rule on or off. Remove active from the configuration; to switch the rule, or to delete it, use the service's own control panel."
 
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var active types.Bool
@@ -186,7 +180,13 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if mustSwitchOn(active, u.now, u.known) && !u.switchTo(ctx, true) {
 		return
 	}
-	u.finish(ctx, plan, active)
+	if !plan.Active.IsUnknown() {
+		u.now.Active = plan.Active
+	}
+	u.now.OnExisting = plan.OnExisting
+	u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, u.known)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &u.now)...)
 }
 
 // update is an update in progress. The state has each completed step, even if a later
@@ -209,7 +209,7 @@ func (u *update) switchTo(ctx context.Context, on bool) bool {
 	summary := "Can't switch the " + u.was.String() + " " + verb
 	switch {
 	case errors.Is(err, client.ErrUpdateUnsupported):
-		detail := noSwitchAdvice(verb)
+		detail := noSwitchAdvice
 		if !on {
 			detail += " " + u.now.stillForwards()
 		}
@@ -241,16 +241,5 @@ func (u *update) redirect(ctx context.Context, target string) bool {
 
 func (u *update) done(ctx context.Context, f *api.Forwarding) {
 	Definition.SetModel(ctx, u.client, &u.now, f)
-	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
-}
-
-// finish sets the planned values in the state.
-func (u *update) finish(ctx context.Context, plan model, active types.Bool) {
-	if !plan.Active.IsUnknown() {
-		u.now.Active = plan.Active
-	}
-	u.now.OnExisting = plan.OnExisting
-	u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
-	u.resp.Diagnostics.Append(service.SetPrivate(ctx, u.resp.Private, switchKey, u.known)...)
 	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
 }
