@@ -141,6 +141,7 @@ func meansSame(ctx context.Context, from, to attr.Value) bool {
 	return from.Equal(to)
 }
 
+// shown returns a value as text: a string without quotes.
 func shown(ctx context.Context, v attr.Value) string {
 	text, isText := v.(basetypes.StringValuable)
 	switch {

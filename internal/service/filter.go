@@ -2,15 +2,14 @@ package service
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	list "github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
@@ -115,18 +114,10 @@ func filterValues(ctx context.Context, config attributeReader, filters []Filter)
 	var diags diag.Diagnostics
 	all := FilterValues{}
 	for _, f := range filters {
-		if f.Bool {
-			var flag types.Bool
-			diags.Append(config.GetAttribute(ctx, path.Root(f.Name), &flag)...)
-			if !flag.IsNull() {
-				all[f.Name] = strconv.FormatBool(flag.ValueBool())
-			}
-			continue
-		}
-		var text *string
-		diags.Append(config.GetAttribute(ctx, path.Root(f.Name), &text)...)
-		if text != nil {
-			all[f.Name] = *text
+		var value attr.Value
+		diags.Append(config.GetAttribute(ctx, path.Root(f.Name), &value)...)
+		if value != nil && !value.IsNull() {
+			all[f.Name] = shown(ctx, value)
 		}
 	}
 	return all, diags
