@@ -40,6 +40,16 @@ func Flatten(model, response any) {
 	})
 }
 
+// ExpandStrings sets the string fields of a request body from an object, by their json tags.
+func ExpandStrings(body any, o types.Object) {
+	attributes := o.Attributes()
+	eachField(reflect.ValueOf(body).Elem(), func(name string, field reflect.Value) {
+		if text, ok := attributes[name].(types.String); ok {
+			field.SetString(text.ValueString())
+		}
+	})
+}
+
 // object returns an object with the values of a model or of an API response. Attributes
 // that it does not have are null.
 func object(ctx context.Context, attributes map[string]attr.Type, source any) types.Object {

@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -147,27 +145,12 @@ func attributes() map[string]schema.Attribute {
 	}
 }
 
-// contact is the attribute contact_info; each of its attributes is required.
-type contact struct {
-	Address1     string `tfsdk:"address_1"`
-	City         string `tfsdk:"city"`
-	Country      string `tfsdk:"country"`
-	Email        string `tfsdk:"email"`
-	FirstName    string `tfsdk:"first_name"`
-	LastName     string `tfsdk:"last_name"`
-	Organization string `tfsdk:"organization"`
-	Phone        string `tfsdk:"phone"`
-	State        string `tfsdk:"state"`
-	Zip          string `tfsdk:"zip"`
-}
-
-func expandContact(ctx context.Context, o types.Object, diags *diag.Diagnostics) api.ContactInfo {
-	var c contact
-	diags.Append(o.As(ctx, &c, basetypes.ObjectAsOptions{})...)
-	if code, err := api.CheckCountry(c.Country); err == nil {
-		c.Country = code
+func expandContact(contact types.Object) (body api.ContactInfo) {
+	service.ExpandStrings(&body, contact)
+	if code, err := api.CheckCountry(body.Country); err == nil {
+		body.Country = code
 	}
-	return api.ContactInfo(c)
+	return body
 }
 
 // contactAttribute returns the schema of contact_info.

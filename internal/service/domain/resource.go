@@ -133,12 +133,8 @@ func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 }
 
 func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
-	registrant := expandContact(ctx, a.plan.ContactInfo, diags)
-	if diags.HasError() {
-		return
-	}
 	workspaceID := a.workspace(ctx)
-	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), api.PurchaseDomainsBody{WorkspaceID: workspaceID, ContactInfo: registrant})
+	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), api.PurchaseDomainsBody{WorkspaceID: workspaceID, ContactInfo: expandContact(a.plan.ContactInfo)})
 	switch {
 	case err != nil:
 		addPurchaseError(diags, err, a.plan)
