@@ -53,25 +53,6 @@ type Workspace struct {
 // Identity implements [Object].
 func (w Workspace) Identity() Identity { return Identity{w.AccountID, "workspace", w.ID, w.Name} }
 
-// AccountReader reads accounts and workspaces.
-type AccountReader interface {
-	Account(id string) (Account, error)
-	// Accounts returns every account, by creation time.
-	Accounts() ([]Account, error)
-	Workspace(accountID, id string) (Workspace, error)
-	Workspaces(accountID string, within Within, s Slice) (items []Workspace, total int, err error)
-}
-
-// AccountWriter writes accounts and workspaces.
-type AccountWriter interface {
-	CreateAccount(a *Account) error
-	UpdateAccount(id string, change func(*Account) error) (Account, error)
-	// DeleteAccount deletes an account with all that is in it; only the account is reported.
-	// What was bought must be gone already.
-	DeleteAccount(id string) error
-	CreateWorkspace(w *Workspace) error
-}
-
 // Feedback is product feedback as it was submitted. Optional fields may be empty.
 type Feedback struct {
 	ID, AccountID                 string
@@ -86,8 +67,3 @@ type Feedback struct {
 
 // Identity implements [Object].
 func (f Feedback) Identity() Identity { return Identity{f.AccountID, "feedback", f.ID, f.Title} }
-
-// FeedbackWriter writes feedback.
-type FeedbackWriter interface {
-	CreateFeedback(f *Feedback) error
-}

@@ -59,19 +59,3 @@ type AuditFilter struct {
 	// Limit selects the newest of those; 0 selects all.
 	Limit int
 }
-
-// AuditReader reads the audit log.
-type AuditReader interface {
-	// EachAuditEntry calls fn for each entry, the newest last, until it returns an error.
-	EachAuditEntry(f AuditFilter, fn func(AuditEntry) error) error
-}
-
-// AuditWriter writes the audit log.
-type AuditWriter interface {
-	// AddAuditEntry adds an entry. Its ID and CreatedAt are set when it is read.
-	AddAuditEntry(e *AuditEntry) error
-	// DeleteAuditEntries deletes the oldest n entries before a time of an account, or of all
-	// with "", and returns how many there were. The entry that was added last stays, so that
-	// no id is used again. It is not reported to the observer.
-	DeleteAuditEntries(accountID string, before time.Time, n int) (int, error)
-}

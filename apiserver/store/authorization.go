@@ -38,21 +38,3 @@ type AuthorizationFilter struct {
 	SubjectType, SubjectID, GrantKind, CapabilityKey string
 	IncludeRevoked                                   bool
 }
-
-// AuthorizationReader reads grants.
-type AuthorizationReader interface {
-	Authorization(accountID, id string) (Authorization, error)
-	Authorizations(accountID string, f AuthorizationFilter) ([]Authorization, error)
-	// GrantsOf returns the grants of any of the subjects that are not revoked.
-	GrantsOf(accountID string, subjects []Subject) ([]Authorization, error)
-	// AuthorizationVersion returns a number that identifies the state of all accounts, grants
-	// and service accounts, apart from their last uses. No other state has it, not even one that
-	// was rolled back.
-	AuthorizationVersion() (int64, error)
-}
-
-// AuthorizationWriter writes grants.
-type AuthorizationWriter interface {
-	CreateAuthorization(a *Authorization) error
-	UpdateAuthorization(accountID, id string, change func(*Authorization) error) (Authorization, error)
-}

@@ -50,23 +50,3 @@ type DedicatedIPFilter struct {
 	Now         time.Time
 	CountryCode string
 }
-
-// DedicatedIPReader reads dedicated IPs and options.
-type DedicatedIPReader interface {
-	DedicatedIP(accountID, id string) (DedicatedIP, error)
-	DedicatedIPs(accountID string, f DedicatedIPFilter, s Slice) (items []DedicatedIP, total int, err error)
-	DedicatedIPOption(accountID, id string) (DedicatedIPOption, error)
-	DedicatedIPOptions(accountID string, s Slice) (items []DedicatedIPOption, total int, err error)
-	// DomainsOfDedicatedIP returns the ids of the domains that use it.
-	DomainsOfDedicatedIP(accountID, id string) ([]string, error)
-}
-
-// DedicatedIPWriter writes dedicated IPs and options.
-type DedicatedIPWriter interface {
-	// CreateDedicatedIP claims the addresses of d. It returns an *ExistsError if a dedicated IP
-	// of any account has one of them.
-	CreateDedicatedIP(d *DedicatedIP) error
-	// DeleteDedicatedIP releases the addresses for their option.
-	DeleteDedicatedIP(accountID, id string) error
-	CreateDedicatedIPOption(o *DedicatedIPOption) error
-}

@@ -38,20 +38,3 @@ type DNSRecordFilter struct {
 	// system-managed ones and those with a purpose.
 	Special bool
 }
-
-// DNSRecordReader reads DNS records.
-type DNSRecordReader interface {
-	DNSRecord(accountID string, id int64) (DNSRecord, error)
-	DNSRecords(accountID string, f DNSRecordFilter, s Slice) (items []DNSRecord, total int, err error)
-}
-
-// DNSRecordWriter writes DNS records.
-type DNSRecordWriter interface {
-	// CreateDNSRecord returns an *ExistsError with the id of an identical record, or with its
-	// own id if that is taken.
-	CreateDNSRecord(r *DNSRecord) error
-	// UpdateDNSRecord must leave the domain, the name, the type and SystemManaged
-	// alone. It returns an *ExistsError if the domain has an identical record.
-	UpdateDNSRecord(accountID string, id int64, change func(*DNSRecord) error) (DNSRecord, error)
-	DeleteDNSRecord(accountID string, id int64) error
-}

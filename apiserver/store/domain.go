@@ -50,34 +50,3 @@ type DomainFilter struct {
 	Search string
 	Within Within
 }
-
-// DomainReader reads domains.
-type DomainReader interface {
-	Domain(accountID, id string) (Domain, error)
-	// DomainByName finds an account's domain by its canonical name.
-	DomainByName(accountID, name string) (Domain, error)
-	// DomainTaken reports whether any account owns a canonical name.
-	DomainTaken(name string) (bool, error)
-	Domains(accountID string, f DomainFilter, s Slice) (items []Domain, total int, err error)
-	// DomainsOfPurchase returns the domains of a purchase, in any account.
-	DomainsOfPurchase(batchID string) ([]Domain, error)
-	// HideUnpaid hides from later reads the domains that were created at or before a time and
-	// are not paid for, with all that is in them. UnpaidDomains still returns them.
-	HideUnpaid(before time.Time)
-	// UnpaidDomains returns the unpaid domains that were created at or before a time. An empty
-	// accountID or name selects all.
-	UnpaidDomains(accountID, name string, before time.Time) ([]Domain, error)
-}
-
-// DomainWriter writes domains.
-type DomainWriter interface {
-	// CreateDomain returns an *ExistsError if any account owns the name.
-	CreateDomain(d *Domain) error
-	// UpdateDomain must leave the name alone.
-	UpdateDomain(accountID, id string, change func(*Domain) error) (Domain, error)
-	// DeleteDomain deletes the domain with its DNS records, and the master passwords and
-	// forwarding rules of its scope. It must have no mailboxes. Those of other domains lose
-	// their aliases in it. The confirmed rules of every account to addresses in it become
-	// pending; of an unpaid domain, only those to the aliases.
-	DeleteDomain(accountID, id string, at time.Time) error
-}

@@ -50,20 +50,3 @@ type ForwardingFilter struct {
 	VerificationState string
 	Now               time.Time
 }
-
-// ForwardingReader reads forwarding rules.
-type ForwardingReader interface {
-	Forwarding(accountID, id string) (Forwarding, error)
-	// ForwardingByLink finds the rule of a verification link, in any account.
-	ForwardingByLink(linkHash []byte) (Forwarding, error)
-	ForwardingRules(accountID string, f ForwardingFilter, s Slice) (items []Forwarding, total int, err error)
-}
-
-// ForwardingWriter writes forwarding rules.
-type ForwardingWriter interface {
-	CreateForwarding(f *Forwarding) error
-	// UpdateForwarding must leave the scope alone. It returns an *ExistsError if the scope has
-	// another rule to the target.
-	UpdateForwarding(accountID, id string, change func(*Forwarding) error) (Forwarding, error)
-	DeleteForwarding(accountID, id string) error
-}

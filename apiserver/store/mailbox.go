@@ -54,29 +54,3 @@ type Position struct {
 
 // Position returns the mailbox's place in the order.
 func (m Mailbox) Position() Position { return Position{m.CreatedAt, m.ID} }
-
-// MailboxReader reads mailboxes.
-type MailboxReader interface {
-	Mailbox(accountID, id string) (Mailbox, error)
-	// MailboxByAddress returns the mailbox with a primary address or an alias, given
-	// in canonical form.
-	MailboxByAddress(accountID, localPart, domainName string) (Mailbox, error)
-	Mailboxes(accountID string, f MailboxFilter, s Slice) (items []Mailbox, total int, err error)
-	// EachMailbox calls fn for each mailbox, in order, until it returns an error.
-	EachMailbox(accountID string, f MailboxFilter, fn func(Mailbox) error) error
-}
-
-// MailboxWriter writes mailboxes.
-type MailboxWriter interface {
-	// CreateMailbox returns ErrNotFound if the account lacks the domain of the mailbox or of an
-	// alias, and an *ExistsError with the id of the mailbox that has one of the addresses.
-	CreateMailbox(m *Mailbox) error
-	// CreateMailboxes creates at most limit mailboxes of one domain without aliases, in order,
-	// and leaves out each whose address exists. It returns which it created.
-	CreateMailboxes(mailboxes []*Mailbox, limit int) (created map[*Mailbox]bool, err error)
-	// UpdateMailbox must leave the domain, the local part and the aliases alone.
-	UpdateMailbox(accountID, id string, change func(*Mailbox) error) (Mailbox, error)
-	// DeleteMailbox deletes a mailbox with its aliases. The internal forwarding rules to its
-	// addresses become pending.
-	DeleteMailbox(accountID, id string, at time.Time) error
-}

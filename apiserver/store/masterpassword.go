@@ -27,18 +27,3 @@ type ScopedFilter struct {
 	Search string
 	Within Within
 }
-
-// MasterPasswordReader reads master passwords.
-type MasterPasswordReader interface {
-	MasterPassword(accountID, id string) (MasterPassword, error)
-	MasterPasswords(accountID string, f ScopedFilter, s Slice) (items []MasterPassword, total int, err error)
-}
-
-// MasterPasswordWriter writes master passwords.
-type MasterPasswordWriter interface {
-	CreateMasterPassword(p *MasterPassword) error
-	// UpdateMasterPassword must leave the scope alone. It returns an *ExistsError if the scope
-	// has another one of that name.
-	UpdateMasterPassword(accountID, id string, change func(*MasterPassword) error) (MasterPassword, error)
-	DeleteMasterPassword(accountID, id string) error
-}

@@ -21,20 +21,3 @@ type ServiceAccount struct {
 func (s ServiceAccount) Identity() Identity {
 	return Identity{s.AccountID, "service_account", s.ID, s.Name}
 }
-
-// ServiceAccountReader reads service accounts.
-type ServiceAccountReader interface {
-	ServiceAccount(accountID, id string) (ServiceAccount, error)
-	// ServiceAccountByPublicID finds the credential of a token, in any account.
-	ServiceAccountByPublicID(publicID string) (ServiceAccount, error)
-	ServiceAccounts(accountID string, s Slice) (items []ServiceAccount, total int, err error)
-}
-
-// ServiceAccountWriter writes service accounts.
-type ServiceAccountWriter interface {
-	CreateServiceAccount(a *ServiceAccount) error
-	UpdateServiceAccount(accountID, id string, change func(*ServiceAccount) error) (ServiceAccount, error)
-	// TouchServiceAccount records a use, unless a later one is recorded. It is not
-	// reported to the observer.
-	TouchServiceAccount(id string, at time.Time) error
-}

@@ -64,59 +64,6 @@ func AccountOf(ctx context.Context) string {
 	return id
 }
 
-// Reader reads one snapshot, in one goroutine, until the function that it was passed to returns.
-type Reader interface {
-	AccountReader
-	ServiceAccountReader
-	AuthorizationReader
-	MasterPasswordReader
-	ForwardingReader
-	MailboxReader
-	DomainReader
-	DNSRecordReader
-	DedicatedIPReader
-	IdempotencyReader
-	AuditReader
-	MailReader
-	TokenBucketReader
-}
-
-// Tx reads and writes in one transaction, in one goroutine.
-//
-// A Create method sets the object's CreatedAt and UpdatedAt to its CreatedAt, or to just after
-// the newest object of the kind in the account if that is later. Creation times therefore ascend
-// in the order of commits, and reading page after page misses no object. It returns an
-// *ExistsError if something unique exists already.
-//
-// An Update method reads an object, calls change with it, and writes it if that has changed it.
-// change must leave alone the object's id, account and creation time and what the method names,
-// and must replace slices and pointers instead of writing through them. Update returns change's
-// error and then writes nothing. It returns the object as it was written, and with an
-// *ExistsError as it would have been.
-type Tx interface {
-	Reader
-	// Observe registers the function that is called after each change to an object of an
-	// account. It may read from the transaction.
-	Observe(fn func(Change))
-	AccountWriter
-	ServiceAccountWriter
-	AuthorizationWriter
-	MasterPasswordWriter
-	ForwardingWriter
-	MailboxWriter
-	DomainWriter
-	DNSRecordWriter
-	DedicatedIPWriter
-	IdempotencyWriter
-	FeedbackWriter
-	AuditWriter
-	MailWriter
-	TokenBucketWriter
-	ServerWriter
-	// Clear deletes every account with all that is in it, and what belongs to no account.
-	Clear() error
-}
-
 // Object is an object of an account, such as a [Mailbox].
 type Object interface {
 	Identity() Identity

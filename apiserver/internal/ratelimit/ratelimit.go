@@ -29,7 +29,7 @@ type Usage struct {
 }
 
 // TakeStored takes a request out of a bucket in the store, in the transaction that it limits.
-func (l Limit) TakeStored(tx store.TokenBucketWriter, bucket string, now time.Time) (u Usage, err error) {
+func (l Limit) TakeStored(tx store.Tx, bucket string, now time.Time) (u Usage, err error) {
 	err = tx.UpdateTokenBucket(bucket, now, func(fullAt time.Time) time.Time {
 		u, fullAt = l.take(fullAt, now)
 		return fullAt

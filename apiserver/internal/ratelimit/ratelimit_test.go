@@ -67,7 +67,7 @@ func TestFullBucketsAreEvicted(t *testing.T) {
 
 // bucket is a store with one token bucket.
 type bucket struct {
-	store.TokenBucketWriter
+	store.Tx
 	fullAt time.Time
 }
 
