@@ -134,7 +134,6 @@ type Options struct {
 // Service is the API's implementation. It is safe for concurrent use.
 type Service struct {
 	store       store.Store
-	db          store.Store // as it is in the Options
 	http        *httpapi.Handler
 	accounts    bootstrap.Accounts
 	rules       *account.Rules
@@ -167,7 +166,7 @@ func New(o Options) (*Service, error) {
 	publicURL := strings.TrimSuffix(cmp.Or(o.PublicURL, "http://localhost:8080"), "/")
 	source := random.New(o.Random)
 
-	s := &Service{db: o.Store, outbox: new(mail.Outbox)}
+	s := &Service{outbox: new(mail.Outbox)}
 	s.store = audit.NewStore(&outageLog{Store: o.Store, log: log}, now, httpapi.Origin)
 	s.accounts = bootstrap.Accounts{Store: s.store, Now: now, Random: source}
 	s.lastUses = auth.NewLastUses(s.store, log)
@@ -379,18 +378,11 @@ func (s *Service) forget() {
 	s.idempotency.Reset()
 }
 
-// ErrNoSnapshots is returned by Snapshot for a store that has none.
-var ErrNoSnapshots = errors.New("only an SQL database has snapshots")
-
 // Snapshot returns a function that restores what the service has now: all data, the Outbox and
 // the settings of fixtures. No request may be in flight for that.
 func (s *Service) Snapshot(ctx context.Context) (restore func(context.Context) error, err error) {
-	db, ok := s.db.(store.Snapshotter)
-	if !ok {
-		return nil, ErrNoSnapshots
-	}
 	messages, limits := s.outbox.Messages(), s.rules.Settings.Get()
-	rows, err := db.Snapshot(ctx)
+	rows, err := s.store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

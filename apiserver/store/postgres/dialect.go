@@ -32,7 +32,7 @@ var dialect = sqlstore.Dialect{
 	Elements:   `SELECT value FROM jsonb_array_elements_text(%s::text::jsonb)`,
 	Hidden:     `%s`,
 	SkipLocked: ` FOR UPDATE SKIP LOCKED`,
-	Columns: `SELECT a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(array_position(i.indkey::int2[], a.attnum), -1) + 1
+	Columns: `SELECT a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(a.attnum = ANY (i.indkey), false)
 		FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
 		WHERE a.attrelid = '%s'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
 	// Others can read meanwhile. The transaction may wait for as long as the caller wants.

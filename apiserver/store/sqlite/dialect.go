@@ -25,7 +25,7 @@ var dialect = sqlstore.Dialect{
 		WHERE type <> 'index' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`,
 	Elements: `SELECT value FROM json_each(%s)`,
 	Hidden:   `+%s`,
-	Columns:  `SELECT name, 0, "notnull", pk FROM pragma_table_info('%s') ORDER BY cid`,
+	Columns:  `SELECT name, 0, "notnull", pk > 0 FROM pragma_table_info('%s') ORDER BY cid`,
 }
 
 // schemaVersion refuses the database of another program.

@@ -49,9 +49,8 @@ type copiedTable struct {
 }
 
 type copiedColumn struct {
-	name          string
-	bool, notNull bool
-	key           int
+	name                 string
+	bool, notNull, inKey bool
 }
 
 // tables returns the tables of a database, each after those to which it refers.
@@ -60,7 +59,7 @@ func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, er
 	for _, name := range slices.Backward(Tables()) {
 		t := copiedTable{name: name}
 		t.columns, err = scan(r, fmt.Sprintf(s.dialect.Columns, name), nil, func(c *copiedColumn) []any {
-			return []any{&c.name, &c.bool, &c.notNull, &c.key}
+			return []any{&c.name, &c.bool, &c.notNull, &c.inKey}
 		})
 		if err == nil {
 			t.rows, err = only(column[int64](r, `SELECT COUNT(*) FROM `+name))
@@ -134,12 +133,10 @@ func (t copiedTable) names() (names []string) {
 func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) error) (string, error) {
 	var places []int // of the key's columns
 	var keys []string
-	for n := 1; ; n++ {
-		i := slices.IndexFunc(t.columns, func(c copiedColumn) bool { return c.key == n })
-		if i < 0 {
-			break
+	for i, c := range t.columns {
+		if c.inKey {
+			places, keys = append(places, i), append(keys, c.name)
 		}
-		places, keys = append(places, i), append(keys, t.columns[i].name)
 	}
 	selection, key := `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name, strings.Join(keys, ", ")
 	end := ` ORDER BY ` + key + ` LIMIT ` + strconv.Itoa(copyChunk)
@@ -255,9 +252,7 @@ func scanAll(ctx context.Context, q Querier, query string, args []any, columns i
 	return all, rows.Err()
 }
 
-var _ store.Snapshotter = (*Store)(nil)
-
-// Snapshot implements store.Snapshotter. The rows are in memory.
+// Snapshot implements store.Store.
 func (s *Store) Snapshot(ctx context.Context) (restore func(context.Context) error, err error) {
 	var tables []copiedTable
 	var rows [][][]any // by table

@@ -61,8 +61,8 @@ type Dialect struct {
 	// SkipLocked ends a SELECT that locks its rows and leaves out those that others have locked.
 	// It and Freeze are "" for an engine that runs one update at a time.
 	SkipLocked string
-	// Columns is the pattern of a query of the columns of a table in order: the name, whether it
-	// is a boolean, whether it is NOT NULL, and its number in the primary key or 0.
+	// Columns is the pattern of a query of the columns of a table in order: the name, and whether
+	// it is a boolean, NOT NULL, and in the primary key.
 	Columns string
 	// Freeze is the pattern of a statement that makes other updates of tables wait for this one.
 	Freeze string

@@ -76,10 +76,7 @@ func testClear(h *harness) {
 
 // Restore checks in an empty store that a snapshot has everything, and that new rows get new ids
 // after it is restored. Run leaves it out, because its statements read whole tables.
-func Restore(t *testing.T, s interface {
-	store.Store
-	store.Snapshotter
-}) {
+func Restore(t *testing.T, s store.Store) {
 	h := &harness{T: t, store: s}
 	kept := h.full("a.example")
 	content := func() string {
