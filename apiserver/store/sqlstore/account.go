@@ -85,7 +85,7 @@ func lockOwners[T any](r *reader, tbl *table[T], items []T) (outdated bool) {
 	if tbl.name == accountsTable {
 		owner = tbl.id
 	}
-	if r.locker == nil || tbl.shared || owner < 0 {
+	if r.locker == nil || owner < 0 {
 		return false
 	}
 	for i := range items {

@@ -74,7 +74,7 @@ func lowerASCII(s string) string {
 func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
 	t.lockAccount(e.AccountID)
 	columns := auditEntries.names[1:] // the database assigns the id
-	return t.exec(insertion(auditEntries.name, "", columns), auditEntries.written(e)[1:]...)
+	return t.exec(insertion(auditEntries.name, columns), auditEntries.written(e)[1:]...)
 }
 
 func (t *tx) DeleteAuditEntries(accountID string, before time.Time, n int) (int, error) {

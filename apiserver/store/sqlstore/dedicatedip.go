@@ -4,7 +4,7 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 var dedicatedIPs = newTable(table[store.DedicatedIP]{name: "dedicated_ips"})
 
-var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{name: "dedicated_ip_options", skipped: []string{"Claimed"}})
+var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{name: "dedicated_ip_options", elsewhere: map[string]string{"Claimed": ""}})
 
 func (r *reader) DedicatedIP(accountID, id string) (store.DedicatedIP, error) {
 	return get(r, dedicatedIPs, accountID, id)

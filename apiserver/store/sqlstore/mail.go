@@ -6,7 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue", shared: true})
+var mailQueue = newTable(table[store.QueuedMessage]{name: "mail_queue"})
 
 func (r *reader) NextMessageDue() (time.Time, error) {
 	return only(column[time.Time](r, `SELECT due_at FROM mail_queue ORDER BY due_at LIMIT 1`))
@@ -24,7 +24,8 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error {
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
-	claimed, err := collect(&t.reader, mailQueue, w, ` ORDER BY t.due_at, t.forwarding_id LIMIT `+t.dialect.hidden(w.bind(n))+t.dialect.SkipLocked)
+	end := ` ORDER BY t.due_at, t.forwarding_id LIMIT ` + t.dialect.hidden(w.bind(n)) + t.dialect.SkipLocked
+	claimed, err := query(&t.reader, mailQueue, mailQueue.name+` t`+w.text+end, w.args)
 	if err != nil {
 		return nil, err
 	}

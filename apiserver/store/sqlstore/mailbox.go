@@ -13,9 +13,9 @@ import (
 var mailboxes = newTable(table[store.Mailbox]{
 	name:    "mailboxes",
 	derived: "search_text", derive: mailboxSearchText,
-	visible: func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
-	joined:  map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
-	joins:   ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
+	visible:   func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
+	elsewhere: map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
+	joins:     ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
 })
 
 func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {

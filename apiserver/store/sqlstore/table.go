@@ -16,11 +16,10 @@ import (
 // table maps the objects of a type to the rows of a table, whose columns columnsOf describes.
 type table[T any] struct {
 	name string
-	// joined are the fields that come from columns of other tables, and are never written.
-	joined map[string]string
-	joins  string
-	// skipped are fields without a column.
-	skipped []string
+	// elsewhere are the fields that are never written: each is read from a column of joins, or not
+	// at all if that is "".
+	elsewhere map[string]string
+	joins     string
 	// optional is a column that is NULL if its field is empty, for a foreign key.
 	optional string
 	// derived is a column that derive computes, and that is never read.
@@ -31,8 +30,6 @@ type table[T any] struct {
 	unique func(*where, *T) *where
 	// visible leaves out the rows that get, page and each don't return.
 	visible func(*where) *where
-	// shared means that updates need not lock the account of a row that they change.
-	shared bool
 
 	columns []tableColumn // first those of the table, then those that are joined
 	names   []string      // of the table's
@@ -48,16 +45,12 @@ func newTable[T any](t table[T]) *table[T] {
 	if t.visible == nil {
 		t.visible = func(w *where) *where { return w }
 	}
-	own, joined := columnsOf(reflect.TypeFor[T](), "", t.skipped, t.joined)
+	own, joined := columnsOf(reflect.TypeFor[T](), "", t.elsewhere)
 	t.columns = append(own, joined...)
 	var read []string
 	for _, c := range own {
 		t.names = append(t.names, c.name)
-		if c.name == t.optional {
-			read = append(read, "COALESCE(t."+c.name+", '')")
-		} else {
-			read = append(read, "t."+c.name)
-		}
+		read = append(read, "t."+c.name)
 	}
 	for _, c := range joined {
 		read = append(read, c.name)
@@ -68,10 +61,10 @@ func newTable[T any](t table[T]) *table[T] {
 	if t.derived != "" {
 		t.stores = append(t.stores, t.derived)
 	}
-	t.insertion = insertion(t.name, t.optional, t.stores) + ` ON CONFLICT DO NOTHING RETURNING created_at`
+	t.insertion = insertion(t.name, t.stores) + ` ON CONFLICT DO NOTHING RETURNING created_at`
 	var set []string
 	for i, c := range t.stores {
-		set = append(set, c+" = "+placeholder(i, c == t.optional))
+		set = append(set, c+" = "+placeholder(i))
 	}
 	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
@@ -79,20 +72,14 @@ func newTable[T any](t table[T]) *table[T] {
 	return &t
 }
 
-// placeholder returns the placeholder of the argument with an index. An optional one is NULL if it
-// is empty.
-func placeholder(index int, isOptional bool) string {
-	if isOptional {
-		return "NULLIF($" + strconv.Itoa(index+1) + ", '')"
-	}
-	return "$" + strconv.Itoa(index+1)
-}
+// placeholder returns the placeholder of the argument with an index.
+func placeholder(index int) string { return "$" + strconv.Itoa(index+1) }
 
 // insertion returns a statement that inserts a row. created_at becomes the argument, or
 // just after the newest of the account; updated_at is no argument, and becomes the same.
-func insertion(table, optional string, columns []string) string {
+func insertion(table string, columns []string) string {
 	given := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == "updated_at" })
-	argument := func(column string) string { return placeholder(slices.Index(given, column), column == optional) }
+	argument := func(column string) string { return placeholder(slices.Index(given, column)) }
 	values := make([]string, len(columns))
 	for i, c := range columns {
 		if values[i] = argument(c); c == "created_at" || c == "updated_at" {
@@ -115,15 +102,16 @@ type tableColumn struct {
 // columnsOf returns the columns of a type's fields, named in snake case: CreatedAt is
 // created_at. A time and a struct with JSON tags have one column, any other struct one for
 // each of its fields: State has state_status and so on.
-func columnsOf(t reflect.Type, prefix string, skipped []string, elsewhere map[string]string) (own, joined []tableColumn) {
+func columnsOf(t reflect.Type, prefix string, elsewhere map[string]string) (own, joined []tableColumn) {
 	for f := range t.Fields() {
 		name := prefix + snakeCase(f.Name)
+		column, isElsewhere := elsewhere[f.Name]
 		switch {
-		case slices.Contains(skipped, f.Name):
-		case elsewhere[f.Name] != "":
-			joined = append(joined, tableColumn{elsewhere[f.Name], f.Index})
+		case column != "":
+			joined = append(joined, tableColumn{column, f.Index})
+		case isElsewhere:
 		case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]() && f.Type.Field(0).Tag == "":
-			parts, _ := columnsOf(f.Type, name+"_", nil, nil)
+			parts, _ := columnsOf(f.Type, name+"_", nil)
 			for _, c := range parts {
 				own = append(own, tableColumn{c.name, slices.Concat(f.Index, c.index)})
 			}
@@ -150,6 +138,9 @@ func (tbl *table[T]) fields(v *T) []any {
 	fields := make([]any, len(tbl.columns))
 	for i, c := range tbl.columns {
 		fields[i] = stored(object.FieldByIndex(c.index).Addr().Interface())
+		if c.name == tbl.optional {
+			fields[i] = optionalText{fields[i].(*string)}
+		}
 	}
 	return fields
 }
@@ -175,10 +166,7 @@ func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
 }
 
 // inOrder is the order of every list.
-const (
-	inOrder   = ` ORDER BY t.created_at, t.id`
-	inReverse = ` ORDER BY t.created_at DESC, t.id DESC`
-)
+const inOrder = ` ORDER BY t.created_at, t.id`
 
 func get[T any](r *reader, tbl *table[T], accountID string, id any) (T, error) {
 	return one(r, tbl, tbl.byID(r, accountID, id))
@@ -213,27 +201,11 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 	}
 	w.nothingUnpaid = !hidden
 	w = tbl.visible(w)
-	var items []T
-	if s.Offset == 0 {
-		if items, err = slice(r, tbl, w, inOrder, s); err != nil {
-			return nil, 0, err
-		}
-		if n := len(items); n < s.Limit {
-			return items, n, nil // the only page
-		}
+	items, err := slice(r, tbl, w, s)
+	if err != nil || s.Offset == 0 && len(items) < s.Limit { // it is the only page
+		return items, len(items), err
 	}
 	total, err := count(r, tbl, w)
-	if err != nil || s.Offset == 0 || s.Offset >= total {
-		return items, total, err
-	}
-	s.Limit = min(s.Limit, total-s.Offset)
-	if s.Offset < total/2 {
-		items, err = slice(r, tbl, w, inOrder, s)
-	} else {
-		s.Offset = total - s.Offset - s.Limit
-		items, err = slice(r, tbl, w, inReverse, s)
-		slices.Reverse(items)
-	}
 	return items, total, err
 }
 
@@ -245,19 +217,19 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
-// slice returns a slice of the objects that w selects in an order. It is cut before the
+// slice returns a slice of the objects that w selects, in order. It is cut before the
 // joins, so that a skipped row costs one step in the index. The limit is hidden from SQLite's
 // planner, which would prepare the statement again for each limit.
-func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
+func slice[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
 	w = w.clone()
-	end := order + ` LIMIT ` + r.dialect.hidden(w.bind(s.Limit))
+	end := inOrder + ` LIMIT ` + r.dialect.hidden(w.bind(s.Limit))
 	if s.Offset > 0 {
 		end += ` OFFSET ` + w.bind(s.Offset)
 	}
 	if tbl.joins == "" {
 		return collect(r, tbl, w, end)
 	}
-	return query(r, tbl, `(SELECT * FROM `+tbl.name+` t`+w.text+end+`) t`+tbl.joins+order, w.args)
+	return query(r, tbl, `(SELECT * FROM `+tbl.name+` t`+w.text+end+`) t`+tbl.joins+inOrder, w.args)
 }
 
 // each calls fn for every object that w selects, in order, until it returns an error. It reads
@@ -265,7 +237,7 @@ func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slic
 func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
 	w = tbl.visible(w)
 	for rest := w; ; {
-		items, err := slice(r, tbl, rest, inOrder, store.Slice{Limit: chunk})
+		items, err := slice(r, tbl, rest, store.Slice{Limit: chunk})
 		if err != nil {
 			return err
 		}
