@@ -195,10 +195,12 @@ func (c *Call) expire(tx store.Tx, accountID, name string) error {
 // them. Only a fixture can have given one mailboxes.
 func DeleteOverdue(tx store.Tx, accountID, name string, now time.Time) error {
 	overdue, err := tx.UnpaidDomains(accountID, name, LastUnpaid(now))
-	if err != nil {
-		return err
-	}
-	for _, d := range overdue {
+	return cmp.Or(err, DeleteDomains(tx, overdue, now))
+}
+
+// DeleteDomains deletes domains with all that is in them.
+func DeleteDomains(tx store.Tx, domains []store.Domain, now time.Time) error {
+	for _, d := range domains {
 		mailboxes, _, err := tx.Mailboxes(d.AccountID, store.MailboxFilter{DomainID: d.ID}, store.Slice{Limit: math.MaxInt32})
 		if err != nil {
 			return err

@@ -12,7 +12,8 @@ import (
 
 // A service account inherits its creator's grants, never more.
 var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
-	a, token := auth.NewServiceAccount(c.Rules.Random, c.Caller.AccountID, in.Body.Name, c.Arrival)
+	token := auth.NewToken(c.Rules.Random)
+	a := auth.NewServiceAccount(token, c.Rules.Random.ID(), c.Caller.AccountID, in.Body.Name, c.Arrival)
 	a.CreatedByUserID = c.Caller.UserID
 	var err error
 	if a.ExpiresAt, err = timeInBody(in.Body.ExpiresAt, time.Time{}, in.Body.Timely(c.Arrival)); err != nil {
@@ -30,7 +31,7 @@ var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.Crea
 			return nil, err
 		}
 	}
-	return &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(a), Token: token}, nil
+	return &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(a), Token: token.String()}, nil
 })
 
 // limitExpiry keeps a service account from outliving the one that creates it, whose expiry is

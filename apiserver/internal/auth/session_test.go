@@ -40,7 +40,7 @@ func TestForgedSessions(t *testing.T) {
 func TestSignIn(t *testing.T) {
 	w := newWorld(t)
 	wrong := Token{PublicID: w.token.PublicID, secret: "wrong"}
-	for _, token := range []string{"", "mhsa_x", newToken(random.New(nil)).String(), wrong.String()} {
+	for _, token := range []string{"", "mhsa_x", NewToken(random.New(nil)).String(), wrong.String()} {
 		sealed, err := w.SealSession(t.Context(), token, time.Hour)
 		assert.Check(t, err != nil && sealed == "", "the token %q has the session %q, %v", token, sealed, err)
 	}

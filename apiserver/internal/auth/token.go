@@ -29,7 +29,8 @@ type Token struct {
 	secret   string
 }
 
-func newToken(source *random.Source) Token {
+// NewToken returns a new token.
+func NewToken(source *random.Source) Token {
 	return Token{
 		PublicID: SecretEncoding.EncodeToString(source.Bytes(publicIDBytes)),
 		secret:   SecretEncoding.EncodeToString(source.Bytes(tokenSecretBytes)),
@@ -64,26 +65,20 @@ func parseToken(s string) (Token, bool) {
 	return t, t.String() == s
 }
 
-// NewServiceAccount returns a service account with its token. Only a hash of the token is
-// stored.
-func NewServiceAccount(source *random.Source, accountID, name string, at time.Time) (store.ServiceAccount, string) {
-	token := newToken(source)
-	return serviceAccountOf(token, source.ID(), accountID, name, at), token.String()
-}
-
-// NewServiceAccountWithToken is NewServiceAccount with a token that a test has chosen.
-func NewServiceAccountWithToken(source *random.Source, accountID, name, token string, at time.Time) (store.ServiceAccount, error) {
-	t, ok := parseToken(token)
-	if !ok {
-		if public, secret, _ := strings.Cut(strings.TrimPrefix(token, api.TokenPrefix+"_"), "_"); public != "" && secret != "" && !strings.Contains(secret, "_") {
-			return store.ServiceAccount{}, fmt.Errorf("the token needs a checksum at its end: %s", Token{public, secret})
-		}
-		return store.ServiceAccount{}, fmt.Errorf("a token has the form %s_NAME_SECRET, and a checksum at its end", api.TokenPrefix)
+// ChosenToken returns a token that a test has chosen.
+func ChosenToken(text string) (Token, error) {
+	t, ok := parseToken(text)
+	if ok {
+		return t, nil
 	}
-	return serviceAccountOf(t, source.ID(), accountID, name, at), nil
+	if public, secret, _ := strings.Cut(strings.TrimPrefix(text, api.TokenPrefix+"_"), "_"); public != "" && secret != "" && !strings.Contains(secret, "_") {
+		return t, fmt.Errorf("the token needs a checksum at its end: %s", Token{public, secret})
+	}
+	return t, fmt.Errorf("a token has the form %s_NAME_SECRET, and a checksum at its end", api.TokenPrefix)
 }
 
-func serviceAccountOf(token Token, id, accountID, name string, at time.Time) store.ServiceAccount {
+// NewServiceAccount returns a service account with a token, of which only a hash is stored.
+func NewServiceAccount(token Token, id, accountID, name string, at time.Time) store.ServiceAccount {
 	text := token.String()
 	return store.ServiceAccount{
 		ID: id, AccountID: accountID, Name: name, PublicID: token.PublicID, SecretHash: token.Hash(),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -159,6 +160,12 @@ func (a Accounts) Init(ctx context.Context, id, tokenName, chosen string) (accou
 		return "", "", notAnID(id)
 	}
 	id = api.CanonicalID(id)
+	owner := auth.NewToken(a.Random)
+	if chosen != "" {
+		if owner, err = auth.ChosenToken(chosen); err != nil {
+			return id, "", err
+		}
+	}
 	err = a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.InitAccount)
 		_, err := tx.Account(id)
@@ -167,20 +174,12 @@ func (a Accounts) Init(ctx context.Context, id, tokenName, chosen string) (accou
 		} else if err == nil {
 			err = refuseInUse(tx, id, a.Now())
 		}
-		switch {
-		case err != nil:
-		case chosen == "":
-			token, err = a.issueOwnerToken(tx, id, tokenName)
-		default:
-			token = chosen
-			var s store.ServiceAccount
-			if s, err = auth.NewServiceAccountWithToken(a.Random, id, tokenName, chosen, a.Now()); err == nil {
-				err = a.createOwner(tx, s)
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		return a.createOwner(tx, owner, id, tokenName)
 	})
-	return id, token, err
+	return id, owner.String(), err
 }
 
 // Delete is apiserver.Service.DeleteAccount.
@@ -212,43 +211,23 @@ func (a Accounts) Delete(ctx context.Context, id, operator string) error {
 	})
 }
 
+var everything = store.Slice{Limit: math.MaxInt32}
+
 // Empty deletes the domains and the dedicated IPs of an account, and the mailboxes of the domains.
 func (a Accounts) Empty(ctx context.Context, id string) error {
 	id = api.CanonicalID(id)
 	return a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.DeleteAccount)
-		var mailboxes []string
-		if err := tx.EachMailbox(id, store.MailboxFilter{}, func(m store.Mailbox) error {
-			mailboxes = append(mailboxes, m.ID)
-			return nil
-		}); err != nil {
+		domains, _, err := tx.Domains(id, store.DomainFilter{}, everything)
+		if err := cmp.Or(err, account.DeleteDomains(tx, domains, a.Now())); err != nil {
 			return err
 		}
-		for _, mailbox := range mailboxes {
-			if err := tx.DeleteMailbox(id, mailbox, a.Now()); err != nil {
-				return err
-			}
+		ips, _, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, everything)
+		for _, ip := range ips {
+			err = cmp.Or(err, tx.DeleteDedicatedIP(id, ip.ID))
 		}
-		for {
-			domains, _, err := tx.Domains(id, store.DomainFilter{}, store.Slice{Limit: api.MaxPageSize})
-			if err != nil || len(domains) == 0 {
-				return cmp.Or(err, releaseDedicatedIPs(tx, id))
-			}
-			for _, d := range domains {
-				if err := tx.DeleteDomain(id, d.ID, a.Now()); err != nil {
-					return err
-				}
-			}
-		}
+		return err
 	})
-}
-
-func releaseDedicatedIPs(tx store.Tx, id string) error {
-	ips, _, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, store.Slice{Limit: api.MaxPageSize})
-	for _, ip := range ips {
-		err = cmp.Or(err, tx.DeleteDedicatedIP(id, ip.ID))
-	}
-	return err
 }
 
 // refuseInUse returns an *AccountInUseError if a service account works and may do everything.
@@ -295,21 +274,17 @@ func (a Accounts) LogRestore(ctx context.Context, operator string) error {
 
 // IssueOwnerToken is apiserver.Service.IssueOwnerToken.
 func (a Accounts) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
+	owner := auth.NewToken(a.Random)
 	err = a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator, audit.IssueOwnerToken)
-		token, err = a.issueOwnerToken(tx, api.CanonicalID(accountID), name)
-		return err
+		return a.createOwner(tx, owner, api.CanonicalID(accountID), name)
 	})
-	return token, err
-}
-
-func (a Accounts) issueOwnerToken(tx store.Tx, accountID, name string) (string, error) {
-	s, token := auth.NewServiceAccount(a.Random, accountID, name, a.Now())
-	return token, a.createOwner(tx, s)
+	return owner.String(), err
 }
 
 // createOwner creates a service account with all grants of its account's owner.
-func (a Accounts) createOwner(tx store.Tx, s store.ServiceAccount) error {
+func (a Accounts) createOwner(tx store.Tx, token auth.Token, accountID, name string) error {
+	s := auth.NewServiceAccount(token, a.Random.ID(), accountID, name, a.Now())
 	s.CreatedByUserID = auth.OwnerSubject(s.AccountID).ID
 	if err := tx.CreateServiceAccount(&s); err != nil {
 		return err
