@@ -3,8 +3,6 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -37,26 +35,12 @@ func openError(path string, err error) error {
 		return fmt.Errorf("open %s: %w: %w", path, errNoDatabase, err)
 	case sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("open %s: it is damaged; restore a backup: %w", path, err)
-	case sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("the database file %s can't be opened: %w; check its owner and mode", path, cause(path, os.O_RDONLY, err))
-	case sqlite3.SQLITE_READONLY:
-		return fmt.Errorf("the database file %s can't be written: %w; check its owner and mode", path, cause(path, os.O_WRONLY, err))
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("the database file %s can't be opened; check that you may write it, its directory, and the -wal and -shm files beside it: %w", path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("open %s: another process has locked it, for instance mailhostd restore; try again when that has ended: %w", path, err)
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the database file %s can't be read or written; check its disk, which may be full: %w", path, err)
 	}
 	return fmt.Errorf("open %s: %w", path, err)
-}
-
-// cause adds the system's error, which SQLite does not return.
-func cause(path string, flag int, err error) error {
-	f, openErr := os.OpenFile(path, flag, 0)
-	if pathErr := new(fs.PathError); errors.As(openErr, &pathErr) {
-		return fmt.Errorf("%w (%w)", pathErr.Err, err)
-	}
-	if openErr == nil {
-		openErr = f.Close()
-	}
-	return errors.Join(fmt.Errorf("SQLite keeps a -wal and a -shm file beside it, and its directory and they must be writable too (%w)", err), openErr)
 }

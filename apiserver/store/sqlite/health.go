@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"sync/atomic"
-	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -19,10 +18,8 @@ import (
 type health struct {
 	path   string
 	opened os.FileInfo
-	// failure is the error of the last update if the file or the disk caused it, and probed when
-	// that was found, in Unix nanoseconds.
-	failure atomic.Pointer[error]
-	probed  atomic.Int64
+	// failing reports that the last update could not be kept because of the file or the disk.
+	failing atomic.Bool
 }
 
 // check returns a *store.LostError if the path does not lead to the open file.
@@ -46,11 +43,10 @@ func (h *health) lost(reason string) *store.LostError {
 // note records the outcome of an update and returns its error as explain does.
 func (h *health) note(err error, wrote bool) error {
 	switch err = h.explain(err); {
-	case err == nil && wrote && h.failure.Load() != nil:
-		h.failure.Store(nil)
+	case err == nil && wrote:
+		h.failing.Store(false)
 	case errors.Is(err, store.ErrUnavailable) && !isBusy(err): // a lock of another process is no fault of the file
-		h.probed.Store(time.Now().UnixNano())
-		h.failure.Store(&err)
+		h.failing.Store(true)
 	}
 	return err
 }
@@ -76,22 +72,12 @@ func (h *health) explain(err error) error {
 	return fmt.Errorf("%w: the database file %s can't be used: %s: %w", store.ErrUnavailable, h.path, advice, err)
 }
 
-// probeInterval is how often Ping tries an update after one has failed.
-const probeInterval = time.Second
-
 // Ping implements store.Store. After an update that could not be kept it tries one that changes
 // nothing: nobody sends updates to a store that is not ready. It does not wait for other
 // readers.
 func (s *Store) Ping(ctx context.Context) error {
 	w, h := s.engine.writer, &s.engine.health
-	if w != nil && h.check() != nil {
-		return w.update(ctx, rewrite) // fails, and empties the log
-	}
-	if failure := h.failure.Load(); failure != nil && w != nil {
-		then, now := h.probed.Load(), time.Now()
-		if now.Sub(time.Unix(0, then)).Abs() < probeInterval || !h.probed.CompareAndSwap(then, now.UnixNano()) {
-			return *failure
-		}
+	if w != nil && (h.failing.Load() || h.check() != nil) { // an update also empties the log of a moved file
 		if err := w.update(ctx, rewrite); err != nil {
 			return err
 		}
