@@ -30,7 +30,6 @@ var dialect = sqlstore.Dialect{
 		UNION ALL SELECT 'trigger ' || t.tgname, '' FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
 		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`,
 	Elements:   `SELECT value FROM jsonb_array_elements_text(%s::text::jsonb)`,
-	Hidden:     `%s`,
 	SkipLocked: ` FOR UPDATE SKIP LOCKED`,
 	Columns: `SELECT a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(a.attnum = ANY (i.indkey), false)
 		FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary

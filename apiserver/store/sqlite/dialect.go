@@ -24,7 +24,6 @@ var dialect = sqlstore.Dialect{
 	Objects: `SELECT type || ' ' || name, CASE type WHEN 'table' THEN '' ELSE sql END FROM sqlite_schema
 		WHERE type <> 'index' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`,
 	Elements: `SELECT value FROM json_each(%s)`,
-	Hidden:   `+%s`,
 	Columns:  `SELECT name, 0, "notnull", pk > 0 FROM pragma_table_info('%s') ORDER BY cid`,
 }
 

@@ -80,6 +80,7 @@ func (t *tx) AddAuditEntry(e *store.AuditEntry) error {
 func (t *tx) DeleteAuditEntries(accountID string, before time.Time, n int) (int, error) {
 	w := t.inAllAccounts().equal(`t.account_id`, accountID).and(`t.created_at < ?`, before).
 		and(`t.id < (SELECT MAX(id) FROM audit_entries)`) // SQLite would assign the highest id again
-	deleted, err := t.affected(`DELETE FROM audit_entries WHERE id IN (SELECT t.id FROM audit_entries t`+w.text+inOrder+` LIMIT `+t.dialect.hidden(w.bind(n))+`)`, w.args...)
+	end := inOrder + w.limit(n)
+	deleted, err := t.affected(`DELETE FROM audit_entries WHERE id IN (SELECT t.id FROM audit_entries t`+w.text+end+`)`, w.args...)
 	return int(deleted), err
 }

@@ -55,9 +55,6 @@ type Dialect struct {
 	// Elements is the pattern of a SELECT of the elements of a JSON array of strings: a list is
 	// one parameter whatever its length, so that there are few different statements.
 	Elements string
-	// Hidden is the pattern of an expression with a placeholder's value that does not influence
-	// the query plan.
-	Hidden string
 	// SkipLocked ends a SELECT that locks its rows and leaves out those that others have locked.
 	// It and Freeze are "" for an engine that runs one update at a time.
 	SkipLocked string
@@ -76,9 +73,6 @@ func SchemaFiles(files fs.FS) fs.FS {
 	sub, _ := fs.Sub(files, "schema") // the name is a valid one
 	return sub
 }
-
-// hidden returns an expression with a placeholder's value.
-func (d *Dialect) hidden(placeholder string) string { return fmt.Sprintf(d.Hidden, placeholder) }
 
 // elements returns a SELECT of a placeholder's elements.
 func (d *Dialect) elements(placeholder string) string { return fmt.Sprintf(d.Elements, placeholder) }

@@ -24,7 +24,7 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error {
 
 func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
-	end := ` ORDER BY t.due_at, t.forwarding_id LIMIT ` + t.dialect.hidden(w.bind(n)) + t.dialect.SkipLocked
+	end := ` ORDER BY t.due_at, t.forwarding_id` + w.limit(n) + t.dialect.SkipLocked
 	claimed, err := query(&t.reader, mailQueue, mailQueue.name+` t`+w.text+end, w.args)
 	if err != nil {
 		return nil, err

@@ -217,12 +217,11 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
-// slice returns a slice of the objects that w selects, in order. It is cut before the
-// joins, so that a skipped row costs one step in the index. The limit is hidden from SQLite's
-// planner, which would prepare the statement again for each limit.
+// slice returns a slice of the objects that w selects, in order. It is cut before the joins, so
+// that a skipped row costs one step in the index.
 func slice[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
 	w = w.clone()
-	end := inOrder + ` LIMIT ` + r.dialect.hidden(w.bind(s.Limit))
+	end := inOrder + w.limit(s.Limit)
 	if s.Offset > 0 {
 		end += ` OFFSET ` + w.bind(s.Offset)
 	}

@@ -108,10 +108,14 @@ func (w *where) search(column, term string) *where {
 	return w.and(w.like(column, "%"+likeEscaper.Replace(searchText(term))+"%"))
 }
 
-// like returns the condition that a column matches a pattern, which is hidden as a limit is.
+// like returns the condition that a column matches a pattern. For its CAST, see limit.
 func (w *where) like(column, pattern string) string {
-	return column + ` LIKE ` + w.r.dialect.hidden(w.bind(pattern)) + ` ESCAPE '\'`
+	return column + ` LIKE CAST(` + w.bind(pattern) + ` AS TEXT) ESCAPE '\'`
 }
+
+// limit returns a LIMIT. SQLite would prepare a statement again for each value of a parameter that
+// its planner looks at, and it does not look into a CAST.
+func (w *where) limit(n int) string { return ` LIMIT CAST(` + w.bind(n) + ` AS BIGINT)` }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
