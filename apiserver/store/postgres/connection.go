@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -19,32 +18,23 @@ const (
 	attempts = 5
 )
 
-// connection is a session of the pool.
-type connection struct {
-	session
-	pooled *pgxpool.Conn
-	// begun is the result of the last statement that began the transaction.
-	begun pgconn.CommandTag
-}
-
-// acquire returns a connection in a new transaction, which begins with a script: the settings
-// are between its two parts. A connection that is lost is replaced, because a restart of the
-// server ends all idle ones.
-func (e *engine) acquire(ctx context.Context, begin, then string, timeout time.Duration) (*connection, error) {
+// begin returns a new transaction, which begins with a script: the settings are between its two
+// parts. A connection that is lost is replaced, because a restart of the server ends all idle ones.
+func (e *engine) begin(ctx context.Context, begin, then string, timeout time.Duration) (*transaction, error) {
 	for attempt := 1; ; attempt++ {
-		c, err := e.connect(ctx)
+		t, err := e.connect(ctx)
 		if err != nil {
 			return nil, err
 		}
 		script := begin + e.opts.settings() + then
-		if isDirect(c.conn) {
+		if isDirect(t.conn) {
 			script = begin + then
 		}
-		if c.begun, err = c.execWithin(timeout, script); err == nil {
-			return c, nil
+		if t.begun, err = t.execWithin(timeout, script); err == nil {
+			return t, nil
 		}
-		lost := c.conn.IsClosed()
-		c.release()
+		lost := t.conn.IsClosed()
+		t.release()
 		if !lost || attempt == attempts {
 			return nil, unavailable(fmt.Errorf("begin a transaction: %w", err))
 		}
@@ -55,7 +45,8 @@ func (e *engine) acquire(ctx context.Context, begin, then string, timeout time.D
 	}
 }
 
-func (e *engine) connect(ctx context.Context) (*connection, error) {
+// connect returns a transaction that has not begun.
+func (e *engine) connect(ctx context.Context) (*transaction, error) {
 	limit, cancel := context.WithTimeout(ctx, e.opts.acquireTimeout)
 	defer cancel()
 	pooled, err := e.pool.Acquire(limit)
@@ -70,15 +61,15 @@ func (e *engine) connect(ctx context.Context) (*connection, error) {
 	default:
 		return nil, unavailable(err)
 	}
-	return &connection{session: session{conn: pooled.Conn(), patience: e.opts.StatementTimeout + connectTimeout}, pooled: pooled}, nil
+	return &transaction{pooled: pooled, conn: pooled.Conn(), patience: e.opts.StatementTimeout + connectTimeout}, nil
 }
 
 // release returns the connection to the pool, which closes it if it is in a transaction.
-func (c *connection) release() {
-	if c.outdated {
-		_ = c.conn.Close(context.Background())
+func (t *transaction) release() {
+	if t.outdated {
+		_ = t.conn.Close(context.Background())
 	}
-	c.pooled.Release()
+	t.pooled.Release()
 }
 
 // milliseconds returns a timeout as a setting of the server.

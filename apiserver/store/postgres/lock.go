@@ -7,43 +7,36 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// updating is the sqlstore.Querier of an update.
-type updating struct {
-	transaction
-	// locked holds the accounts that are locked by this update, and accounts for their list.
-	locked map[string]bool
-}
-
 // accounts is the name of the lock of the list of accounts.
 const accounts = "accounts"
 
-var _ sqlstore.Locker = (*updating)(nil)
+var _ sqlstore.Locker = (*transaction)(nil)
 
 // LockAccount implements sqlstore.Locker. An account that does not exist has no row, so
 // that the list of accounts is locked until it is known whether somebody else creates it.
-func (u *updating) LockAccount(ctx context.Context, id string) bool {
+func (t *transaction) LockAccount(ctx context.Context, id string) bool {
 	key := accountLock(id)
-	if u.locked[key] {
+	if t.locked[key] {
 		return false
 	}
 	const lock = `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`
-	if n, err := u.run(ctx, lock, id); n == 0 && err == nil {
-		u.LockAccounts(ctx)
-		_, _ = u.run(ctx, lock, id) // an error is in failed
+	if n, err := t.run(ctx, lock, id); n == 0 && err == nil {
+		t.LockAccounts(ctx)
+		_, _ = t.run(ctx, lock, id) // an error is in failed
 	}
-	u.locked[key] = u.failed == nil
-	return u.failed == nil
+	t.locked[key] = t.failed == nil
+	return t.failed == nil
 }
 
 func accountLock(id string) string { return "account " + id }
 
 // LockAccounts implements sqlstore.Locker.
-func (u *updating) LockAccounts(ctx context.Context) {
-	if u.locked[accounts] {
+func (t *transaction) LockAccounts(ctx context.Context) {
+	if t.locked[accounts] {
 		return
 	}
-	_, _ = u.run(ctx, `SELECT pg_advisory_xact_lock($1)`, advisoryKey(accounts)) // an error is in failed
-	u.locked[accounts] = u.failed == nil
+	_, _ = t.run(ctx, `SELECT pg_advisory_xact_lock($1)`, advisoryKey(accounts)) // an error is in failed
+	t.locked[accounts] = t.failed == nil
 }
 
 // advisoryKey returns the number of a lock. Two names with the same number would only wait

@@ -12,14 +12,13 @@ import (
 // migrate brings the schema up to date. Only one process at a time does; the others, which
 // may be replicas that start at the same time, wait for it and find nothing to do.
 func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
-	c, err := e.acquire(ctx, `BEGIN`, "", e.opts.acquireTimeout)
+	t, err := e.begin(ctx, `BEGIN`, "", e.opts.acquireTimeout)
 	if err != nil {
 		return err
 	}
-	defer c.release()
-	t := &transaction{session: &c.session}
+	defer t.release()
 	if done, err := sqlstore.UpToDate(ctx, t, d); done || err != nil {
-		return errors.Join(err, c.exec(`ROLLBACK`))
+		return errors.Join(err, t.exec(`ROLLBACK`))
 	}
 	if e.opts.ReadOnly {
 		if version, err := schemaVersion(ctx, t, 0); version == 0 {
@@ -27,10 +26,10 @@ func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
 		}
 		return sqlstore.ErrOlderSchema
 	}
-	c.patience = migrationTimeout
+	t.patience = migrationTimeout
 	script := fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
 		SELECT pg_advisory_xact_lock(%d)`, advisoryKey("schema"))
-	if err := c.exec(script); err != nil {
+	if err := t.exec(script); err != nil {
 		return err
 	}
 	if err := sqlstore.Migrate(ctx, t, d); err != nil {

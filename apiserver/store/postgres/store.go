@@ -74,7 +74,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	}
 	e := &engine{pool: pool, opts: opts, viewing: make(chan struct{}, max(1, opts.Connections*3/4))}
 	for i := range e.queues {
-		e.queues[i] = queue{make(chan struct{}, 1), make(chan *sqlstore.Turn[*updating])}
+		e.queues[i] = queue{make(chan struct{}, 1), make(chan *sqlstore.Turn[*transaction])}
 	}
 	if err := e.migrate(ctx, &d); err != nil {
 		pool.Close()

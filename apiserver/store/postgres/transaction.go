@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -25,39 +26,39 @@ func (o Options) settings() string {
 	return fmt.Sprintf(`; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d`, milliseconds(o.LockTimeout), milliseconds(o.StatementTimeout)) + planSettings
 }
 
-// session is a connection while a transaction runs on it.
-type session struct {
-	conn *pgx.Conn
+// transaction is the sqlstore.Querier of one View or Update, on a connection of the pool.
+type transaction struct {
+	pooled *pgxpool.Conn
+	conn   *pgx.Conn
+	// begun is the result of the last statement of the script that began it.
+	begun pgconn.CommandTag
 	// patience is how long to wait for the result of a statement: longer than the server
 	// lets it run.
 	patience time.Duration
-	// outdated means that the connection is not used again, see isOutdated.
-	outdated bool
-}
-
-// exec runs a script without arguments.
-func (s *session) exec(script string) error {
-	_, err := s.execWithin(s.patience, script)
-	return err
-}
-
-// execWithin is exec with a timeout of its own. A timeout closes the connection.
-func (s *session) execWithin(timeout time.Duration, script string) (pgconn.CommandTag, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	return s.conn.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol)
-}
-
-// transaction is the sqlstore.Querier of one View or Update.
-type transaction struct {
-	*session
 	// failed is the first error of a statement. The server runs no statement after it.
 	failed error
 	// wrote means that there was a statement which may change something.
 	wrote bool
+	// outdated means that the connection is not used again, see isOutdated.
+	outdated bool
+	// locked holds the accounts that an update has locked, and accounts for their list.
+	locked map[string]bool
 }
 
 var _ sqlstore.Querier = (*transaction)(nil)
+
+// exec runs a script without arguments.
+func (t *transaction) exec(script string) error {
+	_, err := t.execWithin(t.patience, script)
+	return err
+}
+
+// execWithin is exec with a timeout of its own. A timeout closes the connection.
+func (t *transaction) execWithin(timeout time.Duration, script string) (pgconn.CommandTag, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return t.conn.Exec(ctx, script, pgx.QueryExecModeSimpleProtocol)
+}
 
 // ExecContext implements sqlstore.Querier.
 func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (int64, error) {
@@ -151,15 +152,14 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 
 // viewNow is View on one of the connections that are left for updates.
 func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	c, err := e.acquire(ctx, beginView, "", e.opts.acquireTimeout)
+	t, err := e.begin(ctx, beginView, "", e.opts.acquireTimeout)
 	if err != nil {
 		return err
 	}
 	defer func() { // also if fn panics
-		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
-		c.release()
+		_ = t.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
+		t.release()
 	}()
-	t := &transaction{session: &c.session}
 	err = fn(ctx, t)
 	if err == nil {
 		err = t.failed

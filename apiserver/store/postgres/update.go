@@ -33,7 +33,7 @@ var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
 // commit waits for the disk. Accounts that share a queue only wait for each other.
 type queue struct {
 	running chan struct{} // has an element while a transaction runs
-	joining chan *sqlstore.Turn[*updating]
+	joining chan *sqlstore.Turn[*transaction]
 }
 
 const (
@@ -69,13 +69,13 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 	}
 	timeout := time.NewTimer(e.opts.acquireTimeout)
 	defer timeout.Stop()
-	turn := sqlstore.NewTurn[*updating]()
+	turn := sqlstore.NewTurn[*transaction]()
 	select {
 	case q.running <- struct{}{}:
 		defer func() { <-q.running }()
 		return e.updateOnce(ctx, account, q.joining, fn)
 	case q.joining <- turn:
-		return turn.Await(ctx, func(ctx context.Context, tx *updating) error {
+		return turn.Await(ctx, func(ctx context.Context, tx *transaction) error {
 			tx.LockAccount(ctx, account) // of the same queue, but perhaps another one
 			return fn(ctx, tx)
 		})
@@ -88,33 +88,33 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 
 // updateOnce runs an update in a transaction that has locked the account, unless that is "",
 // and then those that wait to join it. An update that has begun is not cancelled.
-func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan *sqlstore.Turn[*updating], fn func(context.Context, sqlstore.Querier) error) error {
-	c, err := e.acquire(ctx, beginUpdate, lockFirst(account), e.opts.acquireTimeout+e.opts.LockTimeout)
+func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan *sqlstore.Turn[*transaction], fn func(context.Context, sqlstore.Querier) error) error {
+	t, err := e.begin(ctx, beginUpdate, lockFirst(account), e.opts.acquireTimeout+e.opts.LockTimeout)
 	if err != nil {
 		return err
 	}
-	defer c.release() // it closes the connection if fn panics
+	defer t.release() // it closes the connection if fn panics
 	ctx = context.WithoutCancel(ctx)
-	tx := &updating{transaction: transaction{session: &c.session}, locked: map[string]bool{}}
+	t.locked = map[string]bool{}
 	if account != "" {
-		tx.locked[accountLock(account)] = c.begun.String() == "SELECT 1"
-		tx.LockAccount(ctx, account)
+		t.locked[accountLock(account)] = t.begun.String() == "SELECT 1"
+		t.LockAccount(ctx, account)
 	}
-	if err = tx.failed; err == nil {
-		err = fn(ctx, tx)
+	if err = t.failed; err == nil {
+		err = fn(ctx, t)
 	}
-	if tx.failed != nil && (err == nil || retryable(tx.failed, tx.conn)) {
-		err = tx.failed
+	if t.failed != nil && (err == nil || retryable(t.failed, t.conn)) {
+		err = t.failed
 	}
-	if err != nil || !tx.wrote {
-		_ = c.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
-		return tx.explain(err)
+	if err != nil || !t.wrote {
+		_ = t.exec(`ROLLBACK`) // release closes a connection that is still in a transaction
+		return t.explain(err)
 	}
-	group, ok := tx.runWaiting(joining)
+	group, ok := t.runWaiting(joining)
 	if ok {
-		err = tx.commit()
+		err = t.commit()
 	} else {
-		_ = c.exec(`ROLLBACK`)
+		_ = t.exec(`ROLLBACK`)
 		err = errors.New("another update of the transaction failed")
 	}
 	if len(group) > 0 && err != nil && !errors.Is(err, errUnknownOutcome) {
@@ -128,13 +128,13 @@ func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan 
 
 // runWaiting runs the updates that wait to join a transaction. It reports whether the
 // transaction can be committed. An update that fails before it writes leaves it as it was.
-func (u *updating) runWaiting(joining <-chan *sqlstore.Turn[*updating]) (group []*sqlstore.Turn[*updating], ok bool) {
+func (t *transaction) runWaiting(joining <-chan *sqlstore.Turn[*transaction]) (group []*sqlstore.Turn[*transaction], ok bool) {
 	for end := time.Now().Add(maxGroupTime); len(group) < maxGroup && time.Now().Before(end); {
 		select {
 		case turn := <-joining:
 			group = append(group, turn)
-			u.wrote = false
-			if turn.Begin() && !turn.Run(u) && u.wrote || u.failed != nil {
+			t.wrote = false
+			if turn.Begin() && !turn.Run(t) && t.wrote || t.failed != nil {
 				return group, false
 			}
 		default:
