@@ -47,7 +47,7 @@ func (e *engine) begin(ctx context.Context, begin, then string, timeout time.Dur
 
 // connect returns a transaction that has not begun.
 func (e *engine) connect(ctx context.Context) (*transaction, error) {
-	limit, cancel := context.WithTimeout(ctx, e.opts.acquireTimeout)
+	limit, cancel := context.WithTimeout(ctx, acquireTimeout)
 	defer cancel()
 	pooled, err := e.pool.Acquire(limit)
 	switch {
@@ -57,11 +57,11 @@ func (e *engine) connect(ctx context.Context) (*transaction, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded) && e.pool.Stat().AcquiredConns() >= e.pool.Stat().MaxConns():
-		return nil, unavailable(fmt.Errorf("none of the %d connections was free for %s", e.pool.Stat().MaxConns(), e.opts.acquireTimeout))
+		return nil, unavailable(fmt.Errorf("none of the %d connections was free for %s", e.pool.Stat().MaxConns(), acquireTimeout))
 	default:
 		return nil, unavailable(err)
 	}
-	return &transaction{pooled: pooled, conn: pooled.Conn(), patience: e.opts.StatementTimeout + connectTimeout}, nil
+	return &transaction{pooled: pooled, conn: pooled.Conn(), patience: statementTimeout + connectTimeout}, nil
 }
 
 // release returns the connection to the pool, which closes it if it is in a transaction.

@@ -12,7 +12,7 @@ import (
 // migrate brings the schema up to date. Only one process at a time does; the others, which
 // may be replicas that start at the same time, wait for it and find nothing to do.
 func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
-	t, err := e.begin(ctx, `BEGIN`, "", e.opts.acquireTimeout)
+	t, err := e.begin(ctx, `BEGIN`, "", acquireTimeout)
 	if err != nil {
 		return err
 	}

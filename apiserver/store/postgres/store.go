@@ -18,12 +18,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// The defaults of Options.
 const (
+	// DefaultConnections is the default of Options.Connections.
 	DefaultConnections = 16
 	lockTimeout        = 10 * time.Second
-	statementTimeout   = 30 * time.Second
-	acquireTimeout     = 10 * time.Second
+	// statementTimeout is how long a statement may run.
+	statementTimeout = 30 * time.Second
+	// acquireTimeout is how long a view or an update waits for a connection, and then for
+	// the result of BEGIN, which a pooler delays until one of its own connections is free.
+	acquireTimeout = 10 * time.Second
 )
 
 // Options are the settings of a store. The zero value is ready for use.
@@ -31,17 +34,13 @@ type Options struct {
 	// Connections is the largest number of connections, DefaultConnections by default. It
 	// is at least 2.
 	Connections int
-	// LockTimeout is how long a statement may wait for locks, 10 seconds by default, and
-	// StatementTimeout how long it may run, 30 seconds by default.
-	LockTimeout, StatementTimeout time.Duration
+	// LockTimeout is how long a statement may wait for locks, 10 seconds by default.
+	LockTimeout time.Duration
 	// ReadOnly opens an existing store and does not migrate it. Update returns store.ErrReadOnly.
 	ReadOnly bool
 
 	// Tests set the migrations of another version.
 	migrations fs.FS
-	// acquireTimeout is how long a view or an update waits for a connection, and then for
-	// the result of BEGIN, which a pooler delays until one of its own connections is free.
-	acquireTimeout time.Duration
 }
 
 // Store is a store.Store in a PostgreSQL database.
@@ -58,8 +57,6 @@ var _ store.Store = (*Store)(nil)
 func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	opts.Connections = max(cmp.Or(opts.Connections, DefaultConnections), 2)
 	opts.LockTimeout = cmp.Or(opts.LockTimeout, lockTimeout)
-	opts.StatementTimeout = cmp.Or(opts.StatementTimeout, statementTimeout)
-	opts.acquireTimeout = cmp.Or(opts.acquireTimeout, acquireTimeout)
 	config, err := poolConfig(url, opts)
 	if err != nil {
 		return nil, err

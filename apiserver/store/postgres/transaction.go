@@ -23,7 +23,7 @@ const planSettings = `; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCA
 // settings returns what each transaction sets after BEGIN, unless its connection has done so
 // before.
 func (o Options) settings() string {
-	return fmt.Sprintf(`; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d`, milliseconds(o.LockTimeout), milliseconds(o.StatementTimeout)) + planSettings
+	return fmt.Sprintf(`; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d`, milliseconds(o.LockTimeout), milliseconds(statementTimeout)) + planSettings
 }
 
 // transaction is the sqlstore.Querier of one View or Update, on a connection of the pool.
@@ -152,7 +152,7 @@ func (e *engine) View(ctx context.Context, fn func(context.Context, sqlstore.Que
 
 // viewNow is View on one of the connections that are left for updates.
 func (e *engine) viewNow(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	t, err := e.begin(ctx, beginView, "", e.opts.acquireTimeout)
+	t, err := e.begin(ctx, beginView, "", acquireTimeout)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 	if !share {
 		q.joining = nil
 	}
-	timeout := time.NewTimer(e.opts.acquireTimeout)
+	timeout := time.NewTimer(acquireTimeout)
 	defer timeout.Stop()
 	turn := sqlstore.NewTurn[*transaction]()
 	select {
@@ -82,14 +82,14 @@ func (e *engine) enter(ctx context.Context, share bool, fn func(context.Context,
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timeout.C:
-		return fmt.Errorf("%w: other updates of the account ran for %s", store.ErrLocked, e.opts.acquireTimeout)
+		return fmt.Errorf("%w: other updates of the account ran for %s", store.ErrLocked, acquireTimeout)
 	}
 }
 
 // updateOnce runs an update in a transaction that has locked the account, unless that is "",
 // and then those that wait to join it. An update that has begun is not cancelled.
 func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan *sqlstore.Turn[*transaction], fn func(context.Context, sqlstore.Querier) error) error {
-	t, err := e.begin(ctx, beginUpdate, lockFirst(account), e.opts.acquireTimeout+e.opts.LockTimeout)
+	t, err := e.begin(ctx, beginUpdate, lockFirst(account), acquireTimeout+e.opts.LockTimeout)
 	if err != nil {
 		return err
 	}
