@@ -29,14 +29,9 @@ type statements struct {
 	all map[string]bool
 }
 
-// sqlDatabase is a store of package sqlstore.
-type sqlDatabase interface {
-	Wrap(around func(sqlstore.Engine) sqlstore.Engine) *sqlstore.Store
-}
-
 // of returns a store whose statements are added.
 func (s *statements) of(db store.Store) store.Store {
-	return db.(sqlDatabase).Wrap(func(e sqlstore.Engine) sqlstore.Engine { return recordingEngine{e, s} })
+	return db.(*sqlstore.Store).Wrap(func(e sqlstore.Engine) sqlstore.Engine { return recordingEngine{e, s} })
 }
 
 func (s *statements) add(statement string) {
@@ -137,7 +132,7 @@ func parameters(statement string) (n int) {
 }
 
 // engineOf returns the engine of a store.
-func engineOf(db sqlDatabase) (engine sqlstore.Engine) {
+func engineOf(db *sqlstore.Store) (engine sqlstore.Engine) {
 	db.Wrap(func(e sqlstore.Engine) sqlstore.Engine { engine = e; return e })
 	return engine
 }

@@ -27,17 +27,15 @@ type Store interface {
 	// Ping returns an error if the database can't be read, or is known not to be writable.
 	Ping(ctx context.Context) error
 
+	// Usage returns what the database takes.
+	Usage(ctx context.Context) (Usage, error)
+
 	// Snapshot returns a function that replaces the content by what it is now, which it keeps in
 	// memory. The observer is not called.
 	Snapshot(ctx context.Context) (restore func(context.Context) error, err error)
 
 	// Close waits for updates in flight. No method may be called after it.
 	Close() error
-}
-
-// Measured is a Store that knows what its database takes.
-type Measured interface {
-	Usage(ctx context.Context) (Usage, error)
 }
 
 // Usage is what a database takes.

@@ -299,7 +299,7 @@ func newPostgresDatabase(path string) *postgresDatabase {
 	return p
 }
 
-func (p *postgresDatabase) open() (store.Store, error) {
+func (p *postgresDatabase) open() (*sqlstore.Store, error) {
 	return postgres.Open(context.Background(), p.url, postgres.Options{Connections: 4})
 }
 

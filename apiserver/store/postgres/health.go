@@ -20,11 +20,11 @@ func (e *engine) note(err error) error {
 	return err
 }
 
-// Ping implements store.Store. After an update that could not be kept it tries one that it
+// Ping implements sqlstore.Engine. After an update that could not be kept it tries one that it
 // undoes: nobody sends updates to a store that is not ready.
-func (s *Store) Ping(ctx context.Context) error {
+func (e *engine) Ping(ctx context.Context) error {
 	readOnly, forbidden := false, ""
-	if err := s.engine.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+	if err := e.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 		if err := sqlstore.Probe(ctx, q); err != nil {
 			return err
 		}
@@ -36,14 +36,14 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	if readOnly {
-		s.engine.pool.Reset() // the next Ping has a new connection, with the settings of then
+		e.pool.Reset() // the next Ping has a new connection, with the settings of then
 		return unavailable(errors.New("the server is a standby or read-only; name the primary, or add target_session_attrs=read-write to a URL with several hosts"))
 	}
 	if forbidden != "" {
 		return unavailable(fmt.Errorf("the user may not read and write %s; grant it SELECT, INSERT, UPDATE and DELETE", forbidden))
 	}
-	if s.engine.failing.Load() {
-		return s.engine.tryToWrite(ctx)
+	if e.failing.Load() {
+		return e.tryToWrite(ctx)
 	}
 	return nil
 }
@@ -69,11 +69,11 @@ func (e *engine) tryToWrite(ctx context.Context) error {
 	return err
 }
 
-// Usage implements store.Measured.
-func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
-	pool := s.engine.pool.Stat()
+// Usage implements sqlstore.Engine.
+func (e *engine) Usage(ctx context.Context) (u store.Usage, err error) {
+	pool := e.pool.Stat()
 	u.Connections, u.MaxConnections = int(pool.AcquiredConns()), int(pool.MaxConns())
-	err = s.engine.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
+	err = e.viewNow(ctx, func(ctx context.Context, q sqlstore.Querier) error {
 		return sqlstore.ScanRow(ctx, q, `SELECT pg_database_size(current_database())`, nil, &u.Bytes)
 	})
 	return u, err

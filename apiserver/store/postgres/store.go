@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
@@ -43,18 +42,10 @@ type Options struct {
 	migrations fs.FS
 }
 
-// Store is a store.Store in a PostgreSQL database.
-type Store struct {
-	*sqlstore.Store
-	engine *engine
-}
-
-var _ store.Store = (*Store)(nil)
-
 // Open connects to the database of a postgres:// URL and migrates it to the current
 // schema. A later schema is an error that is store.ErrNewerSchema. No error contains the
 // URL's password.
-func Open(ctx context.Context, url string, opts Options) (*Store, error) {
+func Open(ctx context.Context, url string, opts Options) (*sqlstore.Store, error) {
 	opts.Connections = max(cmp.Or(opts.Connections, DefaultConnections), 2)
 	opts.LockTimeout = cmp.Or(opts.LockTimeout, lockTimeout)
 	config, err := poolConfig(url, opts)
@@ -77,7 +68,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		pool.Close()
 		return nil, openError(err)
 	}
-	return &Store{Store: sqlstore.New(e, &d), engine: e}, nil
+	return sqlstore.New(e, &d), nil
 }
 
 // modeParameter is the parameter of a URL that selects how pgx runs statements.

@@ -19,7 +19,7 @@ import (
 )
 
 // open opens a store in a new database, which is closed when the test ends.
-func open(t *testing.T, opts postgres.Options) *postgres.Store {
+func open(t *testing.T, opts postgres.Options) *sqlstore.Store {
 	t.Helper()
 	s := postgrestest.Open(t, opts)
 	t.Cleanup(func() {
@@ -145,7 +145,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 // openAt opens a store, which is closed when the test ends.
-func openAt(t *testing.T, url string, opts postgres.Options) *postgres.Store {
+func openAt(t *testing.T, url string, opts postgres.Options) *sqlstore.Store {
 	t.Helper()
 	s, err := postgres.Open(context.Background(), url, opts)
 	assert.NilError(t, err)

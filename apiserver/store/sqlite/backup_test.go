@@ -113,9 +113,9 @@ func dump(t *testing.T, s *Store) map[string][]string {
 // that the copies can be used.
 func TestCopy(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(t *testing.T) store.Store{
-		"SQLite": func(t *testing.T) store.Store { return openStore(t, newPath(t), Options{}) },
-		"PostgreSQL": func(t *testing.T) store.Store {
+	for name, open := range map[string]func(t *testing.T) *sqlstore.Store{
+		"SQLite": func(t *testing.T) *sqlstore.Store { return openStore(t, newPath(t), Options{}).Store },
+		"PostgreSQL": func(t *testing.T) *sqlstore.Store {
 			s := postgrestest.Open(t, postgres.Options{})
 			t.Cleanup(func() {
 				assert.Check(t, s.Close())
@@ -133,8 +133,8 @@ func TestCopy(t *testing.T) {
 					assert.Check(t, len(rows) != 0, "%s is empty; let storetest.FillRandomly add to it", table)
 				}
 				between, target := open(t), openStore(t, newPath(t), Options{})
-				copyStore(t, source, between)
-				copyStore(t, between, target)
+				copyStore(t, source.Store, between)
+				copyStore(t, between, target.Store)
 				got := dump(t, target)
 				for _, table := range slices.Sorted(maps.Keys(want)) {
 					if !slices.Contains(uncopied, table) && !slices.Equal(got[table], want[table]) {
@@ -149,7 +149,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-func copyStore(t *testing.T, from, to store.Store) {
+func copyStore(t *testing.T, from, to *sqlstore.Store) {
 	t.Helper()
 	last, all := int64(0), int64(0)
 	copied, err := sqlstore.Copy(t.Context(), from, to, func(done, total int64) {
@@ -178,7 +178,7 @@ func TestCopyIsAtomic(t *testing.T) {
 	for steps := 1; steps < total; steps += total / 7 {
 		target := openStore(t, newPath(t), Options{})
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := sqlstore.Copy(ctx, source, target, func(done, _ int64) {
+		_, err := sqlstore.Copy(ctx, source.Store, target.Store, func(done, _ int64) {
 			if done >= int64(steps) {
 				cancel()
 			}
@@ -189,17 +189,17 @@ func TestCopyIsAtomic(t *testing.T) {
 	}
 	target := openStore(t, newPath(t), Options{})
 	execute(t, target, `CREATE TRIGGER other AFTER INSERT ON feedback BEGIN UPDATE feedback SET title = 'other'; END`)
-	if _, err := sqlstore.Copy(t.Context(), source, target, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "check the copy of feedback") || rows(target) > 0 {
+	if _, err := sqlstore.Copy(t.Context(), source.Store, target.Store, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "check the copy of feedback") || rows(target) > 0 {
 		t.Errorf("a copy that differs: %v; the target has %d rows", err, rows(target))
 	}
-	_, err := sqlstore.Copy(t.Context(), target, source, func(int64, int64) {})
+	_, err := sqlstore.Copy(t.Context(), target.Store, source.Store, func(int64, int64) {})
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "no data"), "copying an empty store: %v", err)
 	newer := openStore(t, newPath(t), later(`ALTER TABLE feedback ADD COLUMN later TEXT`))
-	_, err = sqlstore.Copy(t.Context(), source, newer, func(int64, int64) {})
+	_, err = sqlstore.Copy(t.Context(), source.Store, newer.Store, func(int64, int64) {})
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "copy feedback: the tables have different columns"), "copying to other columns: %v", err)
 	used := openStore(t, newPath(t), Options{})
 	storetest.FillRandomly(t, used, 2)
 	before := rows(used)
-	_, err = sqlstore.Copy(t.Context(), source, used, func(int64, int64) {})
+	_, err = sqlstore.Copy(t.Context(), source.Store, used.Store, func(int64, int64) {})
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "has data already") && rows(used) == before, "copying to a store with data: %v; it has %d rows, and had %d", err, rows(used), before)
 }

@@ -17,6 +17,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
 )
 
@@ -144,7 +145,7 @@ func TestReplacedUnderLock(t *testing.T) {
 		assert.NilError(t, err)
 		// One only: in one process, connections to two files with one -wal file between them
 		// would not see each other's locks.
-		waiting := make(chan *Store)
+		waiting := make(chan *sqlstore.Store)
 		go func() {
 			s, err := Open(t.Context(), path, Options{unsynced: true, ReadOnly: readOnly})
 			assert.Check(t, err)
@@ -152,17 +153,17 @@ func TestReplacedUnderLock(t *testing.T) {
 		}()
 		waitUntilBusy(t, path)
 		assert.NilError(t, errors.Join(os.RemoveAll(path+"-wal"), os.Rename(backup, path), lock.Close()))
-		s = <-waiting
-		if s == nil {
+		opened := <-waiting
+		if opened == nil {
 			continue
 		}
 		want := []string{"old"}
-		assert.Check(t, is.DeepEqual(addresses(t, s), want), "mailboxes")
+		assert.Check(t, is.DeepEqual(addresses(t, opened), want), "mailboxes")
 		if !readOnly {
-			works(t, s, "new")
+			works(t, opened, "new")
 			want = append(want, "new")
 		}
-		assert.Check(t, s.Close())
+		assert.Check(t, opened.Close())
 		again := openStore(t, path, Options{})
 		assert.Check(t, is.DeepEqual(addresses(t, again), want), "mailboxes")
 		check(t, again)

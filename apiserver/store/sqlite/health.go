@@ -72,17 +72,19 @@ func (h *health) explain(err error) error {
 	return fmt.Errorf("%w: the database file %s can't be used: %s: %w", store.ErrUnavailable, h.path, advice, err)
 }
 
-// Ping implements store.Store. After an update that could not be kept it tries one that changes
+// Ping implements sqlstore.Engine. After an update that could not be kept it tries one that changes
 // nothing: nobody sends updates to a store that is not ready. It does not wait for other
 // readers.
-func (s *Store) Ping(ctx context.Context) error {
-	w, h := s.engine.writer, &s.engine.health
-	if w != nil && (h.failing.Load() || h.check() != nil) { // an update also empties the log of a moved file
-		if err := w.update(ctx, rewrite); err != nil {
+func (e *engine) Ping(ctx context.Context) error {
+	if e.writer != nil && (e.failing.Load() || e.check() != nil) { // an update also empties the log of a moved file
+		if err := e.writer.update(ctx, rewrite); err != nil {
 			return err
 		}
 	}
-	return s.engine.explain(s.engine.readers.viewNow(ctx, sqlstore.Probe))
+	if e.readers == nil {
+		return e.View(ctx, sqlstore.Probe)
+	}
+	return e.explain(e.readers.viewNow(ctx, sqlstore.Probe))
 }
 
 // rewrite is an update that changes nothing but is written.
@@ -91,10 +93,10 @@ func rewrite(ctx context.Context, q sqlstore.Querier) error {
 	return err
 }
 
-// Usage implements store.Measured: the size of the file with its log.
-func (s *Store) Usage(context.Context) (u store.Usage, err error) {
+// Usage implements sqlstore.Engine: the size of the file with its log.
+func (e *engine) Usage(context.Context) (u store.Usage, err error) {
 	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(s.engine.path + suffix)
+		info, err := os.Stat(e.path + suffix)
 		if err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return u, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 		}

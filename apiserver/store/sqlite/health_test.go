@@ -12,7 +12,7 @@ import (
 )
 
 // fails checks that updates and Ping fail with ErrUnavailable and want.
-func fails(t *testing.T, s *Store, want string) {
+func fails(t *testing.T, s store.Store, want string) {
 	t.Helper()
 	_, err := create(t.Context(), s, "lost")
 	for what, err := range map[string]error{"Update": err, "Ping": s.Ping(t.Context())} {
@@ -20,7 +20,7 @@ func fails(t *testing.T, s *Store, want string) {
 	}
 }
 
-func works(t *testing.T, s *Store, localPart string) {
+func works(t *testing.T, s store.Store, localPart string) {
 	t.Helper()
 	_, err := create(t.Context(), s, localPart)
 	err = errors.Join(err, s.Ping(t.Context()))

@@ -16,12 +16,21 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
+// Store is a store with its engine.
+type Store struct {
+	*sqlstore.Store
+	engine *engine
+}
+
 // openStore opens a store that is closed when the test ends.
 func openStore(t testing.TB, path string, opts Options) *Store {
 	t.Helper()
 	_, opts.unsynced = t.(*testing.T)
-	s, err := Open(t.Context(), path, opts)
+	s := &Store{}
+	var err error
+	s.Store, err = Open(t.Context(), path, opts)
 	assert.NilError(t, err)
+	s.Wrap(func(e sqlstore.Engine) sqlstore.Engine { s.engine = e.(*engine); return e })
 	t.Cleanup(func() {
 		assert.Check(t, s.Close())
 	})

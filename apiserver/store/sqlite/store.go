@@ -33,26 +33,18 @@ type Options struct {
 	exclusive bool // the writer's connection is the only one
 }
 
-// Store is a store.Store in an SQLite file.
-type Store struct {
-	*sqlstore.Store
-	engine *engine
-}
-
-var _ store.Store = (*Store)(nil)
-
 // Open opens the store in a file, which it creates if it is missing, and migrates it to the
 // current schema. A later schema is store.ErrNewerSchema.
 //
 // The path Memory opens a new private store. It is a temporary file too, because SQLite's memory
 // databases have no snapshots. No commit waits for the disk, and Close removes it.
-func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+func Open(ctx context.Context, path string, opts Options) (*sqlstore.Store, error) {
 	opts = opts.withDefaults()
 	e, err := open(ctx, path, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Store: sqlstore.New(e, opts.dialect()), engine: e}, nil
+	return sqlstore.New(e, opts.dialect()), nil
 }
 
 func (o Options) withDefaults() Options {

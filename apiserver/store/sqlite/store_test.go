@@ -90,10 +90,10 @@ func alter(t *testing.T, path, statement string) {
 
 // TestPragmas checks the settings on which durability and isolation depend.
 func TestPragmas(t *testing.T) {
-	s, err := Open(t.Context(), newPath(t), Options{})
+	e, err := open(t.Context(), newPath(t), Options{}.withDefaults())
 	assert.NilError(t, err)
-	defer s.Close()
-	err = s.engine.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+	defer e.Close()
+	err = e.Update(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
 			var got any
 			err := sqlstore.ScanRow(ctx, q, "PRAGMA "+name, nil, &got)
@@ -102,7 +102,7 @@ func TestPragmas(t *testing.T) {
 		return nil
 	})
 	assert.Check(t, err)
-	err = s.engine.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
+	err = e.View(t.Context(), func(ctx context.Context, q sqlstore.Querier) error {
 		_, err := q.ExecContext(ctx, `DELETE FROM accounts`)
 		return err
 	})

@@ -62,7 +62,7 @@ func creating(
 	localPart string, more func(context.Context, sqlstore.Querier) error,
 ) func(context.Context, sqlstore.Querier) error {
 	return func(ctx context.Context, q sqlstore.Querier) error {
-		s := sqlstore.New(within{q}, &dialect)
+		s := sqlstore.New(within{q: q}, &dialect)
 		if _, err := create(ctx, s, localPart); err != nil || more == nil {
 			return err
 		}
@@ -71,7 +71,10 @@ func creating(
 }
 
 // within is an engine that runs everything in an existing transaction.
-type within struct{ q sqlstore.Querier }
+type within struct {
+	sqlstore.Engine
+	q sqlstore.Querier
+}
 
 func (w within) View(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	return fn(ctx, w.q)
@@ -80,8 +83,6 @@ func (w within) View(ctx context.Context, fn func(context.Context, sqlstore.Quer
 func (w within) Update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
 	return fn(ctx, w.q)
 }
-
-func (w within) Close() error { return nil }
 
 func TestGroupWithFailingMember(t *testing.T) {
 	bubble(t, Options{}, func(t *testing.T, s *Store) {
@@ -134,7 +135,7 @@ func TestFailedStatement(t *testing.T) {
 	mustPopulate(t, s)
 	err := s.engine.Update(t.Context(), creating("ada", func(ctx context.Context, q sqlstore.Querier) error {
 		_, _ = q.ExecContext(ctx, `INSERT INTO mailboxes (id) VALUES ('x')`)
-		_, err := create(ctx, sqlstore.New(within{q}, &dialect), "eve")
+		_, err := create(ctx, sqlstore.New(within{q: q}, &dialect), "eve")
 		assert.Check(t, err != nil, "a statement ran after one that failed")
 		return nil
 	}))

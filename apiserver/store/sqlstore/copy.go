@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // copyChunk is how many rows Copy holds in memory, and how many one statement inserts.
@@ -21,12 +19,11 @@ type Copied struct {
 	Rows   int64
 }
 
-// Copy copies every row of a store of an engine to an empty one, in one transaction of each. Before it
+// Copy copies every row of a store to an empty one, in one transaction of each. Before it
 // commits, it compares the number of rows and a checksum of each table. No other process can
 // change the source meanwhile. progress is called with the number of steps that are done and
 // that there are.
-func Copy(ctx context.Context, source, target store.Store, progress func(done, total int64)) (copied Copied, err error) {
-	from, to := source.(based).base(), target.(based).base()
+func Copy(ctx context.Context, from, to *Store, progress func(done, total int64)) (copied Copied, err error) {
 	// The statements run with the caller's context: an update itself is not cancelled.
 	err = from.engine.Update(ctx, func(_ context.Context, read Querier) error {
 		return to.engine.Update(ctx, func(_ context.Context, write Querier) (err error) {
@@ -36,11 +33,6 @@ func Copy(ctx context.Context, source, target store.Store, progress func(done, t
 	})
 	return copied, err
 }
-
-// based are the stores of the engines, to which base is promoted.
-type based interface{ base() *Store }
-
-func (s *Store) base() *Store { return s }
 
 type copiedTable struct {
 	name    string

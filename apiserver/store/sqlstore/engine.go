@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // Querier runs statements in one transaction. The caller closes rows before the next statement.
@@ -27,6 +29,8 @@ type Rows interface {
 type Engine interface {
 	View(ctx context.Context, fn func(context.Context, Querier) error) error
 	Update(ctx context.Context, fn func(context.Context, Querier) error) error
+	Ping(ctx context.Context) error
+	Usage(ctx context.Context) (store.Usage, error)
 	Close() error
 }
 

@@ -38,7 +38,10 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 // Ping implements store.Store.
-func (s *Store) Ping(ctx context.Context) error { return s.engine.View(ctx, Probe) }
+func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
+
+// Usage implements store.Store.
+func (s *Store) Usage(ctx context.Context) (store.Usage, error) { return s.engine.Usage(ctx) }
 
 // Probe reads a table: an engine may run other statements without access to the database.
 func Probe(ctx context.Context, q Querier) error {

@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // owner is the owner of the databases, without any privilege beside.
@@ -64,7 +65,7 @@ func newDatabase(t TB, template string) string {
 }
 
 // Open opens a store in a new database. The caller closes it.
-func Open(t TB, opts postgres.Options) *postgres.Store {
+func Open(t TB, opts postgres.Options) *sqlstore.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), URL(t), opts)
 	assert.NilError(t, err)

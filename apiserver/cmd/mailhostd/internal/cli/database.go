@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // OpenOptions configure the opening of a store.
@@ -29,7 +29,7 @@ type OpenOptions struct {
 }
 
 // OpenDatabase opens an SQLite file, or the database of a postgres:// URL.
-func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db store.Store, err error) {
+func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqlstore.Store, err error) {
 	scheme, rest, isURL := strings.Cut(database, "://")
 	switch {
 	case !isURL && o.Exclusive:

@@ -81,7 +81,7 @@ func (m *Metrics) WatchMessages(queued func(context.Context) (int, error), given
 }
 
 // WatchDatabase adds the metrics of a database. Call it at most once.
-func (m *Metrics) WatchDatabase(db store.Measured) {
+func (m *Metrics) WatchDatabase(db store.Store) {
 	usage := func(value func(store.Usage) float64) func() float64 { return scraped(db.Usage, value) }
 	m.gauge("database_size_bytes", "Size of the database.", usage(func(u store.Usage) float64 { return float64(u.Bytes) }))
 	m.gauge("database_connections", "Connections to the database server in use; 0 for an SQLite file.", usage(func(u store.Usage) float64 { return float64(u.Connections) }))

@@ -149,8 +149,8 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err != nil {
 		return err
 	}
-	if measured, ok := db.(store.Measured); ok && s.metrics != nil {
-		s.metrics.WatchDatabase(measured)
+	if s.metrics != nil {
+		s.metrics.WatchDatabase(db)
 	}
 	publicURL := strings.TrimSuffix(cmp.Or(c.PublicURL, s.url()), "/")
 	if c.PublicURL != "" {
