@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,14 +16,8 @@ func (e *engine) migrate(ctx context.Context, d *sqlstore.Dialect) (err error) {
 		return err
 	}
 	defer t.release()
-	if done, err := sqlstore.UpToDate(ctx, t, d); done || err != nil {
+	if done, err := sqlstore.UpToDate(ctx, t, d, e.opts.ReadOnly); done || err != nil {
 		return errors.Join(err, t.exec(`ROLLBACK`))
-	}
-	if e.opts.ReadOnly {
-		if version, err := schemaVersion(ctx, t, 0); version == 0 {
-			return cmp.Or(err, sqlstore.ErrNoStore)
-		}
-		return sqlstore.ErrOlderSchema
 	}
 	t.patience = migrationTimeout
 	script := fmt.Sprintf(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;

@@ -132,12 +132,9 @@ func openSession(ctx context.Context, path string, with settings, opts Options) 
 // prepare reads the schema's version, calls check, and then migrates. What it reads from a
 // replaced file may be malformed.
 func (s *session) prepare(ctx context.Context, opts Options, check func() error) error {
-	done, err := sqlstore.UpToDate(ctx, s, opts.dialect())
-	if err = cmp.Or(check(), err); err != nil || done && opts.ReadOnly {
+	done, err := sqlstore.UpToDate(ctx, s, opts.dialect(), opts.ReadOnly)
+	if err = cmp.Or(check(), err); err != nil || opts.ReadOnly {
 		return err
-	}
-	if opts.ReadOnly {
-		return cmp.Or(requireStore(ctx, s), sqlstore.ErrOlderSchema)
 	}
 	if err := s.exec(useWAL); err != nil {
 		return err

@@ -20,10 +20,19 @@ var (
 )
 
 // UpToDate reports whether the database has the schema of this program. It is an error if the
-// schema is later (store.ErrNewerSchema), or has this version with other content.
-func UpToDate(ctx context.Context, q Querier, d *Dialect) (bool, error) {
+// schema is later (store.ErrNewerSchema), has this version with other content, or would have to be
+// migrated although the database is read-only.
+func UpToDate(ctx context.Context, q Querier, d *Dialect, readOnly bool) (bool, error) {
 	files, version, err := versions(ctx, q, d)
-	return err == nil && version == len(files), err
+	switch {
+	case err != nil || version == len(files):
+		return err == nil, err
+	case readOnly && version == 0:
+		return false, ErrNoStore
+	case readOnly:
+		return false, ErrOlderSchema
+	}
+	return false, nil
 }
 
 // made matches the tables, views and triggers that a migration makes.
