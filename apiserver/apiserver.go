@@ -2,24 +2,8 @@
 // every operation of package api on a store.
 //
 // New builds a Service from Options. Handler serves it over HTTP, Client calls
-// it in process without a socket, Close ends it. This package only connects the
-// others:
-//
-//	fixture               reads, loads and dumps accounts as JSON
-//	internal/httpapi      the pipeline of a request; the pages that links lead to
-//	internal/account      the rules of each kind of object
-//	internal/bootstrap    accounts and the first credentials in them
-//	internal/idempotency  replayed responses
-//	internal/auth         tokens, callers, grants
-//	registrar             which domains can be bought, and their prices
-//	internal/mail         verification messages and the queue that sends them
-//	internal/password     hashes of master passwords
-//	internal/random       ids and secrets
-//	internal/ratelimit    limits of requests
-//	audit                 the log of every change
-//
-// They import the contract (api), the syntax packages and the store's interface; none
-// links a database or an exporter.
+// it in process without a socket, Close ends it. This package only connects others, which
+// ARCHITECTURE.md lists; none of them links a database or an exporter.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.
 package apiserver

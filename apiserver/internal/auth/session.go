@@ -63,10 +63,6 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identit
 	if err != nil {
 		return identity.Session{}, err
 	}
-	return a.enterSession(ctx, u)
-}
-
-func (a *Authenticator) enterSession(ctx context.Context, u unsealed) (identity.Session, error) {
 	s := identity.Session{Token: u.token, ExpiresAt: u.expiry}
 	if api.IsID(u.of) {
 		who, err := a.enterAsUser(ctx, u.token, u.of)
