@@ -69,21 +69,7 @@ func OwnerSubject(accountID string) store.Subject {
 	return store.Subject{Type: vocab.SubjectUser, ID: api.DerivedID(accountID, "user:owner")}
 }
 
-type (
-	callerKey  struct{}
-	trustedKey struct{}
-)
-
-// WithCaller returns a context that carries the authorized caller of a request.
-func WithCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
-}
-
-// CallerFrom returns the authorized caller of a request, or the zero Caller.
-func CallerFrom(ctx context.Context) Caller {
-	c, _ := ctx.Value(callerKey{}).(Caller)
-	return c
-}
+type trustedKey struct{}
 
 // WithTrusted returns a context whose requests come from c without a credential.
 func WithTrusted(ctx context.Context, c Caller) context.Context {

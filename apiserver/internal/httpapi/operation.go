@@ -8,7 +8,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 )
 
@@ -23,16 +22,17 @@ type operation struct {
 // (input.go), runs the operation and writes the response. A request that is refused before its
 // operation is refused for the caller's rights first.
 func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
 	who, err := o.authenticate(r, o.Spec)
 	if err != nil {
-		o.responseTo(r.Context(), err, "authentication failed").Write(w)
+		o.responseTo(ctx, err, "authentication failed").Write(w)
 		return
 	}
 	if r.Method == http.MethodGet && r.Header.Get(api.IdempotencyKeyHeader) != "" {
 		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
 	}
-	ctx := auth.WithCaller(r.Context(), who)
-	request, q, release, err := o.prepare(w, r.WithContext(ctx))
+	progressOf(ctx).caller = who
+	request, q, release, err := o.prepare(w, r)
 	defer release()
 	if err != nil {
 		// A body that does not arrive in time has ended the request's context.
@@ -58,8 +58,9 @@ func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any
 	if request, err = o.read(r, body); err != nil {
 		return nil, nil, release, err
 	}
-	progressOf(r.Context()).decoded = request
-	q, err = o.Idempotency.Begin(auth.CallerFrom(r.Context()), o.ID, keyOf(request), request)
+	p := progressOf(r.Context())
+	p.decoded = request
+	q, err = o.Idempotency.Begin(p.caller, o.ID, keyOf(request), request)
 	return request, q, release, err
 }
 
@@ -97,10 +98,8 @@ func (o *operation) run(ctx context.Context, request any, q *idempotency.Request
 }
 
 func (h *Handler) newCall(ctx context.Context, spec api.Spec, q *idempotency.Request) *account.Call {
-	return &account.Call{
-		Rules: h.Rules, Context: ctx, Spec: spec, Caller: auth.CallerFrom(ctx), Arrival: progressOf(ctx).arrival,
-		RequestID: requestID(ctx), Idempotency: q,
-	}
+	p := progressOf(ctx)
+	return &account.Call{Rules: h.Rules, Context: ctx, Spec: spec, Caller: p.caller, Arrival: p.arrival, RequestID: p.ID, Idempotency: q}
 }
 
 // writeCSV streams a file, which is cut off after an error.

@@ -75,6 +75,8 @@ type progress struct {
 	allow string
 	// identified caches the result of identify: the caller, or the authentication error.
 	identified func() (auth.Caller, error)
+	// caller is who may use the operation; the zero Caller before that is known.
+	caller auth.Caller
 	// decoded is the request to the operation, and remoteAddress the host that it came from.
 	decoded       any
 	remoteAddress string
@@ -153,11 +155,11 @@ func AsControlPlane(ctx context.Context) context.Context {
 
 // Origin returns the origin of a context's changes for the audit log.
 func Origin(ctx context.Context) audit.Origin {
-	p, who := progressOf(ctx), auth.CallerFrom(ctx)
+	p := progressOf(ctx)
 	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded)}
-	if len(who.Subjects) > 0 {
+	if len(p.caller.Subjects) > 0 {
 		o.Operation = p.Operation.ID
-		o.Subject = subjectOf(who)
+		o.Subject = subjectOf(p.caller)
 	} else {
 		o.Subject, _ = ctx.Value(subjectKey{}).(store.AuditSubject)
 	}
