@@ -40,7 +40,7 @@ type Tag struct {
 
 // DomainFilter selects domains; an empty field selects all.
 type DomainFilter struct {
-	WorkspaceID string
+	WorkspaceID, DedicatedIPID string
 	// Status is the one at the time Now.
 	Status string
 	Now    time.Time

@@ -62,8 +62,6 @@ type Reader interface {
 	DedicatedIPs(accountID string, f DedicatedIPFilter, s Slice) (items []DedicatedIP, total int, err error)
 	DedicatedIPOption(accountID, id string) (DedicatedIPOption, error)
 	DedicatedIPOptions(accountID string, s Slice) (items []DedicatedIPOption, total int, err error)
-	// DomainsOfDedicatedIP returns the ids of the domains that use it.
-	DomainsOfDedicatedIP(accountID, id string) ([]string, error)
 
 	// IdempotencyRecord returns the record of a key that has not expired at now.
 	IdempotencyRecord(keyHash []byte, now time.Time) (IdempotencyRecord, error)

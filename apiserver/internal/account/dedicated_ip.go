@@ -2,6 +2,7 @@ package account
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 
@@ -70,12 +71,13 @@ var _ = remove(api.ReleaseDedicatedIP, func(c *Call, tx store.Tx, in *api.Dedica
 	if err := c.expire(tx, c.Caller.AccountID, ""); err != nil { // a domain that the caller can't see
 		return err
 	}
-	domains, err := tx.DomainsOfDedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
+	domains, _, err := tx.Domains(c.Caller.AccountID, store.DomainFilter{DedicatedIPID: in.DedicatedIPID}, store.Slice{Limit: math.MaxInt32})
 	if err != nil {
 		return err
 	}
 	if len(domains) > 0 {
-		return api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(domains, ", "))
+		ids := objects(domains, func(d store.Domain) string { return d.ID })
+		return api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(ids, ", "))
 	}
 	return tx.DeleteDedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
 })

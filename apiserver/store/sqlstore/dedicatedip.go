@@ -44,11 +44,6 @@ func (r *reader) claimed(addresses []string) ([]string, error) {
 	return column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text+` ORDER BY address`, w.args...)
 }
 
-func (r *reader) DomainsOfDedicatedIP(accountID, id string) ([]string, error) {
-	return column[string](r, `SELECT t.id FROM domains t WHERE t.account_id = $1 AND t.dedicated_ip_id = $2`+inOrder,
-		accountID, id)
-}
-
 func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
 		if err := t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1`, a.IP); err != nil {

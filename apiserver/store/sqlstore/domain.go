@@ -31,7 +31,7 @@ func (r *reader) DomainTaken(name string) (bool, error) {
 }
 
 func (r *reader) Domains(accountID string, f store.DomainFilter, s store.Slice) ([]store.Domain, int, error) {
-	w := r.inAccount(accountID).equal(`t.workspace_id`, f.WorkspaceID).state(f.Status, f.Now)
+	w := r.inAccount(accountID).equal(`t.workspace_id`, f.WorkspaceID).equal(`t.dedicated_ip_id`, f.DedicatedIPID).state(f.Status, f.Now)
 	if f.Tag != "" {
 		w.and(`t.id IN (SELECT domain_id FROM domain_tags WHERE tag = ?)`, f.Tag)
 	}
