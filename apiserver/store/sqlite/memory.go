@@ -10,7 +10,7 @@ import (
 )
 
 // openMemory opens a store that is deleted when it is closed.
-func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
+func openMemory(ctx context.Context, _ string, opts Options) (e *engine, err error) {
 	opts.unsynced = true
 	var empty []byte
 	if opts.migrations == nil {
@@ -25,7 +25,7 @@ func openMemory(ctx context.Context, opts Options) (e *engine, err error) {
 	remove := func() error { return os.RemoveAll(dir) }
 	path := filepath.Join(dir, "mailhost.db")
 	if err = os.WriteFile(path, empty, 0o600); err == nil {
-		e, err = openFile(ctx, path, opts)
+		e, err = open(ctx, path, opts)
 	}
 	if err != nil {
 		return nil, errors.Join(err, remove())
@@ -63,10 +63,7 @@ var emptyStore = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "mailhost.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		return nil, err
-	}
-	e, err := openFile(context.Background(), path, Options{unsynced: true}.withDefaults())
+	e, err := open(context.Background(), path, Options{unsynced: true}.withDefaults())
 	if err != nil {
 		return nil, err
 	}

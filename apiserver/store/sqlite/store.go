@@ -40,7 +40,11 @@ type Options struct {
 // databases have no snapshots. No commit waits for the disk, and Close removes it.
 func Open(ctx context.Context, path string, opts Options) (*sqlstore.Store, error) {
 	opts = opts.withDefaults()
-	e, err := open(ctx, path, opts)
+	opener := open
+	if path == Memory {
+		opener = openMemory
+	}
+	e, err := opener(ctx, path, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -62,26 +66,15 @@ func (o Options) dialect() *sqlstore.Dialect {
 	return &d
 }
 
+// open opens a file with a first connection, which reports what is wrong with it.
 func open(ctx context.Context, path string, opts Options) (*engine, error) {
-	if path == Memory {
-		return openMemory(ctx, opts)
-	}
-	find := newOrExistingFile
+	find, with := newOrExistingFile, opts.toWrite()
 	if opts.ReadOnly {
-		find = existingFile
+		find, with = existingFile, opts.toRead()
 	}
 	path, err := find(path)
 	if err != nil {
 		return nil, err
-	}
-	return openFile(ctx, path, opts)
-}
-
-// openFile opens a file with a first connection, which reports what is wrong with it.
-func openFile(ctx context.Context, path string, opts Options) (*engine, error) {
-	with := opts.toWrite()
-	if opts.ReadOnly {
-		with = opts.toRead()
 	}
 	s, opened, err := openSession(ctx, path, with, opts)
 	if err != nil {
