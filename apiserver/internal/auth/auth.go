@@ -83,6 +83,9 @@ func bearer(authorization []string) string {
 
 // user returns the caller of an access token of the OAuth issuer.
 func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) {
+	if a.verifier == nil {
+		return Caller{}, invalidToken(api.TypeInvalidToken, "no access tokens are accepted here")
+	}
 	user, err := a.verifier.VerifyToken(ctx, token)
 	if err == nil {
 		err = check(user)

@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
 // The bounds of sending. The pauses outlast usual greylisting.
