@@ -166,7 +166,10 @@ func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
 }
 
 // inOrder is the order of every list.
-const inOrder = ` ORDER BY t.created_at, t.id`
+const (
+	inOrder   = ` ORDER BY t.created_at, t.id`
+	inReverse = ` ORDER BY t.created_at DESC, t.id DESC`
+)
 
 func get[T any](r *reader, tbl *table[T], accountID string, id any) (T, error) {
 	return one(r, tbl, tbl.byID(r, accountID, id))
@@ -201,11 +204,26 @@ func page[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, int, e
 	}
 	w.nothingUnpaid = !hidden
 	w = tbl.visible(w)
-	items, err := slice(r, tbl, w, s)
-	if err != nil || s.Offset == 0 && len(items) < s.Limit { // it is the only page
-		return items, len(items), err
+	if s.Offset == 0 {
+		items, err := slice(r, tbl, w, inOrder, s)
+		if err != nil || len(items) < s.Limit { // it is the only page
+			return items, len(items), err
+		}
+		total, err := count(r, tbl, w)
+		return items, total, err
 	}
 	total, err := count(r, tbl, w)
+	if err != nil || s.Offset >= total {
+		return nil, total, err
+	}
+	if s.Offset < total/2 {
+		items, err := slice(r, tbl, w, inOrder, s)
+		return items, total, err
+	}
+	s.Limit = min(s.Limit, total-s.Offset)
+	s.Offset = total - s.Offset - s.Limit
+	items, err := slice(r, tbl, w, inReverse, s)
+	slices.Reverse(items)
 	return items, total, err
 }
 
@@ -217,18 +235,18 @@ func count[T any](r *reader, tbl *table[T], w *where) (int, error) {
 	return only(column[int](r, `SELECT COUNT(*) FROM `+tbl.name+` t`+w.text, w.args...))
 }
 
-// slice returns a slice of the objects that w selects, in order. It is cut before the joins, so
+// slice returns a slice of the objects that w selects in an order. It is cut before the joins, so
 // that a skipped row costs one step in the index.
-func slice[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error) {
+func slice[T any](r *reader, tbl *table[T], w *where, order string, s store.Slice) ([]T, error) {
 	w = w.clone()
-	end := inOrder + w.limit(s.Limit)
+	end := order + w.limit(s.Limit)
 	if s.Offset > 0 {
 		end += ` OFFSET ` + w.bind(s.Offset)
 	}
 	if tbl.joins == "" {
 		return collect(r, tbl, w, end)
 	}
-	return query(r, tbl, `(SELECT * FROM `+tbl.name+` t`+w.text+end+`) t`+tbl.joins+inOrder, w.args)
+	return query(r, tbl, `(SELECT * FROM `+tbl.name+` t`+w.text+end+`) t`+tbl.joins+order, w.args)
 }
 
 // each calls fn for every object that w selects, in order, until it returns an error. It reads
@@ -236,7 +254,7 @@ func slice[T any](r *reader, tbl *table[T], w *where, s store.Slice) ([]T, error
 func each[T any](r *reader, tbl *table[T], w *where, chunk int, fn func(T) error) error {
 	w = tbl.visible(w)
 	for rest := w; ; {
-		items, err := slice(r, tbl, rest, store.Slice{Limit: chunk})
+		items, err := slice(r, tbl, rest, inOrder, store.Slice{Limit: chunk})
 		if err != nil {
 			return err
 		}
