@@ -28,7 +28,7 @@ CREATE TABLE mailbox_counts (
 );
 INSERT INTO mailbox_counts (domain_id, mailboxes) SELECT domain_id, COUNT(*) FROM mailboxes GROUP BY domain_id;
 
--- One row: store.Tx.SetPublicURL.
+-- One row: store.ServerWriter.
 CREATE TABLE server (
 	id         INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
 	public_url TEXT COLLATE "C" NOT NULL
