@@ -27,10 +27,15 @@ func (c Command) decode(data []byte) (text, encoding string, err error) {
 		}
 		name, _ := htmlindex.Name(named) // it is in the index
 		decoded, err := named.NewDecoder().Bytes(data)
+		if i := bytes.IndexRune(decoded, utf8.RuneError); i >= 0 { // what can't be decoded becomes this character
+			return "", "", fmt.Errorf("%s, line %d: the text is not in %s; choose another --encoding", c.File, lineAt(decoded, i), name)
+		}
 		return string(decoded), name, err
 	case !utf8.Valid(data):
-		line := 1 + bytes.Count(data[:bytes.IndexRune(data, utf8.RuneError)], []byte("\n"))
+		line := lineAt(data, bytes.IndexRune(data, utf8.RuneError))
 		return "", "", fmt.Errorf(`%s, line %d: the text is not in UTF-8; save the file as "CSV UTF-8", or name its encoding, for instance --encoding windows-1252`, c.File, line)
 	}
 	return string(data), "UTF-8", nil
 }
+
+func lineAt(text []byte, offset int) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }

@@ -23,6 +23,10 @@ func TestDecode(t *testing.T) {
 	}
 	_, _, err := Command{File: "a.csv"}.decode([]byte("a\nb\nZo\xeb\n"))
 	assert.ErrorContains(t, err, "a.csv, line 3: the text is not in UTF-8; save the file")
+	for _, named := range []string{"utf-8", "shift_jis"} {
+		_, _, err = Command{File: "a.csv", Encoding: named}.decode([]byte("a\nb\nZo\xeb\n"))
+		assert.ErrorContains(t, err, "a.csv, line 3: the text is not in "+named)
+	}
 	_, _, err = Command{Encoding: "utf-7"}.decode([]byte("a"))
 	assert.Check(t, err != nil, "an unknown encoding is no error")
 }
