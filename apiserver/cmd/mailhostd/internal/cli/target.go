@@ -32,7 +32,7 @@ const (
 
 // DatabaseFlags choose a database that must exist.
 type DatabaseFlags struct {
-	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
+	Database string `type:"database" placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
 }
 
 func (f DatabaseFlags) Path() string { return cmp.Or(f.Database, DefaultDatabase) }
