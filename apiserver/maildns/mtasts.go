@@ -107,6 +107,9 @@ func mxPattern(s string) (string, error) {
 	return host, nil
 }
 
+// policyKey matches the key of a line (RFC 8461, section 3.2, sts-policy-ext-name).
+var policyKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+
 // checkMTASTSPolicy returns the problems of a policy's text (RFC 8461, section 3.2), whose lines
 // end in CRLF or LF. Like senders it skips unknown keys. All problems have the field policy.
 func checkMTASTSPolicy(text string) error {
@@ -115,7 +118,7 @@ func checkMTASTSPolicy(text string) error {
 	values := map[string][]string{}
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\r"), ":")
-		if !ok {
+		if !ok || !policyKey.MatchString(key) {
 			ps.add(field, whole, "line %d must be a key and a value, such as mode: enforce, not %.60q", i+1, line)
 		}
 		values[key] = append(values[key], strings.Trim(value, " \t"))

@@ -86,7 +86,7 @@ func TestCheckMTASTSPolicy(t *testing.T) {
 		"": "line 1 must be a key and a value", "mode: enforce\n": "one line version, not 0", replaced("version: STSv1\r\n", ""): "one line version, not 0", replaced("STSv1", "STSv2"): "version must be STSv1",
 		replaced("enforce", "on"): `mode: must be`, replaced("604800", "week"): "max_age must be a number", replaced("604800", "-1"): "max_age must be a number", replaced("604800", "31557601"): "max_age: must be",
 		replaced("mode: enforce", "mode: enforce\r\nmode: none"): "one line mode, not 2", replaced("mx: mail", "\r\nmx: mail"): "line 3 must be a key", replaced("*.example.net", "*"): "mx[1]: ",
-		"v=STSv1; id=1;": "line 1 must be a key", rfc8461 + "x": "line 7 must be a key",
+		"v=STSv1; id=1;": "line 1 must be a key", rfc8461 + "x": "line 7 must be a key", rfc8461 + "# see https://example.com": "line 7 must be a key",
 	} {
 		wantProblem(t, "", checkMTASTSPolicy(text), "policy: ", want)
 	}
