@@ -246,7 +246,7 @@ func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error
 	}
 	switch {
 	case s.Lifecycle() && len(messages) > 0 && Missing(e):
-		e.Message = "the API at " + c.URL + " offers only the published operations, and this is none of them"
+		e.Message = "the API at " + c.URL + " does not have this operation: it offers only the published ones, or its URL is wrong"
 	case len(messages) > 0:
 		e.Message = strings.Join(messages, "; ")
 	case c.Token == "":

@@ -50,7 +50,7 @@ func TestAuditOverHTTP(t *testing.T) {
 	planner := mailhostdtest.RunJSON[mailhostdtest.Account](t, environ, "token", "create", "ci", "--plan-only")
 	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(s, planner), cli.ExitFailure, "lacks the capability audit_log.view", "audit")
 	published := mailhostdtest.Serve(t, database, "--published-only")
-	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(published, owner), cli.ExitFailure, "offers only the published operations, and this is none of them", "audit")
+	mailhostdtest.Fails(t, mailhostdtest.HTTPEnviron(published, owner), cli.ExitFailure, "does not have this operation: it offers only the published ones, or its URL is wrong", "audit")
 }
 
 // TestAuditEndsOverHTTP checks that a server whose pages never end is refused.
