@@ -209,7 +209,7 @@ func (f smtpFlags) mailer() (*mailer.Mailer, error) {
 }
 
 type tracingFlags struct {
-	OTLPEndpoint string `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector for traces, over OTLP/HTTP. Default: $$OTEL_EXPORTER_OTLP_ENDPOINT, or off."`
+	OTLPEndpoint string `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector for traces, over OTLP/HTTP; $$OTEL_EXPORTER_OTLP_HEADERS has its credentials. Default: $$OTEL_EXPORTER_OTLP_ENDPOINT, or off."`
 	Traceparent  string `name:"traceparent" enum:"continue,link" default:"continue" placeholder:"MODE" help:"How to use the trace context of a request: ${enum}. link starts a new trace for each request, for a public server. Default: ${default}."`
 }
 
