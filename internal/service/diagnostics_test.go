@@ -85,6 +85,7 @@ func TestAdvice(t *testing.T) {
 	expired, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	status := func(n int) error { return fmt.Errorf("call: %w", &client.Error{Status: n, Operation: "op"}) }
+	late := &client.Error{Operation: "op", Err: context.DeadlineExceeded}
 	for want, errs := range map[string][]error{
 		"Check the credential":     {status(401)},
 		"that capability":          {status(403)},
@@ -96,7 +97,7 @@ func TestAdvice(t *testing.T) {
 		"-parallelism":             {status(429)},
 		"Run apply again":          {status(500), status(503)},
 		"Run Terraform again":      {context.Canceled, fmt.Errorf("wait: %w", context.DeadlineExceeded)},
-		"timeouts":                 {CreateError(expired, &client.Error{Operation: "op", Err: context.DeadlineExceeded})},
+		"timeouts":                 {CreateError(expired, late), CreateError(t.Context(), late)},
 		"Refer to it by its id":    {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
 		"":                         {status(418)},
 		"base_url":                 {&client.Error{Operation: "op", Err: errors.New("refused")}},

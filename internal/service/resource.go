@@ -348,9 +348,9 @@ func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, cre
 }
 
 // CreateError adds the advice to raise the timeout to an error of a create, if ctx,
-// which has the deadline of the attribute timeouts, has expired.
+// which has the deadline of the attribute timeouts, has expired, or would have.
 func CreateError(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) || outcomeUnclear(err) {
+	if !errors.Is(cmp.Or(ctx.Err(), err), context.DeadlineExceeded) || outcomeUnclear(err) {
 		return err
 	}
 	return WithAdvice(err, "Run apply again: it continues from here. If it always takes this long, raise create in the resource's timeouts.")
