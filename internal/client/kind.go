@@ -74,6 +74,15 @@ func (k *kind[T]) one(description string, found []T, err error) (*T, error) {
 	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.ID)}
 }
 
+// Get is [listcache.Cache.Get]. A caller that gives up gets the error of an interrupted call.
+func (k *kind[T]) Get(ctx context.Context, key string) (*T, error) {
+	v, err := k.Cache.Get(ctx, key)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		err = transport.Interrupted(err)
+	}
+	return v, err
+}
+
 // A plan that has read enoughReads objects of a kind continues with the list, if that
 // has at most objectsPerRead objects for each read so far: a page of 1,000 costs an API
 // about as much as 10 reads.

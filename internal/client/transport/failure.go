@@ -102,6 +102,10 @@ type interruptedError struct {
 	attempts int
 }
 
+// Interrupted returns the error of a caller whose context has ended while it waited for a response
+// to another caller's request.
+func Interrupted(cause error) error { return &interruptedError{cause: cause, attempts: 1} }
+
 // asInterrupted returns the end of a context as an interruptedError.
 func (c *Call) asInterrupted(cause error) error {
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {

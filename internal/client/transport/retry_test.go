@@ -242,6 +242,23 @@ func TestEndBeforeAnyResponse(t *testing.T) {
 	}
 }
 
+// TestEndBeforeSharedResponse checks the same of the read of a list, which others may wait for too.
+func TestEndBeforeSharedResponse(t *testing.T) {
+	f := fakeapi.New().PublishedOnly(http.StatusMethodNotAllowed)
+	c := newClient(t, f)
+	_, err := c.GetDomain(t.Context(), "example.com")
+	assert.Check(t, client.IsNotFound(err), "%v", err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	f.OnList = func() {
+		cancel()
+		<-ended
+	}
+	_, err = c.GetMailbox(ctx, "jane@example.com")
+	close(ended)
+	assert.Check(t, errors.Is(err, context.Canceled) && err.Error() == "the run was interrupted before the API responded", "%v", err)
+}
+
 func TestCancelledWhileWaiting(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 503, Times: 9})
 	ctx, cancel := context.WithCancel(t.Context())
