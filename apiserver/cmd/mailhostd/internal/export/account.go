@@ -12,40 +12,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 )
 
-// account is what a configuration can have of an account.
-type account struct {
-	client *apiclient.Client
-	id     string
-	// defaultWorkspace is "" if it can't be read.
-	defaultWorkspace string
-	workspaces       map[string]string // names by id
-	domains          []*domain
-	// others write what does not belong to a domain's file.
-	others []func(*configuration)
-	// leftOut says what is missing, and why: a line each.
-	leftOut []string
-}
-
-type domain struct {
-	api.Domain
-	mailboxes []api.Mailbox
-	records   []api.DNSRecord
-}
-
 // leave notes what the configuration leaves out.
-func (a *account) leave(format string, args ...any) {
-	a.leftOut = append(a.leftOut, cli.Printable(fmt.Sprintf(format, args...)))
+func (c *configuration) leave(format string, args ...any) {
+	c.LeftOut = append(c.LeftOut, cli.Printable(fmt.Sprintf(format, args...)))
 }
 
 // list returns a list in a stable order. If the caller may not read it, or the API has no such
 // operation, it returns none, and notes what is missing.
-func list[Req, Item any](ctx context.Context, a *account, what string, op api.Operation[Req, api.Page[Item]], in *Req, key func(Item) string) ([]Item, error) {
-	items, err := apiclient.Collect(apiclient.All(ctx, a.client, op, in))
+func list[Req, Item any](ctx context.Context, c *configuration, what string, op api.Operation[Req, api.Page[Item]], in *Req, key func(Item) string) ([]Item, error) {
+	items, err := apiclient.Collect(apiclient.All(ctx, c.Client, op, in))
 	switch {
 	case apiclient.Missing(err):
-		a.leave("%s: this API offers only the published operations, none of which lists them.", what)
+		c.leave("%s: this API offers only the published operations, none of which lists them.", what)
 	case apiclient.Denied(err):
-		a.leave("%s: the token may not read them; it needs `%s`.", what, op.Capability)
+		c.leave("%s: the token may not read them; it needs `%s`.", what, op.Capability)
 	case err != nil:
 		return nil, err
 	default:
@@ -55,88 +35,90 @@ func list[Req, Item any](ctx context.Context, a *account, what string, op api.Op
 	return nil, nil
 }
 
-func readAccount(ctx context.Context, t *cli.Target, progress func(done, total int64)) (*account, error) {
-	a := &account{client: t.Client, id: t.AccountID, workspaces: map[string]string{}}
-	domains, err := apiclient.Collect(apiclient.All(ctx, a.client, api.ListDomains, &api.ListDomainsRequest{}))
+// account writes everything that the account has.
+func (c *configuration) account(ctx context.Context, progress func(done, total int64)) error {
+	domains, err := apiclient.Collect(apiclient.All(ctx, c.Client, api.ListDomains, &api.ListDomainsRequest{}))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	slices.SortFunc(domains, func(a, b api.Domain) int { return strings.Compare(a.Name, b.Name) })
 	for _, d := range domains {
 		if name, err := domainname.Normalize(d.Name); err != nil || name != d.Name { // it names a file
-			return nil, fmt.Errorf("the API lists a domain with an invalid name, %.300q", d.Name)
+			return fmt.Errorf("the API lists a domain with an invalid name, %.300q", d.Name)
 		}
-		a.domains = append(a.domains, &domain{Domain: d})
+		c.names[d.ID] = d.Name
 	}
-	for _, read := range []func(context.Context) error{a.readWorkspaces, a.readMailboxes} {
-		if err := read(ctx); err != nil {
-			return nil, err
+	c.Domains = len(domains)
+	if err := c.readWorkspaces(ctx); err != nil {
+		return err
+	}
+	mailboxes, err := c.readMailboxes(ctx)
+	if err != nil {
+		return err
+	}
+	records := []api.DNSRecord{}
+	for i, d := range domains {
+		if records != nil { // otherwise it is noted that they can't be read
+			if records, err = c.readRecords(ctx, d); err != nil {
+				return fmt.Errorf("%s: %w", d.Name, err)
+			}
+		}
+		c.domain(d, mailboxes[d.ID], records)
+		progress(int64(i+1), int64(len(domains)))
+	}
+	for _, kind := range []func(context.Context) error{c.rules, c.passwords, c.serviceAccounts, c.dedicatedIPs} {
+		if err := kind(ctx); err != nil {
+			return err
 		}
 	}
-	for _, read := range kinds {
-		write, err := read(ctx, a)
-		if err != nil {
-			return nil, err
-		}
-		a.others = append(a.others, write)
-	}
-	return a, a.readRecords(ctx, progress)
+	return nil
 }
 
-func (a *account) readWorkspaces(ctx context.Context) error {
-	current, err := apiclient.Call(ctx, a.client, api.GetAccount, &api.InAccount{})
+func (c *configuration) readWorkspaces(ctx context.Context) error {
+	current, err := apiclient.Call(ctx, c.Client, api.GetAccount, &api.InAccount{})
 	if err != nil && !apiclient.Denied(err) {
 		return err
 	} else if err == nil {
-		a.defaultWorkspace = current.DefaultWorkspaceID
+		c.defaultWorkspace = current.DefaultWorkspaceID
 	}
 	// The ids suffice where the names can't be read.
-	for w, err := range apiclient.All(ctx, a.client, api.ListWorkspaces, &api.ListRequest{}) {
+	for w, err := range apiclient.All(ctx, c.Client, api.ListWorkspaces, &api.ListRequest{}) {
 		if apiclient.Denied(err) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		a.workspaces[w.ID] = w.Name
+		c.workspaces[w.ID] = w.Name
 	}
 	return nil
 }
 
-func (a *account) readMailboxes(ctx context.Context) error {
-	mailboxes, err := list(ctx, a, "Mailboxes", api.ListMailboxes, &api.ListMailboxesRequest{}, func(m api.Mailbox) string { return m.LocalPart })
-	aliases := 0
-	for _, m := range mailboxes {
-		i := slices.IndexFunc(a.domains, func(d *domain) bool { return d.ID == m.DomainID })
+// readMailboxes returns the mailboxes by the id of their domain.
+func (c *configuration) readMailboxes(ctx context.Context) (map[string][]api.Mailbox, error) {
+	all, err := list(ctx, c, "Mailboxes", api.ListMailboxes, &api.ListMailboxesRequest{}, func(m api.Mailbox) string { return m.LocalPart })
+	mailboxes, aliases := map[string][]api.Mailbox{}, 0
+	for _, m := range all {
 		switch {
-		case i < 0:
-			a.leave("Mailbox `%s`: the token may not read its domain.", m.PrimaryEmail)
+		case c.names[m.DomainID] == "":
+			c.leave("Mailbox `%s`: the token may not read its domain.", m.PrimaryEmail)
 		case m.Status == "deleting":
-			a.leave("Mailbox `%s`: it is being deleted.", m.PrimaryEmail)
+			c.leave("Mailbox `%s`: it is being deleted.", m.PrimaryEmail)
 		default:
-			a.domains[i].mailboxes = append(a.domains[i].mailboxes, m)
+			mailboxes[m.DomainID] = append(mailboxes[m.DomainID], m)
 			aliases += len(m.Aliases)
 		}
 	}
 	if aliases > 0 {
-		a.leave("%s of mailboxes: the API can't create or change aliases. They stay as they are.", cli.Counted(aliases, "alias"))
+		c.leave("%s of mailboxes: the API can't create or change aliases. They stay as they are.", cli.Counted(aliases, "alias"))
 	}
-	return err
+	return mailboxes, err
 }
 
-// readRecords reads the records that the account's owner has made: the service manages the others.
-func (a *account) readRecords(ctx context.Context, progress func(done, total int64)) error {
-	for i, d := range a.domains {
-		records, err := list(ctx, a, "DNS records", api.ListDNSRecords, &api.ListDNSRecordsRequest{Domain: d.ID}, func(d api.DNSRecord) string {
-			return fmt.Sprintf("%s %s %06d %s", d.Name, d.Type, api.Value(d.Priority), d.Value)
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", d.Name, err)
-		}
-		if records == nil {
-			return nil // noted once
-		}
-		d.records = slices.DeleteFunc(records, func(d api.DNSRecord) bool { return d.IsSystemManaged })
-		progress(int64(i+1), int64(len(a.domains)))
-	}
-	return nil
+// readRecords returns the records that the account's owner has made, because the service manages
+// the others; nil if they can't be read.
+func (c *configuration) readRecords(ctx context.Context, d api.Domain) ([]api.DNSRecord, error) {
+	all, err := list(ctx, c, "DNS records", api.ListDNSRecords, &api.ListDNSRecordsRequest{Domain: d.ID}, func(r api.DNSRecord) string {
+		return fmt.Sprintf("%s %s %06d %s", r.Name, r.Type, api.Value(r.Priority), r.Value)
+	})
+	return slices.DeleteFunc(all, func(r api.DNSRecord) bool { return r.IsSystemManaged }), err
 }

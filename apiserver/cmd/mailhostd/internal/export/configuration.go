@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,19 +10,22 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/hcltext"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 )
 
-// configuration renders an account as files.
+// configuration is an account as files.
 type configuration struct {
-	*account
-	baseURL string // "" for an account in a database
-	files   map[string][]byte
+	*cli.Target
+	result
+	files map[string][]byte
 	// labels are the names of resources that are in use, with their types.
 	labels map[string]bool
-	// names are the names of domains by id.
-	names map[string]string
+	// names are the names of domains by id, and workspaces those of workspaces.
+	names, workspaces map[string]string
+	// defaultWorkspace is "" if it can't be read.
+	defaultWorkspace string
 	// usesWorkspaces: a resource refers to local.workspaces.
 	usesWorkspaces bool
 }
@@ -35,27 +39,24 @@ const (
 	readmeFile     = "README.md"
 )
 
-// render returns the files of an account, by name.
-func render(a *account, baseURL string) map[string][]byte {
-	c := &configuration{account: a, baseURL: baseURL, files: map[string][]byte{}, labels: map[string]bool{}, names: map[string]string{}}
+// read reads an account, and returns it as files.
+func read(ctx context.Context, t *cli.Target, progress func(done, total int64)) (*configuration, error) {
+	c := &configuration{
+		Target: t, result: result{LeftOut: []string{}}, files: map[string][]byte{}, labels: map[string]bool{}, names: map[string]string{}, workspaces: map[string]string{},
+	}
 	c.provider()
-	for _, d := range a.domains {
-		c.names[d.ID] = d.Name
-	}
-	for _, d := range a.domains {
-		c.domain(d)
-	}
-	for _, write := range a.others {
-		write(c)
+	if err := c.account(ctx, progress); err != nil {
+		return nil, err
 	}
 	if c.usesWorkspaces {
 		c.locals()
 	}
-	files := map[string][]byte{readmeFile: c.readme()}
 	for name, text := range c.files {
-		files[name] = hclwrite.Format([]byte(mark + strings.TrimSuffix(string(text), "\n")))
+		c.files[name] = hclwrite.Format([]byte(mark + strings.TrimSuffix(string(text), "\n")))
 	}
-	return files
+	c.files[readmeFile] = c.readme()
+	c.Files = slices.Sorted(maps.Keys(c.files))
+	return c, nil
 }
 
 func (c *configuration) write(file, format string, args ...any) {
@@ -81,12 +82,12 @@ func (c *configuration) end(file string) { c.write(file, "}\n") }
 
 func (c *configuration) provider() {
 	c.write(providerFile, "terraform {\nrequired_providers {\nmailhost = {\nsource = \"mailhost/mailhost\"\n}\n}\n}\n")
-	if c.baseURL == "" {
+	if c.URL == "" {
 		c.write(providerFile, "# The environment variables MAILHOST_BASE_URL, MAILHOST_ACCOUNT_ID and MAILHOST_TOKEN lead to the\n# account; without them it is the embedded one in MAILHOST_DATA_DIR.\nprovider \"mailhost\" {}\n")
 		return
 	}
 	c.write(providerFile, "# The environment variable MAILHOST_TOKEN has the token.\nprovider \"mailhost\" {\nbase_url = %s\naccount_id = %s\n}\n",
-		hcltext.Quote(c.baseURL), hcltext.Quote(c.id))
+		hcltext.Quote(c.URL), hcltext.Quote(c.AccountID))
 }
 
 func (c *configuration) locals() {
@@ -106,7 +107,9 @@ func (c *configuration) workspace(id string) string {
 	return "local.workspaces[" + hcltext.Quote(name) + "]"
 }
 
-func (c *configuration) domain(d *domain) {
+func (c *configuration) domain(d api.Domain, mailboxes []api.Mailbox, records []api.DNSRecord) {
+	c.Mailboxes += len(mailboxes)
+	c.Records += len(records)
 	file := d.Name + ".tf"
 	address := c.begin(file, "mailhost_domain", d.Name, d.Name)
 	c.write(file, "name = %s", hcltext.Quote(d.Name))
@@ -121,25 +124,25 @@ func (c *configuration) domain(d *domain) {
 	}
 	c.write(file, "\nlifecycle {\nprevent_destroy = true\n}")
 	c.end(file)
-	if len(d.records) > 0 {
-		c.zone(file, address, d)
+	if len(records) > 0 {
+		c.zone(file, address, d, records)
 	}
-	if len(d.mailboxes) == 0 {
+	if len(mailboxes) == 0 {
 		return
 	}
 	c.begin(file, "mailhost_mailbox_set", d.Name, d.Name)
 	c.write(file, "domain = %s.name\n\nmailboxes = {", address)
-	for _, m := range d.mailboxes {
+	for _, m := range mailboxes {
 		c.write(file, "%s = { first_name = %s, last_name = %s }", hcltext.Quote(m.LocalPart), hcltext.Quote(m.FirstName), hcltext.Quote(m.LastName))
 	}
 	c.write(file, "}")
 	c.end(file)
 }
 
-func (c *configuration) zone(file, domain string, d *domain) {
+func (c *configuration) zone(file, domain string, d api.Domain, records []api.DNSRecord) {
 	c.begin(file, "mailhost_dns_zone", d.Name, d.Name)
 	c.write(file, "domain = %s.name\n\nrecords = {", domain)
-	for records := d.records; len(records) > 0; {
+	for len(records) > 0 {
 		first := records[0]
 		n := slices.IndexFunc(records, func(r api.DNSRecord) bool { return r.Name != first.Name || r.Type != first.Type })
 		if n < 0 {
@@ -195,9 +198,9 @@ func (c *configuration) readme() []byte {
 From then on this folder is yours. Run the export again into another folder, or with ` + "`--overwrite`" + ` in a clean checkout of this one, to see as a diff what was changed elsewhere.
 
 `)
-	if len(c.leftOut) > 0 {
+	if len(c.LeftOut) > 0 {
 		b.WriteString("## What is not in it\n\n")
-		for _, line := range c.leftOut {
+		for _, line := range c.LeftOut {
 			b.WriteString("* " + line + "\n")
 		}
 	}

@@ -1,6 +1,6 @@
 // Package export has mailhostd export: it reads an account (account.go), and writes it as the
-// Terraform configuration that a person would have written (configuration.go). What has no file of
-// its own for each domain is read and written kind by kind (kinds.go).
+// Terraform configuration that a person would have written: the domains with what is in them
+// (configuration.go), and the other kinds one by one (kinds.go).
 package export
 
 import (
@@ -10,10 +10,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
@@ -58,12 +56,11 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 		return err
 	}
 	progress, done := cli.ShowProgress(p.Stderr, "reading domains")
-	a, err := readAccount(ctx, t, progress)
+	account, err := read(ctx, t, progress)
 	done()
 	if err != nil {
 		return err
 	}
-	files := render(a, t.URL)
 	if err := os.MkdirAll(c.HCL, 0o755); err != nil {
 		return err
 	}
@@ -72,20 +69,16 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 			return err
 		}
 	}
-	r := result{Folder: c.HCL, Files: slices.Sorted(maps.Keys(files)), Domains: len(a.domains), LeftOut: append([]string{}, a.leftOut...)}
-	for _, name := range r.Files {
+	for _, name := range account.Files {
 		path := filepath.Join(c.HCL, name)
-		if err := cli.WriteNew(path, files[name], 0o644); errors.Is(err, fs.ErrExist) {
+		if err := cli.WriteNew(path, account.files[name], 0o644); errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s was not written by an export; move it away, and run the command again", path)
 		} else if err != nil {
 			return err
 		}
 	}
-	for _, d := range a.domains {
-		r.Mailboxes += len(d.mailboxes)
-		r.Records += len(d.records)
-	}
-	return c.Print(p, r, r.writeText)
+	account.Folder = c.HCL
+	return c.Print(p, account.result, account.writeText)
 }
 
 // present returns the files of an earlier export in the folder. Without --overwrite, and if the

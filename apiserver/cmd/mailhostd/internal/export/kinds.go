@@ -15,9 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// kinds read the objects of a kind, and return what writes them.
-var kinds = []func(context.Context, *account) (func(*configuration), error){rules, passwords, serviceAccounts, dedicatedIPs}
-
 // scope is where a rule or a master password applies.
 type scope struct {
 	file string
@@ -44,68 +41,65 @@ func (c *configuration) scope(scopeType, id string) scope {
 	return scope{accountFile, "account", "", ""}
 }
 
-func rules(ctx context.Context, a *account) (func(*configuration), error) {
-	all, err := list(ctx, a, "Forwarding rules", api.ListForwarding, &api.ListForwardingRequest{}, func(f api.Forwarding) string {
+func (c *configuration) rules(ctx context.Context) error {
+	all, err := list(ctx, c, "Forwarding rules", api.ListForwarding, &api.ListForwardingRequest{}, func(f api.Forwarding) string {
 		return f.ScopeType + " " + f.ScopeID + " " + f.TargetEmail
 	})
-	return func(c *configuration) {
-		for _, f := range all {
-			s := c.scope(f.ScopeType, f.ScopeID)
-			c.begin(s.file, "mailhost_forwarding", s.label+"_to_"+f.TargetEmail, s.key+f.TargetEmail)
-			c.write(s.file, "%starget_email = %s", s.attribute, hcltext.Quote(f.TargetEmail))
-			isConfirmed := f.VerificationState == vocab.VerificationInternal || f.VerificationState == vocab.VerificationVerified
-			if isConfirmed && !f.Active {
-				c.write(s.file, "active = false")
-			}
-			c.end(s.file)
+	for _, f := range all {
+		s := c.scope(f.ScopeType, f.ScopeID)
+		c.begin(s.file, "mailhost_forwarding", s.label+"_to_"+f.TargetEmail, s.key+f.TargetEmail)
+		c.write(s.file, "%starget_email = %s", s.attribute, hcltext.Quote(f.TargetEmail))
+		isConfirmed := f.VerificationState == vocab.VerificationInternal || f.VerificationState == vocab.VerificationVerified
+		if isConfirmed && !f.Active {
+			c.write(s.file, "active = false")
 		}
-	}, err
+		c.end(s.file)
+	}
+	return err
 }
 
-func passwords(ctx context.Context, a *account) (func(*configuration), error) {
-	all, err := list(ctx, a, "Master passwords", api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}, func(p api.MasterPassword) string {
+func (c *configuration) passwords(ctx context.Context) error {
+	all, err := list(ctx, c, "Master passwords", api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}, func(p api.MasterPassword) string {
 		return p.ScopeType + " " + p.ScopeID + " " + p.Name
 	})
-	return func(c *configuration) {
-		for _, p := range all {
-			s := c.scope(p.ScopeType, p.ScopeID)
-			c.begin(s.file, "mailhost_master_password", s.label+"_"+p.Name, p.ID)
-			c.write(s.file, "# The API does not return the secret: it stays as it is, and a replacement needs one.")
-			c.write(s.file, "%sname = %s", s.attribute, hcltext.Quote(p.Name))
-			c.end(s.file)
-		}
-	}, err
+	for _, p := range all {
+		s := c.scope(p.ScopeType, p.ScopeID)
+		c.begin(s.file, "mailhost_master_password", s.label+"_"+p.Name, p.ID)
+		c.write(s.file, "# The API does not return the secret: it stays as it is, and a replacement needs one.")
+		c.write(s.file, "%sname = %s", s.attribute, hcltext.Quote(p.Name))
+		c.end(s.file)
+	}
+	return err
 }
 
 // serviceAccounts reads the service accounts whose tokens work, but for the caller's own.
-func serviceAccounts(ctx context.Context, a *account) (func(*configuration), error) {
-	all, err := list(ctx, a, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
+func (c *configuration) serviceAccounts(ctx context.Context) error {
+	all, err := list(ctx, c, "Service accounts", api.ListServiceAccounts, &api.ListRequest{}, func(s api.ServiceAccount) string { return s.Name + " " + s.ID })
 	all = slices.DeleteFunc(all, func(s api.ServiceAccount) bool {
 		state := apiclient.TokenState(s, time.Now())
-		isOwn := a.client.Token != "" && strings.Contains(a.client.Token, s.TokenPublicID)
+		isOwn := c.Token != "" && strings.Contains(c.Token, s.TokenPublicID)
 		switch {
 		case isOwn:
-			a.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
+			c.leave("Service account `%s`: Terraform should not manage the credential that it uses itself.", s.Name)
 		case state == "expired":
-			a.leave("Service account `%s` (%s): its token has expired.", s.Name, s.ID)
+			c.leave("Service account `%s` (%s): its token has expired.", s.Name, s.ID)
 		}
 		return isOwn || state != "active"
 	})
 	if err != nil || len(all) == 0 {
-		return func(*configuration) {}, err
+		return err
 	}
-	grants, err := readGrants(ctx, a)
-	return func(c *configuration) {
-		for _, s := range all {
-			c.serviceAccount(&s, grants[s.ID])
-		}
-	}, err
+	grants, err := c.readGrants(ctx)
+	for _, s := range all {
+		c.serviceAccount(&s, grants[s.ID])
+	}
+	return err
 }
 
 // readGrants returns the permissions of each service account; nil if they can't be read.
-func readGrants(ctx context.Context, a *account) (map[string][]api.Authorization, error) {
+func (c *configuration) readGrants(ctx context.Context) (map[string][]api.Authorization, error) {
 	// An array, not pages.
-	all, err := apiclient.Call(ctx, a.client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
+	all, err := apiclient.Call(ctx, c.Client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
 	if apiclient.Denied(err) {
 		return nil, nil
 	} else if err != nil {
@@ -141,24 +135,23 @@ func (c *configuration) serviceAccount(s *api.ServiceAccount, grants []api.Autho
 	c.end(accountFile)
 }
 
-func dedicatedIPs(ctx context.Context, a *account) (func(*configuration), error) {
-	all, err := list(ctx, a, "Dedicated IPs", api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{}, func(ip api.DedicatedIP) string { return ip.Name + " " + ip.ID })
+func (c *configuration) dedicatedIPs(ctx context.Context) error {
+	all, err := list(ctx, c, "Dedicated IPs", api.ListDedicatedIPs, &api.ListDedicatedIPsRequest{}, func(ip api.DedicatedIP) string { return ip.Name + " " + ip.ID })
 	all = slices.DeleteFunc(all, func(ip api.DedicatedIP) bool {
 		isReleased := ip.Status == vocab.DedicatedIPReleasing
 		if isReleased {
-			a.leave("Dedicated IP `%s`: it is being released.", ip.Name)
+			c.leave("Dedicated IP `%s`: it is being released.", ip.Name)
 		}
 		return isReleased
 	})
-	return func(c *configuration) {
-		for _, ip := range all {
-			c.begin(accountFile, "mailhost_dedicated_ip", cmp.Or(ip.Name, "ip"), ip.ID)
-			addresses := make([]string, len(ip.IPAddresses))
-			for i, a := range ip.IPAddresses {
-				addresses[i] = a.IP
-			}
-			c.write(accountFile, "# %s. To claim another one in its place, set option_id.\n\nlifecycle {\nprevent_destroy = true\n}", cli.Printable(strings.Join(addresses, ", ")))
-			c.end(accountFile)
+	for _, ip := range all {
+		c.begin(accountFile, "mailhost_dedicated_ip", cmp.Or(ip.Name, "ip"), ip.ID)
+		addresses := make([]string, len(ip.IPAddresses))
+		for i, a := range ip.IPAddresses {
+			addresses[i] = a.IP
 		}
-	}, err
+		c.write(accountFile, "# %s. To claim another one in its place, set option_id.\n\nlifecycle {\nprevent_destroy = true\n}", cli.Printable(strings.Join(addresses, ", ")))
+		c.end(accountFile)
+	}
+	return err
 }
