@@ -79,12 +79,7 @@ const exportChunk = 500
 // may read slowly. What existed at the beginning is there once, as it is when its turn comes.
 func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) error) error {
 	full := errors.New("the chunk is full")
-	left := filter.IDs // in order; a chunk reads as many as it holds
 	for {
-		if left != nil {
-			n := min(exportChunk, len(left))
-			filter.IDs, left = left[:n], left[n:]
-		}
 		chunk := make([]store.Mailbox, 0, exportChunk)
 		end := c.snapshot(func(r store.Reader) error {
 			if err := c.authorize(r); err != nil { // also after a revocation, or a smaller grant
@@ -106,11 +101,10 @@ func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 				return err
 			}
 		}
-		switch {
-		case left != nil && len(left) == 0, left == nil && end == nil:
+		if end == nil {
 			return nil
-		case left == nil:
-			filter.After = chunk[len(chunk)-1].Position()
 		}
+		filter.After = chunk[len(chunk)-1].Position()
+		filter.IDs = filter.IDs[min(len(chunk), len(filter.IDs)):] // in order, so that these are before it
 	}
 }
