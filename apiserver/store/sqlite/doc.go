@@ -22,7 +22,7 @@
 // What SQLite does not report is a file that is moved or replaced by another one while it is
 // open: it would go on to write where nobody looks. Each view and each commit therefore
 // compares the path with the file that was opened, and fails until the path leads to it
-// again. A connection has a shared lock on the file; OpenExclusive keeps all others out, so
+// again. A connection has a shared lock on the file; Options.Exclusive keeps all others out, so
 // that mailhostd restore replaces no file that somebody uses.
 //
 // Stability: until 1.0 an exported name changes only with a minor version, and the changelog says so.

@@ -141,7 +141,7 @@ func TestReplacedUnderLock(t *testing.T) {
 		assert.NilError(t, BackupFile(t.Context(), s.engine.path, backup))
 		works(t, s, "late")
 		assert.NilError(t, s.Close())
-		lock, err := OpenExclusive(t.Context(), path)
+		lock, err := Open(t.Context(), path, Options{Exclusive: true})
 		assert.NilError(t, err)
 		// One only: in one process, connections to two files with one -wal file between them
 		// would not see each other's locks.
@@ -183,7 +183,7 @@ func waitUntilBusy(t *testing.T, path string) {
 func TestExclusive(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	if _, err := OpenExclusive(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(t.Context(), path, Options{Exclusive: true}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -191,18 +191,18 @@ func TestExclusive(t *testing.T) {
 	}
 	other := openStore(t, path, Options{})
 	storetest.FillRandomly(t, other, 1)
-	if _, err := OpenExclusive(t.Context(), path); !errors.Is(err, store.ErrInUse) {
+	if _, err := Open(t.Context(), path, Options{Exclusive: true}); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("a file in use: %v", err)
 	}
 	want := dump(t, other)
 	assert.NilError(t, other.Close())
-	alone, err := OpenExclusive(t.Context(), path)
+	alone, err := Open(t.Context(), path, Options{Exclusive: true})
 	assert.NilError(t, err)
 	for _, opts := range []Options{{LockTimeout: time.Millisecond}, {LockTimeout: time.Millisecond, ReadOnly: true}} {
 		_, err := Open(t.Context(), path, opts)
 		assert.Check(t, err != nil && strings.Contains(err.Error(), "another process has locked it"), "a locked file was opened: %v", err)
 	}
-	_, err = OpenExclusive(t.Context(), path)
+	_, err = Open(t.Context(), path, Options{Exclusive: true})
 	assert.Check(t, errors.Is(err, store.ErrInUse), "a locked file was locked: %v", err)
 	failure := errors.New("failure")
 	err = alone.Update(t.Context(), func(tx store.Tx) error {

@@ -48,7 +48,7 @@ func removeAbandoned() {
 		if target, _ := filepath.EvalSymlinks(path); target != path || err != nil || time.Since(info.ModTime()) < time.Minute {
 			continue
 		}
-		if s, err := OpenExclusive(context.Background(), path); err == nil && s.Close() == nil {
+		if s, err := open(context.Background(), path, Options{Exclusive: true}.withDefaults()); err == nil && s.Close() == nil {
 			_ = os.RemoveAll(filepath.Dir(path)) // another process may be doing the same
 		}
 	}

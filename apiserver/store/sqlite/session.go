@@ -171,7 +171,7 @@ func (o Options) toWrite() settings {
 		synchronous = "synchronous = off"
 	}
 	locking := "locking_mode = normal"
-	if o.exclusive {
+	if o.Exclusive {
 		locking = "locking_mode = exclusive"
 	}
 	return settings{pollTimeout, []string{

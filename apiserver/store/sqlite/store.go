@@ -24,13 +24,17 @@ type Options struct {
 	LockTimeout time.Duration
 	// ReadOnly opens an existing file without migrating it. Update returns store.ErrReadOnly.
 	ReadOnly bool
+	// Exclusive opens an existing file that nobody else can open until it is closed, this process
+	// included. It fails with store.ErrInUse without waiting, because a server that uses the file
+	// does so for long. Everything is in the file, whose log is empty, so that it can be replaced.
+	// Transactions must not be nested.
+	Exclusive bool
 
 	// For tests.
 	maxGroup, checkpointFrames int
 	migrations                 fs.FS
 
-	unsynced  bool // of a store in memory
-	exclusive bool // the writer's connection is the only one
+	unsynced bool // of a store in memory
 }
 
 // Open opens the store in a file, which it creates if it is missing, and migrates it to the
@@ -52,7 +56,9 @@ func Open(ctx context.Context, path string, opts Options) (*sqlstore.Store, erro
 }
 
 func (o Options) withDefaults() Options {
-	o.LockTimeout = cmp.Or(max(o.LockTimeout, 0), defaultLockTimeout)
+	if o.LockTimeout = cmp.Or(max(o.LockTimeout, 0), defaultLockTimeout); o.Exclusive {
+		o.LockTimeout = 0
+	}
 	o.maxGroup = cmp.Or(o.maxGroup, maxGroup)
 	o.checkpointFrames = cmp.Or(o.checkpointFrames, checkpointFrames)
 	return o
@@ -69,23 +75,30 @@ func (o Options) dialect() *sqlstore.Dialect {
 // open opens a file with a first connection, which reports what is wrong with it.
 func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	find, with := newOrExistingFile, opts.toWrite()
-	if opts.ReadOnly {
+	switch {
+	case opts.ReadOnly:
 		find, with = existingFile, opts.toRead()
+	case opts.Exclusive:
+		find = existingFile
 	}
 	path, err := find(path)
 	if err != nil {
 		return nil, err
 	}
 	s, opened, err := openSession(ctx, path, with, opts)
+	if err == nil && opts.Exclusive {
+		if _, err = s.checkpoint(); err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}
+	if opts.Exclusive && (isBusy(err) || errors.Is(err, errReplaced)) {
+		err = store.ErrInUse
+	}
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	return newEngine(path, s, opened, opts), nil
-}
-
-func newEngine(path string, s *session, opened os.FileInfo, opts Options) *engine {
 	e := &engine{health: health{path: path, opened: opened}}
-	if !opts.exclusive {
+	if !opts.Exclusive { // otherwise the writer's connection is the only one
 		e.readers = newReaders(path, &e.health, opts)
 	}
 	if opts.ReadOnly {
@@ -94,7 +107,7 @@ func newEngine(path string, s *session, opened os.FileInfo, opts Options) *engin
 		e.writer = newWriter(path, s, &e.health, opts)
 		go e.writer.run()
 	}
-	return e
+	return e, nil
 }
 
 // openSession connects to a file, and migrates it unless it is opened for reading. It begins

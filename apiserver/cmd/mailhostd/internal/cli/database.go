@@ -32,10 +32,8 @@ type OpenOptions struct {
 func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqlstore.Store, err error) {
 	scheme, rest, isURL := strings.Cut(database, "://")
 	switch {
-	case !isURL && o.Exclusive:
-		db, err = sqlite.OpenExclusive(ctx, database)
 	case !isURL:
-		db, err = sqlite.Open(ctx, database, sqlite.Options{ReadOnly: o.ReadOnly})
+		db, err = sqlite.Open(ctx, database, sqlite.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive})
 	case Scheme(database) == "postgres", Scheme(database) == "postgresql":
 		db, err = postgres.Open(ctx, "postgres://"+rest, postgres.Options{ReadOnly: o.ReadOnly, Connections: o.Connections})
 	default:
