@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"time"
 
@@ -55,7 +56,8 @@ func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWrite
 	if a.Hold == Before {
 		i.hold(waiting, a)
 	}
-	done := &response{header: w.Header().Clone()}
+	done := httptest.NewRecorder()
+	maps.Copy(done.Header(), w.Header())
 	switch {
 	case a.After, a.Drop == After, a.Hold == After, a.Truncate != nil:
 		next.ServeHTTP(done, r)
@@ -69,14 +71,14 @@ func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWrite
 		return
 	case a.Hold == After:
 		i.hold(waiting, a)
-		done.send(w)
+		send(done, w)
 		return
-	case a.Truncate != nil && done.body.Len() > 0:
+	case a.Truncate != nil && done.Body.Len() > 0:
 		// The Content-Length is the whole body's, so that the client notices the missing part.
-		whole := done.body.Len()
-		done.body.Truncate(min(*a.Truncate, whole))
-		done.header.Set("Content-Length", strconv.Itoa(max(whole, done.body.Len()+1)))
-		done.send(w)
+		whole := done.Body.Len()
+		done.Body.Truncate(min(*a.Truncate, whole))
+		done.Header().Set("Content-Length", strconv.Itoa(max(whole, done.Body.Len()+1)))
+		send(done, w)
 		_ = http.NewResponseController(w).Flush()
 	case a.RST && resetConnection(r.Context(), w):
 		return
@@ -167,23 +169,9 @@ func (a *activeRule) writeError(w http.ResponseWriter, r *http.Request) {
 	e.Write(w)
 }
 
-type response struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (r *response) Header() http.Header { return r.header }
-
-func (r *response) WriteHeader(status int) { r.status = cmp.Or(r.status, status) }
-
-func (r *response) Write(b []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	return r.body.Write(b)
-}
-
-func (r *response) send(w http.ResponseWriter) {
-	maps.Copy(w.Header(), r.header)
-	w.WriteHeader(cmp.Or(r.status, http.StatusOK))
-	_, _ = w.Write(r.body.Bytes())
+// send sends a recorded response.
+func send(recorded *httptest.ResponseRecorder, w http.ResponseWriter) {
+	maps.Copy(w.Header(), recorded.Header())
+	w.WriteHeader(recorded.Code)
+	_, _ = w.Write(recorded.Body.Bytes())
 }
