@@ -199,12 +199,8 @@ func (s *Service) OperatorClient(accountID, name string) *http.Client {
 }
 
 // QueuedMessages returns how many verification messages wait to be sent, by any process.
-func (s *Service) QueuedMessages(ctx context.Context) (n int, err error) {
-	err = s.store.View(ctx, func(r store.Reader) (err error) {
-		n, err = r.QueuedMessages()
-		return err
-	})
-	return n, err
+func (s *Service) QueuedMessages(ctx context.Context) (int, error) {
+	return store.Read(ctx, s.store, store.Reader.QueuedMessages)
 }
 
 // GivenUpMessages returns how many messages this process could not send and has given up.

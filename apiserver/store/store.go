@@ -38,6 +38,15 @@ type Store interface {
 	Close() error
 }
 
+// Read returns what fn reads from one snapshot, see [Store].
+func Read[T any](ctx context.Context, s Store, fn func(Reader) (T, error)) (v T, err error) {
+	err = s.View(ctx, func(r Reader) (err error) {
+		v, err = fn(r)
+		return err
+	})
+	return v, err
+}
+
 // Usage is what a database takes.
 type Usage struct {
 	// Bytes is the size of its files.

@@ -127,15 +127,13 @@ func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.P
 const PaymentPath = "/pay/"
 
 // Purchase returns the domains of a purchase. There are none if its payment is overdue.
-func (rules *Rules) Purchase(ctx context.Context, purchaseBatchID string) (bought []registrar.PurchasedDomain, err error) {
-	now := rules.Now()
-	err = rules.Store.View(ctx, func(r store.Reader) error {
+func (rules *Rules) Purchase(ctx context.Context, purchaseBatchID string) ([]registrar.PurchasedDomain, error) {
+	return store.Read(ctx, rules.Store, func(r store.Reader) ([]registrar.PurchasedDomain, error) {
+		now := rules.Now()
 		r.HideUnpaid(LastUnpaid(now))
 		domains, err := r.DomainsOfPurchase(purchaseBatchID)
-		bought = purchased(domains, now)
-		return err
+		return purchased(domains, now), err
 	})
-	return bought, err
 }
 
 func purchased(domains []store.Domain, now time.Time) []registrar.PurchasedDomain {

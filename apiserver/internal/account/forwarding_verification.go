@@ -108,15 +108,14 @@ func (rules *Rules) link(r store.Reader, rule store.Forwarding) (Link, error) {
 }
 
 // OpenLink returns the verification link with a token, or store.ErrNotFound.
-func (rules *Rules) OpenLink(ctx context.Context, token mail.Token) (link Link, err error) {
-	err = rules.Store.View(ctx, func(r store.Reader) error {
+func (rules *Rules) OpenLink(ctx context.Context, token mail.Token) (Link, error) {
+	return store.Read(ctx, rules.Store, func(r store.Reader) (Link, error) {
 		rule, err := r.ForwardingByLink(token.Hash())
-		if err == nil {
-			link, err = rules.link(r, rule)
+		if err != nil {
+			return Link{}, err
 		}
-		return err
+		return rules.link(r, rule)
 	})
-	return link, err
 }
 
 // ConfirmLink is like OpenLink, and verifies the rule if the link is open.

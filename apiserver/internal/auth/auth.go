@@ -156,12 +156,8 @@ func (a *Authenticator) admit(ctx context.Context, who Caller) (Caller, error) {
 }
 
 // view is current in a snapshot of its own.
-func (a *Authenticator) view(ctx context.Context, who Caller) (current Caller, err error) {
-	err = a.store.View(ctx, func(r store.Reader) (err error) {
-		current, err = a.current(r, who)
-		return err
-	})
-	return current, err
+func (a *Authenticator) view(ctx context.Context, who Caller) (Caller, error) {
+	return store.Read(ctx, a.store, func(r store.Reader) (Caller, error) { return a.current(r, who) })
 }
 
 // current returns the caller as it is in r at this time, or a 401. Its duration reveals nothing

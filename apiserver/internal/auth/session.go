@@ -124,11 +124,8 @@ func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, 
 	if u, err = open(secretHash, of, content); err != nil {
 		return u, invalid
 	}
-	endedUntil := time.Time{}
-	if err := a.store.View(ctx, func(r store.Reader) (err error) {
-		endedUntil, err = r.TokenBucket(u.bucket)
-		return err
-	}); err != nil {
+	endedUntil, err := store.Read(ctx, a.store, func(r store.Reader) (time.Time, error) { return r.TokenBucket(u.bucket) })
+	if err != nil {
 		return u, err
 	}
 	if expired(u.expiry, a.now()) || !endedUntil.IsZero() {
@@ -140,20 +137,18 @@ func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, 
 // sessionSecret returns the secret of a session's key, which all processes on the database know:
 // the hash of the service account's token, or for a user that of the account's first service
 // account, which stays when its token is revoked; nil if there is none.
-func (a *Authenticator) sessionSecret(ctx context.Context, of string) (hash []byte, err error) {
-	err = a.store.View(ctx, func(r store.Reader) error {
+func (a *Authenticator) sessionSecret(ctx context.Context, of string) ([]byte, error) {
+	return store.Read(ctx, a.store, func(r store.Reader) ([]byte, error) {
 		if !api.IsID(of) {
 			e, err := a.read(r, Caller{publicID: of})
-			hash = e.serviceAccount.SecretHash
-			return err
+			return e.serviceAccount.SecretHash, err
 		}
 		first, _, err := r.ServiceAccounts(of, store.Slice{Limit: 1})
-		if len(first) > 0 {
-			hash = first[0].SecretHash
+		if err != nil || len(first) == 0 {
+			return nil, err
 		}
-		return err
+		return first[0].SecretHash, nil
 	})
-	return hash, err
 }
 
 // seal encrypts and compresses a token with an expiry: browsers limit a cookie to 4 KiB. of

@@ -71,12 +71,9 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 	if err != nil {
 		return identity.UserAccess{}, err
 	}
-	access := identity.UserAccess{ID: user.Subjects[0].ID}
-	err = a.store.View(ctx, func(r store.Reader) error {
+	return store.Read(ctx, a.store, func(r store.Reader) (access identity.UserAccess, err error) {
+		access.ID = user.Subjects[0].ID
 		accounts, err := r.Accounts()
-		if err != nil {
-			return err
-		}
 		for _, account := range accounts {
 			who, err := user.enter(account.ID, api.Spec{})
 			if err != nil { // it names itself like the built-in owner
@@ -84,15 +81,14 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 			}
 			grants, err := r.GrantsOf(account.ID, who.Subjects)
 			if err != nil {
-				return err
+				return access, err
 			}
 			if len(grants) > 0 {
 				access.Accounts = append(access.Accounts, account.ID)
 			}
 		}
-		return nil
+		return access, err
 	})
-	return access, err
 }
 
 func (a *Authenticator) enterAsUser(ctx context.Context, accessToken, accountID string) (Caller, error) {

@@ -83,12 +83,8 @@ func grantOwner(tx store.Tx, id, accountID string, s store.Subject, at time.Time
 }
 
 // IDs returns the ids of all accounts, by creation time.
-func (a Accounts) IDs(ctx context.Context) (ids []string, err error) {
-	err = a.Store.View(ctx, func(r store.Reader) error {
-		ids, err = accountIDs(r)
-		return err
-	})
-	return ids, err
+func (a Accounts) IDs(ctx context.Context) ([]string, error) {
+	return store.Read(ctx, a.Store, accountIDs)
 }
 
 func accountIDs(r store.Reader) (ids []string, err error) {
@@ -105,15 +101,12 @@ func (a Accounts) Ensure(ctx context.Context, id string) (found string, err erro
 		return "", notAnID(id)
 	}
 	id = api.CanonicalID(id)
-	find := func(r store.Reader) error {
-		found, err = findAccount(r, id)
-		return err
-	}
-	if err := a.Store.View(ctx, find); err != nil || found != "" {
+	found, err = store.Read(ctx, a.Store, func(r store.Reader) (string, error) { return findAccount(r, id) })
+	if err != nil || found != "" {
 		return found, err
 	}
 	err = a.Store.Update(ctx, func(tx store.Tx) error {
-		if err := find(tx); err != nil || found != "" {
+		if found, err = findAccount(tx, id); err != nil || found != "" {
 			return err // another process has created it
 		}
 		audit.Attribute(tx, audit.Operator, audit.EnsureAccount)

@@ -122,11 +122,7 @@ func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 
 // claim claims the first due message and writes it, or returns how long to wait for one.
 func (q *Queue) claim() (message *email.Message, claim store.QueuedMessage, wait time.Duration) {
-	var due time.Time
-	err := q.store.View(q.ctx, func(r store.Reader) (err error) {
-		due, err = r.NextMessageDue()
-		return err
-	})
+	due, err := store.Read(q.ctx, q.store, store.Reader.NextMessageDue)
 	now := time.Now()
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -225,11 +221,7 @@ func (q *Queue) Close() {
 	q.close()
 	defer time.AfterFunc(drainTimeout, q.cancel).Stop()
 	q.workers.Wait()
-	err := q.store.View(context.Background(), func(r store.Reader) error {
-		_, err := r.NextMessageDue()
-		return err
-	})
-	if err == nil {
+	if _, err := store.Read(context.Background(), q.store, store.Reader.NextMessageDue); err == nil {
 		q.log.Info("verification messages are still queued; the next start sends them")
 	}
 }

@@ -130,11 +130,7 @@ func (c DoctorCommand) checkDatabase(ctx context.Context) check {
 	case err != nil:
 		return found(checkFailed, "%s", err)
 	}
-	var accounts []store.Account
-	err = db.View(ctx, func(r store.Reader) (err error) {
-		accounts, err = r.Accounts()
-		return err
-	})
+	accounts, err := store.Read(ctx, db, store.Reader.Accounts)
 	if err = errors.Join(cmp.Or(err, db.Ping(ctx)), db.Close()); err != nil {
 		return found(checkFailed, "%s", err)
 	}
