@@ -29,7 +29,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/password"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/registrar"
@@ -46,7 +45,7 @@ type (
 	// RateLimit is a token bucket. The zero value is no limit.
 	RateLimit = ratelimit.Limit
 	// PasswordCost is the cost of argon2id (RFC 9106). The zero value is OWASP's recommendation.
-	PasswordCost = password.Cost
+	PasswordCost = account.PasswordCost
 	// AccountInUseError reports that InitAccount found a service account that works.
 	AccountInUseError = bootstrap.AccountInUseError
 )

@@ -29,7 +29,7 @@ var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPa
 		generated = new(auth.SecretEncoding.EncodeToString(c.Rules.Random.Bytes(generatedSecretBytes)))
 		secret = generated
 	}
-	hash, err := c.Rules.passwords.Hash(c.Context, *secret)
+	hash, err := c.Rules.hash(c.Context, *secret)
 	if err != nil {
 		return nil, err
 	}

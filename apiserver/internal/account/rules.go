@@ -25,7 +25,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/password"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/registrar"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -45,7 +44,7 @@ type Dependencies struct {
 	Outbox *mail.Outbox
 	// PublicURL begins the links in messages and responses, without a slash at its end.
 	PublicURL    string
-	PasswordCost password.Cost
+	PasswordCost PasswordCost
 	// MaxDedicatedIPs is the most dedicated IPs of an account; negative: no limit.
 	MaxDedicatedIPs int
 }
@@ -53,19 +52,15 @@ type Dependencies struct {
 // Rules implements the operations. It is safe for concurrent use.
 type Rules struct {
 	Dependencies
-	mail      *mail.Queue // nil: messages are not sent
-	passwords *password.Hasher
-	readers   shares
+	mail    *mail.Queue // nil: messages are not sent
+	readers shares
+	hashing shares // of all accounts together
 }
 
 // New returns Rules, and starts to send the messages that are queued if there is a
 // Sender.
 func New(d Dependencies) *Rules {
-	rules := &Rules{
-		Dependencies: d,
-		passwords:    password.NewHasher(d.Random, d.PasswordCost),
-		readers:      shares{slots: readersOfAccount},
-	}
+	rules := &Rules{Dependencies: d, readers: shares{slots: readersOfAccount}, hashing: shares{slots: hashesAtOnce}}
 	if d.Sender != nil {
 		rules.mail = mail.NewQueue(d.Store, d.Sender, rules.composeVerification, d.Outbox, d.Log)
 	}
