@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -35,7 +36,8 @@ const (
 // keySet caches the issuer's keys. The one of go-oidc never removes a withdrawn key,
 // and fetches the keys again for every token with an invalid signature.
 type keySet struct {
-	source source
+	issuer string
+	client *http.Client
 	clock  func() time.Time
 	log    *slog.Logger
 
@@ -52,7 +54,12 @@ type keySet struct {
 
 func newKeySet(o Options) *keySet {
 	return &keySet{
-		source: newSource(o.Issuer, o.Transport), clock: o.Clock, log: o.Logger,
+		issuer: o.Issuer, clock: o.Clock, log: o.Logger,
+		client: &http.Client{
+			Transport: limitedTransport{o.Transport},
+			// Don't follow redirects, which could lead to another site.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 		limiter: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst),
 	}
 }
@@ -139,17 +146,17 @@ func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 func (k *keySet) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
-	keys, err := k.source.fetch(ctx)
+	keys, err := k.read(ctx)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now, failedBefore := k.clock(), k.failed
 	if k.failed = err != nil; k.failed {
 		k.dueAt = now.Add(retryAfterFailure)
-		k.log.Warn("the OAuth issuer's keys can't be fetched", "issuer", k.source.issuer, "error", fmt.Sprintf("%.300s", err))
+		k.log.Warn("the OAuth issuer's keys can't be fetched", "issuer", k.issuer, "error", fmt.Sprintf("%.300s", err))
 		return
 	}
 	if failedBefore {
-		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.source.issuer)
+		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.issuer)
 	}
 	k.keys, k.dueAt, k.trustedUntil = keys, now.Add(freshFor), now.Add(trustedFor)
 }

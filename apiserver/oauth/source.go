@@ -22,22 +22,9 @@ const (
 	minRSABits = 2048
 )
 
-type source struct {
-	issuer string
-	client *http.Client
-}
-
-func newSource(issuer string, transport http.RoundTripper) source {
-	return source{issuer: issuer, client: &http.Client{
-		Transport: limitedTransport{transport},
-		// Don't follow redirects, which could lead to another site.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-}
-
-// fetch finds and fetches the issuer's keys by OpenID Connect Discovery.
-func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
-	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.client), s.issuer)
+// read finds and fetches the issuer's keys by OpenID Connect Discovery.
+func (k *keySet) read(ctx context.Context) ([]jose.JSONWebKey, error) {
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.client), k.issuer)
 	if err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
@@ -50,20 +37,20 @@ func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if err := CheckURL(metadata.KeysURL); err != nil {
 		return nil, fmt.Errorf("discovery: jwks_uri: %w", err)
 	}
-	keys, err := s.fetchKeys(ctx, metadata.KeysURL)
+	keys, err := k.readKeys(ctx, metadata.KeysURL)
 	if err != nil {
 		return nil, fmt.Errorf("key set %s: %w", metadata.KeysURL, err)
 	}
 	return keys, nil
 }
 
-func (s source) fetchKeys(ctx context.Context, keysURL string) ([]jose.JSONWebKey, error) {
+func (k *keySet) readKeys(ctx context.Context, keysURL string) ([]jose.JSONWebKey, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, keysURL, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Accept", "application/jwk-set+json, application/json")
-	resp, err := s.client.Do(r)
+	resp, err := k.client.Do(r)
 	if err != nil {
 		return nil, err
 	}

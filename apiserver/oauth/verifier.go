@@ -104,7 +104,7 @@ func (v *Verifier) Issuer() string { return v.issuer }
 
 // Check reads the issuer's keys and returns how many can verify a token.
 func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
-	found, err := v.keys.source.fetch(ctx)
+	found, err := v.keys.read(ctx)
 	return len(found), err
 }
 
