@@ -55,8 +55,10 @@ type Options struct {
 type Handler struct {
 	Options
 	http.Handler
-	bodies             *semaphore.Weighted
-	router             *router
+	bodies *semaphore.Weighted
+	mux    *http.ServeMux
+	// operations are the contract's by the patterns of their routes.
+	operations         map[string]api.Spec
 	retiring, draining atomic.Bool
 	drained            chan struct{} // closed with draining
 }
@@ -74,16 +76,19 @@ var inputs = func() map[string]func() input {
 // New returns a Handler.
 func New(o Options) *Handler {
 	h := &Handler{
-		Options: o, bodies: semaphore.NewWeighted(int64(cmp.Or(o.BodyMemory, defaultBodyMemory))), router: newRouter(), drained: make(chan struct{}),
+		Options: o, bodies: semaphore.NewWeighted(int64(cmp.Or(o.BodyMemory, defaultBodyMemory))), drained: make(chan struct{}),
+		mux: http.NewServeMux(), operations: map[string]api.Spec{},
 	}
 	for _, op := range account.Operations() {
 		if !o.PublishedOnly || !op.Lifecycle() {
-			h.router.Handle(op.Method+" "+op.Path, &operation{h, op, inputs[op.ID]})
+			pattern := op.Method + " " + op.Path
+			h.operations[pattern] = op.Spec
+			h.mux.Handle(pattern, &operation{h, op, inputs[op.ID]})
 		}
 	}
-	h.verificationPages(h.router.ServeMux)
-	h.paymentPages(h.router.ServeMux)
-	h.health(h.router.ServeMux)
+	h.verificationPages()
+	h.paymentPages()
+	h.health()
 	h.Handler = h.pipeline()
 	return h
 }
@@ -120,9 +125,9 @@ func (h *Handler) Draining() <-chan struct{} { return h.drained }
 const HealthPath = "/healthz/"
 
 // health serves the health checks.
-func (h *Handler) health(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+HealthPath+"live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
-	mux.HandleFunc("GET "+HealthPath+"ready", func(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) health() {
+	h.mux.HandleFunc("GET "+HealthPath+"live", func(w http.ResponseWriter, _ *http.Request) { writeHealth(w, http.StatusOK, "live") })
+	h.mux.HandleFunc("GET "+HealthPath+"ready", func(w http.ResponseWriter, r *http.Request) {
 		if err := h.Ready(r.Context()); err != nil {
 			w.Header().Set("Retry-After", "1")
 			writeHealth(w, http.StatusServiceUnavailable, err.Error())

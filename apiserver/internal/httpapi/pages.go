@@ -77,11 +77,11 @@ func RedactPath(path string) string {
 // verificationPages serves the page of a verification link. A GET changes nothing, because mail
 // scanners open links; the button sends a POST, which needs no further proof: who can send it
 // knows the link.
-func (h *Handler) verificationPages(mux *http.ServeMux) {
+func (h *Handler) verificationPages() {
 	for method, use := range map[string]func(context.Context, mail.Token) (account.Link, error){
 		http.MethodGet: h.Rules.OpenLink, http.MethodPost: h.Rules.ConfirmLink,
 	} {
-		mux.HandleFunc(method+" "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
+		h.mux.HandleFunc(method+" "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
 			link, err := use(r.Context(), mail.Token(r.PathValue("link")))
 			status, p := describeLink(link, err)
 			if status == http.StatusInternalServerError {
@@ -134,8 +134,8 @@ func describeLink(link account.Link, err error) (status int, p page) {
 }
 
 // paymentPages serves the page of a purchase, for information: the service takes no money.
-func (h *Handler) paymentPages(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+account.PaymentPath+"{batch}", func(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) paymentPages() {
+	h.mux.HandleFunc("GET "+account.PaymentPath+"{batch}", func(w http.ResponseWriter, r *http.Request) {
 		status, p := h.paymentPage(r)
 		writePage(w, status, p)
 	})

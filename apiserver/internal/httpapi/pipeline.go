@@ -70,7 +70,7 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 		err.Write(rec)
 		return
 	}
-	h.router.ServeHTTP(rec, r)
+	h.mux.ServeHTTP(rec, r)
 }
 
 // unrouted returns the error of a request without a route or during the shutdown, or nil.

@@ -105,8 +105,10 @@ func (h *Handler) begin(r *http.Request) *progress {
 	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) || key != "" && strings.Contains(digits(p.ID), key) {
 		p.ID = h.Rules.Random.ID()
 	}
-	p.Route, p.allow = h.router.match(r)
-	p.Operation = h.router.operations[p.Route]
+	if escaped := r.URL.EscapedPath(); path.Clean(escaped) == escaped { // an escaped slash does not end a segment
+		p.Route, p.allow = route.Of(h.mux, r)
+	}
+	p.Operation = h.operations[p.Route]
 	_, p.Trusted = auth.Trusted(r.Context())
 	p.Draining, p.Now = h.drained, h.Clock
 	return p
@@ -120,30 +122,6 @@ func remoteHost(remoteAddr string) string {
 		return ""
 	}
 	return peer.Addr().Unmap().String()
-}
-
-// router is a ServeMux that returns a request's route. A ServeMux alone would respond in text.
-type router struct {
-	*http.ServeMux
-	// operations are the contract's by the patterns of their routes.
-	operations map[string]api.Spec
-}
-
-func newRouter() *router {
-	r := &router{ServeMux: http.NewServeMux(), operations: map[string]api.Spec{}}
-	for _, spec := range api.Specs() {
-		r.operations[spec.Method+" "+spec.Path] = spec
-	}
-	return r
-}
-
-// match returns the pattern of a request's route, or else the methods that its path allows.
-func (m *router) match(r *http.Request) (pattern, allow string) {
-	p := r.URL.EscapedPath() // an escaped slash does not end a segment
-	if path.Clean(p) != p {
-		return "", ""
-	}
-	return route.Of(m.ServeMux, r)
 }
 
 type subjectKey struct{}
