@@ -27,7 +27,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/bootstrap"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/ratelimit"
@@ -116,16 +115,11 @@ type Options struct {
 
 // Service is the API's implementation. It is safe for concurrent use.
 type Service struct {
-	store       store.Store
-	http        *httpapi.Handler
-	accounts    bootstrap.Accounts
-	rules       *account.Rules
-	idempotency *idempotency.Records
-	lastUses    *auth.LastUses
-	limiter     *ratelimit.Limiter // nil: no limit
-	outbox      *mail.Outbox
-	fixtures    *fixture.Loader
-	close       func() error
+	http     *httpapi.Handler
+	accounts bootstrap.Accounts
+	rules    *account.Rules
+	fixtures *fixture.Loader
+	close    func() error
 }
 
 // New returns a Service on an open store.
@@ -147,33 +141,29 @@ func New(o Options) (*Service, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	publicURL := strings.TrimSuffix(cmp.Or(o.PublicURL, "http://localhost:8080"), "/")
-	source := random.New(o.Random)
-
-	s := &Service{outbox: new(mail.Outbox)}
-	s.store = audit.NewStore(&outageLog{Store: o.Store, log: log}, now, httpapi.Origin)
-	s.accounts = bootstrap.Accounts{Store: s.store, Now: now, Random: source}
-	s.lastUses = auth.NewLastUses(s.store, log)
-	authenticator := auth.NewAuthenticator(s.store, now, o.Tokens, s.lastUses)
-	s.idempotency = idempotency.New()
-	if o.RateLimit != (RateLimit{}) {
-		s.limiter = ratelimit.New(o.RateLimit)
-	}
+	audited := audit.NewStore(&outageLog{Store: o.Store, log: log}, now, httpapi.Origin)
+	s := new(Service)
 	s.rules = account.New(account.Dependencies{
-		Store: s.store, Now: now, Random: source, Log: log, Auth: authenticator, LastUses: s.lastUses,
+		Store: audited, Now: now, Random: random.New(o.Random), Log: log, Auth: auth.NewAuthenticator(audited, now, o.Tokens, log),
 		Settings: account.NewSettings(account.Limits{Registrar: o.Registrar, MaxMailboxes: o.MaxMailboxes}),
-		Sender:   o.Sender, Outbox: s.outbox, PublicURL: publicURL, PasswordCost: o.PasswordCost,
+		Sender:   o.Sender, Outbox: new(mail.Outbox), PublicURL: publicURL, PasswordCost: o.PasswordCost,
 		MaxDedicatedIPs: cmp.Or(o.MaxDedicatedIPs, 4),
 	})
-	s.http = httpapi.New(httpapi.Options{
-		Rules: s.rules, Clock: clock, Idempotency: s.idempotency, Limiter: s.limiter, BodyMemory: o.BodyMemory,
+	served := httpapi.Options{
+		Rules: s.rules, Clock: clock, BodyMemory: o.BodyMemory,
 		ExposeFaults: o.ExposeFaults, PublishedOnly: o.PublishedOnly, Strict: o.Strict, Middleware: o.Middleware,
-	})
+	}
+	if o.RateLimit != (RateLimit{}) {
+		served.Limiter = ratelimit.New(o.RateLimit)
+	}
+	s.http = httpapi.New(served)
+	s.accounts = bootstrap.Accounts{Dependencies: s.rules.Dependencies}
 	s.fixtures = &fixture.Loader{Dependencies: s.rules.Dependencies}
 	s.close = sync.OnceValue(func() error {
 		s.Drain()
 		s.rules.Close()
-		s.lastUses.Close()
-		return s.store.Close()
+		s.rules.Auth.LastUses.Close()
+		return s.rules.Store.Close()
 	})
 	return s, nil
 }
@@ -199,7 +189,7 @@ func (s *Service) OperatorClient(accountID, name string) *http.Client {
 
 // QueuedMessages returns how many verification messages wait to be sent, by any process.
 func (s *Service) QueuedMessages(ctx context.Context) (int, error) {
-	return store.Read(ctx, s.store, store.Reader.QueuedMessages)
+	return store.Read(ctx, s.rules.Store, store.Reader.QueuedMessages)
 }
 
 // GivenUpMessages returns how many messages this process could not send and has given up.
@@ -260,10 +250,10 @@ func (s *Service) Close() error { return s.close() }
 
 // Outbox returns the newest messages that this process wrote, one for each attempt to send one,
 // the oldest first.
-func (s *Service) Outbox() []email.Message { return s.outbox.Messages() }
+func (s *Service) Outbox() []email.Message { return s.rules.Outbox.Messages() }
 
 // ClearOutbox empties the Outbox.
-func (s *Service) ClearOutbox() { s.outbox.Clear() }
+func (s *Service) ClearOutbox() { s.rules.Outbox.Clear() }
 
 // EnsureAccount returns the id of an account, which it creates if there is none. With an empty
 // id it takes the only account of the store, and fails if there are several.
@@ -352,16 +342,16 @@ func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
 
 // forget drops what is in memory about requests.
 func (s *Service) forget() {
-	s.lastUses.Reset()
-	s.limiter.Reset()
-	s.idempotency.Reset()
+	s.rules.Auth.LastUses.Reset()
+	s.http.Limiter.Reset()
+	s.http.Idempotency.Reset()
 }
 
 // Snapshot returns a function that restores what the service has now: all data, the Outbox and
 // the settings of fixtures. No request may be in flight for that.
 func (s *Service) Snapshot(ctx context.Context) (restore func(context.Context) error, err error) {
-	messages, limits := s.outbox.Messages(), s.rules.Settings.Get()
-	rows, err := s.store.Snapshot(ctx)
+	messages, limits := s.rules.Outbox.Messages(), s.rules.Settings.Get()
+	rows, err := s.rules.Store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -369,8 +359,8 @@ func (s *Service) Snapshot(ctx context.Context) (restore func(context.Context) e
 		if err := rows(ctx); err != nil {
 			return err
 		}
-		s.outbox.Clear()
-		s.outbox.Add(messages...)
+		s.rules.Outbox.Clear()
+		s.rules.Outbox.Add(messages...)
 		s.rules.Settings.Change(&limits.Registrar, &limits.MaxMailboxes)
 		s.forget()
 		return nil

@@ -37,7 +37,6 @@ type Dependencies struct {
 	Random   *random.Source
 	Log      *slog.Logger
 	Auth     *auth.Authenticator
-	LastUses *auth.LastUses
 	Settings *Settings
 	// Sender sends verification messages; nil: they go to the Outbox only.
 	Sender email.Sender

@@ -94,7 +94,7 @@ func (rules *Rules) serviceAccount(a store.ServiceAccount) api.ServiceAccount {
 	return api.ServiceAccount{
 		ID: a.ID, AccountID: a.AccountID, Name: a.Name, TokenLast4: a.Last4, TokenPrefix: api.TokenPrefix, TokenPublicID: a.PublicID,
 		CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt), CreatedByUserID: optional(a.CreatedByUserID),
-		ExpiresAt: optionalTimestamp(a.ExpiresAt), LastUsedAt: optionalTimestamp(rules.LastUses.Of(a)),
+		ExpiresAt: optionalTimestamp(a.ExpiresAt), LastUsedAt: optionalTimestamp(rules.Auth.LastUses.Of(a)),
 		RevokedAt: optionalTimestamp(a.RevokedAt), RevokedByUserID: optional(a.RevokedByUserID),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"slices"
@@ -32,17 +33,18 @@ import (
 
 // Authenticator identifies and authorizes callers. It is safe for concurrent use.
 type Authenticator struct {
+	// LastUses are those of the service accounts that are callers.
+	LastUses *LastUses
 	store    store.Store
 	now      func() time.Time
 	verifier identity.TokenVerifier
-	lastUses *LastUses
 	cache    cache
 }
 
 // NewAuthenticator returns an Authenticator for the service accounts in s and the access tokens
 // that verifier accepts; nil accepts none.
-func NewAuthenticator(s store.Store, now func() time.Time, verifier identity.TokenVerifier, lastUses *LastUses) *Authenticator {
-	return &Authenticator{store: s, now: now, verifier: verifier, lastUses: lastUses}
+func NewAuthenticator(s store.Store, now func() time.Time, verifier identity.TokenVerifier, log *slog.Logger) *Authenticator {
+	return &Authenticator{LastUses: newLastUses(s, log), store: s, now: now, verifier: verifier}
 }
 
 // AcceptsAccessTokens reports whether users and groups of an OAuth issuer can be callers.
@@ -172,7 +174,7 @@ func (a *Authenticator) current(r store.Reader, who Caller) (Caller, error) {
 		return Caller{}, err
 	}
 	if who.IsServiceAccount() {
-		a.lastUses.note(e.serviceAccount, now)
+		a.LastUses.note(e.serviceAccount, now)
 	}
 	return who, nil
 }

@@ -98,12 +98,11 @@ func newWorld(t *testing.T) *world {
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "mailhost.db"), sqlite.Options{})
 	assert.NilError(t, err)
 	w := &world{watched: &watchedStore{Store: s}, now: time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC), token: NewToken(random.New(nil))}
-	lastUses := NewLastUses(s, slog.New(slog.DiscardHandler))
+	w.Authenticator = NewAuthenticator(w.watched, func() time.Time { return w.now }, nil, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
-		lastUses.Close()
+		w.LastUses.Close()
 		_ = s.Close()
 	})
-	w.Authenticator = NewAuthenticator(w.watched, func() time.Time { return w.now }, nil, lastUses)
 	w.update(t, func(tx store.Tx) error {
 		if err := tx.CreateAccount(&store.Account{ID: accountID, Status: vocab.AccountActive, CreatedAt: w.now}); err != nil {
 			return err

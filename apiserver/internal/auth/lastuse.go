@@ -22,8 +22,8 @@ type LastUses struct {
 	writing sync.WaitGroup
 }
 
-// NewLastUses returns LastUses that writes to s.
-func NewLastUses(s store.Store, log *slog.Logger) *LastUses {
+// newLastUses returns LastUses that writes to s.
+func newLastUses(s store.Store, log *slog.Logger) *LastUses {
 	return &LastUses{store: s, log: log, at: map[string]time.Time{}}
 }
 

@@ -38,7 +38,7 @@ func TestLastUses(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer // read only when nothing is written
 	s := &touchedStore{touched: map[string]time.Time{}}
-	l := NewLastUses(s, slog.New(slog.NewTextHandler(&log, nil)))
+	l := newLastUses(s, slog.New(slog.NewTextHandler(&log, nil)))
 	first := time.Date(2026, 3, 14, 15, 9, 0, 0, time.UTC)
 	a := store.ServiceAccount{ID: "a", LastUsedAt: first.Add(-time.Hour)}
 	for _, at := range []time.Time{first, first.Add(59 * time.Second), first.Add(time.Second), first.Add(-time.Minute)} {

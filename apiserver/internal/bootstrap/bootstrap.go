@@ -14,17 +14,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // Accounts creates accounts in a store. apiserver.Service describes its methods.
-type Accounts struct {
-	Store  store.Store
-	Now    func() time.Time
-	Random *random.Source
-}
+type Accounts struct{ account.Dependencies }
 
 // OwnerGrantID returns the id of the grant that every account comes with.
 func OwnerGrantID(accountID string) string { return api.DerivedID(accountID, "authorization:owner") }

@@ -34,8 +34,7 @@ const defaultBodyMemory = 64 << 20
 type Options struct {
 	Rules *account.Rules
 	// Clock measures durations; Rules.Now has the same time to the microsecond.
-	Clock       func() time.Time
-	Idempotency *idempotency.Records
+	Clock func() time.Time
 	// Limiter bounds how often each credential calls; nil: no limit.
 	Limiter *ratelimit.Limiter
 	// BodyMemory bounds the memory of all request bodies together, in bytes; 0: 64 MiB.
@@ -55,6 +54,8 @@ type Options struct {
 type Handler struct {
 	Options
 	http.Handler
+	Idempotency idempotency.Records
+
 	bodies *semaphore.Weighted
 	mux    *http.ServeMux
 	// operations are the contract's by the patterns of their routes.

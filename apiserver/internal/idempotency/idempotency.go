@@ -22,17 +22,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// Records knows the keys of the requests of this process. It is safe for concurrent use.
+// Records knows the keys of the requests of this process. The zero value knows none. It is safe
+// for concurrent use.
 type Records struct {
 	// cleanedAt is when expired records were last deleted, in Unix seconds.
 	cleanedAt atomic.Int64
-
-	mu      sync.Mutex
-	running map[string]bool // by key.hash
+	running   sync.Map // of true, by key.hash
 }
-
-// New returns Records.
-func New() *Records { return &Records{running: map[string]bool{}} }
 
 // Reset forgets when expired records were last deleted: the clock may have gone back.
 func (r *Records) Reset() { r.cleanedAt.Store(0) }
@@ -55,23 +51,17 @@ func (r *Records) Begin(who auth.Caller, operationID, idempotencyKey string, inp
 		return q, nil
 	}
 	q.key = newKey(who, operationID, idempotencyKey, input)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.running[string(q.key.hash)] {
+	if _, running := r.running.LoadOrStore(string(q.key.hash), true); running {
 		return nil, api.Conflict("a request with this Idempotency-Key is still running").At("header", api.IdempotencyKeyHeader).RetryAfter(1)
 	}
-	r.running[string(q.key.hash)] = true
 	return q, nil
 }
 
 // Done admits the next request with the key: the response to this one is stored.
 func (q *Request) Done() {
-	if q.key == nil {
-		return
+	if q.key != nil {
+		q.records.running.Delete(string(q.key.hash))
 	}
-	q.records.mu.Lock()
-	defer q.records.mu.Unlock()
-	delete(q.records.running, string(q.key.hash))
 }
 
 func hash(who auth.Caller, idempotencyKey string) []byte {

@@ -48,7 +48,7 @@ func (s stored) IdempotencyRecord([]byte, time.Time) (store.IdempotencyRecord, e
 // TestReplay checks that a record is replayed to its own request alone, and that a damaged one is
 // an error; and that a reset lets the next request delete expired records.
 func TestReplay(t *testing.T) {
-	records := New()
+	records := new(Records)
 	q, err := records.Begin(auth.Caller{Subjects: []store.Subject{{}}}, "create-mailbox", "a key", nil)
 	assert.NilError(t, err)
 	for _, tt := range []struct {
@@ -93,7 +93,7 @@ func (tx *savedTx) DeleteExpiredIdempotencyRecords(time.Time) error {
 // in more than an hour, and that an error of either is not lost.
 func TestSave(t *testing.T) {
 	who := auth.Caller{Subjects: []store.Subject{{}}}
-	records, begun := New(), time.Unix(1_000_000, 0)
+	records, begun := new(Records), time.Unix(1_000_000, 0)
 	for _, tc := range []struct {
 		key            string
 		after          time.Duration
