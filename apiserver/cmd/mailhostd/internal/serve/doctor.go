@@ -296,7 +296,7 @@ func (c DoctorCommand) checkIssuer(ctx context.Context) check {
 		}
 		counts = append(counts, v.Issuer()+" has "+cli.Counted(keys, "key"))
 	}
-	if warning := c.missingPublicURL(c.PublicURL); warning != "" {
+	if warning := c.missingPublicURL(); warning != "" {
 		counts = append(counts, warning)
 		return found(checkWarning, "%s", strings.Join(counts, "; "))
 	}

@@ -175,8 +175,8 @@ func (f oauthFlags) consoleIssuer() *signin.Website {
 
 // missingPublicURL returns a warning if people sign in at the issuer and nothing says which
 // URL they use, or "".
-func (f oauthFlags) missingPublicURL(publicURL string) string {
-	if publicURL != "" || f.OAuthClientID == "" && f.ConsoleClientID == "" {
+func (c settings) missingPublicURL() string {
+	if c.PublicURL != "" || c.OAuthClientID == "" && c.ConsoleClientID == "" {
 		return ""
 	}
 	return "people can sign in only at the address that the server listens on; behind a TLS proxy, set --public-url, so that they can sign in there and the console's cookies are for TLS alone"

@@ -140,9 +140,9 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err != nil {
 		return err
 	}
-	s := &server{connectionFlags: c.connectionFlags, log: log, timeout: c.ShutdownTimeout, limits: defaultConnectionLimits, public: public}
+	s := &server{settings: c, log: log, limits: defaultConnectionLimits, public: public}
 	defer s.closeListeners()
-	if err := s.configure(ctx, &c, p); err != nil {
+	if err := s.configure(ctx, p); err != nil {
 		return err
 	}
 	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{Connections: c.DatabaseConnections})
@@ -163,7 +163,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		s.docs["/"] = home(publicURL, console.Path)
 		s.console = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()})
 	}
-	options := c.options(db, plane, s, log, publicURL)
+	options := s.options(db, plane, publicURL)
 	if tokens != nil { // a nil value would be a non-nil interface
 		options.Tokens = tokens
 	}
@@ -201,58 +201,58 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err := ready(s, service, plane); err != nil {
 		return err
 	}
-	c.logStart(ctx, log, p.Version(), s, service, sender)
+	s.logStart(ctx, p.Version(), service, sender)
 	return s.serve(ctx, service, plane)
 }
 
-func (c settings) options(db store.Store, plane *control.Plane, s *server, log *slog.Logger, publicURL string) apiserver.Options {
+func (s *server) options(db store.Store, plane *control.Plane, publicURL string) apiserver.Options {
 	middleware := s.middleware
 	if s.control != nil {
 		middleware = func(h http.Handler) http.Handler { return s.middleware(plane.Middleware(h)) }
 	}
 	return apiserver.Options{
-		Store: db, Logger: log, Registrar: api.Value(plane.Fixture.Registrar), PublishedOnly: c.PublishedOnly, Strict: c.Strict, Random: c.random(""),
+		Store: db, Logger: s.log, Registrar: api.Value(plane.Fixture.Registrar), PublishedOnly: s.PublishedOnly, Strict: s.Strict, Random: s.random(""),
 		PublicURL: publicURL, Clock: plane.Clock.Now,
 		Middleware: middleware,
-		RateLimit:  apiserver.RateLimit(c.RateLimit), MaxMailboxes: api.Value(cmp.Or(plane.Fixture.MaxMailboxes, &c.MaxMailboxes)), MaxDedicatedIPs: c.MaxDedicatedIPs,
+		RateLimit:  apiserver.RateLimit(s.RateLimit), MaxMailboxes: api.Value(cmp.Or(plane.Fixture.MaxMailboxes, &s.MaxMailboxes)), MaxDedicatedIPs: s.MaxDedicatedIPs,
 	}
 }
 
 // logStart logs the URLs that people and scripts need, and warns about a missing
 // account and unprotected listeners.
-func (c settings) logStart(ctx context.Context, log *slog.Logger, version string, s *server, service *apiserver.Service, sender *mailer.Mailer) {
+func (s *server) logStart(ctx context.Context, version string, service *apiserver.Service, sender *mailer.Mailer) {
 	switch {
 	case sender != nil:
-		log.Info("sending messages", "server", sender.Server(), "from", sender.From())
+		s.log.Info("sending messages", "server", sender.Server(), "from", sender.From())
 	case s.control != nil:
-		log.Info("messages are not sent, and are in the outbox of the control plane")
+		s.log.Info("messages are not sent, and are in the outbox of the control plane")
 	default:
-		log.Warn("messages are not sent, so that no forwarding to other accounts can be verified; set --smtp-url")
+		s.log.Warn("messages are not sent, so that no forwarding to other accounts can be verified; set --smtp-url")
 	}
 	accounts, err := service.Accounts(ctx)
 	switch {
 	case err != nil: // the first request will report an error
-	case len(accounts) == 0 && c.Database == sqlite.Memory:
-		log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or POST /accounts of the control plane", "database", c.Database)
+	case len(accounts) == 0 && s.Database == sqlite.Memory:
+		s.log.Warn("there is no account yet, and init can't create one in memory; use --fixture, or POST /accounts of the control plane", "database", s.Database)
 	case len(accounts) == 0:
-		log.Warn("there is no account yet; create one with: mailhostd init --database "+cli.RedactDatabase(c.Database), "database", cli.RedactDatabase(c.Database))
+		s.log.Warn("there is no account yet; create one with: mailhostd init --database "+cli.RedactDatabase(s.Database), "database", cli.RedactDatabase(s.Database))
 	}
 	if s.certificate == nil && !isLocal(s.public.Addr().String()) {
-		log.Warn("tokens are sent over plain HTTP; make this address reachable only for a TLS proxy", "address", s.public.Addr().String())
+		s.log.Warn("tokens are sent over plain HTTP; make this address reachable only for a TLS proxy", "address", s.public.Addr().String())
 	}
-	if warning := c.missingPublicURL(c.PublicURL); warning != "" {
-		log.Warn(warning, "url", s.url())
+	if warning := s.missingPublicURL(); warning != "" {
+		s.log.Warn(warning, "url", s.url())
 	}
 	if s.control != nil {
 		if !isLocal(s.control.Addr().String()) {
-			log.Warn("the control plane needs no credential, and other machines can reach it", "address", s.control.Addr().String())
+			s.log.Warn("the control plane needs no credential, and other machines can reach it", "address", s.control.Addr().String())
 		}
-		log.Info("serving the control plane", "url", urlOf(s.control.Addr().String()))
+		s.log.Info("serving the control plane", "url", urlOf(s.control.Addr().String()))
 	}
 	if s.metricsListen != nil {
-		log.Info("serving metrics", "url", urlOf(s.metricsListen.Addr().String())+"/metrics")
+		s.log.Info("serving metrics", "url", urlOf(s.metricsListen.Addr().String())+"/metrics")
 	}
-	log.Info("serving", "url", s.url(), "database", cli.RedactDatabase(c.Database), "published_only", c.PublishedOnly, "version", version)
+	s.log.Info("serving", "url", s.url(), "database", cli.RedactDatabase(s.Database), "published_only", s.PublishedOnly, "version", version)
 }
 
 // comparePublicURL warns if the latest server of the database had another public URL: each

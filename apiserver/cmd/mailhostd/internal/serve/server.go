@@ -36,12 +36,10 @@ const maxHeaderBytes = 64 << 10
 // server serves the API, and optionally the control plane and metrics, each on its own
 // listener.
 type server struct {
-	connectionFlags
-	log *slog.Logger
-	// timeout is for the requests in flight at shutdown.
-	timeout time.Duration
-	limits  connectionLimits
-	public  net.Listener
+	settings
+	log    *slog.Logger
+	limits connectionLimits
+	public net.Listener
 	// closing is set at shutdown: clients have to open connections to another server.
 	closing atomic.Bool
 	// All of the following may be nil.
@@ -78,18 +76,18 @@ func (s *server) middleware(h http.Handler) http.Handler {
 	return h
 }
 
-func (s *server) configure(ctx context.Context, c *settings, p cli.Program) (err error) {
-	s.docs = newDocs(c.PublishedOnly)
-	if s.certificate, err = c.openCertificate(s.log); err != nil {
+func (s *server) configure(ctx context.Context, p cli.Program) (err error) {
+	s.docs = newDocs(s.PublishedOnly)
+	if s.certificate, err = s.openCertificate(s.log); err != nil {
 		return err
 	}
-	if c.ControlListen != "" {
-		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(c.ControlListen)); err != nil {
+	if s.ControlListen != "" {
+		if s.control, err = listen(ctx, "--control-listen", loopbackByDefault(s.ControlListen)); err != nil {
 			return err
 		}
 	}
-	if c.MetricsListen != "" {
-		if s.metricsListen, err = listen(ctx, "--metrics-listen", loopbackByDefault(c.MetricsListen)); err != nil {
+	if s.MetricsListen != "" {
+		if s.metricsListen, err = listen(ctx, "--metrics-listen", loopbackByDefault(s.MetricsListen)); err != nil {
 			return err
 		}
 		s.metrics = metrics.New(p.Version())
@@ -97,7 +95,7 @@ func (s *server) configure(ctx context.Context, c *settings, p cli.Program) (err
 			s.metrics.WatchCertificate(s.certificate.NotAfter)
 		}
 	}
-	s.tracing, err = c.startTracing(ctx, p, s.log)
+	s.tracing, err = s.startTracing(ctx, p, s.log)
 	return err
 }
 
@@ -119,12 +117,12 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	failure := s.wait(ctx, service, failed)
 	service.Drain()
 	plane.Drain()
-	limit, cancel := context.WithTimeout(requests, s.timeout)
+	limit, cancel := context.WithTimeout(requests, s.ShutdownTimeout)
 	defer cancel()
 	for _, server := range servers {
 		if err := server.Shutdown(limit); err != nil {
 			cancelRequests(errShutdown)
-			failure = errors.Join(failure, fmt.Errorf("requests in flight did not end within %s and were aborted", s.timeout), server.Close())
+			failure = errors.Join(failure, fmt.Errorf("requests in flight did not end within %s and were aborted", s.ShutdownTimeout), server.Close())
 		}
 	}
 	failure = errors.Join(failure, plane.Close())
@@ -149,7 +147,7 @@ func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-
 	}
 	service.Retire()
 	s.closing.Store(true)
-	s.log.Info("shutting down", "drain_delay", s.DrainDelay, "timeout", s.timeout)
+	s.log.Info("shutting down", "drain_delay", s.DrainDelay, "timeout", s.ShutdownTimeout)
 	select {
 	case <-time.After(s.DrainDelay):
 		return nil

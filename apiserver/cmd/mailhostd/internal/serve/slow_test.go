@@ -30,7 +30,7 @@ func startWithLimits(t *testing.T, l connectionLimits, configure func(*server)) 
 	t.Helper()
 	listener, err := listen(t.Context(), "--listen", "127.0.0.1:0")
 	assert.NilError(t, err)
-	s := &server{log: slog.New(slog.DiscardHandler), timeout: time.Minute, limits: l, public: listener}
+	s := &server{log: slog.New(slog.DiscardHandler), settings: settings{ShutdownTimeout: time.Minute}, limits: l, public: listener}
 	if configure != nil {
 		configure(s)
 	}
