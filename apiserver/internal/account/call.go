@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
@@ -219,21 +221,16 @@ const readersOfAccount = 6
 
 // shares bounds how many requests of an account run at the same time. The others wait.
 type shares struct {
-	slots int
-	byID  sync.Map // of chan struct{}, by account id
+	slots int64
+	byID  sync.Map // of *semaphore.Weighted, by account id
 }
 
 // enter waits for a slot of an account, which leave gives back.
 func (s *shares) enter(ctx context.Context, accountID string) (leave func(), err error) {
 	slots, ok := s.byID.Load(accountID)
 	if !ok {
-		slots, _ = s.byID.LoadOrStore(accountID, make(chan struct{}, s.slots))
+		slots, _ = s.byID.LoadOrStore(accountID, semaphore.NewWeighted(s.slots))
 	}
-	queue := slots.(chan struct{})
-	select {
-	case queue <- struct{}{}:
-		return func() { <-queue }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	queue := slots.(*semaphore.Weighted)
+	return func() { queue.Release(1) }, queue.Acquire(ctx, 1)
 }

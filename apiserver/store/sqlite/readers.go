@@ -6,19 +6,21 @@ import (
 	"runtime"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 // maxReaders bounds the memory of concurrent readers, and keeps the processors busy.
-var maxReaders = max(16, 2*runtime.GOMAXPROCS(0))
+var maxReaders = int64(max(16, 2*runtime.GOMAXPROCS(0)))
 
 // readers runs read transactions, each on a connection that can't write.
 type readers struct {
 	path   string
 	with   settings
 	health *health
-	slots  chan struct{}
+	slots  *semaphore.Weighted
 
 	mu     sync.Mutex
 	closed bool
@@ -28,22 +30,17 @@ type readers struct {
 }
 
 func newReaders(path string, h *health, opts Options) *readers {
-	return &readers{path: path, with: opts.toRead(), health: h, slots: make(chan struct{}, maxReaders)}
+	return &readers{path: path, with: opts.toRead(), health: h, slots: semaphore.NewWeighted(maxReaders)}
 }
 
 // view runs fn on a snapshot. It does not read a file that was replaced: what was revoked in the
 // other one must not work here.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := r.slots.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-		return r.viewNow(ctx, fn)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	defer r.slots.Release(1)
+	return r.viewNow(ctx, fn)
 }
 
 // viewNow is view without a queue, for health checks.
@@ -90,17 +87,13 @@ func (r *readers) session(ctx context.Context) (*session, error) {
 
 // close waits for the readers and closes the connections.
 func (r *readers) close() (err error) {
-	for range maxReaders {
-		r.slots <- struct{}{}
-	}
+	_ = r.slots.Acquire(context.Background(), maxReaders) // which does not end
+	defer r.slots.Release(maxReaders)                     // for views that begin later
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
 	for _, s := range r.idle {
 		err = errors.Join(err, s.close())
-	}
-	for range maxReaders {
-		<-r.slots // for views that begin later
 	}
 	return err
 }
