@@ -120,7 +120,7 @@ func (s *Server) Domain(t testing.TB, name string) *api.Domain {
 	t.Helper()
 	_, err := s.Client.PurchaseDomain(t.Context(), name, api.PurchaseDomainsBody{WorkspaceID: s.WorkspaceID, ContactInfo: Registrant})
 	assert.NilError(t, err)
-	d, err := s.Client.GetDomain(t.Context(), name)
+	d, err := s.Client.Domains.Get(t.Context(), name)
 	assert.NilError(t, err)
 	return d
 }

@@ -27,18 +27,18 @@ type (
 
 // Client calls the API. It is safe for concurrent use.
 type Client struct {
+	DedicatedIPs    *Kind[api.DedicatedIP]
+	DNSRecords      *Kind[api.DNSRecord]
+	Domains         *Kind[api.Domain]
+	Forwarding      *Kind[api.Forwarding]
+	Mailboxes       *Kind[api.Mailbox]
+	MasterPasswords *Kind[api.MasterPassword]
+	ServiceAccounts *Kind[api.ServiceAccount]
+
 	transport  *transport.Transport
 	operations sync.Map          // *operation, by id
 	known      sync.Map          // ids of objects whose secret a create has returned
 	readers    map[string]reader // by tag: an API has all lifecycle operations on a kind, or none
-
-	dedicatedIPs    *kind[api.DedicatedIP]
-	dnsRecords      *kind[api.DNSRecord]
-	domains         *kind[api.Domain]
-	forwarding      *kind[api.Forwarding]
-	mailboxes       *kind[api.Mailbox]
-	masterPasswords *kind[api.MasterPassword]
-	serviceAccounts *kind[api.ServiceAccount]
 
 	bulkLimit atomic.Int64 // items in a bulk request
 
@@ -92,19 +92,19 @@ func normalizeAddress(s string) string {
 func New(o Options) *Client {
 	c := &Client{transport: transport.New(o), readers: map[string]reader{}, claims: semaphore.NewWeighted(1)}
 	c.bulkLimit.Store(api.MaxBulkItems)
-	c.dedicatedIPs = newKind(c, dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
+	c.DedicatedIPs = newKind(c, dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })
-	c.dnsRecords = newKind(c, dnsRecordKeys, api.ListDNSRecords, api.GetDNSRecord, api.DeleteDNSRecord,
+	c.DNSRecords = newKind(c, dnsRecordKeys, api.ListDNSRecords, api.GetDNSRecord, api.DeleteDNSRecord,
 		func(id string) *api.DNSRecordRequest { return &api.DNSRecordRequest{DNSRecordID: dnsRecordID(id)} })
-	c.domains = newKind(c, domainKeys, api.ListDomains, api.GetDomain, api.DeleteDomain,
+	c.Domains = newKind(c, domainKeys, api.ListDomains, api.GetDomain, api.DeleteDomain,
 		func(idOrName string) *api.DomainRequest { return &api.DomainRequest{Domain: idOrName} })
-	c.forwarding = newKind(c, forwardingKeys, api.ListForwarding, api.GetForwarding, api.DeleteForwarding,
+	c.Forwarding = newKind(c, forwardingKeys, api.ListForwarding, api.GetForwarding, api.DeleteForwarding,
 		func(id string) *api.ForwardingRequest { return &api.ForwardingRequest{ForwardingID: id} })
-	c.mailboxes = newKind(c, mailboxKeys, api.ListMailboxes, api.GetMailbox, api.DeleteMailbox,
+	c.Mailboxes = newKind(c, mailboxKeys, api.ListMailboxes, api.GetMailbox, api.DeleteMailbox,
 		func(idOrAddress string) *api.MailboxRequest { return &api.MailboxRequest{Mailbox: idOrAddress} })
-	c.masterPasswords = newKind(c, masterPasswordKeys, api.ListMasterPasswords, api.GetMasterPassword, api.DeleteMasterPassword,
+	c.MasterPasswords = newKind(c, masterPasswordKeys, api.ListMasterPasswords, api.GetMasterPassword, api.DeleteMasterPassword,
 		func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} })
-	c.serviceAccounts = newKind(c, serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
+	c.ServiceAccounts = newKind(c, serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
 		func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} })
 	if o.TokenSource == nil {
 		c.token = o.Token
@@ -114,7 +114,10 @@ func New(o Options) *Client {
 
 // dnsRecordID returns the id with a decimal form, or 0, which is no id.
 func dnsRecordID(s string) int64 {
-	id, _ := strconv.ParseInt(s, 10, 64)
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0 // and not the greatest number for one that is too great
+	}
 	return id
 }
 

@@ -103,8 +103,8 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 	}
 }
 
-func createIn[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
-	spec.id, spec.invalidate = k.ID, k.Invalidate
+func createIn[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, spec createSpec[T]) (*T, error) {
+	spec.id, spec.invalidate = k.cache.ID, k.cache.Invalidate
 	v, _, err := create(ctx, k.client, op, req, spec)
 	return v, err
 }

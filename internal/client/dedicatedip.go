@@ -19,17 +19,12 @@ func (c *Client) ListDedicatedIPOptions(ctx context.Context) iter.Seq2[api.Dedic
 	return list(ctx, c, api.ListDedicatedIPOptions, api.ListRequest{}, func(o *api.DedicatedIPOption) string { return o.ID })
 }
 
-// GetDedicatedIP reads a dedicated IP.
-func (c *Client) GetDedicatedIP(ctx context.Context, id string) (*api.DedicatedIP, error) {
-	return c.dedicatedIPs.get(ctx, id)
-}
-
 // FindDedicatedIP looks a dedicated IP up by its name or by one of its addresses.
 func (c *Client) FindDedicatedIP(ctx context.Context, nameOrIP string) (*api.DedicatedIP, error) {
 	found, err := filter(c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}), func(d *api.DedicatedIP) bool {
 		return d.Name == nameOrIP || slices.ContainsFunc(d.IPAddresses, func(a api.IPAddress) bool { return sameIP(a.IP, nameOrIP) })
 	})
-	return c.dedicatedIPs.one(nameOrIP, found, err)
+	return c.DedicatedIPs.one(nameOrIP, found, err)
 }
 
 func sameIP(a, b string) bool {
@@ -52,7 +47,7 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 		return false
 	})
 	req := &api.ClaimDedicatedIPRequest{Body: api.ClaimDedicatedIPBody{OptionID: optionID}}
-	return createIn(ctx, c.dedicatedIPs, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
+	return createIn(ctx, c.DedicatedIPs, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
 		object: "out of option " + optionID,
 		find: func(ctx context.Context) ([]api.DedicatedIP, error) {
 			if listErr != nil { // the list from before is needed to recognise the address
@@ -64,9 +59,4 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 		effect: "an address may have been claimed",
 		check:  "Check the account's dedicated IPs before trying again; one that is new can be imported.",
 	})
-}
-
-// ReleaseDedicatedIP gives a dedicated IP back.
-func (c *Client) ReleaseDedicatedIP(ctx context.Context, id string) error {
-	return c.dedicatedIPs.delete(ctx, id)
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"iter"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -16,11 +15,6 @@ func (c *Client) ListDNSRecords(ctx context.Context, req api.ListDNSRecordsReque
 	return list(ctx, c, api.ListDNSRecords, req, dnsRecordKeys.ID)
 }
 
-// GetDNSRecord reads a record. Without that operation it is ErrReadUnsupported.
-func (c *Client) GetDNSRecord(ctx context.Context, id int64) (*api.DNSRecord, error) {
-	return c.dnsRecords.get(ctx, dnsRecordKey(id))
-}
-
 // FindDNSRecords returns the records of a domain (id or name) with a type, name
 // and value, in any spelling; an empty value matches every one.
 func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, value string) ([]api.DNSRecord, error) {
@@ -30,7 +24,7 @@ func (c *Client) FindDNSRecords(ctx context.Context, domain, recordType, name, v
 func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBody) ([]api.DNSRecord, error) {
 	zone := want.Domain
 	if uuid.Validate(zone) == nil {
-		d, err := c.GetDomain(ctx, zone)
+		d, err := c.Domains.Get(ctx, zone)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +41,7 @@ func (c *Client) findDNSRecords(ctx context.Context, want api.CreateDNSRecordBod
 
 // CreateDNSRecord creates a record.
 func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBody) (*api.DNSRecord, error) {
-	return createIn(ctx, c.dnsRecords, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
+	return createIn(ctx, c.DNSRecords, api.CreateDNSRecord, &api.CreateDNSRecordRequest{Body: body}, createSpec[api.DNSRecord]{
 		object: body.Type + " " + body.Name + " of " + body.Domain,
 		find:   func(ctx context.Context) ([]api.DNSRecord, error) { return c.findDNSRecords(ctx, body) },
 		// A system-managed record that yields to the new one is not the new one.
@@ -60,14 +54,7 @@ func (c *Client) CreateDNSRecord(ctx context.Context, body api.CreateDNSRecordBo
 }
 
 // UpdateDNSRecord changes the fields of a record that body has.
-func (c *Client) UpdateDNSRecord(ctx context.Context, id int64, body api.UpdateDNSRecordBody) (*api.DNSRecord, error) {
-	req := &api.UpdateDNSRecordRequest{DNSRecordID: id, Body: body}
-	return update(ctx, c.dnsRecords, api.UpdateDNSRecord, req, dnsRecordKey(id))
+func (c *Client) UpdateDNSRecord(ctx context.Context, id string, body api.UpdateDNSRecordBody) (*api.DNSRecord, error) {
+	req := &api.UpdateDNSRecordRequest{DNSRecordID: dnsRecordID(id), Body: body}
+	return update(ctx, c.DNSRecords, api.UpdateDNSRecord, req, id)
 }
-
-// DeleteDNSRecord deletes a record.
-func (c *Client) DeleteDNSRecord(ctx context.Context, id int64) error {
-	return c.dnsRecords.delete(ctx, dnsRecordKey(id))
-}
-
-func dnsRecordKey(id int64) string { return strconv.FormatInt(id, 10) }

@@ -1,5 +1,6 @@
 // Package client is the typed client of the account management API, for a
-// Terraform provider. It has a method for each operation that the provider needs.
+// Terraform provider. It has a method for each operation that the provider needs, and a
+// [Kind] of object for those that read or delete one.
 // Package transport sends the requests, package listcache reads and caches lists.
 // The three may import the contract, vocab and the syntax packages of apiserver,
 // never the service or its store.

@@ -17,11 +17,6 @@ func (c *Client) ListDomains(ctx context.Context, req api.ListDomainsRequest) it
 	return list(ctx, c, api.ListDomains, req, domainKeys.ID)
 }
 
-// GetDomain reads a domain by id or name.
-func (c *Client) GetDomain(ctx context.Context, domain string) (*api.Domain, error) {
-	return c.domains.get(ctx, domain)
-}
-
 // DomainAvailability reports whether a domain can be bought, and at what price.
 // Without that operation it is ErrReadUnsupported.
 func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.DomainAvailability, error) {
@@ -40,10 +35,10 @@ func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.Doma
 // FindDomain looks a domain up by its name.
 func (c *Client) FindDomain(ctx context.Context, name string) (*api.Domain, error) {
 	canonical := normalizeDomain(name)
-	return c.domains.share(ctx, canonical, func(ctx context.Context) (*api.Domain, error) {
+	return c.Domains.share(ctx, canonical, func(ctx context.Context) (*api.Domain, error) {
 		domains := c.ListDomains(ctx, api.ListDomainsRequest{Search: canonical})
 		found, err := filter(domains, func(d *api.Domain) bool { return normalizeDomain(d.Name) == canonical })
-		return c.domains.one(name, found, err)
+		return c.Domains.one(name, found, err)
 	})
 }
 
@@ -60,7 +55,7 @@ type PurchasedDomain struct {
 // sets. A purchase that the API reports as failed is an *Error with the error code as the type of
 // its problem.
 func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.PurchaseDomainsBody) (*PurchasedDomain, error) {
-	owned, err := c.domains.Get(ctx, name)
+	owned, err := c.Domains.cache.Get(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
 	}
@@ -77,7 +72,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 			return cmp.Or(api.Value(p.PurchaseBatchID), p.Results[0].DomainName)
 		},
 		find:       func(ctx context.Context) ([]api.Purchase, error) { return c.findPurchase(ctx, name) },
-		invalidate: c.domains.Invalidate,
+		invalidate: c.Domains.cache.Invalidate,
 		facts:      paid,
 		effect:     "the domain may have been bought",
 		check:      "Check the account's domains and its payments before trying again.",
@@ -91,7 +86,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 		return d, nil
 	}
 	if api.Value(r.ErrorCode) == api.PurchaseAlreadyOwned {
-		if owned, _ := c.domains.Get(ctx, name); owned != nil {
+		if owned, _ := c.Domains.cache.Get(ctx, name); owned != nil {
 			if call.AnyUnknown { // an attempt without a response has bought it
 				return &PurchasedDomain{ID: owned.ID, Name: owned.Name, Status: api.PurchasePurchased}, nil
 			}
@@ -137,11 +132,6 @@ func adopted(d *api.Domain) *PurchasedDomain {
 
 // UpdateDomain changes the settings of a domain that body has.
 func (c *Client) UpdateDomain(ctx context.Context, domain string, body api.UpdateDomainBody) error {
-	_, _, err := write(ctx, c.domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
+	_, _, err := write(ctx, c.Domains, api.UpdateDomain, &api.UpdateDomainRequest{Domain: domain, Body: body}, domain, ErrUpdateUnsupported)
 	return err
-}
-
-// DeleteDomain deletes a domain.
-func (c *Client) DeleteDomain(ctx context.Context, domain string) error {
-	return c.domains.delete(ctx, domain)
 }

@@ -55,7 +55,7 @@ func TestPurchasedDomainIsReadFromAFreshList(t *testing.T) {
 			key = "Example.com"
 		}
 		for range 2 {
-			got, err := c.GetDomain(t.Context(), key)
+			got, err := c.Domains.Get(t.Context(), key)
 			assert.Check(t, err == nil && got.ID == d.ID, "%s: %+v, %v", key, got, err)
 		}
 		assert.Check(t, is.Equal(f.Count("list-domains"), 2), "lists")

@@ -12,15 +12,10 @@ func (c *Client) ListForwarding(ctx context.Context, req api.ListForwardingReque
 	return list(ctx, c, api.ListForwarding, req, forwardingKeys.ID)
 }
 
-// GetForwarding reads a rule.
-func (c *Client) GetForwarding(ctx context.Context, id string) (*api.Forwarding, error) {
-	return c.forwarding.get(ctx, id)
-}
-
 // FindForwarding looks a rule up by its target address and scope.
 func (c *Client) FindForwarding(ctx context.Context, target string, scope Scope) (*api.Forwarding, error) {
 	found, err := c.findForwarding(ctx, target, scope)
-	return c.forwarding.one("to "+target+" of "+scope.String(), found, err)
+	return c.Forwarding.one("to "+target+" of "+scope.String(), found, err)
 }
 
 func (c *Client) findForwarding(ctx context.Context, target string, scope Scope) ([]api.Forwarding, error) {
@@ -40,7 +35,7 @@ func (c *Client) findForwarding(ctx context.Context, target string, scope Scope)
 // CreateForwarding creates a rule.
 func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody) (*api.Forwarding, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
-	return createIn(ctx, c.forwarding, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, createSpec[api.Forwarding]{
+	return createIn(ctx, c.Forwarding, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, createSpec[api.Forwarding]{
 		object:    "to " + body.TargetEmail + " of " + scope.String(),
 		createdAt: func(f *api.Forwarding) string { return f.CreatedAt },
 		find: func(ctx context.Context) ([]api.Forwarding, error) {
@@ -52,16 +47,11 @@ func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwarding
 // UpdateForwarding changes a rule's target.
 func (c *Client) UpdateForwarding(ctx context.Context, id string, body api.UpdateForwardingBody) (*api.Forwarding, error) {
 	req := &api.UpdateForwardingRequest{ForwardingID: id, Body: body}
-	return update(ctx, c.forwarding, api.UpdateForwarding, req, id)
+	return update(ctx, c.Forwarding, api.UpdateForwarding, req, id)
 }
 
 // SetForwardingActive switches a rule on or off.
 func (c *Client) SetForwardingActive(ctx context.Context, id string, active bool) (*api.Forwarding, error) {
 	req := &api.SetForwardingActiveRequest{ForwardingID: id, Body: api.SetForwardingActiveBody{Active: active}}
-	return update(ctx, c.forwarding, api.SetForwardingActive, req, id)
-}
-
-// DeleteForwarding deletes a rule.
-func (c *Client) DeleteForwarding(ctx context.Context, id string) error {
-	return c.forwarding.delete(ctx, id)
+	return update(ctx, c.Forwarding, api.SetForwardingActive, req, id)
 }

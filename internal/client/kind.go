@@ -15,14 +15,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// kind is one kind of object: the operations that read and delete one, by id or natural
-// key, and the cache of the list.
-type kind[T any] struct {
-	*listcache.Cache[T]
+// Kind is one kind of object: the operations that read and delete one by its id or natural key, and
+// the cache of the list.
+type Kind[T any] struct {
+	// Get reads an object. If the API has neither an operation for that nor a list, the error is
+	// ErrReadUnsupported.
+	Get func(ctx context.Context, key string) (*T, error)
+	// Delete deletes an object: it revokes a service account, and releases a dedicated IP.
+	Delete func(ctx context.Context, key string) error
+
 	client *Client
 	noun   string // names an object in messages
-	get    func(ctx context.Context, key string) (*T, error)
-	delete func(ctx context.Context, key string) error
+	cache  *listcache.Cache[T]
 	// count returns the length of the list.
 	count func(context.Context) (int, error)
 
@@ -35,9 +39,9 @@ type kind[T any] struct {
 func newKind[T, List any, P pagedRequest[List], Req any](
 	c *Client, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
-) *kind[T] {
-	k := &kind[T]{client: c, noun: getOp.Kind.Noun}
-	k.Cache = listcache.New(keys, func(ctx context.Context) iter.Seq2[T, error] {
+) *Kind[T] {
+	k := &Kind[T]{client: c, noun: getOp.Kind.Noun}
+	k.cache = listcache.New(keys, func(ctx context.Context) iter.Seq2[T, error] {
 		var all List
 		return list[List, T, P](ctx, c, listOp, all, keys.ID)
 	})
@@ -50,19 +54,19 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 		}
 		return page.Total, nil
 	}
-	k.get = func(ctx context.Context, key string) (*T, error) {
+	k.Get = func(ctx context.Context, key string) (*T, error) {
 		return k.share(ctx, key, func(ctx context.Context) (*T, error) { return read(ctx, k, getOp, request(key), key) })
 	}
-	k.delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
+	k.Delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
 	c.readers[getOp.Kind.Tag] = reader{getOp.Spec, func(ctx context.Context, id string) error {
-		_, err := k.get(ctx, id)
+		_, err := k.Get(ctx, id)
 		return err
 	}}
 	return k
 }
 
 // one returns the only object that was found for a description.
-func (k *kind[T]) one(description string, found []T, err error) (*T, error) {
+func (k *Kind[T]) one(description string, found []T, err error) (*T, error) {
 	switch {
 	case err != nil:
 		return nil, err
@@ -71,7 +75,7 @@ func (k *kind[T]) one(description string, found []T, err error) (*T, error) {
 	case len(found) == 1:
 		return &found[0], nil
 	}
-	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.ID)}
+	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.cache.ID)}
 }
 
 // Get is [listcache.Cache.Get]. A caller that gives up gets the error of an interrupted call.
@@ -103,11 +107,11 @@ func WithSharedReads(ctx context.Context) context.Context {
 // from a list that this client has read. An object that the list lacks is read with get too,
 // so that a list which hides objects makes none look deleted. Nothing is shared any more once
 // this client has changed something.
-func (k *kind[T]) share(ctx context.Context, key string, get func(context.Context) (*T, error)) (*T, error) {
+func (k *Kind[T]) share(ctx context.Context, key string, get func(context.Context) (*T, error)) (*T, error) {
 	if ctx.Value(sharedKey{}) == nil || ctx.Value(uncachedKey{}) != nil || key == "" || !k.isListCheaper(ctx) {
 		return get(ctx)
 	}
-	v, err := k.Get(ctx, key)
+	v, err := k.cache.Get(ctx, key)
 	if err != nil {
 		k.total.Store(0)
 	}
@@ -117,7 +121,7 @@ func (k *kind[T]) share(ctx context.Context, key string, get func(context.Contex
 	return v, nil
 }
 
-func (k *kind[T]) isListCheaper(ctx context.Context) bool {
+func (k *Kind[T]) isListCheaper(ctx context.Context) bool {
 	reads := k.reads.Add(1)
 	if k.client.transport.Changed.Load() {
 		return false
@@ -139,21 +143,21 @@ func WithUncachedReads(ctx context.Context) context.Context {
 }
 
 // read returns one object, from the list if this API lacks the operation for it.
-func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
+func read[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
 	if key == "" {
 		return nil, fmt.Errorf("%s: the %s has no id", op.ID, k.noun)
 	}
 	if ctx.Value(uncachedKey{}) != nil {
-		k.Invalidate()
+		k.cache.Invalidate()
 	}
 	if !k.client.operation(op.Spec).isAbsent() {
 		v, _, err := send(ctx, k.client, op, req, key)
 		if err == nil {
-			if err := requireID(op.Spec, key, k.ID(v)); err != nil {
+			if err := requireID(op.Spec, key, k.cache.ID(v)); err != nil {
 				return nil, err
 			}
 			if !k.isNamed(v, key) {
-				return nil, fmt.Errorf("the response to %s holds another object, with the id %s; look for a cache between here and the API, and run Terraform again", transport.Subject(op.ID, key), k.ID(v))
+				return nil, fmt.Errorf("the response to %s holds another object, with the id %s; look for a cache between here and the API, and run Terraform again", transport.Subject(op.ID, key), k.cache.ID(v))
 			}
 			return v, nil
 		}
@@ -161,7 +165,7 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 			return nil, err
 		}
 	}
-	v, err := k.Get(ctx, key)
+	v, err := k.cache.Get(ctx, key)
 	switch {
 	case errors.Is(err, ErrReadUnsupported):
 		return nil, unsupported(ErrReadUnsupported, op.Spec, key)
@@ -172,11 +176,11 @@ func read[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T],
 }
 
 // isNamed reports whether key can name an object. An address may also be an alias.
-func (k *kind[T]) isNamed(v *T, key string) bool {
-	if k.Name != nil && uuid.Validate(key) != nil {
+func (k *Kind[T]) isNamed(v *T, key string) bool {
+	if k.cache.Name != nil && uuid.Validate(key) != nil {
 		return true
 	}
-	return k.Normalize(k.ID(v)) == k.Normalize(key)
+	return k.cache.Normalize(k.cache.ID(v)) == k.cache.Normalize(key)
 }
 
 // requireID refuses a response without an object, for instance an empty one.
@@ -194,7 +198,7 @@ func requireID(s api.Spec, key, id string) error {
 // A 404 is ambiguous until the operation has responded for some object: only the
 // list proves whether the object or the operation is missing. An object that is not
 // in the cached list is gone. One that is there is looked up again in a new list.
-func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) error {
+func (k *Kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key string) error {
 	o := k.client.operation(s)
 	e, ok := errors.AsType[*Error](failure)
 	switch {
@@ -213,10 +217,10 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 	if o.isAbsent() {
 		return nil
 	}
-	listed, err := k.Get(ctx, key)
+	listed, err := k.cache.Get(ctx, key)
 	if listed != nil {
-		k.Invalidate()
-		listed, err = k.Get(ctx, key)
+		k.cache.Invalidate()
+		listed, err = k.cache.Get(ctx, key)
 	}
 	switch {
 	case errors.Is(err, ErrReadUnsupported): // an API without that list has no lifecycle operations
@@ -233,20 +237,20 @@ func (k *kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 }
 
 // update changes one object and returns it.
-func update[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
+func update[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
 	v, _, err := write(ctx, k, op, req, key, ErrUpdateUnsupported)
 	if err != nil {
 		return nil, err
 	}
-	if requireID(op.Spec, key, k.ID(v)) != nil || !k.isNamed(v, key) { // the response has no content, or another object
-		return k.get(ctx, key)
+	if requireID(op.Spec, key, k.cache.ID(v)) != nil || !k.isNamed(v, key) { // the response has no content, or another object
+		return k.Get(ctx, key)
 	}
 	return v, nil
 }
 
 // remove deletes one object. If the outcome of an attempt is unknown, it is a
 // success that the next one finds no object.
-func remove[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, api.NoContent], req *Req, key string) error {
+func remove[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, api.NoContent], req *Req, key string) error {
 	_, maybe, err := write(ctx, k, op, req, key, ErrDeleteUnsupported)
 	if maybe && IsNotFound(err) {
 		return nil
@@ -256,14 +260,14 @@ func remove[Req, T any](ctx context.Context, k *kind[T], op api.Operation[Req, a
 
 // write sends a change of one object. If the API lacks the operation, the error is
 // missing. maybe reports that the API may have processed a request that failed.
-func write[Req, T, Resp any](ctx context.Context, k *kind[T], op api.Operation[Req, Resp], req *Req, key string, missing error) (resp *Resp, maybe bool, err error) {
+func write[Req, T, Resp any](ctx context.Context, k *Kind[T], op api.Operation[Req, Resp], req *Req, key string, missing error) (resp *Resp, maybe bool, err error) {
 	o := k.client.operation(op.Spec)
 	if o.isAbsent() {
 		return nil, false, unsupported(missing, op.Spec, key)
 	}
 	resp, call, err := send(ctx, k.client, op, req, key)
 	if call != nil && (err == nil || call.MayBeProcessed()) {
-		k.Invalidate()
+		k.cache.Invalidate()
 	}
 	if err == nil || call == nil {
 		return resp, false, err

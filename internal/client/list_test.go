@@ -122,7 +122,7 @@ func TestFind(t *testing.T) {
 			},
 			func(ctx context.Context, c *Client) (string, error) {
 				found, err := c.FindDNSRecords(ctx, domainUUID, "MX", "bücher.example.", "MX.example.com.")
-				return idOr(dnsRecordKeys.ID)(c.dnsRecords.one("MX", found, err))
+				return idOr(dnsRecordKeys.ID)(c.DNSRecords.one("MX", found, err))
 			}, ""},
 		{"service account", "auth/service-accounts", []fakeapi.Object{{"name": "ci"}, {"name": "ci", "revoked_at": "2026-01-01T00:00:00Z"}, {"name": "CI"}},
 			func(ctx context.Context, c *Client) (string, error) {

@@ -16,24 +16,19 @@ func (c *Client) ListMailboxes(ctx context.Context, req api.ListMailboxesRequest
 	return list(ctx, c, api.ListMailboxes, req, mailboxKeys.ID)
 }
 
-// GetMailbox reads a mailbox by id or address.
-func (c *Client) GetMailbox(ctx context.Context, mailbox string) (*api.Mailbox, error) {
-	return c.mailboxes.get(ctx, mailbox)
-}
-
 // FindMailbox looks a mailbox up by its address.
 func (c *Client) FindMailbox(ctx context.Context, address string) (*api.Mailbox, error) {
 	canonical := normalizeAddress(address)
-	return c.mailboxes.share(ctx, canonical, func(ctx context.Context) (*api.Mailbox, error) {
+	return c.Mailboxes.share(ctx, canonical, func(ctx context.Context) (*api.Mailbox, error) {
 		mailboxes := c.ListMailboxes(ctx, api.ListMailboxesRequest{Search: canonical})
 		found, err := filter(mailboxes, func(m *api.Mailbox) bool { return normalizeAddress(m.PrimaryEmail) == canonical })
-		return c.mailboxes.one(address, found, err)
+		return c.Mailboxes.one(address, found, err)
 	})
 }
 
 // CreateMailbox creates a mailbox.
 func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) (*api.Mailbox, error) {
-	return createIn(ctx, c.mailboxes, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, createSpec[api.Mailbox]{
+	return createIn(ctx, c.Mailboxes, api.CreateMailbox, &api.CreateMailboxRequest{Body: body}, createSpec[api.Mailbox]{
 		object:    body.LocalPart + "@" + body.Domain,
 		createdAt: func(m *api.Mailbox) string { return m.CreatedAt },
 		find: func(ctx context.Context) ([]api.Mailbox, error) {
@@ -64,12 +59,7 @@ func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error)
 // UpdateMailbox changes the fields of a mailbox that body has.
 func (c *Client) UpdateMailbox(ctx context.Context, mailbox string, body api.UpdateMailboxBody) (*api.Mailbox, error) {
 	req := &api.UpdateMailboxRequest{Mailbox: mailbox, Body: body}
-	return update(ctx, c.mailboxes, api.UpdateMailbox, req, mailbox)
-}
-
-// DeleteMailbox deletes a mailbox.
-func (c *Client) DeleteMailbox(ctx context.Context, mailbox string) error {
-	return c.mailboxes.delete(ctx, mailbox)
+	return update(ctx, c.Mailboxes, api.UpdateMailbox, req, mailbox)
 }
 
 // ExportMailboxes returns mailboxes as CSV. The caller closes it, and keeps ctx

@@ -92,7 +92,7 @@ func (b *bulkCreate) send(ctx context.Context) error {
 			}
 			return []api.CreatedMailboxes{{}}, nil // everything is in b.found
 		},
-		invalidate: b.mailboxes.Invalidate,
+		invalidate: b.Mailboxes.cache.Invalidate,
 		effect:     "some of the mailboxes may have been created", check: checkBulk,
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func TestUpdateWithoutContent(t *testing.T) {
 		assert.Check(t, err == nil && m.FirstName == name && reflect.DeepEqual(f.Sent(), []string{"update-mailbox", "get-mailbox"}), "%q: %+v, %v after %v", text, m, err, f.Sent())
 	}
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: `{"id":"11111111-0000-4000-8000-00000000000b"}`})
-	_, err := newClient(t, f).GetMailbox(t.Context(), domainUUID)
+	_, err := newClient(t, f).Mailboxes.Get(t.Context(), domainUUID)
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "another object"), "a read of another object: %v", err)
 }
 
@@ -78,7 +78,7 @@ func TestWaitFor(t *testing.T) {
 				m["status"] = vocab.MailboxActive
 			}
 		}
-		got, err := WaitFor(t.Context(), c, func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }, isActive)
+		got, err := WaitFor(t.Context(), c, func(ctx context.Context) (*api.Mailbox, error) { return c.Mailboxes.Get(ctx, id) }, isActive)
 		assert.Check(t, err == nil && got.Status == vocab.MailboxActive && polls == 4, "published only %v: %+v, %v after %d polls", published, got, err, polls)
 		for i, d := range f.Clock.Sleeps[1:] {
 			assert.Check(t, d > f.Clock.Sleeps[i], "waits %v do not grow", f.Clock.Sleeps)
@@ -92,7 +92,7 @@ func TestWaitForEnds(t *testing.T) {
 	m["status"] = vocab.MailboxProvisioning
 	id := f.Add("mailboxes", m)[0]
 	c := newClient(t, f)
-	get := func(ctx context.Context) (*api.Mailbox, error) { return c.GetMailbox(ctx, id) }
+	get := func(ctx context.Context) (*api.Mailbox, error) { return c.Mailboxes.Get(ctx, id) }
 
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel

@@ -14,18 +14,13 @@ func (c *Client) ListMasterPasswords(ctx context.Context, req api.ListMasterPass
 	return list(ctx, c, api.ListMasterPasswords, req, masterPasswordKeys.ID)
 }
 
-// GetMasterPassword reads a master password.
-func (c *Client) GetMasterPassword(ctx context.Context, id string) (*api.MasterPassword, error) {
-	return c.masterPasswords.get(ctx, id)
-}
-
 // FindMasterPassword looks a master password up by its scope and its name, which may differ in case.
 func (c *Client) FindMasterPassword(ctx context.Context, name string, scope Scope) (*api.MasterPassword, error) {
 	found, err := c.findMasterPasswords(ctx, name, scope)
 	if slices.ContainsFunc(found, func(p api.MasterPassword) bool { return p.Name == name }) {
 		found = slices.DeleteFunc(found, func(p api.MasterPassword) bool { return p.Name != name })
 	}
-	return c.masterPasswords.one(name+" of "+scope.String(), found, err)
+	return c.MasterPasswords.one(name+" of "+scope.String(), found, err)
 }
 
 func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Scope) ([]api.MasterPassword, error) {
@@ -64,7 +59,7 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 			}
 			return withoutSecret, err
 		},
-		invalidate: c.masterPasswords.Invalidate,
+		invalidate: c.MasterPasswords.cache.Invalidate,
 		check:      "Check the account's master passwords before trying again.",
 	})
 	return p, err
@@ -73,10 +68,5 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 // RenameMasterPassword changes the name of a master password.
 func (c *Client) RenameMasterPassword(ctx context.Context, id, name string) (*api.MasterPassword, error) {
 	req := &api.RenameMasterPasswordRequest{CredentialID: id, Body: api.RenameMasterPasswordBody{Name: name}}
-	return update(ctx, c.masterPasswords, api.RenameMasterPassword, req, id)
-}
-
-// DeleteMasterPassword deletes a master password.
-func (c *Client) DeleteMasterPassword(ctx context.Context, id string) error {
-	return c.masterPasswords.delete(ctx, id)
+	return update(ctx, c.MasterPasswords, api.RenameMasterPassword, req, id)
 }

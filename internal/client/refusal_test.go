@@ -27,16 +27,20 @@ func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Request: req, Body: io.NopCloser(strings.NewReader(`{"detail":[{"msg":"no"}]}`))}, nil
 }
 
-// TestRefusals calls every method with each of its requests refused: it returns the refusal, and
+// TestRefusals makes every call with each of its requests refused: it returns the refusal, and
 // otherwise succeeds. ClaimDedicatedIP can do without the list that it reads first, and Caller
 // looks at another operation.
 func TestRefusals(t *testing.T) {
-	for m := range reflect.TypeFor[*Client]().Methods() {
-		last := m.Type.Out(m.Type.NumOut() - 1)
-		if last != reflect.TypeFor[error]() && last.Kind() != reflect.Func || m.Name == "Caller" {
+	for call, fn := range callsOf(newClient(t, fakeapi.New())) {
+		last := fn.Type().Out(fn.Type().NumOut() - 1)
+		if last != reflect.TypeFor[error]() && last.Kind() != reflect.Func || call == "Caller" {
 			continue
 		}
 		for _, name := range []string{domainUUID, "example.com"} {
+			argument := name
+			if strings.HasPrefix(call, "DNSRecords.") || call == "UpdateDNSRecord" {
+				argument = "1"
+			}
 			for n, isRefused := 1, true; isRefused; n++ {
 				f := fakeapi.New()
 				for _, stored := range []string{"auth/authorizations", "auth/service-accounts", "credentials", "dedicated-ips", "domains", "forwarding", "mailboxes"} {
@@ -45,23 +49,40 @@ func TestRefusals(t *testing.T) {
 				f.Add("dns-records", fakeapi.Object{"id": 1, "name": name, "type": name, "value": name})
 				f.Add("domains/availability", fakeapi.Object{"id": fakeapi.AccountID, "domain_name": name})
 				r := &refusing{API: f, n: n}
-				err := callMethod(t.Context(), newClient(t, f, func(o *Options) { o.Transport = r }), m, name)
+				err := makeCall(t.Context(), callsOf(newClient(t, f, func(o *Options) { o.Transport = r }))[call], argument)
 				isRefused = r.sent >= n
-				assert.Check(t, isRefused && StatusOf(err) == http.StatusForbidden || err == nil && (!isRefused || m.Name == "ClaimDedicatedIP" && n == 1), "%s, request %d of %v: %v", m.Name, n, f.Sent(), err)
+				assert.Check(t, isRefused && StatusOf(err) == http.StatusForbidden || err == nil && (!isRefused || call == "ClaimDedicatedIP" && n == 1), "%s, request %d of %v: %v", call, n, f.Sent(), err)
 			}
 		}
 	}
 }
 
-// callMethod calls a method with the same id or name in each argument, and returns its error.
-func callMethod(ctx context.Context, c *Client, m reflect.Method, name string) error {
-	args := []reflect.Value{reflect.ValueOf(c), reflect.ValueOf(ctx)}
-	for i := 2; i < m.Type.NumIn(); i++ {
-		arg := reflect.New(m.Type.In(i)).Elem()
+// callsOf returns the methods of a client, and Get and Delete of each kind, by their names.
+func callsOf(c *Client) map[string]reflect.Value {
+	all, v := map[string]reflect.Value{}, reflect.ValueOf(c)
+	for m := range v.Type().Methods() {
+		all[m.Name] = v.Method(m.Index)
+	}
+	for field := range v.Elem().Type().Fields() {
+		if !field.IsExported() {
+			continue
+		}
+		for _, verb := range []string{"Get", "Delete"} {
+			all[field.Name+"."+verb] = v.Elem().FieldByIndex(field.Index).Elem().FieldByName(verb)
+		}
+	}
+	return all
+}
+
+// makeCall makes a call with the same id or name in each argument, and returns its error.
+func makeCall(ctx context.Context, fn reflect.Value, name string) error {
+	args := []reflect.Value{reflect.ValueOf(ctx)}
+	for i := 1; i < fn.Type().NumIn(); i++ {
+		arg := reflect.New(fn.Type().In(i)).Elem()
 		fillIn(arg, name)
 		args = append(args, arg)
 	}
-	results := m.Func.Call(args)
+	results := fn.Call(args)
 	last := results[len(results)-1]
 	if last.Kind() == reflect.Func { // a list
 		for _, err := range last.Seq2() {

@@ -45,7 +45,7 @@ func (s Scope) scopeType() string {
 func (c *Client) inScope(ctx context.Context, s Scope) (func(scopeType, scopeID string) bool, error) {
 	want := normalizeID(cmp.Or(s.Domain, s.WorkspaceID))
 	if s.Domain != "" && uuid.Validate(s.Domain) != nil {
-		d, err := c.GetDomain(ctx, s.Domain)
+		d, err := c.Domains.Get(ctx, s.Domain)
 		if err != nil {
 			return nil, err
 		}

@@ -12,15 +12,10 @@ func (c *Client) ListServiceAccounts(ctx context.Context) iter.Seq2[api.ServiceA
 	return list(ctx, c, api.ListServiceAccounts, api.ListRequest{}, serviceAccountKeys.ID)
 }
 
-// GetServiceAccount reads a service account. Without that operation it is ErrReadUnsupported.
-func (c *Client) GetServiceAccount(ctx context.Context, id string) (*api.ServiceAccount, error) {
-	return c.serviceAccounts.get(ctx, id)
-}
-
 // FindServiceAccount looks a service account up by its name. It ignores revoked ones.
 func (c *Client) FindServiceAccount(ctx context.Context, name string) (*api.ServiceAccount, error) {
 	found, err := c.findServiceAccounts(ctx, name)
-	return c.serviceAccounts.one(name, found, err)
+	return c.ServiceAccounts.one(name, found, err)
 }
 
 func (c *Client) findServiceAccounts(ctx context.Context, name string) ([]api.ServiceAccount, error) {
@@ -45,14 +40,9 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 			}
 			return withoutToken, err
 		},
-		invalidate: c.serviceAccounts.Invalidate,
+		invalidate: c.ServiceAccounts.cache.Invalidate,
 		effect:     "the service account may have been created, with a token that nobody knows",
 		check:      "Check the account's service accounts and revoke what is too much before trying again.",
 	})
 	return a, err
-}
-
-// RevokeServiceAccount makes a service account's token stop working.
-func (c *Client) RevokeServiceAccount(ctx context.Context, id string) error {
-	return c.serviceAccounts.delete(ctx, id)
 }

@@ -52,7 +52,7 @@ func TestSharedReads(t *testing.T) {
 				_, err := l.doGet(plan, c, goneID)
 				assert.Check(t, IsNotFound(err), "%v", err)
 				read(plan, f.Add(l.stored, fakeapi.Object{"name": "later"}), 1)
-				_ = c.DeleteMailbox(t.Context(), goneID)
+				_ = c.Mailboxes.Delete(t.Context(), goneID)
 				read(plan, ids[:3], 3) // something of any kind may have changed
 			})
 		}
@@ -88,7 +88,7 @@ func TestUncachedReads(t *testing.T) {
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "xn--bcher-kva.example"))[0]
 	c := newClient(t, f)
 	for n, key := range []string{strings.ToUpper(id), "Jane@BÜCHER.example", id} {
-		_, err := c.GetMailbox(WithUncachedReads(t.Context()), key)
+		_, err := c.Mailboxes.Get(WithUncachedReads(t.Context()), key)
 		assert.Check(t, err == nil && f.Count("list-mailboxes") == n+1, "%v, %d lists for %d reads", err, f.Count("list-mailboxes"), n+1)
 	}
 }
@@ -104,7 +104,7 @@ func TestCachedListAfterAnUpdate(t *testing.T) {
 		f := fakeapi.New().PublishedOnly(405)
 		id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 		c := newClient(t, f)
-		_, err := c.GetMailbox(t.Context(), id)
+		_, err := c.Mailboxes.Get(t.Context(), id)
 		assert.NilError(t, err)
 		fault.Op = "update-mailbox"
 		f.Fail(fault)
@@ -112,7 +112,7 @@ func TestCachedListAfterAnUpdate(t *testing.T) {
 		_, err = c.UpdateMailbox(t.Context(), id, api.UpdateMailboxBody{FirstName: &joan})
 		assert.Check(t, (err != nil) == fault.DropAfter, "%s: %v", name, err)
 		f.Clock.Advance(time.Minute) // the outage is over
-		m, err := c.GetMailbox(t.Context(), id)
+		m, err := c.Mailboxes.Get(t.Context(), id)
 		assert.Check(t, err == nil && m.FirstName == joan && f.Count("list-mailboxes") == 2, "%s: %+v, %v with %d lists", name, m, err, f.Count("list-mailboxes"))
 	}
 }

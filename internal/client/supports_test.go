@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,39 +25,30 @@ type lifecycle struct {
 	doDelete     func(context.Context, *Client, string) error
 }
 
-func number(id string) int64 {
-	n, _ := strconv.ParseInt(id, 10, 64)
-	return n
-}
-
 var lifecycles = map[string]lifecycle{
 	"mailbox": lifecycleOf("mailboxes", "list-mailboxes", "get-mailbox", "delete-mailbox", true,
-		mailboxKeys.ID, (*Client).GetMailbox, (*Client).DeleteMailbox),
+		func(c *Client) *Kind[api.Mailbox] { return c.Mailboxes }),
 	"domain": lifecycleOf("domains", "list-domains", "get-domain", "delete-domain", true,
-		domainKeys.ID, (*Client).GetDomain, (*Client).DeleteDomain),
+		func(c *Client) *Kind[api.Domain] { return c.Domains }),
 	"forwarding": lifecycleOf("forwarding", "list-forwarding", "get-forwarding", "delete-forwarding", true,
-		forwardingKeys.ID, (*Client).GetForwarding, (*Client).DeleteForwarding),
+		func(c *Client) *Kind[api.Forwarding] { return c.Forwarding }),
 	"master password": lifecycleOf("credentials", "list-master-passwords", "get-master-password", "delete-master-password", true,
-		masterPasswordKeys.ID, (*Client).GetMasterPassword, (*Client).DeleteMasterPassword),
+		func(c *Client) *Kind[api.MasterPassword] { return c.MasterPasswords }),
 	"dedicated ip": lifecycleOf("dedicated-ips", "list-dedicated-ips", "get-dedicated-ip", "release-dedicated-ip", true,
-		dedicatedIPKeys.ID, (*Client).GetDedicatedIP, (*Client).ReleaseDedicatedIP),
+		func(c *Client) *Kind[api.DedicatedIP] { return c.DedicatedIPs }),
 	"service account": lifecycleOf("auth/service-accounts", "list-service-accounts", "get-service-account", "revoke-service-account", false,
-		serviceAccountKeys.ID, (*Client).GetServiceAccount, (*Client).RevokeServiceAccount),
-	"dns record": lifecycleOf("dns-records", "list-dns-records", "get-dns-record", "delete-dns-record", false, dnsRecordKeys.ID,
-		func(c *Client, ctx context.Context, id string) (*api.DNSRecord, error) {
-			return c.GetDNSRecord(ctx, number(id))
-		},
-		func(c *Client, ctx context.Context, id string) error { return c.DeleteDNSRecord(ctx, number(id)) }),
+		func(c *Client) *Kind[api.ServiceAccount] { return c.ServiceAccounts }),
+	"dns record": lifecycleOf("dns-records", "list-dns-records", "get-dns-record", "delete-dns-record", false,
+		func(c *Client) *Kind[api.DNSRecord] { return c.DNSRecords }),
 }
 
-func lifecycleOf[T any](
-	stored, list, get, remove string, published bool, id func(*T) string,
-	doGet func(*Client, context.Context, string) (*T, error), doDelete func(*Client, context.Context, string) error,
-) lifecycle {
+func lifecycleOf[T any](stored, list, get, remove string, published bool, kind func(*Client) *Kind[T]) lifecycle {
 	return lifecycle{
 		stored, list, get, remove, published,
-		func(ctx context.Context, c *Client, key string) (string, error) { return idOr(id)(doGet(c, ctx, key)) },
-		func(ctx context.Context, c *Client, key string) error { return doDelete(c, ctx, key) },
+		func(ctx context.Context, c *Client, key string) (string, error) {
+			return idOr(kind(c).cache.ID)(kind(c).Get(ctx, key))
+		},
+		func(ctx context.Context, c *Client, key string) error { return kind(c).Delete(ctx, key) },
 	}
 }
 
@@ -221,11 +211,11 @@ func TestStaleListIsNoProof(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	c := newClient(t, f)
-	if _, err := c.GetMailbox(t.Context(), goneID); !IsNotFound(err) { // fills the cache
+	if _, err := c.Mailboxes.Get(t.Context(), goneID); !IsNotFound(err) { // fills the cache
 		t.Fatal(err)
 	}
 	f.Stored["mailboxes"] = nil
-	_, err := c.GetMailbox(t.Context(), id)
+	_, err := c.Mailboxes.Get(t.Context(), id)
 	assert.Check(t, IsNotFound(err) && !c.operation(api.GetMailbox.Spec).isAbsent(), "%v", err)
 }
 
@@ -235,9 +225,9 @@ func TestListFailsDuringTheCheck(t *testing.T) {
 	for _, status := range []int{404, 403} {
 		f := fakeapi.New().PublishedOnly(404).Fail(fakeapi.Fault{Op: "list-mailboxes", Status: status, Times: 9})
 		c := newClient(t, f)
-		_, err := c.GetMailbox(t.Context(), goneID)
+		_, err := c.Mailboxes.Get(t.Context(), goneID)
 		assert.Check(t, err != nil && !IsNotFound(err) && !IsUnsupported(err), "get, list %d: %v", status, err)
-		err = c.DeleteMailbox(t.Context(), goneID)
+		err = c.Mailboxes.Delete(t.Context(), goneID)
 		assert.Check(t, err != nil && !IsNotFound(err) && !IsUnsupported(err), "delete, list %d: %v", status, err)
 	}
 }
@@ -248,17 +238,17 @@ func TestNotFoundOfAProxy(t *testing.T) {
 	f := fakeapi.New()
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 	c := newClient(t, f)
-	_, err := c.GetMailbox(t.Context(), id)
+	_, err := c.Mailboxes.Get(t.Context(), id)
 	assert.NilError(t, err)
 	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
-	m, err := c.GetMailbox(t.Context(), id)
+	m, err := c.Mailboxes.Get(t.Context(), id)
 	assert.Check(t, err == nil && m.ID == id, "%+v, %v", m, err)
 	f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 404, Text: "<html>no such page"})
-	_, err = c.GetMailbox(t.Context(), goneID)
+	_, err = c.Mailboxes.Get(t.Context(), goneID)
 	assert.Check(t, IsNotFound(err), "the list has no such mailbox: %v", err)
 	c.operation(api.DeleteMailbox.Spec).setPresent()
 	f.Fail(fakeapi.Fault{Op: "delete-mailbox", Status: 404, Text: "<html>no such page"})
-	err = c.DeleteMailbox(t.Context(), id)
+	err = c.Mailboxes.Delete(t.Context(), id)
 	assert.Check(t, err != nil && !IsNotFound(err) && !IsUnsupported(err) && strings.Contains(err.Error(), "still there"), "%v", err)
 }
 
@@ -286,16 +276,17 @@ func TestNoID(t *testing.T) {
 	f := fakeapi.New()
 	c := newClient(t, f)
 	for _, id := range []string{"", ".", ".."} {
-		_, err := c.GetMailbox(t.Context(), id)
+		_, err := c.Mailboxes.Get(t.Context(), id)
 		assert.Check(t, err != nil, "get %q", id)
-		err = c.DeleteMailbox(t.Context(), id)
+		err = c.Mailboxes.Delete(t.Context(), id)
 		assert.Check(t, err != nil, "delete %q", id)
 	}
-	_, err := c.GetDNSRecord(t.Context(), 0)
+	_, err := c.DNSRecords.Get(t.Context(), "0")
 	assert.Check(t, err != nil, "get record 0")
+	assert.Check(t, c.DNSRecords.Delete(t.Context(), "9223372036854775808") != nil, "delete a record whose id is too great")
 	assert.Check(t, len(f.Sent()) == 0, "sent %v", f.Sent())
 	f.Fail(fakeapi.Fault{Op: "get-dns-record", Status: 200, Text: `{"id":0}`}, fakeapi.Fault{Op: "get-account", Status: 200, Text: "{}"})
-	for what, err := range map[string]error{"a record": second(c.GetDNSRecord(t.Context(), 1)), "the account": second(c.GetAccount(t.Context()))} {
+	for what, err := range map[string]error{"a record": second(c.DNSRecords.Get(t.Context(), "1")), "the account": second(c.GetAccount(t.Context()))} {
 		assert.Check(t, err != nil, "%s without an id", what)
 	}
 }
@@ -312,11 +303,11 @@ func TestWrongBaseURL(t *testing.T) {
 			}
 			c := newClient(t, f)
 			for what, err := range map[string]error{
-				"read a record":   second(c.GetDNSRecord(t.Context(), 1)),
-				"read an account": second(c.GetServiceAccount(t.Context(), "00000000-0000-4000-8000-000000000001")),
+				"read a record":   second(c.DNSRecords.Get(t.Context(), "1")),
+				"read an account": second(c.ServiceAccounts.Get(t.Context(), "00000000-0000-4000-8000-000000000001")),
 				"the account":     second(c.GetAccount(t.Context())),
-				"delete":          c.DeleteDNSRecord(t.Context(), 1),
-				"revoke":          c.RevokeServiceAccount(t.Context(), "00000000-0000-4000-8000-000000000001"),
+				"delete":          c.DNSRecords.Delete(t.Context(), "1"),
+				"revoke":          c.ServiceAccounts.Delete(t.Context(), "00000000-0000-4000-8000-000000000001"),
 			} {
 				assert.Check(t, err != nil && !IsUnsupported(err) && !IsNotFound(err) && errors.Is(err, ErrNoAPI), "%s: got %v", what, err)
 			}

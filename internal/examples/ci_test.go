@@ -52,7 +52,7 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "apply", 1, "Saved plan is stale")
 
 			postmaster := p.mailbox(t, "postmaster@example.com")
-			assert.NilError(t, p.server.Client.DeleteMailbox(t.Context(), postmaster))
+			assert.NilError(t, p.server.Client.Mailboxes.Delete(t.Context(), postmaster))
 			p.run(t, "drift", 2, "The account and the configuration differ")
 			p.run(t, "plan", 0, "changes=true")
 			p.run(t, "apply", 0, "Resources: 1 added")
@@ -341,7 +341,7 @@ func (p *pipeline) keepsSecrets(t *testing.T) {
 // mailbox returns the id of a mailbox.
 func (p *pipeline) mailbox(t *testing.T, address string) string {
 	t.Helper()
-	m, err := p.server.Client.GetMailbox(t.Context(), address)
+	m, err := p.server.Client.Mailboxes.Get(t.Context(), address)
 	assert.NilError(t, err)
 	return m.ID
 }

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: shop, does: updates},
 			},
 			ids: []string{"BÜCHER-laden.de."}, notImported: []string{"acquisition", "contact_info", "name", "purchase_price"},
-			remove:   func(id string) error { return s.Client.DeleteDomain(t.Context(), id) },
+			remove:   func(id string) error { return s.Client.Domains.Delete(t.Context(), id) },
 			noImport: []refusedImport{{"example.org", []string{`Can't import "example.org"`, "not found"}}},
 			refused: []refusedConfig{
 				{values{"name": "example.org"}, []string{"contact_info is missing to buy the domain example.org"}},
@@ -107,7 +108,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: with(jane, "local_part", "john"), does: replaces, want: values{"primary_email": "john@" + d.Name}},
 			},
 			ids: []string{"John@BÜCHER.com.", "john@" + d.Name}, notImported: []string{"domain"},
-			remove: func(id string) error { return s.Client.DeleteMailbox(t.Context(), id) },
+			remove: func(id string) error { return s.Client.Mailboxes.Delete(t.Context(), id) },
 			refused: []refusedConfig{
 				{with(jane, "local_part", "jane doe"), []string{"local_part must be"}},
 				{with(jane, "domain", "exa mple"), []string{"domain must be"}},
@@ -142,7 +143,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 					before: func() error {
 						found, err := s.Client.FindDNSRecords(t.Context(), "example.com", "MX", "sub", "")
 						if err == nil {
-							_, err = s.Client.UpdateDNSRecord(t.Context(), found[0].ID, api.UpdateDNSRecordBody{Value: new("elsewhere.example.net"), TTL: new(int64(60))})
+							_, err = s.Client.UpdateDNSRecord(t.Context(), strconv.FormatInt(found[0].ID, 10), api.UpdateDNSRecordBody{Value: new("elsewhere.example.net"), TTL: new(int64(60))})
 						}
 						return err
 					},
@@ -151,14 +152,8 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: with(mx, "name", "other"), does: replaces},
 				{config: txt, does: replaces, want: values{"priority": nil}},
 			},
-			ids: []string{"EXAMPLE.com/txt/Other.example.com", d.ID + "/TXT/other/mx2/example.net"},
-			remove: func(id string) error {
-				var n int64
-				if _, err := fmt.Sscan(id, &n); err != nil {
-					return err
-				}
-				return s.Client.DeleteDNSRecord(t.Context(), n)
-			},
+			ids:    []string{"EXAMPLE.com/txt/Other.example.com", d.ID + "/TXT/other/mx2/example.net"},
+			remove: func(id string) error { return s.Client.DNSRecords.Delete(t.Context(), id) },
 			refused: []refusedConfig{
 				{with(txt, "type", "txt"), []string{"type must be one of A, AAAA", `write "TXT"`}},
 				{with(www, "value", "2001:db8::1"), []string{"Value of A must be an IPv4 address"}},
@@ -230,7 +225,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: jane, does: replaces, want: values{"scope_id": d.ID}},
 			},
 			ids: []string{"BÜCHER.com/JANE@example.org", d.ID + "/jane@example.org"}, notImported: []string{"domain", "target_email"},
-			remove: func(id string) error { return s.Client.DeleteForwarding(t.Context(), id) },
+			remove: func(id string) error { return s.Client.Forwarding.Delete(t.Context(), id) },
 			refused: []refusedConfig{
 				{values{"target_email": "jane.example.org"}, []string{"target_email must be an e-mail address"}},
 				{with(jane, "domain", "example"), []string{"domain must be a domain's UUID or a domain name"}},
@@ -280,7 +275,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: with(ops, "domain", nil), does: replaces, want: values{"generated_secret": nil}},
 			},
 			ids: []string{"ops/team"}, notImported: []string{"value"},
-			remove: func(id string) error { return s.Client.DeleteMasterPassword(t.Context(), id) },
+			remove: func(id string) error { return s.Client.MasterPasswords.Delete(t.Context(), id) },
 			refused: []refusedConfig{
 				{values{"name": "ops", "generate": false}, []string{"without a secret", "generate = true"}},
 				{values{"name": "ops"}, []string{"without a secret", "value_wo with value_wo_version"}},
@@ -312,7 +307,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: values{"name": "CD"}, does: replaces},
 			},
 			ids: []string{"CD"}, notImported: []string{"token", "last_used_at"},
-			remove: func(id string) error { return s.Client.RevokeServiceAccount(t.Context(), id) },
+			remove: func(id string) error { return s.Client.ServiceAccounts.Delete(t.Context(), id) },
 			refused: []refusedConfig{
 				{values{"name": ""}, []string{"name must be 1 to 120 characters"}},
 				{values{"name": "CI", "expires_at": "tomorrow"}, []string{"expires_at must be a date and time"}},
@@ -342,7 +337,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 				{config: values{"option_id": us}, does: replaces, want: values{"country_code": "US"}},
 			},
 			notImported: []string{"option_id"},
-			remove:      func(id string) error { return s.Client.ReleaseDedicatedIP(t.Context(), id) },
+			remove:      func(id string) error { return s.Client.DedicatedIPs.Delete(t.Context(), id) },
 			refused: []refusedConfig{
 				{values{}, []string{"option_id is missing to claim a dedicated IP"}},
 				{values{"option_id": "eu"}, []string{`AttributeName("option_id")`, "must be a UUID"}},

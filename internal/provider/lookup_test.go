@@ -219,7 +219,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 			return a
 		}
 		old := create("CI")
-		assert.NilError(t, s.Client.RevokeServiceAccount(t.Context(), old.ID))
+		assert.NilError(t, s.Client.ServiceAccounts.Delete(t.Context(), old.ID))
 		a := create("CI")
 		twins := []string{create("twin").ID, create("twin").ID}
 		want := values{

@@ -30,7 +30,7 @@ func TestSwitches(t *testing.T) {
 			return []step{
 				{config: jane, does: creates, want: state(false, vocab.VerificationPending)},
 				{before: func() error { r.s.Advance(100 * time.Hour); return nil }, config: jane, does: noChange, want: state(false, vocab.VerificationExpired)},
-				{before: func() error { return r.s.Client.DeleteForwarding(r.Context(), r.o.Text("id")) }, config: jane, does: creates, want: state(false, vocab.VerificationPending)},
+				{before: func() error { return r.s.Client.Forwarding.Delete(r.Context(), r.o.Text("id")) }, config: jane, does: creates, want: state(false, vocab.VerificationPending)},
 				{before: r.confirm, config: jane, does: noChange, want: state(true, vocab.VerificationVerified)},
 			}
 		},
@@ -55,7 +55,7 @@ func TestSwitches(t *testing.T) {
 				{before: r.confirm, config: on, does: noChange, want: state(true, vocab.VerificationVerified)},
 				{before: r.turned(false), config: on, does: updates, want: state(true, vocab.VerificationVerified)},
 				{config: otherOn, does: updates, want: state(true, vocab.VerificationPending)},
-				{before: func() error { return r.s.Client.DeleteForwarding(r.Context(), r.o.Text("id")) }, config: otherOn, does: creates},
+				{before: func() error { return r.s.Client.Forwarding.Delete(r.Context(), r.o.Text("id")) }, config: otherOn, does: creates},
 			}
 		},
 		"off while pending": func(r *rule) []step {

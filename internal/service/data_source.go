@@ -86,7 +86,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 			addLookupError(&resp.Diagnostics, err, "Can't find the "+d.Noun+" with "+describe(arguments, by), nil)
 			return
 		}
-		resp.Diagnostics.Append(SetState(ctx, &resp.State, d.model(ctx, c, v))...)
+		resp.Diagnostics.Append(SetState(ctx, &resp.State, d.model(ctx, c.Domains.Get, v))...)
 		if domain := by["domain"]; d.isScoped() && domain != "" { // as the configuration refers to it
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
 		}
@@ -140,7 +140,7 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 			if resp.Diagnostics.Append(diags...); diags.HasError() {
 				return
 			}
-			domains, found := &domainCache{list: c.ListDomains}, []attr.Value{}
+			domains, found := listedDomains(c), []attr.Value{}
 			for v, err := range l.List(ctx, c, by) {
 				if err != nil {
 					l.addListError(&resp.Diagnostics, err)
@@ -190,7 +190,7 @@ func warnMissingDomain(ctx context.Context, c *client.Client, domain string, dia
 	if domain == "" {
 		return
 	}
-	if _, err := c.GetDomain(ctx, domain); client.IsNotFound(err) {
+	if _, err := c.Domains.Get(ctx, domain); client.IsNotFound(err) {
 		diags.AddAttributeWarning(path.Root("domain"), "The account has no domain "+domain,
 			"The result is empty. Check the spelling, and that account_id is the account that has the domain.")
 	}

@@ -29,8 +29,9 @@ type Definition[T any, M fmt.Stringer] struct {
 	// CanonicalID returns an id in the API's spelling, and false for anything else.
 	// The default accepts UUIDs.
 	CanonicalID func(string) (id string, ok bool)
-	// Get reads the object with an id, see [client.IsNotFound].
-	Get func(c *client.Client, ctx context.Context, id string) (*T, error)
+	// Kind returns what reads and deletes an object. It is nil for a resource with a Read and a
+	// Delete of its own.
+	Kind func(c *client.Client) *client.Kind[T]
 	// Flatten sets a model from a response. The default is [Flatten].
 	Flatten func(m *M, v *T)
 	// Find finds the object with a natural key, for an import and for a data source. One of the
@@ -49,12 +50,10 @@ type Definition[T any, M fmt.Stringer] struct {
 
 	Managing
 
-	// Delete deletes the object with an id, see [client.IsNotFound]. It is nil for a resource with
-	// a Delete of its own. DeleteOperation is the API's operation.
-	Delete          func(c *client.Client, ctx context.Context, id string) error
+	// DeleteOperation is the API's operation that deletes an object. DeleteVerb is the verb for it
+	// in messages; the default is "delete".
 	DeleteOperation api.Spec
-	// DeleteVerb is the verb for it in messages; the default is "delete".
-	DeleteVerb string
+	DeleteVerb      string
 	// DeleteConflict, if set, explains what to do if the API refuses it with a conflict.
 	DeleteConflict string
 	// Orphaned describes the consequence of an object that the API can't delete.
@@ -254,10 +253,10 @@ func (d *Definition[T, M]) find(ctx context.Context, c *client.Client, by Filter
 		}
 	}
 	switch {
-	case by["id"] != "":
-		return d.Get(c, ctx, by["id"])
 	case d.FindBy != nil:
 		return d.FindBy(ctx, c, by)
+	case by["id"] != "":
+		return d.Kind(c).Get(ctx, by["id"])
 	case d.isScoped():
 		return d.FindInScope(c, ctx, key, client.Scope{Domain: by["domain"], WorkspaceID: by["workspace_id"]})
 	}

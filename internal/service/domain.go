@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -20,40 +19,34 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// DomainReader reads domains: a client, or a cache in front of it.
-type DomainReader interface {
-	// GetDomain reads a domain by id or name.
-	GetDomain(ctx context.Context, domain string) (*api.Domain, error)
-}
+// DomainReader reads a domain by id or name.
+type DomainReader func(ctx context.Context, domain string) (*api.Domain, error)
 
-// domainCache has the account's domains while a list is flattened, because most objects of a list
-// refer to the same few. It is not safe for concurrent use.
-type domainCache struct {
-	list func(ctx context.Context, req api.ListDomainsRequest) iter.Seq2[api.Domain, error]
-	byID map[string]*api.Domain // nil until the first call
-	err  error
-}
-
-// GetDomain implements DomainReader, by id only.
-func (m *domainCache) GetDomain(ctx context.Context, id string) (*api.Domain, error) {
-	if m.byID == nil {
-		m.byID = map[string]*api.Domain{}
-		for d, err := range m.list(ctx, api.ListDomainsRequest{}) {
-			if m.err = err; err == nil {
-				m.byID[strings.ToLower(d.ID)] = &d
+// listedDomains reads domains by id from one list, which the first call reads: most objects of a
+// list refer to the same few. It is not safe for concurrent use.
+func listedDomains(c *client.Client) DomainReader {
+	var byID map[string]*api.Domain
+	var failure error
+	return func(ctx context.Context, id string) (*api.Domain, error) {
+		if byID == nil {
+			byID = map[string]*api.Domain{}
+			for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
+				if failure = err; err == nil {
+					byID[strings.ToLower(d.ID)] = &d
+				}
 			}
 		}
+		if d := byID[strings.ToLower(id)]; d != nil {
+			return d, nil
+		}
+		return nil, cmp.Or(failure, client.ErrNotFound)
 	}
-	if d := m.byID[strings.ToLower(id)]; d != nil {
-		return d, nil
-	}
-	return nil, cmp.Or(m.err, client.ErrNotFound)
 }
 
 // InactiveDomainAdvice returns what to do next if nothing can be created in a domain because it
 // is not paid for or its registration failed, and "" otherwise.
-func InactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) string {
-	d, err := c.GetDomain(ctx, ref)
+func InactiveDomainAdvice(ctx context.Context, c *client.Client, ref string) string {
+	d, err := c.Domains.Get(ctx, ref)
 	switch {
 	case err != nil:
 		return ""
@@ -67,7 +60,7 @@ func InactiveDomainAdvice(ctx context.Context, c DomainReader, ref string) strin
 
 // AddCreateError reports why an object could not be created. conflict returns what to do
 // about a conflict. domain, if set, refers to a domain that must be active.
-func AddCreateError(ctx context.Context, c DomainReader, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields Fields, conflict func() string) {
+func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields Fields, conflict func() string) {
 	summary := "Can't create the " + object.String()
 	if !client.IsConflict(err) {
 		AddError(diags, CreateError(ctx, err), summary, fields)
@@ -112,7 +105,7 @@ func (c *connection) WarnMissingDomainRef(ctx context.Context, ref string, diags
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	if _, err := account.GetDomain(c.ForPlan(ctx), name); !client.IsNotFound(err) {
+	if _, err := account.Domains.Get(c.ForPlan(ctx), name); !client.IsNotFound(err) {
 		return
 	}
 	next := MissingDomainAdvice

@@ -47,7 +47,7 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	domains := &domainCache{list: c.ListDomains}
+	domains := listedDomains(c)
 	stream.Results = func(push func(list.ListResult) bool) {
 		left := req.Limit
 		for v, err := range l.collection.List(ctx, c, by) {

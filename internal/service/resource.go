@@ -102,9 +102,9 @@ func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id s
 
 func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *M) error {
-		v, err := r.Get(c, ctx, attribute(req.State.Raw, "id"))
+		v, err := r.Kind(c).Get(ctx, attribute(req.State.Raw, "id"))
 		if err == nil {
-			r.SetModel(ctx, c, state, v)
+			r.SetModel(ctx, c.Domains.Get, state, v)
 		}
 		return err
 	})
@@ -152,7 +152,7 @@ func (r *Resource[T, M]) Changed(ctx context.Context, req resource.UpdateRequest
 
 func (r *Resource[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	r.DeleteObject(ctx, req, resp, func(c *client.Client, _ M) error {
-		err := r.Definition.Delete(c, ctx, attribute(req.State.Raw, "id"))
+		err := r.Kind(c).Delete(ctx, attribute(req.State.Raw, "id"))
 		if r.DeleteConflict != "" && client.IsConflict(err) {
 			return WithAdvice(err, r.DeleteConflict)
 		}
@@ -339,7 +339,7 @@ func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, cre
 		return created
 	}
 	last, err := client.WaitFor(ctx, c,
-		func(ctx context.Context) (*T, error) { return d.Get(c, ctx, d.ID(created)) },
+		func(ctx context.Context) (*T, error) { return d.Kind(c).Get(ctx, d.ID(created)) },
 		func(v *T) (bool, error) { return status(v) != pending, nil })
 	if err != nil {
 		WarnNotReady(ctx, diags, label, pending, err)

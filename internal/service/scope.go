@@ -101,13 +101,13 @@ func (s Scope) Expand() client.Scope {
 
 // setReferences sets the references to the scope of a response, in the configured spelling if they
 // have one. After an import it sets the domain's name.
-func (s *Scope) setReferences(ctx context.Context, c DomainReader) {
+func (s *Scope) setReferences(ctx context.Context, domain DomainReader) {
 	switch scopeID := s.ScopeID.ValueString(); s.ScopeType.ValueString() {
 	case vocab.ScopeDomain:
 		s.WorkspaceID = customtype.String{}
 		// A name may be another domain's by now, which only a lookup could find out.
 		if s.Domain.IsNull() || isUUID(s.Domain.ValueString()) && !customtype.UUID.Same(s.Domain.ValueString(), scopeID) {
-			s.Domain = customtype.New(domainName(ctx, c, scopeID))
+			s.Domain = customtype.New(domainName(ctx, domain, scopeID))
 		}
 	case vocab.ScopeWorkspace:
 		s.Domain = customtype.String{}
@@ -120,8 +120,8 @@ func (s *Scope) setReferences(ctx context.Context, c DomainReader) {
 }
 
 // domainName returns the name of a domain, or its id if it can't be read.
-func domainName(ctx context.Context, c DomainReader, id string) string {
-	if d, err := c.GetDomain(ctx, id); err == nil && d.Name != "" {
+func domainName(ctx context.Context, domain DomainReader, id string) string {
+	if d, err := domain(ctx, id); err == nil && d.Name != "" {
 		return d.Name
 	}
 	return id
@@ -147,7 +147,7 @@ func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanR
 				return id, nil
 			}
 		}
-		return domainIDOf(ctx, c, name)
+		return domainIDOf(ctx, c.Domains.Get, name)
 	})
 	if err != nil {
 		AddError(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
@@ -204,8 +204,8 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 }
 
 // domainIDOf returns the id of a domain, or "" if the account has no domain of that name.
-func domainIDOf(ctx context.Context, c DomainReader, name string) (string, error) {
-	d, err := c.GetDomain(ctx, name)
+func domainIDOf(ctx context.Context, domain DomainReader, name string) (string, error) {
+	d, err := domain(ctx, name)
 	switch {
 	case client.IsNotFound(err):
 		return "", nil

@@ -29,7 +29,7 @@ func id(s string) customtype.String { return customtype.New(s) }
 // oneDomain is an account with the domain bücher.com.
 type oneDomain struct{ err error }
 
-func (d oneDomain) GetDomain(_ context.Context, key string) (*api.Domain, error) {
+func (d oneDomain) get(_ context.Context, key string) (*api.Domain, error) {
 	switch {
 	case d.err != nil:
 		return nil, d.err
@@ -59,7 +59,7 @@ func TestScopeFill(t *testing.T) {
 	} {
 		got := c.prior
 		got.ScopeType, got.ScopeID = types.StringValue(c.scopeType), types.StringValue(c.id)
-		got.setReferences(t.Context(), oneDomain{})
+		got.setReferences(t.Context(), oneDomain{}.get)
 		if got.ScopeType.ValueString() != c.scopeType || got.ScopeID.ValueString() != c.id || got.Domain.ValueString() != c.domain || got.WorkspaceID.ValueString() != c.inSpace ||
 			got.Domain.IsNull() != (c.domain == "") || got.WorkspaceID.IsNull() != (c.inSpace == "") {
 			t.Errorf("%s: %+v", name, got)
@@ -106,7 +106,7 @@ func TestScopeCovers(t *testing.T) {
 		"of a later API":       {state: state("team", otherUUID, "a.com"), config: Scope{Domain: ref("a.com")}, want: true},
 		"of a later API, else": {state: state("team", otherUUID, "a.com"), config: Scope{Domain: ref("b.com")}},
 	} {
-		got, err := c.state.covers(c.config, func(name string) (string, error) { return domainIDOf(t.Context(), c.api, name) })
+		got, err := c.state.covers(c.config, func(name string) (string, error) { return domainIDOf(t.Context(), c.api.get, name) })
 		assert.Check(t, got == c.want && errors.Is(err, c.err), "%s: %t, %v", name, got, err)
 	}
 }

@@ -74,7 +74,7 @@ func TestPermanentFailuresAreNotRetried(t *testing.T) {
 		"no TLS":              strings.Replace(plain.URL, "http", "https", 1),
 	} {
 		c, clock := over(t, url)
-		_, err := c.GetMailbox(t.Context(), "m")
+		_, err := c.Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, err != nil && len(clock.Sleeps) == 0 && client.StatusOf(err) == 0 && strings.Contains(err.Error(), "can't be reached"), "%s: %v after %d waits", name, err, len(clock.Sleeps))
 	}
 	noSuchHost := roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -82,7 +82,7 @@ func TestPermanentFailuresAreNotRetried(t *testing.T) {
 	})
 	for isTraced, next := range map[bool]http.RoundTripper{true: tracing(noSuchHost), false: noSuchHost} { // which may have sent the request before
 		c, clock := over(t, "http://nowhere.invalid", func(o *client.Options) { o.Transport = next })
-		_, err := c.GetMailbox(t.Context(), "m")
+		_, err := c.Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, err != nil && (len(clock.Sleeps) == 0) == isTraced, "%v after %d waits", err, len(clock.Sleeps))
 	}
 }
@@ -124,7 +124,7 @@ func TestHeaders(t *testing.T) {
 		})
 	})
 	_, _ = createMailbox(t.Context(), c)
-	_, _ = c.GetMailbox(t.Context(), "m")
+	_, _ = c.Mailboxes.Get(t.Context(), "m")
 	post, get := f.Requests[0], f.Requests[1]
 	for _, r := range []fakeapi.Request{post, get} {
 		h := r.Header
@@ -138,7 +138,7 @@ func TestHeaders(t *testing.T) {
 	csv, err := io.ReadAll(export)
 	assert.Check(t, err == nil && len(csv) > 0 && export.Close() == nil && f.Requests[len(f.Requests)-1].Header.Get("Accept") == "text/csv, application/json", "%q, %v", csv, err)
 	trusted := newClient(t, f, func(o *client.Options) { o.Token = "" })
-	_, _ = trusted.GetMailbox(t.Context(), "m")
+	_, _ = trusted.Mailboxes.Get(t.Context(), "m")
 	_, ok := f.Requests[len(f.Requests)-1].Header["Authorization"]
 	assert.Check(t, !ok, "a credential without a token")
 }
@@ -189,14 +189,14 @@ func TestTokenSource(t *testing.T) {
 				return &oauth2.Token{AccessToken: "x", Expiry: time.Unix(1, 0)}, sourceErr
 			})
 		})
-		_, refused := c.GetMailbox(t.Context(), "m")
+		_, refused := c.Mailboxes.Get(t.Context(), "m")
 		sourceErr = tc.err
-		_, err := c.GetMailbox(t.Context(), "m")
+		_, err := c.Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, client.IncidentOf(err) == client.IncidentOf(refused), "%v and %v are two incidents", err, refused)
 		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), tc.text+" (request id") || (len(f.Clock.Sleeps) > 0) != tc.retried {
 			t.Errorf("%v after %d waits", err, len(f.Clock.Sleeps))
 		}
-		_, again := c.GetMailbox(t.Context(), "m")
+		_, again := c.Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, !tc.retried || strings.Contains(again.Error(), tc.text+" (so failed"), "%v", again)
 	}
 }
@@ -220,7 +220,7 @@ func TestResponsesAreLimited(t *testing.T) {
 				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
 			})
 		})
-		_, err := c.GetMailbox(t.Context(), "m")
+		_, err := c.Mailboxes.Get(t.Context(), "m")
 		if err == nil || len(err.Error()) > 2000 || body.read.Load() > limit+1 || len(clock.Sleeps) != 0 {
 			t.Errorf("%d: %d bytes read, %d waits, %v", status, body.read.Load(), len(clock.Sleeps), err)
 		}

@@ -114,12 +114,12 @@ func TestUnreadableResponses(t *testing.T) {
 		`["generated"]`:                 "the whole is a JSON array",
 	} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: body, Times: 20})
-		_, err := newClient(t, f).GetMailbox(t.Context(), "m")
+		_, err := newClient(t, f).Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "generated"), "%s: %v", body, err)
 	}
 	for mediaType, want := range map[string]string{"text/html; charset=utf-8": "the response is text/html, not", "": "the response is no valid JSON"} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 200, Text: "<html>", Header: map[string][]string{"Content-Type": {mediaType}}, Times: 9})
-		_, err := newClient(t, f).GetMailbox(t.Context(), "m")
+		_, err := newClient(t, f).Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want), "%v", err)
 	}
 }
@@ -127,6 +127,6 @@ func TestUnreadableResponses(t *testing.T) {
 // TestTolerantReading checks that unneeded fields may be added or missing.
 func TestTolerantReading(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 206, Text: `{"id":"m","status":"sleeping","new":{"a":1},"aliases":null,"workspace_id":null` + strings.Repeat(" ", 1<<17) + "}"})
-	m, err := newClient(t, f).GetMailbox(t.Context(), "m")
+	m, err := newClient(t, f).Mailboxes.Get(t.Context(), "m")
 	assert.Check(t, err == nil && m.Status == "sleeping", "%+v, %v", m, err)
 }

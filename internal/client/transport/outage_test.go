@@ -68,7 +68,7 @@ func newDown(t *testing.T) (*down, *client.Client, string) {
 func (d *down) get(t *testing.T, c *client.Client, id string) (tries int, took time.Duration, err error) {
 	t.Helper()
 	before, begun := d.tries, d.api.Clock.Now()
-	_, err = c.GetMailbox(t.Context(), id)
+	_, err = c.Mailboxes.Get(t.Context(), id)
 	return d.tries - before, d.api.Clock.Now().Sub(begun), err
 }
 
@@ -310,7 +310,7 @@ func TestWrongScheme(t *testing.T) {
 		alert.URL: client.ErrTLSOnly,
 	} {
 		c, clock := over(t, url)
-		_, err := c.GetMailbox(t.Context(), "m")
+		_, err := c.Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, errors.Is(err, want) && len(clock.Sleeps) == 0 && client.IncidentOf(err) != nil, "%s: %v after %d waits", url, err, len(clock.Sleeps))
 	}
 	n := requests.Load()
@@ -332,7 +332,7 @@ func TestTLSOnly(t *testing.T) {
 		{400, "See https://example.com.", false},
 	} {
 		f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: tc.status, Text: tc.body})
-		_, err := newClient(t, f).GetMailbox(t.Context(), "m")
+		_, err := newClient(t, f).Mailboxes.Get(t.Context(), "m")
 		assert.Check(t, errors.Is(err, client.ErrTLSOnly) == tc.want, "%d %s: %v", tc.status, tc.body, err)
 	}
 }

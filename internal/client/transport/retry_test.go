@@ -118,11 +118,11 @@ func TestForeignResponses(t *testing.T) {
 func call(ctx context.Context, c *client.Client, op, id string) (err error) {
 	switch op {
 	case "get-mailbox":
-		_, err = c.GetMailbox(ctx, id)
+		_, err = c.Mailboxes.Get(ctx, id)
 	case "update-mailbox":
 		_, err = c.UpdateMailbox(ctx, id, api.UpdateMailboxBody{})
 	case "delete-mailbox":
-		err = c.DeleteMailbox(ctx, id)
+		err = c.Mailboxes.Delete(ctx, id)
 	case "create-mailbox":
 		_, err = createMailbox(ctx, c)
 	case "export-mailboxes":
@@ -141,11 +141,11 @@ func TestEmbeddedFailure(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "create-mailbox", Status: 500, Times: 99}, fakeapi.Fault{Op: "get-mailbox", Status: 500})
 	c := newClient(t, f, func(o *client.Options) { o.Embedded = true })
 	_, created := createMailbox(t.Context(), c)
-	_, read := c.GetMailbox(t.Context(), "m")
+	_, read := c.Mailboxes.Get(t.Context(), "m")
 	for _, err := range []error{created, read} {
 		assert.Check(t, errors.Is(err, client.ErrEmbedded) && client.IncidentOf(err) != nil && client.IncidentOf(err) == client.IncidentOf(created), "%v", err)
 	}
-	_, missing := c.GetMailbox(t.Context(), "m")
+	_, missing := c.Mailboxes.Get(t.Context(), "m")
 	assert.Check(t, len(f.Sent()) == 4 && len(f.Clock.Sleeps) == 0 && !errors.Is(missing, client.ErrEmbedded), "%v, %d waits", f.Sent(), len(f.Clock.Sleeps))
 }
 
@@ -199,7 +199,7 @@ func TestWaits(t *testing.T) {
 			f := fakeapi.New()
 			id := f.Add("mailboxes", fakeapi.Mailbox("jane", "example.com"))[0]
 			tc.fault.Op = "get-mailbox"
-			_, _ = newClient(t, f.Fail(tc.fault), func(o *client.Options) { o.Hooks.RetryMax = tc.retryMax }).GetMailbox(t.Context(), id)
+			_, _ = newClient(t, f.Fail(tc.fault), func(o *client.Options) { o.Hooks.RetryMax = tc.retryMax }).Mailboxes.Get(t.Context(), id)
 			assert.Check(t, slices.Equal(f.Clock.Sleeps, tc.want), "waited %v, want %v", f.Clock.Sleeps, tc.want)
 		})
 	}
@@ -226,7 +226,7 @@ func TestDeadlineBeforeRetryAfter(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 	defer cancel()
 	f.Clock.Time = time.Now().Add(time.Hour - 90*time.Second)
-	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
+	_, err := newClient(t, f).Mailboxes.Get(ctx, "jane@example.com")
 	assert.Check(t, client.StatusOf(err) == 429 && len(f.Sent()) == 2, "%v after %v", err, f.Sent())
 }
 
@@ -237,7 +237,7 @@ func TestEndBeforeAnyResponse(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for want, ctx := range map[string]context.Context{"the time for it is over": late, "the run was interrupted": cancelled} {
-		_, err := newClient(t, fakeapi.New()).GetMailbox(ctx, "jane@example.com")
+		_, err := newClient(t, fakeapi.New()).Mailboxes.Get(ctx, "jane@example.com")
 		assert.Check(t, err != nil && strings.Contains(err.Error(), want+" before the API responded") && client.IncidentOf(err) == nil, "%v", err)
 	}
 }
@@ -263,7 +263,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 503, Times: 9})
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Clock.OnSleep = cancel
-	_, err := newClient(t, f).GetMailbox(ctx, "jane@example.com")
+	_, err := newClient(t, f).Mailboxes.Get(ctx, "jane@example.com")
 	assert.Check(t, err != nil && strings.Contains(err.Error(), "retry after HTTP 503") && len(f.Sent()) == 1, "%v after %v", err, f.Sent())
 }
 
@@ -279,7 +279,7 @@ func TestRequestsPerMinute(t *testing.T) {
 			c := newClient(t, f, func(o *client.Options) { o.RequestsPerMinute = perMinute })
 			f.Fail(fakeapi.Fault{Op: "get-mailbox", Status: 500, Times: 2}) // retries count too
 			for range 3 * perMinute {
-				_, err := c.GetMailbox(t.Context(), id)
+				_, err := c.Mailboxes.Get(t.Context(), id)
 				assert.NilError(t, err)
 			}
 			for i := perMinute; i < len(sent); i++ {
@@ -295,14 +295,14 @@ func TestRequestsPerMinute(t *testing.T) {
 				begun := time.Now()
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(patience, cancel)
-				_, err := c.GetMailbox(ctx, id)
+				_, err := c.Mailboxes.Get(ctx, id)
 				assert.Check(t, errors.Is(err, want) && (want == nil || strings.Contains(err.Error(), "max_requests_per_minute")), "%v", err)
 				assert.Check(t, time.Since(begun) <= time.Minute, "after %s", time.Since(begun))
 				cancel()
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := c.GetMailbox(ctx, id)
+			_, err := c.Mailboxes.Get(ctx, id)
 			assert.Check(t, errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "max_requests_per_minute"), "%v", err)
 		})
 	}

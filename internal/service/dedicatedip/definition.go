@@ -44,7 +44,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 		},
 	},
 	ID:   func(d *api.DedicatedIP) string { return d.ID },
-	Get:  (*client.Client).GetDedicatedIP,
+	Kind: func(c *client.Client) *client.Kind[api.DedicatedIP] { return c.DedicatedIPs },
 	Find: (*client.Client).FindDedicatedIP,
 	Managing: service.Managing{
 		ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
@@ -52,7 +52,6 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 		Settings:      settings,
 		CreateTimeout: 30 * time.Minute,
 	},
-	Delete:          (*client.Client).ReleaseDedicatedIP,
 	DeleteOperation: api.ReleaseDedicatedIP.Spec,
 	DeleteVerb:      "release",
 	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",

@@ -127,7 +127,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	// The address is charged from here on: its id goes into the state in any case.
 	ready := r.AwaitReady(ctx, c, claimed, "dedicated IP "+claimed.Name, vocab.DedicatedIPProvisioning, func(d *api.DedicatedIP) string { return d.Status }, &resp.Diagnostics)
-	r.SetModel(ctx, c, &plan, ready)
+	r.SetModel(ctx, c.Domains.Get, &plan, ready)
 	r.SetCreated(ctx, resp, c, &plan)
 }
 

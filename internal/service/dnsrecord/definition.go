@@ -57,14 +57,6 @@ var Definition = &service.Definition[located, model]{
 	},
 	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
 	CanonicalID: canonicalID,
-	Get: func(c *client.Client, ctx context.Context, id string) (*located, error) {
-		record, err := c.GetDNSRecord(ctx, number(id))
-		if err != nil {
-			return nil, err
-		}
-		in, err := searchZone(ctx, c, record)
-		return &located{*record, in}, err
-	},
 	Flatten: func(m *model, r *located) {
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
@@ -79,9 +71,6 @@ var Definition = &service.Definition[located, model]{
 		NaturalKeys: naturalKeys,
 		Known:       known,
 		ReplacedBy:  []string{"domain", "name", "type"},
-	},
-	Delete: func(c *client.Client, ctx context.Context, id string) error {
-		return c.DeleteDNSRecord(ctx, number(id))
 	},
 	DeleteOperation: api.DeleteDNSRecord.Spec,
 	Orphaned: func(_ context.Context, _ *client.Client, m model) string {

@@ -33,7 +33,7 @@ type zone struct {
 // a domain that the credential may not see, and of one that does not exist, which the
 // API refuses in the create.
 func zoneOf(ctx context.Context, c *client.Client, ref string) (zone, error) {
-	d, err := c.GetDomain(ctx, ref)
+	d, err := c.Domains.Get(ctx, ref)
 	name := ZoneName(ref)
 	switch {
 	case err == nil:
@@ -120,8 +120,17 @@ func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (z
 	return zone{}, errors.New("can't find its domain: none of the domains that the credential may see has the record")
 }
 
-// find finds the record of a data source that is not looked up by its id.
+// find finds the record of a data source, by its id or by its natural key.
 func find(ctx context.Context, c *client.Client, by service.FilterValues) (*located, error) {
+	if by["id"] != "" {
+		id, _ := canonicalID(by["id"])
+		record, err := c.DNSRecords.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		in, err := searchZone(ctx, c, record)
+		return &located{*record, in}, err
+	}
 	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
 	return key.find(ctx, c, true)
 }
@@ -174,19 +183,10 @@ func describe(records []api.DNSRecord) string {
 	return strings.Join(names, ", ")
 }
 
-// number returns an id as the API has it, or 0 for anything else, which the client refuses.
-func number(id string) int64 {
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil {
-		return 0 // and not the greatest number for one that is too great
-	}
-	return n
-}
-
 // canonicalID returns an id without leading zeros.
 func canonicalID(s string) (string, bool) {
-	id := number(s)
-	return strconv.FormatInt(id, 10), id > 0
+	id, err := strconv.ParseInt(s, 10, 64)
+	return strconv.FormatInt(id, 10), err == nil && id > 0
 }
 
 const keyForms = "<domain>/<type>/<name>/<value>, such as example.com/TXT/@/v=spf1 -all; without the last part if there is one such record; or the id"
@@ -238,7 +238,7 @@ func importAdvice(err error) string {
 // imported returns the record with an id. It searches for an unknown domain: all imports of a run
 // share one list of every domain's records.
 func (r *Resource) imported(ctx context.Context, c *client.Client, id string, in zone) (*model, error) {
-	record, err := c.GetDNSRecord(ctx, number(id))
+	record, err := c.DNSRecords.Get(ctx, id)
 	switch {
 	case errors.Is(err, client.ErrReadUnsupported):
 		return nil, errCantRead

@@ -71,7 +71,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 // Read knows the domain of the record, for which Get searches.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		record, err := c.GetDNSRecord(ctx, number(state.ID.ValueString()))
+		record, err := c.DNSRecords.Get(ctx, state.ID.ValueString())
 		if err == nil {
 			state.flatten(record)
 		}
@@ -86,7 +86,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	body := expandUpdate(plan, state)
 	if body != (api.UpdateDNSRecordBody{}) {
-		record, err := c.UpdateDNSRecord(ctx, number(state.ID.ValueString()), body)
+		record, err := c.UpdateDNSRecord(ctx, state.ID.ValueString(), body)
 		if err != nil {
 			addUpdateError(&resp.Diagnostics, err, state)
 			return
@@ -94,6 +94,12 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		plan.flatten(record)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
+		return c.DNSRecords.Delete(ctx, state.ID.ValueString())
+	})
 }
 
 func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
@@ -131,7 +137,7 @@ func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, p
 		before := plan
 		before.flatten(&record)
 		if body := expandUpdate(plan, before); body != (api.UpdateDNSRecordBody{}) {
-			return c.UpdateDNSRecord(ctx, record.ID, body)
+			return c.UpdateDNSRecord(ctx, strconv.FormatInt(record.ID, 10), body)
 		}
 		return &record, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -154,7 +155,7 @@ func (r *run) do(ctx context.Context, s step) bool {
 	switch {
 	case s.isDelete:
 		summary = fmt.Sprintf("Can't delete the record %s of %s", shortened(s.String()), r.name)
-		if err = r.client.DeleteDNSRecord(ctx, s.id); client.IsNotFound(err) {
+		if err = r.client.DNSRecords.Delete(ctx, s.id); client.IsNotFound(err) {
 			err = nil
 		}
 	case s.before != nil:
@@ -235,7 +236,7 @@ func (r *run) create(ctx context.Context, s step) error {
 			continue
 		}
 		if other.TTL != s.ttl {
-			_, err = r.client.UpdateDNSRecord(ctx, other.ID, api.UpdateDNSRecordBody{TTL: &s.ttl})
+			_, err = r.client.UpdateDNSRecord(ctx, strconv.FormatInt(other.ID, 10), api.UpdateDNSRecordBody{TTL: &s.ttl})
 			return err
 		}
 		return nil
@@ -281,8 +282,8 @@ type step struct {
 	record
 
 	ttl int64
-	// id is the record that is changed or deleted; 0 for a create.
-	id int64
+	// id is the record that is changed or deleted; "" for a create.
+	id string
 	// before is the content of the record that is changed.
 	before *record
 	// isDelete distinguishes a delete from a change.

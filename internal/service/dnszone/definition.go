@@ -51,7 +51,7 @@ var definition = &service.Definition[api.Domain, model]{
 	},
 	ID:       func(d *api.Domain) string { return d.ID },
 	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },
-	Find:     (*client.Client).GetDomain,
+	Find:     (*client.Client).FindDomain,
 	ImportBy: "the domain's name, such as example.com, or its UUID",
 	Validate: func(_ context.Context, config model, diags *diag.Diagnostics) {
 		domain := dnsrecord.ZoneName(config.Domain.ValueString())

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -130,9 +129,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			case c.method == http.MethodPost:
 				exist(t, s, contents{"@ MX 20 mx.example.net": c.ttl})
 			default:
-				id, err := strconv.ParseInt(path.Base(r.URL.Path), 10, 64)
-				assert.NilError(t, err)
-				assert.NilError(t, s.Client.DeleteDNSRecord(t.Context(), id))
+				assert.NilError(t, s.Client.DNSRecords.Delete(t.Context(), path.Base(r.URL.Path)))
 			}
 			next.ServeHTTP(w, r)
 		}))

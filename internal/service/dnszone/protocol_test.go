@@ -498,7 +498,7 @@ func TestDomainIsGone(t *testing.T) {
 	_, diags = p.Walk().Plan(typeName, zoneOf(nil), nil)
 	acctest.Expect(t, diags, "ERROR: Can't read the DNS records of example.com", "403")
 	s.Control.Faults.Clear()
-	assert.NilError(t, s.Client.DeleteDomain(t.Context(), d.ID))
+	assert.NilError(t, s.Client.Domains.Delete(t.Context(), d.ID))
 	gone := refreshed(p, o)
 	assert.Check(t, gone.Gone(), "the state holds %s", gone.State)
 	_, diags = p.Walk().Apply(t.Context(), typeName, zoneOf(map[string]any{"www A": entry("192.0.2.1")}), nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func remove(t *testing.T, s *acctest.Server, line string) {
 	fields := strings.Fields(line)
 	found, err := s.Client.FindDNSRecords(t.Context(), "example.com", fields[1], fields[0], fields[2])
 	assert.NilError(t, err)
-	assert.NilError(t, s.Client.DeleteDNSRecord(t.Context(), found[0].ID))
+	assert.NilError(t, s.Client.DNSRecords.Delete(t.Context(), strconv.FormatInt(found[0].ID, 10)))
 }
 
 // outside is a change by others between a plan and its apply.

@@ -3,6 +3,7 @@ package dnszone
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -22,7 +23,7 @@ type zone struct {
 func (z zone) domain() session.Domain { return session.Domain{ID: z.id, Name: z.name} }
 
 func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
-	d, err := c.GetDomain(ctx, ref)
+	d, err := c.Domains.Get(ctx, ref)
 	if err != nil {
 		return zone{}, err
 	}
@@ -30,7 +31,10 @@ func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 }
 
 // served is a record that the domain has.
-type served struct{ id, ttl int64 }
+type served struct {
+	id  string
+	ttl int64
+}
 
 type content struct {
 	// records are those that a zone may manage.
@@ -62,7 +66,7 @@ func (z zone) read(ctx context.Context) (content, error) {
 		case r.IsSystemManaged:
 			c.system[recordOf(&r, z.name)] = true
 		default:
-			c.records[recordOf(&r, z.name)] = served{r.ID, r.TTL}
+			c.records[recordOf(&r, z.name)] = served{strconv.FormatInt(r.ID, 10), r.TTL}
 		}
 	}
 	return c, nil

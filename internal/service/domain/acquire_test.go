@@ -93,7 +93,7 @@ func TestContactMissing(t *testing.T) {
 	s.Domain(t, "example.com")
 	plan, diags := p.Plan(domainType, config, nil)
 	p.NoErrors(diags)
-	assert.NilError(t, s.Client.DeleteDomain(t.Context(), "example.com"))
+	assert.NilError(t, s.Client.Domains.Delete(t.Context(), "example.com"))
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, nil, plan)
 	acctest.Expect(t, diags, "ERROR: Can't adopt the domain example.com", "Nothing was bought", "Plan again")
 	assert.Check(t, o.Gone(), "it is in the state")

@@ -37,7 +37,7 @@ var Definition = &service.Definition[api.Domain, model]{
 		List:    service.Listed((*client.Client).ListDomains),
 	},
 	ID:      func(d *api.Domain) string { return d.ID },
-	Get:     (*client.Client).GetDomain,
+	Kind:    func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
 	Flatten: (*model).flatten,
 	Find:    (*client.Client).FindDomain,
 	Managing: service.Managing{
@@ -48,7 +48,6 @@ var Definition = &service.Definition[api.Domain, model]{
 		ReplacedBy:          []string{"name"},
 		IsValuable:          true,
 	},
-	Delete:          (*client.Client).DeleteDomain,
 	DeleteOperation: api.DeleteDomain.Spec,
 	DeleteConflict: "The domain was not deleted. " +
 		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +

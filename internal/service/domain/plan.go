@@ -92,7 +92,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		warnUndecided(diags, plan, "the name is known only after the apply has begun", false)
 		return unknown
 	}
-	owned, err := c.GetDomain(ctx, plan.canonicalName())
+	owned, err := c.Domains.Get(ctx, plan.canonicalName())
 	switch {
 	case client.IsNotFound(err):
 		return r.purchased(ctx, c, req.Config, plan, r.planPurchase(ctx, c, plan, diags), diags)

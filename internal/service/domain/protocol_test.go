@@ -51,7 +51,7 @@ func TestGoneBeforeTheUpdate(t *testing.T) {
 	config := attributes("example.com", map[string]any{"auto_renew": true})
 	plan, diags := p.Walk().Plan(domainType, config, created)
 	p.NoErrors(diags)
-	assert.NilError(t, s.Client.DeleteDomain(t.Context(), "example.com"))
+	assert.NilError(t, s.Client.Domains.Delete(t.Context(), "example.com"))
 	o, diags := p.ApplyPlan(t.Context(), domainType, config, created, plan)
 	acctest.Expect(t, diags, "ERROR", "Can't update the domain example.com", "HTTP 404", "run apply again: the next plan creates it again")
 	assert.Check(t, o.Text("id") == created.Text("id"), "the state has %s", o.State)
@@ -60,7 +60,7 @@ func TestGoneBeforeTheUpdate(t *testing.T) {
 // get reads a domain of the account.
 func get(t *testing.T, s *acctest.Server, name string) *api.Domain {
 	t.Helper()
-	d, err := s.Client.GetDomain(t.Context(), name)
+	d, err := s.Client.Domains.Get(t.Context(), name)
 	assert.NilError(t, err)
 	return d
 }
@@ -127,7 +127,7 @@ func TestPurchaseIsAnnounced(t *testing.T) {
 		plan, diags = p.Plan(domainType, attributes("other.com", map[string]any{"workspace_id": other}), o)
 		acctest.Expect(t, diags, "WARNING: The plan replaces the domain acme.com", "The plan buys the domain other.com")
 		assert.Check(t, strings.Contains(acctest.Render(diags), loss) == s.PublishedOnly && plan.Text("workspace_id") == other, "%s: %s", plan.State, acctest.Render(diags))
-		assert.NilError(t, s.Client.DeleteDomain(t.Context(), "acme.com"))
+		assert.NilError(t, s.Client.Domains.Delete(t.Context(), "acme.com"))
 		p.Together()
 		gone, diags := p.Read(domainType, o)
 		p.NoErrors(diags)

@@ -73,7 +73,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 // reads them.
 func (m *model) readSideEffects(ctx context.Context, c *client.Client, before model) {
 	now := before
-	if d, err := c.GetDomain(ctx, m.ID.ValueString()); err == nil {
+	if d, err := c.Domains.Get(ctx, m.ID.ValueString()); err == nil {
 		now.flatten(d)
 	}
 	m.UpdatedAt = now.UpdatedAt
@@ -118,7 +118,7 @@ func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 		a.buy(ctx, diags)
 		return
 	}
-	d, err := a.client.GetDomain(ctx, a.plan.canonicalName())
+	d, err := a.client.Domains.Get(ctx, a.plan.canonicalName())
 	switch {
 	case client.IsNotFound(err) && planned == "":
 		addContactMissing(diags, a.plan)
@@ -153,7 +153,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 		a.domain.Status = vocab.DomainPending // until it is read
 	}
 	if got.ID == "" {
-		if a.domain, err = a.client.GetDomain(ctx, got.Name); err != nil {
+		if a.domain, err = a.client.Domains.Get(ctx, got.Name); err != nil {
 			addNotListed(diags, a.plan, err)
 			return
 		}
@@ -213,7 +213,7 @@ func (a *acquisition) applySettings(ctx context.Context) error {
 // status. The domain as last read goes into the state.
 func (a *acquisition) await(ctx context.Context, diags *diag.Diagnostics) {
 	last, err := client.WaitFor(ctx, a.client,
-		func(ctx context.Context) (*api.Domain, error) { return a.client.GetDomain(ctx, a.domain.ID) },
+		func(ctx context.Context) (*api.Domain, error) { return a.client.Domains.Get(ctx, a.domain.ID) },
 		func(d *api.Domain) (bool, error) { return d.Status != vocab.DomainPending, nil })
 	if last != nil {
 		a.domain = last

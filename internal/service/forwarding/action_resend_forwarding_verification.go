@@ -46,7 +46,7 @@ func NewResend() action.Action {
 // resend updates a rule with its current target, which makes the API send a new message.
 func resend(ctx context.Context, c *client.Client, config resendConfig, resp *action.InvokeResponse) {
 	id := config.ForwardingID.ValueString()
-	f, err := c.GetForwarding(ctx, id)
+	f, err := c.Forwarding.Get(ctx, id)
 	if err != nil {
 		addResendError(resp, err, id)
 		return

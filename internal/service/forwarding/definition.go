@@ -34,7 +34,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		List: service.Listed((*client.Client).ListForwarding),
 	},
 	ID:          func(f *api.Forwarding) string { return f.ID },
-	Get:         (*client.Client).GetForwarding,
+	Kind:        func(c *client.Client) *client.Kind[api.Forwarding] { return c.Forwarding },
 	FindInScope: (*client.Client).FindForwarding,
 	ImportBy:    "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
 	Managing: service.Managing{
@@ -48,7 +48,6 @@ var Definition = &service.Definition[api.Forwarding, model]{
 			"verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 		},
 	},
-	Delete:          (*client.Client).DeleteForwarding,
 	DeleteOperation: api.DeleteForwarding.Spec,
 	Orphaned:        func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },
 	Single: service.Single[api.Forwarding]{

@@ -128,7 +128,7 @@ func TestTargetDeleted(t *testing.T) {
 			}
 			made, diags := p.Apply(t.Context(), typeName, config, nil)
 			p.NoErrors(diags)
-			assert.NilError(t, s.Client.DeleteMailbox(t.Context(), m.ID))
+			assert.NilError(t, s.Client.Mailboxes.Delete(t.Context(), m.ID))
 			read, diags := p.Read(typeName, made)
 			p.NoErrors(diags)
 			assert.Check(t, read.Text("verification_state") == vocab.VerificationPending && !isActive(read), "it reads as %s", read.State)

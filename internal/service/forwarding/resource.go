@@ -39,7 +39,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	// The rule exists from here on: its id goes into the state in any case.
 	active := plan.Active
-	r.SetModel(ctx, c, &plan, created)
+	r.SetModel(ctx, c.Domains.Get, &plan, created)
 	if active.ValueBool() && !plan.confirmed() {
 		plan.Active = active
 		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{On: true})...)
@@ -92,7 +92,7 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
 	switch {
 	case err == nil:
-		Definition.SetModel(ctx, c, &created, f)
+		Definition.SetModel(ctx, c.Domains.Get, &created, f)
 	case errors.Is(err, client.ErrUpdateUnsupported):
 		// An error would make Terraform create the rule again, which can't be switched off
 		// either.
@@ -110,11 +110,11 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		f, err := c.GetForwarding(ctx, state.ID.ValueString())
+		f, err := c.Forwarding.Get(ctx, state.ID.ValueString())
 		if err != nil {
 			return err
 		}
-		r.SetModel(ctx, c, state, f)
+		r.SetModel(ctx, c.Domains.Get, state, f)
 		if known.On && !state.confirmed() {
 			state.Active = types.BoolValue(true)
 		}
@@ -240,6 +240,6 @@ func (u *update) redirect(ctx context.Context, target string) bool {
 }
 
 func (u *update) done(ctx context.Context, f *api.Forwarding) {
-	Definition.SetModel(ctx, u.client, &u.now, f)
+	Definition.SetModel(ctx, u.client.Domains.Get, &u.now, f)
 	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
 }

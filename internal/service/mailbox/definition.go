@@ -38,7 +38,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		List: service.Listed((*client.Client).ListMailboxes),
 	},
 	ID:       func(m *api.Mailbox) string { return m.ID },
-	Get:      (*client.Client).GetMailbox,
+	Kind:     func(c *client.Client) *client.Kind[api.Mailbox] { return c.Mailboxes },
 	Flatten:  (*model).flatten,
 	Find:     (*client.Client).FindMailbox,
 	ImportBy: "address, such as jane@example.com, or by UUID",
@@ -58,7 +58,6 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		IsValuable:    true,
 		CreateTimeout: 20 * time.Minute,
 	},
-	Delete:          (*client.Client).DeleteMailbox,
 	DeleteOperation: api.DeleteMailbox.Spec,
 	Orphaned: func(context.Context, *client.Client, model) string {
 		return "It keeps receiving mail, and it is still paid for."

@@ -59,7 +59,7 @@ func (r *Resource) create(ctx context.Context, c *client.Client, plan model) (*a
 
 // findIn finds the mailbox with the planned address by its domain's name or id.
 func findIn(ctx context.Context, c *client.Client, plan model) (*api.Mailbox, error) {
-	d, err := c.GetDomain(ctx, plan.Domain.ValueString())
+	d, err := c.Domains.Get(ctx, plan.Domain.ValueString())
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func TestOtherResources(t *testing.T) {
 	p.NoErrors(diags)
 	_, diags = p.Plan(single, ann, owned)
 	p.NoErrors(diags)
-	d, err := s.Client.GetDomain(t.Context(), "example.com")
+	d, err := s.Client.Domains.Get(t.Context(), "example.com")
 	assert.NilError(t, err)
 	for _, domain := range []string{"example.com", d.ID} {
 		_, diags = p.Plan(typeName, set(changes{"domain": domain, "on_existing": "adopt"}, "ann"), nil)

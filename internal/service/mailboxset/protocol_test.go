@@ -177,7 +177,7 @@ func TestDrift(t *testing.T) {
 	assert.NilError(t, err)
 	// bob is deleted and created again: another mailbox, which is not the set's.
 	for _, address := range []string{"bob@example.com", "cid@example.com"} {
-		assert.NilError(t, s.Client.DeleteMailbox(t.Context(), address))
+		assert.NilError(t, s.Client.Mailboxes.Delete(t.Context(), address))
 	}
 	s.Mailbox(t, "example.com", "bob")
 	before := o
@@ -201,7 +201,7 @@ func TestImport(t *testing.T) {
 	for _, local := range []string{"ann", "bob", "cid"} {
 		s.Mailbox(t, "example.com", local)
 	}
-	d, err := s.Client.GetDomain(t.Context(), "example.com")
+	d, err := s.Client.Domains.Get(t.Context(), "example.com")
 	assert.NilError(t, err)
 	p := s.Protocol(t, "")
 	for _, by := range []struct {
@@ -275,14 +275,14 @@ func TestGone(t *testing.T) {
 	p := s.Protocol(t, "")
 	o, diags := p.Apply(t.Context(), typeName, set(nil, "ann"), nil)
 	p.NoErrors(diags)
-	assert.NilError(t, s.Client.DeleteMailbox(t.Context(), "ann@example.com"))
+	assert.NilError(t, s.Client.Mailboxes.Delete(t.Context(), "ann@example.com"))
 	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403, Times: 1})
 	_, diags = p.Walk().Read(typeName, o)
 	acctest.Expect(t, diags, "ERROR: Can't read the mailbox set of example.com", "403")
 	still, diags := p.Walk().Read(typeName, o)
 	p.NoErrors(diags)
 	expect(t, still, "mailboxes")
-	assert.NilError(t, s.Client.DeleteDomain(t.Context(), "example.com"))
+	assert.NilError(t, s.Client.Domains.Delete(t.Context(), "example.com"))
 	gone, diags := p.Walk().Read(typeName, o)
 	p.NoErrors(diags)
 	assert.Check(t, gone.Gone(), "the set is still there: %v", gone.State)

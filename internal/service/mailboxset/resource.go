@@ -36,7 +36,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		d := &api.Domain{ID: id}
 		if m := l.any(); m != nil {
 			d.Name = m.DomainName
-		} else if d, err = c.GetDomain(ctx, id); err != nil {
+		} else if d, err = c.Domains.Get(ctx, id); err != nil {
 			return err
 		}
 		r.Notes().Store(refreshed{id}, l)
@@ -329,7 +329,7 @@ func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *l
 		if a.walk.IsAcquired(object(id)) {
 			err = errors.New("this run has just adopted it for another resource")
 		} else {
-			err = a.client.DeleteMailbox(ctx, id)
+			err = a.client.Mailboxes.Delete(ctx, id)
 		}
 		switch {
 		case err == nil || client.IsNotFound(err):
@@ -347,5 +347,5 @@ func (a *apply) domainOf(ctx context.Context) (*api.Domain, error) {
 	if m := a.known; m != nil && m.DomainID != "" {
 		return &api.Domain{ID: m.DomainID, Name: m.DomainName}, nil
 	}
-	return a.client.GetDomain(ctx, a.domain)
+	return a.client.Domains.Get(ctx, a.domain)
 }

@@ -51,7 +51,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		List:       service.Listed((*client.Client).ListMasterPasswords),
 	},
 	ID:          func(p *api.MasterPassword) string { return p.ID },
-	Get:         (*client.Client).GetMasterPassword,
+	Kind:        func(c *client.Client) *client.Kind[api.MasterPassword] { return c.MasterPasswords },
 	FindInScope: (*client.Client).FindMasterPassword,
 	ImportBy:    "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
 	Validate:    func(_ context.Context, config model, diags *diag.Diagnostics) { diags.Append(config.check()...) },
@@ -61,7 +61,6 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		Volatile:            []string{"generated_secret", "updated_at"},
 		ImportNotes:         map[string]any{importStageKey: importing},
 	},
-	Delete:          (*client.Client).DeleteMasterPassword,
 	DeleteOperation: api.DeleteMasterPassword.Spec,
 	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		return fmt.Sprintf("THE PASSWORD STILL WORKS: whoever knows it can use every mailbox of %s. Its name stays taken there; to create another one, choose another name.", m.Expand())

@@ -47,7 +47,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if err != nil && !willReplace {
 		return
 	}
-	r.SetModel(ctx, c, &plan, &created.MasterPassword)
+	r.SetModel(ctx, c.Domains.Get, &plan, &created.MasterPassword)
 	plan.GeneratedSecret = types.StringPointerValue(created.GeneratedSecret)
 	r.SetCreated(ctx, resp, c, &plan)
 }
@@ -60,7 +60,7 @@ func (m model) conflictAdvice() string {
 
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		p, err := c.GetMasterPassword(ctx, state.ID.ValueString())
+		p, err := c.MasterPasswords.Get(ctx, state.ID.ValueString())
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		default:
 			resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, imported)...)
 		}
-		r.SetModel(ctx, c, state, p)
+		r.SetModel(ctx, c.Domains.Get, state, p)
 		return nil
 	})
 }
@@ -91,7 +91,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), *name), service.Fields{})
 			return
 		}
-		r.SetModel(ctx, c, &plan, p)
+		r.SetModel(ctx, c.Domains.Get, &plan, p)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, notImported)...)

@@ -162,7 +162,7 @@ func (o opened) discarded(err error) string {
 // cleanUp revokes the service account when the provider ends without a Close: Terraform closes
 // nothing after a run that failed or was interrupted.
 func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
-	err := c.RevokeServiceAccount(ctx, o.ID)
+	err := c.ServiceAccounts.Delete(ctx, o.ID)
 	if err == nil || client.IsNotFound(err) || errors.Is(err, client.ErrDeleteUnsupported) {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (o opened) revokeLost(ctx context.Context, c *client.Client, ids []string) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
 	for _, id := range ids {
-		a, err := c.GetServiceAccount(ctx, id)
+		a, err := c.ServiceAccounts.Get(ctx, id)
 		if err == nil && (a.RevokedAt != nil || a.ExpiresAt == nil || !customtype.Timestamp.Same(*a.ExpiresAt, o.ExpiresAt)) {
 			continue
 		}
@@ -241,5 +241,5 @@ func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *eph
 func revoke(ctx context.Context, c *client.Client, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTimeout)
 	defer cancel()
-	return c.RevokeServiceAccount(ctx, id)
+	return c.ServiceAccounts.Delete(ctx, id)
 }

@@ -52,7 +52,7 @@ func TestImported(t *testing.T) {
 	p.NoErrors(diags)
 	replacing(t, "other triggers", plan, "rotation_triggers")
 
-	assert.NilError(t, s.Client.RevokeServiceAccount(t.Context(), o.Text("id")))
+	assert.NilError(t, s.Client.ServiceAccounts.Delete(t.Context(), o.Text("id")))
 	_, diags = p.Read(typeName, o)
 	acctest.Expect(t, diags, `WARNING: The service account "CI" was revoked`, "the next apply creates a new one", o.Text("id"))
 }
@@ -204,7 +204,7 @@ func TestRefusedRevocations(t *testing.T) {
 	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
 		assert.NilError(t, err)
 		if a.ID != own && a.ID != o.Text("id") {
-			assert.NilError(t, s.Client.RevokeServiceAccount(t.Context(), a.ID))
+			assert.NilError(t, s.Client.ServiceAccounts.Delete(t.Context(), a.ID))
 			break
 		}
 	}

@@ -92,7 +92,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 // Read leaves the state as it is if the API can't read service accounts.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		a, err := c.GetServiceAccount(ctx, state.ID.ValueString())
+		a, err := c.ServiceAccounts.Get(ctx, state.ID.ValueString())
 		switch {
 		case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
 			addNoImport(&resp.Diagnostics, state.ID.ValueString())
@@ -110,7 +110,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 				resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %q is not known", a.Name),
 					"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace. Without permissions, the new one has the rights of the provider's credential.")
 			}
-			r.SetModel(ctx, c, state, a)
+			r.SetModel(ctx, c.Domains.Get, state, a)
 			if err := state.readPermissions(ctx, c, isImport); err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 			addOwn(&resp.Diagnostics, state)
 			return nil
 		}
-		return c.RevokeServiceAccount(ctx, state.ID.ValueString())
+		return c.ServiceAccounts.Delete(ctx, state.ID.ValueString())
 	})
 }
 
