@@ -1,13 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -19,26 +20,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// Managed is a resource that embeds [Resource]. [Manage] hides every other optional interface.
-type Managed interface {
-	resource.ResourceWithConfigure
-	resource.ResourceWithIdentity
-	resource.ResourceWithImportState
-	resource.ResourceWithModifyPlan
-	resource.ResourceWithValidateConfig
-	embedsResource
-}
+// Managed is a resource that embeds [Resource]. Its operations get the account's client and the
+// models of the plan and the state.
+type Managed[T any, M fmt.Stringer] interface {
+	ValidateConfig(context.Context, resource.ValidateConfigRequest, *resource.ValidateConfigResponse)
+	ModifyPlan(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse)
+	ImportState(context.Context, resource.ImportStateRequest, *resource.ImportStateResponse)
 
-// embedsResource is what [Manage] needs of [Resource].
-type embedsResource interface {
-	base() *connection
-	managing() *Managing
-	label(ctx context.Context, get func(ctx context.Context, target any) diag.Diagnostics) string
-	object(raw tftypes.Value) session.Object
-	known(of Attributes, accountID string) map[string]attr.Value
-	planReplacement(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
-	warnOrphaned(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
-	withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc)
+	Create(ctx context.Context, c *client.Client, plan M, req resource.CreateRequest, resp *resource.CreateResponse)
+	// Read sets the state from the API. An object that is not found is dropped from the state, and
+	// one that is [Definition.Unreadable] stays as it is.
+	Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, resp *resource.ReadResponse) error
+	Update(ctx context.Context, c *client.Client, plan, state M, req resource.UpdateRequest, resp *resource.UpdateResponse)
+	// Delete deletes the object. If the API can't, there is a warning.
+	Delete(ctx context.Context, c *client.Client, state M, req resource.DeleteRequest, resp *resource.DeleteResponse) error
+
+	base() *Resource[T, M]
 }
 
 // Manage returns the resource with what every resource needs around its calls:
@@ -54,25 +51,34 @@ type embedsResource interface {
 //     which two resources have the same object, before one deletes it for the other.
 //   - An error that concerns the connection as a whole is reported in full once per walk.
 //     Reads and plans of other objects then have no error, and changes a short one.
-func Manage(r Managed) resource.Resource { return &managed{r} }
-
-type managed struct{ Managed }
-
-// walk returns the record of the walk. Objects that several resources may have are in none.
-func (m *managed) walk() *session.Walk {
-	if m.managing().Shared {
-		return &session.Walk{}
-	}
-	return m.base().Walk()
+func Manage[T any, M fmt.Stringer](r Managed[T, M]) resource.Resource {
+	return &managed[T, M]{r.base(), r}
 }
 
-func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+type managed[T any, M fmt.Stringer] struct {
+	*Resource[T, M]
+	own Managed[T, M]
+}
+
+func (m *managed[T, M]) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	m.own.ValidateConfig(ctx, req, resp)
+}
+
+// walk returns the record of the walk. Objects that several resources may have are in none.
+func (m *managed[T, M]) walk() *session.Walk {
+	if m.Shared {
+		return &session.Walk{}
+	}
+	return m.Walk()
+}
+
+func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case !req.State.Raw.IsNull():
 		if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 			m.planReplacement(ctx, req, resp)
 			DropEmptyUpdate(req, resp)
-			m.Managed.ModifyPlan(ctx, req, resp)
+			m.own.ModifyPlan(ctx, req, resp)
 			m.warnOrphaned(ctx, req, resp)
 			m.recordChange(ctx, req, resp)
 		}
@@ -83,7 +89,7 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 			m.walk().AwaitOwners(ctx, o)
 		}
 		if m.report(ctx, o, m.walk().PlanCreate(o), req.Plan.Get, &resp.Diagnostics) {
-			m.Managed.ModifyPlan(ctx, req, resp)
+			m.own.ModifyPlan(ctx, req, resp)
 			m.planKnown(ctx, &resp.Plan, &resp.Diagnostics)
 		}
 	}
@@ -94,8 +100,8 @@ func (m *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 
 // planKnown plans the computed attributes of a new object that are known. That also binds the
 // plan to its account: core refuses an apply whose plan has other values.
-func (m *managed) planKnown(ctx context.Context, plan *tfsdk.Plan, diags *diag.Diagnostics) {
-	c := m.base().ClientForWarning(ctx)
+func (m *managed[T, M]) planKnown(ctx context.Context, plan *tfsdk.Plan, diags *diag.Diagnostics) {
+	c := m.ClientForWarning(ctx)
 	if c == nil || diags.HasError() {
 		return
 	}
@@ -106,7 +112,7 @@ func (m *managed) planKnown(ctx context.Context, plan *tfsdk.Plan, diags *diag.D
 }
 
 // recordChange records the plan for an object of the state in the walk.
-func (m *managed) recordChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (m *managed[T, M]) recordChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	walk, o := m.walk(), m.object(req.State.Raw)
 	plan := walk.PlanKeep
 	switch {
@@ -119,14 +125,14 @@ func (m *managed) recordChange(ctx context.Context, req resource.ModifyPlanReque
 }
 
 // report adds the error of a conflict, and reports whether there is none.
-func (m *managed) report(ctx context.Context, o session.Object, conflict session.Conflict, get func(context.Context, any) diag.Diagnostics, diags *diag.Diagnostics) bool {
+func (m *managed[T, M]) report(ctx context.Context, o session.Object, conflict session.Conflict, get func(context.Context, any) diag.Diagnostics, diags *diag.Diagnostics) bool {
 	if conflict != session.NoConflict && m.walk().MayReport() {
 		AddConflict(diags, m.label(ctx, get), o.ID, conflict)
 	}
 	return conflict == session.NoConflict
 }
 
-func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+func (m *managed[T, M]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	m.create(ctx, req, resp)
 	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
 	if !resp.State.Raw.IsNull() && resp.State.Raw.IsFullyKnown() {
@@ -135,10 +141,16 @@ func (m *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 	reportOnce(&resp.Diagnostics, false)
 }
 
-func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+func (m *managed[T, M]) create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
 	defer cancel()
-	m.Managed.Create(ctx, req, resp)
+	var plan M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	c := m.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m.own.Create(ctx, c, plan, req, resp)
 	o := m.object(resp.State.Raw)
 	if o.ID == "" {
 		return
@@ -152,9 +164,9 @@ func (m *managed) create(ctx context.Context, req resource.CreateRequest, resp *
 	}
 }
 
-func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+func (m *managed[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.Managed.Read(m.base().ForRefresh(ctx), req, resp)
+		m.read(m.ForRefresh(ctx), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
 		case resp.Diagnostics.HasError():
 		case resp.State.Raw.IsNull():
@@ -168,6 +180,25 @@ func (m *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	reportOnce(&resp.Diagnostics, true)
 }
 
+func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state M
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := m.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(req.State.Raw, "id"))...)
+	switch err := m.own.Read(ctx, c, &state, req, resp); {
+	case err == nil:
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	case client.IsNotFound(err):
+		resp.State.RemoveResource(ctx)
+	case m.Unreadable && errors.Is(err, client.ErrReadUnsupported):
+	default:
+		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
+	}
+}
+
 // keepIdentity sets the identity after a failed read, which could otherwise not return without
 // an error of its own. The account may be unknown: no CLI keeps the results of such a walk.
 func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -178,20 +209,32 @@ func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute(req.State.Raw, "id"))...)
 }
 
-func (m *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+func (m *managed[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.Managed.Update(ctx, req, resp)
+		m.update(ctx, req, resp)
 		m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
 
+func (m *managed[T, M]) update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := m.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(req.State.Raw, "id"))...)
+	m.own.Update(ctx, c, plan, state, req, resp)
+}
+
 // keepPlanned sets what the plan knows in the state that an apply leaves: core refuses another value,
 // but for a set that is created in part. What the API has instead, because somebody else has changed it
 // since the plan, the next refresh reads.
-func (m *managed) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags diag.Diagnostics) {
-	if m.managing().Shared || diags.HasError() || state.Raw.IsNull() {
+func (m *managed[T, M]) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags diag.Diagnostics) {
+	if m.Shared || diags.HasError() || state.Raw.IsNull() {
 		return
 	}
 	applied := attributesOf(state.Raw)
@@ -203,27 +246,39 @@ func (m *managed) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags diag.Di
 	state.Raw = tftypes.NewValue(state.Raw.Type(), map[string]tftypes.Value(applied))
 }
 
-func (m *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+func (m *managed[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.delete(ctx, req, resp)
 	}
 	reportOnce(&resp.Diagnostics, false)
 }
 
-func (m *managed) delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+func (m *managed[T, M]) delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	walk, o := m.walk(), m.object(req.State.Raw)
 	if walk.IsAcquired(o) {
 		addNotDeleted(&resp.Diagnostics, m.label(ctx, req.State.Get), o.ID)
 		return
 	}
-	m.Managed.Delete(ctx, req, resp)
+	var state M
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	c := m.Client(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	switch err := m.own.Delete(ctx, c, state, req, resp); {
+	case err == nil || client.IsNotFound(err):
+	case errors.Is(err, client.ErrDeleteUnsupported):
+		m.warnOrphan(ctx, c, req.State.Raw, state, &resp.Diagnostics)
+	default:
+		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(m.DeleteVerb, "delete")+" the "+state.String(), nil)
+	}
 	if !resp.Diagnostics.HasError() {
 		walk.Gone(o)
 	}
 }
 
-func (m *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	m.Managed.ImportState(m.base().ForPlan(ctx), req, resp)
+func (m *managed[T, M]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	m.own.ImportState(m.ForPlan(ctx), req, resp)
 	if !resp.Diagnostics.HasError() {
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
@@ -292,8 +347,8 @@ func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private Pr
 
 // checkAccount adds an error and returns false if an object of the state is in another account
 // than the connection's. It returns true if either is unknown.
-func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
-	s, expected := m.base().Session, accountOf(ctx, identity, private, diags)
+func (m *managed[T, M]) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
+	s, expected := m.Session, accountOf(ctx, identity, private, diags)
 	if expected.ID == "" {
 		return true
 	}
@@ -314,14 +369,14 @@ func (m *managed) checkAccount(ctx context.Context, identity *tfsdk.ResourceIden
 
 // checkAccess adds an error and returns false if the account can't be used, because a plan that
 // only creates refreshes nothing, and would leave that to the apply.
-func (m *managed) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
-	s := m.base().Session
-	c := m.base().ClientForPlan(ctx, diags)
+func (m *managed[T, M]) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
+	s := m.Session
+	c := m.ClientForPlan(ctx, diags)
 	if c == nil || s.HasRefreshed() {
 		return !diags.HasError()
 	}
-	_, err := m.base().Caller(ctx, c)
-	if err == nil || !m.base().Walk().MayReport() {
+	_, err := m.Caller(ctx, c)
+	if err == nil || !m.Walk().MayReport() {
 		return true
 	}
 	summary := "Can't use the account " + c.AccountID()
@@ -346,8 +401,8 @@ func (a account) mismatch(expected account) string {
 }
 
 // keepAccount stores the connection's account in the private state.
-func (m *managed) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
-	if own, ok := accountOfSession(ctx, m.base().Session); ok {
+func (m *managed[T, M]) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
+	if own, ok := accountOfSession(ctx, m.Session); ok {
 		diags.Append(SetPrivate(ctx, private, accountKey, own)...)
 	}
 }

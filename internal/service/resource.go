@@ -27,9 +27,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
-// Resource is the base of a resource, with everything but Create. A kind that needs more in a plan,
-// a Read, an Update, a Delete or an import has a method of its own, which calls
-// ReadObject, Changed, DeleteObject or ImportFound. Pass the resource that embeds it to [Manage].
+// Resource is the base of a resource, with everything but Create. A kind that needs more has a
+// method of its own. Pass the resource that embeds it to [Manage].
 type Resource[T any, M fmt.Stringer] struct {
 	connection
 	*Definition[T, M]
@@ -59,15 +58,6 @@ func (r *Resource[T, M]) ValidateConfig(ctx context.Context, req resource.Valida
 
 // ModifyPlan is for kinds whose plan needs nothing more than [Manage] does.
 func (r *Resource[T, M]) ModifyPlan(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse) {
-}
-
-// Planned returns the plan of a create and the account's client, which is nil after an error.
-func (r *Resource[T, M]) Planned(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (plan M, c *client.Client) {
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if c = r.Client(ctx, &resp.Diagnostics); resp.Diagnostics.HasError() {
-		return plan, nil
-	}
-	return plan, c
 }
 
 // Models returns the plan and the state of a ModifyPlan; the one that is null has no values. ok is
@@ -100,86 +90,28 @@ func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id s
 	return true
 }
 
-func (r *Resource[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *M) error {
-		v, err := r.Kind(c).Get(ctx, attribute(req.State.Raw, "id"))
-		if err == nil {
-			r.SetModel(ctx, c.Domains.Get, state, v)
-		}
-		return err
-	})
-}
-
-// ReadObject is a Read with get, which updates the state from the API. An object that get does
-// not find is dropped from the state, and one that this API can't read stays as it is.
-func (r *Resource[T, M]) ReadObject(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse, get func(c *client.Client, state *M) error) {
-	var state M
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+func (r *Resource[T, M]) Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, _ *resource.ReadResponse) error {
+	v, err := r.Kind(c).Get(ctx, attribute(req.State.Raw, "id"))
+	if err == nil {
+		r.SetModel(ctx, c.Domains.Get, state, v)
 	}
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(req.State.Raw, "id"))...)
-	switch err := get(c, &state); {
-	case err == nil:
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-	case client.IsNotFound(err):
-		resp.State.RemoveResource(ctx)
-	case r.Unreadable && errors.Is(err, client.ErrReadUnsupported):
-	default:
-		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
-	}
+	return err
 }
 
 // Update is for objects that the API can't change: it stores the attributes that it does not have.
-func (r *Resource[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	if plan, _, c := r.Changed(ctx, req, resp); c != nil {
-		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-	}
+func (r *Resource[T, M]) Update(ctx context.Context, _ *client.Client, plan, _ M, _ resource.UpdateRequest, resp *resource.UpdateResponse) {
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// Changed returns the plan and the state of an update, and the account's client, which is nil
-// after an error. It sets the identity.
-func (r *Resource[T, M]) Changed(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) (plan, state M, c *client.Client) {
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if c = r.Client(ctx, &resp.Diagnostics); resp.Diagnostics.HasError() {
-		return plan, state, nil
+func (r *Resource[T, M]) Delete(ctx context.Context, c *client.Client, _ M, req resource.DeleteRequest, _ *resource.DeleteResponse) error {
+	err := r.Kind(c).Delete(ctx, attribute(req.State.Raw, "id"))
+	if r.DeleteConflict != "" && client.IsConflict(err) {
+		return WithAdvice(err, r.DeleteConflict)
 	}
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(req.State.Raw, "id"))...)
-	return plan, state, c
+	return err
 }
 
-func (r *Resource[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, _ M) error {
-		err := r.Kind(c).Delete(ctx, attribute(req.State.Raw, "id"))
-		if r.DeleteConflict != "" && client.IsConflict(err) {
-			return WithAdvice(err, r.DeleteConflict)
-		}
-		return err
-	})
-}
-
-// DeleteObject is a Delete with remove. It warns if the API can't delete the object.
-func (r *Resource[T, M]) DeleteObject(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(c *client.Client, state M) error) {
-	var state M
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	c := r.Client(ctx, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	switch err := remove(c, state); {
-	case err == nil || client.IsNotFound(err):
-	case errors.Is(err, client.ErrDeleteUnsupported):
-		r.warnOrphan(ctx, c, req.State.Raw, state, &resp.Diagnostics)
-	default:
-		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(r.DeleteVerb, "delete")+" the "+state.String(), nil)
-	}
-}
-
-func (r *Resource[T, M]) base() *connection { return &r.connection }
-
-func (r *Resource[T, M]) managing() *Managing { return &r.Managing }
+func (r *Resource[T, M]) base() *Resource[T, M] { return r }
 
 func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.Value {
 	switch {

@@ -111,11 +111,7 @@ func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country
 	return found != nil
 }
 
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	if plan.OptionID.ValueString() == "" {
 		addOptionMissing(ctx, c, &resp.Diagnostics)
 		return

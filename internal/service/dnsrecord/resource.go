@@ -28,11 +28,7 @@ func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[located, model]{Definition: Definition}})
 }
 
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	in, err := zoneOf(ctx, c, plan.Domain.ValueString())
 	if err != nil {
 		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
@@ -69,21 +65,15 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 }
 
 // Read knows the domain of the record, for which Get searches.
-func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		record, err := c.DNSRecords.Get(ctx, state.ID.ValueString())
-		if err == nil {
-			state.flatten(record)
-		}
-		return err
-	})
+func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
+	record, err := c.DNSRecords.Get(ctx, state.ID.ValueString())
+	if err == nil {
+		state.flatten(record)
+	}
+	return err
 }
 
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	body := expandUpdate(plan, state)
 	if body != (api.UpdateDNSRecordBody{}) {
 		record, err := c.UpdateDNSRecord(ctx, state.ID.ValueString(), body)
@@ -96,10 +86,8 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
-		return c.DNSRecords.Delete(ctx, state.ID.ValueString())
-	})
+func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
+	return c.DNSRecords.Delete(ctx, state.ID.ValueString())
 }
 
 func expandUpdate(plan, state model) api.UpdateDNSRecordBody {

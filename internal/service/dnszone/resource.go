@@ -22,11 +22,7 @@ func NewResource() resource.Resource {
 }
 
 // Create returns no state after an error, see the package comment.
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	ctx, cancel := service.WithTimeout(ctx, plan.Timeouts.Create, defaultTimeout, &resp.Diagnostics)
 	defer cancel()
 	z, err := lookUp(ctx, c, plan.Domain.ValueString())
@@ -63,52 +59,46 @@ func (m model) isPurged(r record) bool {
 }
 
 // Read leaves the state as it is if the API can't list records.
-func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		z, err := lookUp(ctx, c, state.ID.ValueString())
-		if err != nil {
-			return err
+func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
+	z, err := lookUp(ctx, c, state.ID.ValueString())
+	if err != nil {
+		return err
+	}
+	has, err := z.read(ctx)
+	if err != nil {
+		return err
+	}
+	isImport := state.Records.IsNull()
+	state.setDomain(z.id, z.name)
+	if has.isUnreadable {
+		if isImport {
+			return service.WithAdvice(errUnreadable, "Create the zone with Terraform, without an import: a create keeps identical records.")
 		}
-		has, err := z.read(ctx)
-		if err != nil {
-			return err
-		}
-		isImport := state.Records.IsNull()
-		state.setDomain(z.id, z.name)
-		if has.isUnreadable {
-			if isImport {
-				return service.WithAdvice(errUnreadable, "Create the zone with Terraform, without an import: a create keeps identical records.")
-			}
-			return nil
-		}
-		prior, actual := state.entries(), has.ttls(state.ignored())
-		if !isImport {
-			o := originOf(ctx, req.Private)
-			before, isForeign := contents(prior), o.isForeign()
-			var foreign, ignored []string
-			for _, found := range sorted(has.records) {
-				_, isKnown := before[found]
-				if _, ok := actual[found]; !ok {
-					ignored = append(ignored, found.String())
-				} else if !isKnown || isForeign(found) {
-					foreign = append(foreign, found.String())
-				}
-			}
-			if !slices.Equal(foreign, o.Foreign) || !slices.Equal(ignored, o.Ignored) {
-				o.Foreign, o.Ignored = foreign, ignored
-				resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, o)...)
-			}
-		}
-		state.Records = flatten(actual, prior...)
 		return nil
-	})
+	}
+	prior, actual := state.entries(), has.ttls(state.ignored())
+	if !isImport {
+		o := originOf(ctx, req.Private)
+		before, isForeign := contents(prior), o.isForeign()
+		var foreign, ignored []string
+		for _, found := range sorted(has.records) {
+			_, isKnown := before[found]
+			if _, ok := actual[found]; !ok {
+				ignored = append(ignored, found.String())
+			} else if !isKnown || isForeign(found) {
+				foreign = append(foreign, found.String())
+			}
+		}
+		if !slices.Equal(foreign, o.Foreign) || !slices.Equal(ignored, o.Ignored) {
+			o.Foreign, o.Ignored = foreign, ignored
+			resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, o)...)
+		}
+	}
+	state.Records = flatten(actual, prior...)
+	return nil
 }
 
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	ctx, cancel := service.WithTimeout(ctx, plan.Timeouts.Update, defaultTimeout, &resp.Diagnostics)
 	defer cancel()
 	z := state.zone(c)
@@ -134,27 +124,25 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
-		ctx, cancel := service.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
-		defer cancel()
-		z := state.zone(c)
-		deleted, _ := destroyed(state, originOf(ctx, req.Private))
-		has, err := z.read(ctx)
-		if err != nil {
-			return err
-		}
-		if has.isUnreadable {
-			warnRemaining(&resp.Diagnostics, z, deleted)
-			return nil
-		}
-		run := z.newRun(goal{}, has.ttls(state.ignored()))
-		run.all(ctx, changesOf(has.records, nil, func(r record) bool { return slices.Contains(deleted, r) }))
-		resp.Diagnostics.Append(run.diags...)
-		if resp.Diagnostics.HasError() {
-			state.Records = flatten(run.actual, state.entries()...)
-			resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-		}
+func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
+	ctx, cancel := service.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
+	defer cancel()
+	z := state.zone(c)
+	deleted, _ := destroyed(state, originOf(ctx, req.Private))
+	has, err := z.read(ctx)
+	if err != nil {
+		return err
+	}
+	if has.isUnreadable {
+		warnRemaining(&resp.Diagnostics, z, deleted)
 		return nil
-	})
+	}
+	run := z.newRun(goal{}, has.ttls(state.ignored()))
+	run.all(ctx, changesOf(has.records, nil, func(r record) bool { return slices.Contains(deleted, r) }))
+	resp.Diagnostics.Append(run.diags...)
+	if resp.Diagnostics.HasError() {
+		state.Records = flatten(run.actual, state.entries()...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+	return nil
 }

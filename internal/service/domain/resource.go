@@ -31,11 +31,7 @@ func NewResource() resource.Resource {
 }
 
 // Create buys the domain or adopts it.
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	a := &acquisition{client: c, plan: plan}
 	a.run(ctx, &resp.Diagnostics)
 	if a.domain == nil {
@@ -52,11 +48,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	r.SetCreated(ctx, resp, c, &created)
 }
 
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	updated := plan
 	if body := plan.changes(state); body != (api.UpdateDomainBody{}) {
 		if err := c.UpdateDomain(ctx, state.ID.ValueString(), body); err != nil {

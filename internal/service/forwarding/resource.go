@@ -23,11 +23,7 @@ func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Forwarding, model]{Definition: Definition}})
 }
 
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	created, err := r.create(ctx, c, plan)
 	switch {
 	case tooManyMessages(err):
@@ -107,19 +103,17 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{Off: true})...)
 }
 
-func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		f, err := c.Forwarding.Get(ctx, state.ID.ValueString())
-		if err != nil {
-			return err
-		}
-		r.SetModel(ctx, c.Domains.Get, state, f)
-		if known.On && !state.confirmed() {
-			state.Active = types.BoolValue(true)
-		}
-		return nil
-	})
+	f, err := c.Forwarding.Get(ctx, state.ID.ValueString())
+	if err != nil {
+		return err
+	}
+	r.SetModel(ctx, c.Domains.Get, state, f)
+	if known.On && !state.confirmed() {
+		state.Active = types.BoolValue(true)
+	}
+	return nil
 }
 
 // switchKey is the key of switchState in the private state.
@@ -160,14 +154,10 @@ func isFalse(b types.Bool) bool { return b.Equal(types.BoolValue(false)) }
 // noSwitchAdvice is what to do if the API can't switch a rule on or off.
 const noSwitchAdvice = "This API has no operation that switches a rule on or off. Remove active from the configuration; to switch the rule, or to delete it, use the service's own control panel."
 
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var active types.Bool
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
 	u := update{client: c, resp: resp, was: state, now: state, known: known}
 	// Switch off before the target changes and on after that, so that no mail is
 	// forwarded to the wrong address.

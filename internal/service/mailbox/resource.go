@@ -19,11 +19,7 @@ func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.Mailbox, model]{Definition: Definition}})
 }
 
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	created, err := r.create(ctx, c, plan)
 	if err != nil {
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), service.Fields{},
@@ -66,11 +62,7 @@ func findIn(ctx context.Context, c *client.Client, plan model) (*api.Mailbox, er
 	return c.FindMailbox(ctx, plan.LocalPart.ValueString()+"@"+d.Name)
 }
 
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	body, updated := plan.expandUpdate(state), plan
 	if body == (api.UpdateMailboxBody{}) {
 		updated.UpdatedAt = state.UpdatedAt // only timeouts changed, which the API does not know

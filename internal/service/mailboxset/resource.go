@@ -26,28 +26,26 @@ func NewResource() resource.Resource {
 }
 
 // Read reads the domain's list, and the domain only if that is empty.
-func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		id := state.ID.ValueString()
-		l, err := list(ctx, c, id)
-		if err != nil {
-			return err
-		}
-		d := &api.Domain{ID: id}
-		if m := l.any(); m != nil {
-			d.Name = m.DomainName
-		} else if d, err = c.Domains.Get(ctx, id); err != nil {
-			return err
-		}
-		r.Notes().Store(refreshed{id}, l)
-		now := r.refresh(state, l, &resp.Diagnostics)
-		state.set(now)
-		state.setDomain(d)
-		for _, o := range state.objects(now) {
-			r.Walk().Refreshed(o)
-		}
-		return nil
-	})
+func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
+	id := state.ID.ValueString()
+	l, err := list(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	d := &api.Domain{ID: id}
+	if m := l.any(); m != nil {
+		d.Name = m.DomainName
+	} else if d, err = c.Domains.Get(ctx, id); err != nil {
+		return err
+	}
+	r.Notes().Store(refreshed{id}, l)
+	now := r.refresh(state, l, &resp.Diagnostics)
+	state.set(now)
+	state.setDomain(d)
+	for _, o := range state.objects(now) {
+		r.Walk().Refreshed(o)
+	}
+	return nil
 }
 
 // refresh returns what a state is now. A state without mailboxes was just imported: it
@@ -71,11 +69,7 @@ func (r *Resource) refresh(state *model, l *listing, diags *diag.Diagnostics) *c
 }
 
 // Create has warnings in place of errors if only a part fails, see [compact.Type].
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	want := plan.contents(&resp.Diagnostics)
 	l, err := r.listed(ctx, c, plan.Domain.ValueString())
 	if err != nil {
@@ -134,11 +128,7 @@ func without[T any](keys []string, m map[string]T) []string {
 
 // Update deletes only what the state has and the plan lacks. What fails stays in the state as it
 // was, so that the next plan has it again.
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	diags := &resp.Diagnostics
 	prior, want := state.contents(diags), plan.contents(diags)
 	imported := service.GetPrivate[bool](ctx, req.Private, importedKey)
@@ -178,33 +168,27 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 }
 
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var partial *model
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
-		prior := state.contents(&resp.Diagnostics)
-		deleted, _ := state.retirement(prior.keys(), false)
-		if unnamed := state.unnamed(deleted); r.deletes(ctx, prior, deleted) && int64(len(unnamed)) > state.MaxDeletions.ValueInt64() {
-			addTooMany(&resp.Diagnostics, state, prior.addressList(unnamed), state.MaxDeletions.ValueInt64(), destroyRefused)
-			return nil
-		}
-		l, err := list(ctx, c, state.ID.ValueString())
-		if err != nil {
-			return err
-		}
-		a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
-		a.delete(ctx, prior, deleted, l)
-		addFailures(&resp.Diagnostics, a.failures, false)
-		warnRemaining(&resp.Diagnostics, state, slices.Sorted(slices.Values(a.remaining)))
-		if len(a.failures) > 0 {
-			a.result.unmanaged = prior.unmanaged
-			state.set(a.result)
-			partial = &state
-		}
+func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
+	prior := state.contents(&resp.Diagnostics)
+	deleted, _ := state.retirement(prior.keys(), false)
+	if unnamed := state.unnamed(deleted); r.deletes(ctx, prior, deleted) && int64(len(unnamed)) > state.MaxDeletions.ValueInt64() {
+		addTooMany(&resp.Diagnostics, state, prior.addressList(unnamed), state.MaxDeletions.ValueInt64(), destroyRefused)
 		return nil
-	})
-	if partial != nil {
-		resp.Diagnostics.Append(resp.State.Set(ctx, partial)...)
 	}
+	l, err := list(ctx, c, state.ID.ValueString())
+	if err != nil {
+		return err
+	}
+	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
+	a.delete(ctx, prior, deleted, l)
+	addFailures(&resp.Diagnostics, a.failures, false)
+	warnRemaining(&resp.Diagnostics, state, slices.Sorted(slices.Values(a.remaining)))
+	if len(a.failures) > 0 {
+		a.result.unmanaged = prior.unmanaged
+		state.set(a.result)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+	return nil
 }
 
 const adoptAdvice = `To manage the mailbox with this set, set on_existing = "adopt" and run apply again. Otherwise, or if the address is an alias of another mailbox, remove its entry, or choose another key.`

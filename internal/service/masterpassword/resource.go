@@ -21,13 +21,9 @@ func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[api.MasterPassword, model]{Definition: Definition}})
 }
 
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
 	// Values that were unknown in the plan are known now.
 	resp.Diagnostics.Append(config.check()...)
 	if resp.Diagnostics.Append(config.checkCreate()...); resp.Diagnostics.HasError() {
@@ -58,33 +54,27 @@ func (m model) conflictAdvice() string {
 		"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use."
 }
 
-func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		p, err := c.MasterPasswords.Get(ctx, state.ID.ValueString())
-		if err != nil {
-			return err
-		}
-		// The read that belongs to an import has no name in its state.
-		switch stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey); {
-		case stage != importing:
-		case state.Name.IsNull():
-			resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %q is not known", p.Name),
-				"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
-					"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")
-		default:
-			resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, imported)...)
-		}
-		r.SetModel(ctx, c.Domains.Get, state, p)
-		return nil
-	})
+func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
+	p, err := c.MasterPasswords.Get(ctx, state.ID.ValueString())
+	if err != nil {
+		return err
+	}
+	// The read that belongs to an import has no name in its state.
+	switch stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey); {
+	case stage != importing:
+	case state.Name.IsNull():
+		resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %q is not known", p.Name),
+			"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
+				"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")
+	default:
+		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, imported)...)
+	}
+	r.SetModel(ctx, c.Domains.Get, state, p)
+	return nil
 }
 
 // Update changes the name, which is all that the API can change.
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if name := service.Changed(plan.Name, state.Name); name != nil {
 		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), *name)
 		if err != nil {

@@ -35,11 +35,7 @@ func serverNow(ctx context.Context, c *client.Client) time.Time {
 	return time.Now().Add(c.ClockOffset(ctx))
 }
 
-func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	plan, c := r.Planned(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	// Values that were unknown in the plan are known now.
 	if checkPermissions(ctx, plan.Permissions, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
@@ -74,11 +70,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 }
 
 // Update changes the permissions, which is all that the API can change.
-func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	plan, state, c := r.Changed(ctx, req, resp)
-	if c == nil {
-		return
-	}
+func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if !plan.Permissions.IsNull() && !plan.Permissions.Equal(state.Permissions) {
 		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {
 			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't change the permissions of the %s", plan.String()), permissionFields,
@@ -90,34 +82,32 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 }
 
 // Read leaves the state as it is if the API can't read service accounts.
-func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.ReadObject(ctx, req, resp, func(c *client.Client, state *model) error {
-		a, err := c.ServiceAccounts.Get(ctx, state.ID.ValueString())
-		switch {
-		case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
-			addNoImport(&resp.Diagnostics, state.ID.ValueString())
-			return nil
-		case errors.Is(err, client.ErrReadUnsupported):
-		case err != nil:
-			return err
-		case a.RevokedAt != nil:
-			resp.Diagnostics.AddWarning(fmt.Sprintf("The service account %q was revoked", a.Name),
-				fmt.Sprintf("It was revoked at %s, outside Terraform, so its token no longer works. It is dropped from Terraform's state; the next apply creates a new one with a new token. Its id was %s.", *a.RevokedAt, a.ID))
-			return client.ErrNotFound
-		default:
-			isImport := state.Name.IsNull()
-			if isImport {
-				resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %q is not known", a.Name),
-					"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace. Without permissions, the new one has the rights of the provider's credential.")
-			}
-			r.SetModel(ctx, c.Domains.Get, state, a)
-			if err := state.readPermissions(ctx, c, isImport); err != nil {
-				return err
-			}
-		}
-		warnExpired(&resp.Diagnostics, *state, serverNow(ctx, c))
+func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
+	a, err := c.ServiceAccounts.Get(ctx, state.ID.ValueString())
+	switch {
+	case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
+		addNoImport(&resp.Diagnostics, state.ID.ValueString())
 		return nil
-	})
+	case errors.Is(err, client.ErrReadUnsupported):
+	case err != nil:
+		return err
+	case a.RevokedAt != nil:
+		resp.Diagnostics.AddWarning(fmt.Sprintf("The service account %q was revoked", a.Name),
+			fmt.Sprintf("It was revoked at %s, outside Terraform, so its token no longer works. It is dropped from Terraform's state; the next apply creates a new one with a new token. Its id was %s.", *a.RevokedAt, a.ID))
+		return client.ErrNotFound
+	default:
+		isImport := state.Name.IsNull()
+		if isImport {
+			resp.Diagnostics.AddWarning(fmt.Sprintf("The token of the imported service account %q is not known", a.Name),
+				"The API returns a token only once, when the service account is created. After this import token stays null; whoever has the token can still use it. For a new token, replace the service account, for instance with terraform apply -replace. Without permissions, the new one has the rights of the provider's credential.")
+		}
+		r.SetModel(ctx, c.Domains.Get, state, a)
+		if err := state.readPermissions(ctx, c, isImport); err != nil {
+			return err
+		}
+	}
+	warnExpired(&resp.Diagnostics, *state, serverNow(ctx, c))
+	return nil
 }
 
 func warnExpired(diags *diag.Diagnostics, state model, now time.Time) {
@@ -132,14 +122,12 @@ func warnExpired(diags *diag.Diagnostics, state model, now time.Time) {
 		fmt.Sprintf("Its token stopped working at %s. %s; if you no longer need it, remove the resource.", state.ExpiresAt.ValueString(), next))
 }
 
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	r.DeleteObject(ctx, req, resp, func(c *client.Client, state model) error {
-		if state.authenticates(c) {
-			addOwn(&resp.Diagnostics, state)
-			return nil
-		}
-		return c.ServiceAccounts.Delete(ctx, state.ID.ValueString())
-	})
+func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
+	if state.authenticates(c) {
+		addOwn(&resp.Diagnostics, state)
+		return nil
+	}
+	return c.ServiceAccounts.Delete(ctx, state.ID.ValueString())
 }
 
 // ImportState imports by UUID, by name, or by identity.
