@@ -44,11 +44,9 @@ func (c *Client) FindDomain(ctx context.Context, name string) (*api.Domain, erro
 
 // PurchasedDomain is a domain that was bought, or that the account owned before.
 type PurchasedDomain struct {
-	ID, Name   string      // an API may not return the id yet
-	Status     string      // of the domain, or of its purchase
-	PaymentURL string      // where to pay, if a payment is needed
-	Adopted    bool        // the account owned the domain already, and nothing was bought
-	Domain     *api.Domain // the adopted domain; nil after a purchase
+	*api.Domain        // of a purchase the name, the workspace and the status, and the id if the API has returned it
+	PaymentURL  string // where to pay, if a payment is needed
+	Adopted     bool   // the account owned the domain already, and nothing was bought
 }
 
 // PurchaseDomain buys a domain, unless the account owns it already, with a body whose domains it
@@ -60,7 +58,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 		return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
 	}
 	if owned != nil {
-		return adopted(owned), nil
+		return &PurchasedDomain{Domain: owned, Adopted: true}, nil
 	}
 	body.Domains = []string{name}
 	bought, call, err := create(ctx, c, api.PurchaseDomains, &api.PurchaseDomainsRequest{Body: body}, createSpec[api.Purchase]{
@@ -81,16 +79,17 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 		return nil, err
 	}
 	r := bought.Results[0]
-	d := &PurchasedDomain{ID: api.Value(r.ID), Name: cmp.Or(r.DomainName, name), Status: r.Status, PaymentURL: api.Value(bought.PaymentURL)}
 	if r.Status != api.PurchaseFailed {
-		return d, nil
+		d := &api.Domain{ID: api.Value(r.ID), Name: cmp.Or(r.DomainName, name), WorkspaceID: body.WorkspaceID, Status: r.Status}
+		if r.Status == api.PurchasePurchased {
+			d.Status = vocab.DomainPending // until it is read
+		}
+		return &PurchasedDomain{Domain: d, PaymentURL: api.Value(bought.PaymentURL)}, nil
 	}
 	if api.Value(r.ErrorCode) == api.PurchaseAlreadyOwned {
 		if owned, _ := c.Domains.cache.Get(ctx, name); owned != nil {
-			if call.AnyUnknown { // an attempt without a response has bought it
-				return &PurchasedDomain{ID: owned.ID, Name: owned.Name, Status: api.PurchasePurchased}, nil
-			}
-			return adopted(owned), nil
+			// An attempt without a response may have bought it.
+			return &PurchasedDomain{Domain: owned, Adopted: !call.AnyUnknown}, nil
 		}
 	}
 	return nil, purchaseFailed(name, r, call.RequestID)
@@ -124,10 +123,6 @@ func purchaseFailed(name string, r api.PurchaseResult, requestID string) *Error 
 			Type: code,
 		}},
 	}
-}
-
-func adopted(d *api.Domain) *PurchasedDomain {
-	return &PurchasedDomain{ID: d.ID, Name: d.Name, Status: d.Status, Adopted: true, Domain: d}
 }
 
 // UpdateDomain changes the settings of a domain that body has.

@@ -88,9 +88,9 @@ func TestPurchaseThatIsProcessedLate(t *testing.T) {
 	f := fakeapi.New().Fail(fakeapi.Fault{Op: "purchase-domains", DropBefore: true})
 	f.OnRequest = func() {
 		if f.Count("purchase-domains") == 1 && f.Count("list-domains") == 1+paidLookups && len(f.Stored["domains"]) == 0 {
-			f.Add("domains", fakeapi.Object{"name": "example.com"})
+			f.Add("domains", fakeapi.Object{"name": "example.com", "status": vocab.DomainPending})
 		}
 	}
 	d, err := newClient(t, f).PurchaseDomain(t.Context(), "example.com", api.PurchaseDomainsBody{WorkspaceID: "w"})
-	assert.Check(t, err == nil && !d.Adopted && d.ID != "" && d.Status == api.PurchasePurchased && f.Count("purchase-domains") == 2, "%+v, %v after %v", d, err, f.Sent())
+	assert.Check(t, err == nil && !d.Adopted && d.ID != "" && d.Status == vocab.DomainPending && f.Count("purchase-domains") == 2, "%+v, %v after %v", d, err, f.Sent())
 }

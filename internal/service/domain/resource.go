@@ -125,8 +125,7 @@ func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 }
 
 func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
-	workspaceID := a.workspace(ctx)
-	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), api.PurchaseDomainsBody{WorkspaceID: workspaceID, ContactInfo: expandContact(a.plan.ContactInfo)})
+	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), api.PurchaseDomainsBody{WorkspaceID: a.workspace(ctx), ContactInfo: expandContact(a.plan.ContactInfo)})
 	switch {
 	case err != nil:
 		addPurchaseError(diags, err, a.plan)
@@ -139,11 +138,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 		return
 	}
 	// The domain is charged from here on: its id goes into the state in any case.
-	a.paymentURL = got.PaymentURL
-	a.domain = &api.Domain{ID: got.ID, Name: got.Name, Status: got.Status, WorkspaceID: workspaceID}
-	if got.Status == api.PurchasePurchased {
-		a.domain.Status = vocab.DomainPending // until it is read
-	}
+	a.domain, a.paymentURL = got.Domain, got.PaymentURL
 	if got.ID == "" {
 		if a.domain, err = a.client.Domains.Get(ctx, got.Name); err != nil {
 			addNotListed(diags, a.plan, err)
