@@ -15,11 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/zonefile"
 )
 
-type recordSet struct {
-	TTL    int64    `tfsdk:"ttl"`
-	Values []string `tfsdk:"values"`
-}
-
 var parseZone = providerFunction{
 	name:    "parse_zone",
 	summary: "Reads the records of a domain from a zone file",
@@ -37,17 +32,11 @@ var parseZone = providerFunction{
 	run: func(get getArguments) (any, error) {
 		var file, domain string
 		get(&file, &domain)
-		sets, err := zonefile.Parse(file, domain)
+		records, err := zonefile.Parse(file, domain)
 		if errors.Is(err, zonefile.ErrDomain) {
 			return nil, maildns.Problems{{Field: "domain", Element: -1, Text: strings.TrimPrefix(err.Error(), "domain: ")}}
-		} else if err != nil {
-			return nil, err
 		}
-		records := make(map[string]recordSet, len(sets))
-		for key, set := range sets {
-			records[key] = recordSet(set)
-		}
-		return records, nil
+		return records, err
 	},
 }
 

@@ -19,9 +19,9 @@ import (
 // Set has the records of one name and type.
 type Set struct {
 	// TTL is in seconds.
-	TTL int64
+	TTL int64 `tfsdk:"ttl"`
 	// Values are as in the file, with the priority of MX and SRV, and a TXT value as its text.
-	Values []string
+	Values []string `tfsdk:"values"`
 }
 
 // ErrDomain is in the error of a domain that is none.
