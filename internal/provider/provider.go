@@ -277,7 +277,7 @@ func (p *mailhost) ListResources(context.Context) (all []func() list.ListResourc
 	for _, o := range objects {
 		all = append(all, o.definition.ListResource)
 	}
-	return append(all, dnszone.NewListResource, mailboxset.NewListResource)
+	return append(all, dnszone.Definition.ListResource, mailboxset.Definition.ListResource)
 }
 
 func (p *mailhost) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {

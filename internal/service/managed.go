@@ -23,10 +23,10 @@ import (
 // Managed is a resource that embeds [Resource]. Its operations get the account's client and the
 // models of the plan and the state.
 type Managed[T any, M fmt.Stringer] interface {
-	ValidateConfig(context.Context, resource.ValidateConfigRequest, *resource.ValidateConfigResponse)
-	ModifyPlan(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse)
 	ImportState(context.Context, resource.ImportStateRequest, *resource.ImportStateResponse)
 
+	// ModifyPlan gets a plan or a state without values if it is null.
+	ModifyPlan(ctx context.Context, plan, state M, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
 	Create(ctx context.Context, c *client.Client, plan M, req resource.CreateRequest, resp *resource.CreateResponse)
 	// Read sets the state from the API. An object that is not found is dropped from the state, and
 	// one that is [Definition.Unreadable] stays as it is.
@@ -35,7 +35,7 @@ type Managed[T any, M fmt.Stringer] interface {
 	// Delete deletes the object. If the API can't, there is a warning.
 	Delete(ctx context.Context, c *client.Client, state M, req resource.DeleteRequest, resp *resource.DeleteResponse) error
 
-	base() *Resource[T, M]
+	Base() *Resource[T, M]
 }
 
 // Manage returns the resource with what every resource needs around its calls:
@@ -52,16 +52,12 @@ type Managed[T any, M fmt.Stringer] interface {
 //   - An error that concerns the connection as a whole is reported in full once per walk.
 //     Reads and plans of other objects then have no error, and changes a short one.
 func Manage[T any, M fmt.Stringer](r Managed[T, M]) resource.Resource {
-	return &managed[T, M]{r.base(), r}
+	return &managed[T, M]{r.Base(), r}
 }
 
 type managed[T any, M fmt.Stringer] struct {
 	*Resource[T, M]
 	own Managed[T, M]
-}
-
-func (m *managed[T, M]) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	m.own.ValidateConfig(ctx, req, resp)
 }
 
 // walk returns the record of the walk. Objects that several resources may have are in none.
@@ -78,7 +74,7 @@ func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 			m.planReplacement(ctx, req, resp)
 			DropEmptyUpdate(req, resp)
-			m.own.ModifyPlan(ctx, req, resp)
+			m.modifyPlan(ctx, req, resp)
 			m.warnOrphaned(ctx, req, resp)
 			m.recordChange(ctx, req, resp)
 		}
@@ -89,13 +85,19 @@ func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 			m.walk().AwaitOwners(ctx, o)
 		}
 		if m.report(ctx, o, m.walk().PlanCreate(o), req.Plan.Get, &resp.Diagnostics) {
-			m.own.ModifyPlan(ctx, req, resp)
+			m.modifyPlan(ctx, req, resp)
 			m.planKnown(ctx, &resp.Plan, &resp.Diagnostics)
 		}
 	}
 	// A create that was planned without a lookup may differ from the first plan, which core
 	// reports as a bug of the provider. So its error is never dropped.
 	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
+}
+
+func (m *managed[T, M]) modifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if plan, state, ok := m.Models(ctx, req, resp); ok {
+		m.own.ModifyPlan(ctx, plan, state, req, resp)
+	}
 }
 
 // planKnown plans the computed attributes of a new object that are known. That also binds the

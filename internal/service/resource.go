@@ -57,7 +57,7 @@ func (r *Resource[T, M]) ValidateConfig(ctx context.Context, req resource.Valida
 }
 
 // ModifyPlan is for kinds whose plan needs nothing more than [Manage] does.
-func (r *Resource[T, M]) ModifyPlan(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse) {
+func (r *Resource[T, M]) ModifyPlan(context.Context, M, M, resource.ModifyPlanRequest, *resource.ModifyPlanResponse) {
 }
 
 // Models returns the plan and the state of a ModifyPlan; the one that is null has no values. ok is
@@ -111,7 +111,8 @@ func (r *Resource[T, M]) Delete(ctx context.Context, c *client.Client, _ M, req 
 	return err
 }
 
-func (r *Resource[T, M]) base() *Resource[T, M] { return r }
+// Base returns the resource itself, for [Manage].
+func (r *Resource[T, M]) Base() *Resource[T, M] { return r }
 
 func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.Value {
 	switch {

@@ -29,10 +29,8 @@ func NewResource() resource.Resource {
 // releaseConsequence describes the loss of a released address.
 const releaseConsequence = "The address is released together with the reputation that it has earned, and can't be claimed again; mail is then sent from other addresses."
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	plan, state, ok := r.Models(ctx, req, resp)
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
-	case !ok:
 	case req.State.Raw.IsNull():
 		r.requireOption(ctx, req, resp)
 		r.warnClaim(ctx, plan, &resp.Diagnostics)

@@ -20,12 +20,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	r.WarnMissingDomain(ctx, req, resp)
-	plan, state, ok := r.Models(ctx, req, resp)
-	if !ok {
-		return
-	}
 	if req.Plan.Raw.IsNull() {
 		r.checkZone(state, true, &resp.Diagnostics)
 		return

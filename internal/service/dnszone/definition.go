@@ -23,7 +23,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -38,11 +37,9 @@ import (
 
 const typeName = "mailhost_dns_zone"
 
-func NewListResource() list.ListResource { return definition.ListResource() }
-
-// definition describes the resource. It has no data sources: those of DNS records list
+// Definition describes the resource. It has no data sources: those of DNS records list
 // the records of a domain.
-var definition = &service.Definition[api.Domain, model]{
+var Definition = &service.Definition[api.Domain, model]{
 	Name: "dns_zone",
 	Collection: service.Collection[api.Domain]{
 		Noun: "DNS zone", Nouns: "DNS zones",

@@ -19,14 +19,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var config model
 	if !req.Config.Raw.IsNull() {
 		resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	}
-	plan, state, ok := r.Models(ctx, req, resp)
 	switch {
-	case !ok:
+	case resp.Diagnostics.HasError():
 		return
 	case req.Plan.Raw.IsNull():
 		r.planDestroy(ctx, req, resp, state)

@@ -24,10 +24,8 @@ import (
 // deleteConsequence describes the loss of a deleted domain.
 const deleteConsequence = "The domain is deleted with its DNS records, its mail stops, and there is no refund. After the registration has ended, somebody else can register the name."
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	plan, state, ok := r.Models(ctx, req, resp)
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
-	case !ok:
 	case req.Plan.Raw.IsNull():
 		if !r.Orphans(ctx, req, resp) {
 			service.WarnDestroy(&resp.Diagnostics, state.String(), r.deleteConsequence(ctx, state))

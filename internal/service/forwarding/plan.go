@@ -14,11 +14,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	isUpdate := !req.State.Raw.IsNull() && !req.Plan.Raw.IsNull()
 	r.WarnMissingDomain(ctx, req, resp)
-	plan, state, ok := r.Models(ctx, req, resp)
-	if !ok || req.Plan.Raw.IsNull() {
+	if req.Plan.Raw.IsNull() {
 		return
 	}
 	if req.State.Raw.IsNull() {

@@ -14,11 +14,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	r.WarnMissingDomain(ctx, req, resp)
-	plan, state, ok := r.Models(ctx, req, resp)
 	switch {
-	case !ok:
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, plan, &resp.Diagnostics)
 	case r.Orphans(ctx, req, resp):

@@ -26,7 +26,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	frameworklist "github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -39,10 +38,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-func NewListResource() frameworklist.ListResource { return definition.ListResource() }
-
-// definition describes a set. Its object in the API is the domain.
-var definition = &service.Definition[api.Domain, model]{
+// Definition describes a set. Its object in the API is the domain.
+var Definition = &service.Definition[api.Domain, model]{
 	Name: "mailbox_set",
 	Collection: service.Collection[api.Domain]{
 		Noun: "mailbox set", Nouns: "mailbox sets", Attributes: attributes,
@@ -52,6 +49,7 @@ var definition = &service.Definition[api.Domain, model]{
 	Flatten:  (*model).setDomain,
 	Find:     (*client.Client).FindDomain,
 	ImportBy: "the name of the domain, such as example.com, or by its UUID",
+	Validate: validateConfig,
 	Managing: service.Managing{
 		ResourceDescription: "Mailboxes of one domain, as a map. Use it in place of many `mailhost_mailbox` resources: thousands of mailboxes are one resource, which Terraform plans and applies in a fraction of the time.\n\n" +
 			"The set never changes or deletes a mailbox that is not in its map. Those are in `unmanaged`.",

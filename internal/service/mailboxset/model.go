@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"golang.org/x/text/unicode/norm"
 
@@ -339,13 +338,10 @@ func object(id string) session.Object {
 
 func at(key string) path.Path { return path.Root("mailboxes").AtMapKey(key) }
 
-// ValidateConfig reports every invalid entry of mailboxes, and the wrong type, because to
+// validateConfig reports every invalid entry of mailboxes, and the wrong type, because to
 // Terraform mailboxes has none.
-func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var mailboxes types.String
-	diags := &resp.Diagnostics
-	diags.Append(req.Config.GetAttribute(ctx, mailboxesPath, &mailboxes)...)
-	entries, err := compact.Decode[map[string]json.RawMessage](mailboxes)
+func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
+	entries, err := compact.Decode[map[string]json.RawMessage](config.Mailboxes)
 	if err != nil {
 		invalid(diags, mailboxesPath, "Invalid mailboxes", "must be a map from the part of each address before the @ to "+entryForm)
 		return

@@ -22,11 +22,7 @@ import (
 // configuration's until then.
 const importedKey = "imported"
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	plan, state, ok := r.Models(ctx, req, resp)
-	if !ok {
-		return
-	}
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
 		r.planDestroy(ctx, state, state, false, destroyRefused, &resp.Diagnostics)

@@ -22,7 +22,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: definition}})
+	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
 }
 
 // Read reads the domain's list, and the domain only if that is empty.

@@ -12,14 +12,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 )
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
 	}
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	plan, state, ok := r.Models(ctx, req, resp)
-	if !ok {
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	r.WarnMissingDomain(ctx, req, resp)

@@ -18,10 +18,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	r.planExpiry(ctx, req, resp)
+func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	r.planExpiry(ctx, plan, state, req, resp)
 	service.DropEmptyUpdate(req, resp)
-	plan, state, _ := r.Models(ctx, req, resp)
+	plan, state, _ = r.Models(ctx, req, resp)
 	if !req.State.Raw.IsNull() && !resp.Plan.Raw.IsNull() {
 		planReplacement(plan, state, resp)
 	}
@@ -189,13 +189,12 @@ const inheritedKey = "expiry_inherited"
 // planExpiry replaces the service account for another configured expires_at. If none is configured,
 // it plans the value of the state, or unknown for a replacement that is due and for a new service
 // account, which may inherit its expiry.
-func (r *Resource) planExpiry(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource) planExpiry(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if resp.Plan.Raw.IsNull() {
 		return
 	}
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	plan, state, _ := r.Models(ctx, req, resp)
 	at := path.Root("expires_at")
 	if !config.ExpiresAt.IsNull() && !req.State.Raw.IsNull() && !plan.ExpiresAt.Equal(state.ExpiresAt) {
 		resp.RequiresReplace.Append(at)
