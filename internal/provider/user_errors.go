@@ -49,36 +49,30 @@ func attributeName(d *tfprotov6.Diagnostic) string {
 	return "A value"
 }
 
-func (s *server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	resp, err := s.Framework.ValidateProviderConfig(ctx, req)
+// explained calls the framework, and puts the diagnostics of its response in words.
+func explained[Req, Resp any](ctx context.Context, req *Req, next func(context.Context, *Req) (*Resp, error), diagnostics func(*Resp) *[]*tfprotov6.Diagnostic) (*Resp, error) {
+	resp, err := next(ctx, req)
 	if err == nil {
-		resp.Diagnostics = inWords(resp.Diagnostics)
+		all := diagnostics(resp)
+		*all = inWords(*all)
 	}
 	return resp, err
+}
+
+func (s *server) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+	return explained(ctx, req, s.Framework.ValidateProviderConfig, func(r *tfprotov6.ValidateProviderConfigResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
 }
 
 func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
-	resp, err := s.Framework.ValidateResourceConfig(ctx, req)
-	if err == nil {
-		resp.Diagnostics = inWords(resp.Diagnostics)
-	}
-	return resp, err
+	return explained(ctx, req, s.Framework.ValidateResourceConfig, func(r *tfprotov6.ValidateResourceConfigResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
 }
 
 func (s *server) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
-	resp, err := s.Framework.ValidateDataResourceConfig(ctx, req)
-	if err == nil {
-		resp.Diagnostics = inWords(resp.Diagnostics)
-	}
-	return resp, err
+	return explained(ctx, req, s.Framework.ValidateDataResourceConfig, func(r *tfprotov6.ValidateDataResourceConfigResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
 }
 
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	resp, err := s.Framework.PlanResourceChange(ctx, req)
-	if err == nil {
-		resp.Diagnostics = inWords(resp.Diagnostics)
-	}
-	return resp, err
+	return explained(ctx, req, s.Framework.PlanResourceChange, func(r *tfprotov6.PlanResourceChangeResponse) *[]*tfprotov6.Diagnostic { return &r.Diagnostics })
 }
 
 // MoveResourceState refuses: no kind of object can become another.
