@@ -105,15 +105,11 @@ func switchOffNew(ctx context.Context, c *client.Client, created model, resp *re
 
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
-	f, err := c.Forwarding.Get(ctx, state.ID.ValueString())
-	if err != nil {
-		return err
-	}
-	r.SetModel(ctx, c.Domains.Get, state, f)
-	if known.On && !state.confirmed() {
+	err := r.Resource.Read(ctx, c, state, req, resp)
+	if err == nil && known.On && !state.confirmed() {
 		state.Active = types.BoolValue(true)
 	}
-	return nil
+	return err
 }
 
 // switchKey is the key of switchState in the private state.

@@ -55,21 +55,19 @@ func (m model) conflictAdvice() string {
 }
 
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
-	p, err := c.MasterPasswords.Get(ctx, state.ID.ValueString())
-	if err != nil {
+	isImport := state.Name.IsNull()
+	if err := r.Resource.Read(ctx, c, state, req, resp); err != nil {
 		return err
 	}
-	// The read that belongs to an import has no name in its state.
 	switch stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey); {
 	case stage != importing:
-	case state.Name.IsNull():
-		resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %q is not known", p.Name),
+	case isImport:
+		resp.Diagnostics.AddAttributeWarning(path.Root("value"), fmt.Sprintf("The secret of the imported master password %q is not known", state.Name.ValueString()),
 			"The API does not return it, and the import does not change it. If an import block imports the master password, its plan records the configured secret (value, value_wo or generate) as the one in use, without sending it: check that it is. "+
 				"After the command terraform import, and in later runs, adding a secret is an error that explains what to do, because it may be the one in use or a new one.")
 	default:
 		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, importStageKey, imported)...)
 	}
-	r.SetModel(ctx, c.Domains.Get, state, p)
 	return nil
 }
 
