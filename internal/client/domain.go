@@ -53,7 +53,7 @@ type PurchasedDomain struct {
 // sets. A purchase that the API reports as failed is an *Error with the error code as the type of
 // its problem.
 func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.PurchaseDomainsBody) (*PurchasedDomain, error) {
-	owned, err := c.Domains.cache.Get(ctx, name)
+	owned, err := c.Domains.cached(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("nothing was bought, because the account's domains can't be listed: %w", err)
 	}
@@ -87,7 +87,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 		return &PurchasedDomain{Domain: d, PaymentURL: api.Value(bought.PaymentURL)}, nil
 	}
 	if api.Value(r.ErrorCode) == api.PurchaseAlreadyOwned {
-		if owned, _ := c.Domains.cache.Get(ctx, name); owned != nil {
+		if owned, _ := c.Domains.cached(ctx, name); owned != nil {
 			// An attempt without a response may have bought it.
 			return &PurchasedDomain{Domain: owned, Adopted: !call.AnyUnknown}, nil
 		}

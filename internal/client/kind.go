@@ -78,9 +78,9 @@ func (k *Kind[T]) one(description string, found []T, err error) (*T, error) {
 	return nil, &AmbiguousError{Object: k.noun + " " + description, IDs: idsOf(found, k.cache.ID)}
 }
 
-// Get is [listcache.Cache.Get]. A caller that gives up gets the error of an interrupted call.
-func (k *kind[T]) Get(ctx context.Context, key string) (*T, error) {
-	v, err := k.Cache.Get(ctx, key)
+// cached is [listcache.Cache.Get]. A caller that gives up gets the error of an interrupted call.
+func (k *Kind[T]) cached(ctx context.Context, key string) (*T, error) {
+	v, err := k.cache.Get(ctx, key)
 	if err != nil && errors.Is(err, ctx.Err()) {
 		err = transport.Interrupted(err)
 	}
@@ -111,7 +111,7 @@ func (k *Kind[T]) share(ctx context.Context, key string, get func(context.Contex
 	if ctx.Value(sharedKey{}) == nil || ctx.Value(uncachedKey{}) != nil || key == "" || !k.isListCheaper(ctx) {
 		return get(ctx)
 	}
-	v, err := k.cache.Get(ctx, key)
+	v, err := k.cached(ctx, key)
 	if err != nil {
 		k.total.Store(0)
 	}
@@ -165,7 +165,7 @@ func read[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T],
 			return nil, err
 		}
 	}
-	v, err := k.cache.Get(ctx, key)
+	v, err := k.cached(ctx, key)
 	switch {
 	case errors.Is(err, ErrReadUnsupported):
 		return nil, unsupported(ErrReadUnsupported, op.Spec, key)
@@ -217,10 +217,10 @@ func (k *Kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 	if o.isAbsent() {
 		return nil
 	}
-	listed, err := k.cache.Get(ctx, key)
+	listed, err := k.cached(ctx, key)
 	if listed != nil {
 		k.cache.Invalidate()
-		listed, err = k.cache.Get(ctx, key)
+		listed, err = k.cached(ctx, key)
 	}
 	switch {
 	case errors.Is(err, ErrReadUnsupported): // an API without that list has no lifecycle operations

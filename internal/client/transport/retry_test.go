@@ -246,7 +246,7 @@ func TestEndBeforeAnyResponse(t *testing.T) {
 func TestEndBeforeSharedResponse(t *testing.T) {
 	f := fakeapi.New().PublishedOnly(http.StatusMethodNotAllowed)
 	c := newClient(t, f)
-	_, err := c.GetDomain(t.Context(), "example.com")
+	_, err := c.Domains.Get(t.Context(), "example.com")
 	assert.Check(t, client.IsNotFound(err), "%v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -254,7 +254,7 @@ func TestEndBeforeSharedResponse(t *testing.T) {
 		cancel()
 		<-ended
 	}
-	_, err = c.GetMailbox(ctx, "jane@example.com")
+	_, err = c.Mailboxes.Get(ctx, "jane@example.com")
 	close(ended)
 	assert.Check(t, errors.Is(err, context.Canceled) && err.Error() == "the run was interrupted before the API responded", "%v", err)
 }
