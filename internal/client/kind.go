@@ -21,7 +21,7 @@ type Kind[T any] struct {
 	// Get reads an object. If the API has neither an operation for that nor a list, the error is
 	// ErrReadUnsupported.
 	Get func(ctx context.Context, key string) (*T, error)
-	// Delete deletes an object: it revokes a service account, and releases a dedicated IP.
+	// Delete deletes an object, or revokes or releases it, as the API calls that.
 	Delete func(ctx context.Context, key string) error
 
 	client *Client
