@@ -4,7 +4,8 @@
 //
 // A [Definition] describes a kind of object once, for its resource, its data sources
 // and its list resource. The resource embeds [Resource] with the definition, and
-// [Manage] surrounds it with the checks that hold for every resource. An attribute's
+// [Manage] makes a resource of the framework of it, with the steps and checks that all
+// have: a kind's Create, Update and so on get the client and their models. An attribute's
 // description, its plan modifiers and its value in a model follow from the schema
 // (planned, readOnly) and from the names of fields ([Flatten]).
 //
@@ -18,7 +19,7 @@
 //	action_<name>.go  an action
 //
 // Objects without a resource (account, billing, ...) have packages too. This package
-// imports none of them, and they don't import each other. All may import the typed
+// imports none of them, and of them only dnszone imports another, dnsrecord. All may import the typed
 // client, customtype, validate, and of apiserver the contract, vocab and the syntax
 // packages, but not the service or the store.
 package service
