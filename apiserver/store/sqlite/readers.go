@@ -87,7 +87,7 @@ func (r *readers) session(ctx context.Context) (*session, error) {
 
 // close waits for the readers and closes the connections.
 func (r *readers) close() (err error) {
-	_ = r.slots.Acquire(context.Background(), maxReaders) // which does not end
+	_ = r.slots.Acquire(context.Background(), maxReaders) // no error: the context never ends
 	defer r.slots.Release(maxReaders)                     // for views that begin later
 	r.mu.Lock()
 	defer r.mu.Unlock()

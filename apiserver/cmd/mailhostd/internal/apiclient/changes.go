@@ -2,8 +2,8 @@ package apiclient
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 
-// ChangeGroup is changes of one action and kind, with the first objects and the number of the
-// others.
+// ChangeGroup describes changes of one action and kind: the first objects, and how many more
+// there are.
 type ChangeGroup struct {
 	Action, Type string
 	Objects      []api.AuditChange
