@@ -25,7 +25,7 @@ import (
 var (
 	masked      = regexp.MustCompile(`mhsa_[a-z0-9]+_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
 	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?|\d{8}T\d{6}`)
-	maskedOther = regexp.MustCompile(`(?m)\[::\]:\d+|(localhost|127\.0\.0\.1):\d{5}\b|^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.]+ ms\b|mhsa_\w+…|\.doctor-\d+|/[\w-]{43}\b|\.[0-9a-f]{16}\b|\d+ \w+ \d{4} at [\d:]+ UTC`)
+	maskedOther = regexp.MustCompile(`(?m)\[::\]:\d+|(localhost|127\.0\.0\.1):\d{5}\b|^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.,]+ ms\b|mhsa_\w+…|\.doctor-\d+|/[\w-]{43}\b|\.[0-9a-f]{16}\b|\d+ \w+ \d{4} at [\d:]+ UTC`)
 	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+`)
 	argument    = regexp.MustCompile(`([^\s']|'[^']*')+`)
 	columns     = regexp.MustCompile(`\S {2,}`)
