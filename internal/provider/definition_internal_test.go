@@ -1,10 +1,13 @@
 package provider
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -26,6 +29,13 @@ func TestDefinitions(t *testing.T) {
 		model := member(d, "Listing.Imported").Type().In(2).Elem()
 		_, isScoped := model.FieldByName("Scope")
 		assert.Check(t, isScoped == !member(d, "FindInScope").IsZero(), "%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)
+		attributes := member(d, "Attributes").Interface().(func() map[string]schema.Attribute)()
+		if settings := member(d, "Settings").Interface().(func() map[string]schema.Attribute); settings != nil {
+			maps.Copy(attributes, settings())
+		}
+		for _, attribute := range slices.Concat(member(d, "Volatile").Interface().([]string), member(d, "ReplacedBy").Interface().([]string)) {
+			assert.Check(t, attributes[attribute] != nil, "%s: Volatile or ReplacedBy has %s, which is no attribute", name, attribute)
+		}
 		var ways []string
 		for _, way := range []string{"Find", "FindInScope", "FindBy"} {
 			if !member(d, way).IsZero() {
