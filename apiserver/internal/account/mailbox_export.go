@@ -79,7 +79,8 @@ const exportChunk = 500
 // may read slowly. What existed at the beginning is there once, as it is when its turn comes.
 func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) error) error {
 	full := errors.New("the chunk is full")
-	for {
+	for ids := filter.IDs; ; ids = ids[len(filter.IDs):] { // in order; the time of a query grows with their number
+		filter.IDs = ids[:min(exportChunk, len(ids))]
 		chunk := make([]store.Mailbox, 0, exportChunk)
 		end := c.snapshot(func(r store.Reader) error {
 			if err := c.authorize(r); err != nil { // also after a revocation, or a smaller grant
@@ -101,10 +102,11 @@ func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 				return err
 			}
 		}
-		if end == nil {
+		if end == nil && len(ids) <= exportChunk {
 			return nil
 		}
-		filter.After = chunk[len(chunk)-1].Position()
-		filter.IDs = filter.IDs[min(len(chunk), len(filter.IDs)):] // in order, so that these are before it
+		if len(chunk) > 0 {
+			filter.After = chunk[len(chunk)-1].Position()
+		}
 	}
 }
