@@ -32,7 +32,7 @@ func (s settings) open(ctx context.Context, p *process, userAgent string) (*clie
 	o.BaseURL, o.Token = s.baseURL, s.token
 	switch {
 	case s.oauth2 != nil:
-		o.TokenSource = tokenSource(s.oauth2)
+		o.TokenSource, o.Secrets = tokenSource(s.oauth2), []string{s.oauth2.ClientSecret}
 	case s.workload != nil:
 		o.TokenSource = s.workload
 	}

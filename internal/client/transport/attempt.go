@@ -130,7 +130,7 @@ func (c *Call) complete(req *http.Request) error {
 	}
 	token, err := c.t.tokens.Token()
 	if err != nil {
-		return newTokenError(err)
+		return newTokenError(err, c.secrets)
 	}
 	c.secrets.add(token.AccessToken)
 	token.SetAuthHeader(req)

@@ -175,6 +175,7 @@ func TestTokenSource(t *testing.T) {
 		retried bool
 	}{
 		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 401}, Body: []byte("client_secret=hush"), ErrorCode: "invalid_client"}, "issuer: invalid_client (HTTP 401)", false},
+		{&oauth2.RetrieveError{ErrorCode: "x", ErrorDescription: "client_secret=hush%2Bhush"}, "issuer: x client_secret=[redacted]", true},
 		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 429}}, "issuer (HTTP 429)", true},
 		{&oauth2.RetrieveError{Response: &http.Response{StatusCode: 500}}, "issuer (HTTP 500)", true},
 		{&oauth2.RetrieveError{Body: []byte("hush")}, "issuer", true},
@@ -185,6 +186,7 @@ func TestTokenSource(t *testing.T) {
 		f = fakeapi.New().Fail(fakeapi.Fault{Op: "get-mailbox", Status: 401})
 		var sourceErr error
 		c = newClient(t, f, func(o *client.Options) {
+			o.Secrets = []string{"hush+hush"}
 			o.TokenSource = tokenFunc(func() (*oauth2.Token, error) {
 				return &oauth2.Token{AccessToken: "x", Expiry: time.Unix(1, 0)}, sourceErr
 			})

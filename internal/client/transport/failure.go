@@ -70,7 +70,7 @@ type TokenError struct {
 	Permanent bool
 }
 
-func newTokenError(err error) *TokenError {
+func newTokenError(err error, s secrets) *TokenError {
 	if e, ok := errors.AsType[*TokenError](err); ok {
 		return e
 	}
@@ -83,7 +83,7 @@ func newTokenError(err error) *TokenError {
 		return e
 	}
 	if refused.ErrorCode != "" {
-		e.Msg += ": " + Clean(refused.ErrorCode+" "+refused.ErrorDescription)
+		e.Msg += ": " + Clean(s.redact(refused.ErrorCode+" "+refused.ErrorDescription))
 	}
 	if refused.Response != nil {
 		code := refused.Response.StatusCode

@@ -30,6 +30,7 @@ type Options struct {
 	// Token is a bearer token; TokenSource has precedence. Neither: Transport is trusted.
 	Token             string
 	TokenSource       oauth2.TokenSource
+	Secrets           []string          // with which TokenSource gets tokens; no message quotes them
 	Transport         http.RoundTripper // sends single requests; nil: over the network
 	Embedded          bool              // the API runs in this process; its failures are not retried
 	UserAgent         string
@@ -100,6 +101,7 @@ type Transport struct {
 	userAgent string
 	next      http.RoundTripper
 	tokens    oauth2.TokenSource // nil: no credential
+	secrets   []string
 	log       LogFunc
 	rate      *rate.Limiter // nil: no limit
 	outage    outage
@@ -118,6 +120,7 @@ func New(o Options) *Transport {
 		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
 		next:      o.Transport,
 		log:       o.Log,
+		secrets:   o.Secrets,
 	}
 	if t.next == nil {
 		t.next = overNetwork()
