@@ -207,7 +207,7 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 
 // TestConsoleSparesTheIssuer checks that strangers have the issuer called once for each
 // response that they invent, up to the limit of their address, and once in five seconds
-// during its outage, and that a client with a secret may send it in either form.
+// during its outage, and that a client with a secret may send it in either form, and nobody reads it.
 func TestConsoleSparesTheIssuer(t *testing.T) {
 	t.Parallel()
 	i := mailhostdtest.NewIssuer(t)
@@ -233,8 +233,9 @@ func TestConsoleSparesTheIssuer(t *testing.T) {
 	for n := range statuses {
 		back, err := url.Parse(stranger.startAtIssuer(""))
 		assert.NilError(t, err)
-		resp, _ := stranger.send(http.MethodGet, back.Path+"?code=invented&state="+back.Query().Get("state"), nil)
+		resp, body := stranger.send(http.MethodGet, back.Path+"?code=invented&state="+back.Query().Get("state"), nil)
 		statuses[n] = resp.StatusCode
+		assert.Check(t, strings.Contains(body, "[redacted]") == (resp.StatusCode == http.StatusForbidden) && !strings.Contains(body, "client-secret"), "%s", body)
 	}
 	if calls = served("/token") - calls; statuses != [5]int{403, 403, 403, 429, 429} || calls != 3 {
 		t.Errorf("five invented codes: %d, %d calls of the issuer", statuses, calls)

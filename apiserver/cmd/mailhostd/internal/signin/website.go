@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,6 +85,9 @@ func (w *Website) Finish(ctx context.Context, a Attempt, response url.Values) (a
 		// The client may be registered for its secret in the form (RFC 6749, section 2.3.1).
 		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams
 		tokens, err = config.Exchange(ctx, code, options...)
+	}
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && w.Secret != "" { // strangers read what it says
+		refused.ErrorDescription = strings.NewReplacer(w.Secret, "[redacted]", url.QueryEscape(w.Secret), "[redacted]").Replace(refused.ErrorDescription)
 	}
 	if err != nil {
 		return "", explain(err)
