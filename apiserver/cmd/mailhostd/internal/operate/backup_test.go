@@ -85,6 +85,33 @@ func checkCopy(t *testing.T, path string, owner mailhostdtest.Account, ids []str
 	s.End(t)
 }
 
+// TestRestoreDamaged checks that --force restores a database that can be opened, but not compared.
+func TestRestoreDamaged(t *testing.T) {
+	t.Parallel()
+	for _, table := range []string{"accounts", "service_accounts"} {
+		database, owner := mailhostdtest.Initialize(t)
+		backup := filepath.Join(t.TempDir(), "backup.db")
+		if code, _, stderr := mailhostdtest.Run(t, "backup", "--database", database, "--output", backup); code != cli.ExitOK {
+			t.Fatal(stderr)
+		}
+		db, err := sql.Open("sqlite", database)
+		assert.NilError(t, err)
+		var page, size int64
+		err = db.QueryRowContext(t.Context(), `SELECT rootpage, page_size FROM sqlite_master, pragma_page_size WHERE name = ?`, table).Scan(&page, &size)
+		assert.NilError(t, errors.Join(err, db.Close()))
+		file, err := os.OpenFile(database, os.O_WRONLY, 0)
+		assert.NilError(t, err)
+		_, err = file.WriteAt(make([]byte, size), (page-1)*size)
+		assert.NilError(t, errors.Join(err, file.Close()))
+
+		code, stdout, stderr := mailhostdtest.Run(t, "restore", backup, "--database", database, "--yes")
+		assert.Check(t, code == cli.ExitFailure && strings.Contains(stderr, "add --force"), "exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+		code, stdout, stderr = mailhostdtest.Run(t, "restore", backup, "--database", database, "--yes", "--force")
+		assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, `"unreadable"`), "exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+		mailhostdtest.Serve(t, database).As(t, owner).Get("/mailboxes").Is("total", 0)
+	}
+}
+
 // TestMigrate migrates a database to another file and to PostgreSQL, and from there back. It
 // checks that this is refused while a server uses a file, and that a server on the copy
 // knows everything: mailboxes, tokens, and responses under an Idempotency-Key.

@@ -103,9 +103,11 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 	}
 	defer restored.Close() // before its folder is removed
 	if current != nil {
-		if report.Accounts, err = compareServices(ctx, current, restored); err != nil {
+		accounts, err := compareServices(ctx, current, restored)
+		if err := c.noteUnreadable(ctx, err, &report); err != nil {
 			return err
 		}
+		report.Accounts = append(report.Accounts, accounts...)
 	}
 	if c.DryRun {
 		return c.Print(p, report, report.write)
@@ -147,17 +149,26 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 // this command has ended. With --force it returns nil if the database is missing or unreadable.
 func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
 	service, err := cli.OpenService(ctx, p, path, cli.OpenOptions{Exclusive: true})
+	if errors.Is(err, store.ErrInUse) {
+		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
+	}
+	return service, c.noteUnreadable(ctx, err, report)
+}
+
+// noteUnreadable adds an error of the database that is to be replaced to the report, and returns
+// it without --force and after a signal.
+func (c RestoreCommand) noteUnreadable(ctx context.Context, err error, report *restoreReport) error {
 	switch {
 	case err == nil:
-		return service, nil
-	case errors.Is(err, store.ErrInUse):
-		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
+		return nil
+	case ctx.Err() != nil:
+		return err
 	case !c.Force:
-		return nil, fmt.Errorf("%w; name the database with --database, or add --force to restore the backup without a comparison. "+
+		return fmt.Errorf("%w; name the database with --database, or add --force to restore the backup without a comparison. "+
 			"What was revoked since the backup then works again: check the tokens with mailhostd token list before you start the server", err)
 	}
 	report.Unreadable = err.Error()
-	return nil, nil
+	return nil
 }
 
 // confirm asks before the database is replaced. The end of the input is an error, and so is a
