@@ -22,17 +22,21 @@ func (o *outageLog) View(ctx context.Context, fn func(store.Reader) error) error
 	return o.observe(o.Store.View(ctx, fn))
 }
 
-// Update implements store.Store. Only an update ends an outage: a full disk can be read.
+// Update implements store.Store. A view ends no outage: a full disk can be read.
 func (o *outageLog) Update(ctx context.Context, fn func(store.Tx) error) error {
-	err := o.observe(o.Store.Update(ctx, fn))
+	return o.end(o.observe(o.Store.Update(ctx, fn)))
+}
+
+// Ping implements store.Store. It tries an update if one has failed.
+func (o *outageLog) Ping(ctx context.Context) error { return o.end(o.observe(o.Store.Ping(ctx))) }
+
+// end logs the end of an outage unless there is an error.
+func (o *outageLog) end(err error) error {
 	if err == nil && o.outage.Load() && o.outage.Swap(false) {
 		o.log.Info("the database is available again")
 	}
 	return err
 }
-
-// Ping implements store.Store.
-func (o *outageLog) Ping(ctx context.Context) error { return o.observe(o.Store.Ping(ctx)) }
 
 func (o *outageLog) observe(err error) error {
 	switch {

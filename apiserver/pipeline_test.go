@@ -298,6 +298,11 @@ func TestUnavailableStore(t *testing.T) {
 		assert.Check(t, strings.Count(log.String(), "is full") == 1 && strings.Count(log.String(), "available again") == 1, "the log is\n%s", &log)
 	}
 	log.Reset()
+	unwritable.updatesFail(fmt.Errorf("%w: the disk is full", store.ErrUnavailable))
+	h.Do("POST", "/workspaces", map[string]any{"name": "D"}).Refused(503, "header unavailable")
+	assert.NilError(t, h.Service.Ready(t.Context())) // of a server without requests
+	assert.Check(t, strings.Contains(log.String(), "available again"), "the log is\n%s", &log)
+	log.Reset()
 	unwritable.updatesFail(fmt.Errorf("%w: another process has been writing", store.ErrLocked))
 	h.Do("POST", "/workspaces", map[string]any{"name": "D"}).Refused(503, "header unavailable")
 	unwritable.updatesFail(nil)
