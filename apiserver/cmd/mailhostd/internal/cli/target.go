@@ -170,7 +170,7 @@ func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 func CheckURL(flag, text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return fmt.Errorf("%s: must be an http or https URL, for instance https://mail.example.com", flag)
+		return fmt.Errorf("%s: must be an http or https URL without a password or a query, for instance https://mail.example.com", flag)
 	}
 	return nil
 }
