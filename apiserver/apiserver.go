@@ -98,7 +98,7 @@ type Options struct {
 	// BodyMemory bounds the memory of all request bodies in bytes; others get a 503. 0: 64 MiB.
 	BodyMemory int
 	// Sender sends verification messages out of a queue in the store; nil: they go to the Outbox
-	// only.
+	// only, but those of an OperatorClient wait for another process.
 	Sender email.Sender
 	// PublicURL begins the links in messages; empty: http://localhost:8080.
 	PublicURL string

@@ -176,7 +176,7 @@ func (r restarts) start(c *sender, configure ...func(*apiserver.Options)) (*apit
 }
 
 // TestMessagesSurviveTheProcess checks that the next process sends the messages that the
-// last one has not, and that the database never contains their links.
+// last one and a command have not, and that the database never contains their links.
 func TestMessagesSurviveTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRestarts(t)
@@ -195,6 +195,11 @@ func TestMessagesSurviveTheProcess(t *testing.T) {
 		assert.Assert(t, len(sent) == 1 && sent[0].To == "x@example.net" && sent[0].ForwardingID == id, "the next process sent %+v", sent)
 		shows(t, h, "GET", failed[0].Link, 404, "This link is not valid")
 		shows(t, h, "POST", sent[0].Link, 200, "Confirmed")
+		command, _ := r.start(nil) // on the database
+		operator(t, command).Post("/forwarding", obj{"target_email": "y@example.net"}).Want(201)
+		time.Sleep(time.Minute)
+		sent, _ = up.calls()
+		assert.Assert(t, len(sent) == 2 && sent[1].To == "y@example.net", "after a command the process has sent %+v", sent)
 		files, err := filepath.Glob(r.path + "*")
 		assert.NilError(t, err)
 		for _, file := range files {
