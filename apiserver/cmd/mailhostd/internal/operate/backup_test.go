@@ -109,6 +109,8 @@ func TestRestoreDamaged(t *testing.T) {
 		code, stdout, stderr = mailhostdtest.Run(t, "restore", backup, "--database", database, "--yes", "--force")
 		assert.Check(t, code == cli.ExitOK && strings.Contains(stdout, `"unreadable"`), "exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 		mailhostdtest.Serve(t, database).As(t, owner).Get("/mailboxes").Is("total", 0)
+		code, stdout, stderr = mailhostdtest.Run(t, "restore", backup, "--database", database, "--dry-run")
+		assert.Check(t, code == cli.ExitOK, "a dry run, which only reads: exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 

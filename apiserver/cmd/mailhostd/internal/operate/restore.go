@@ -146,9 +146,10 @@ func (c RestoreCommand) Run(ctx context.Context, p cli.Program) (err error) {
 }
 
 // openCurrent opens the database that is to be replaced, and keeps servers and commands out until
-// this command has ended. With --force it returns nil if the database is missing or unreadable.
+// this command has ended. A dry run only reads it: it migrates no schema, and a server may run.
+// With --force it returns nil if the database is missing or unreadable.
 func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path string, report *restoreReport) (*apiserver.Service, error) {
-	service, err := cli.OpenService(ctx, p, path, cli.OpenOptions{Exclusive: true})
+	service, err := cli.OpenService(ctx, p, path, cli.OpenOptions{Exclusive: !c.DryRun, ReadOnly: c.DryRun})
 	if errors.Is(err, store.ErrInUse) {
 		return nil, fmt.Errorf("%s is in use; stop the server, and try again (%w)", c.Database, err)
 	}
