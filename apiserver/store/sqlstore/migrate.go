@@ -62,7 +62,7 @@ func checkObjects(ctx context.Context, q Querier, d *Dialect, files []migration)
 	if foreign == nil {
 		return nil
 	}
-	return fmt.Errorf("its schema has what this program did not make: %s; if you know what that is, drop it, otherwise restore a backup that you trust", strings.Join(foreign, ", "))
+	return fmt.Errorf("its schema has what this program did not make: %s; if that is another program's, use a database or a schema without it; if you made it, drop it; otherwise restore a backup that you trust", strings.Join(foreign, ", "))
 }
 
 // Migrate migrates the database to the schema of this program, in a transaction that excludes
