@@ -43,8 +43,8 @@ type Server struct {
 	// Account is the account with which the service starts: the first one of the fixture,
 	// or an empty one.
 	Account
-	// Clock moves the service's time. It starts with the system's and goes on from what a
-	// test sets.
+	// Clock moves the service's time, unless [Configure] gives the service another clock. It starts
+	// with the system's and goes on from what a test sets.
 	Clock *control.Clock
 	// Faults makes requests fail.
 	Faults *fault.Injector
@@ -93,7 +93,7 @@ func PublishedOnly() Option {
 }
 
 // Configure changes the options of the service, such as its store, its rate limit or what
-// domains cost.
+// domains cost. A Middleware is called around faults and journal.
 func Configure(fn func(*apiserver.Options)) Option {
 	return func(s *settings) error { fn(&s.Options); return nil }
 }
@@ -117,12 +117,19 @@ func Start(t testing.TB, options ...Option) *Server {
 func New(options ...Option) (*Server, error) {
 	plane := new(control.Plane)
 	o := settings{fixture: new(fixture.Fixture), Options: apiserver.Options{
-		Clock: plane.Clock.Now, Middleware: plane.Middleware, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
+		Clock: plane.Clock.Now, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
 	}}
 	for _, option := range options {
 		if err := option(&o); err != nil {
 			return nil, fmt.Errorf("apiservertest: %w", err)
 		}
+	}
+	around := o.Middleware
+	o.Middleware = func(next http.Handler) http.Handler {
+		if next = plane.Middleware(next); around != nil {
+			next = around(next)
+		}
+		return next
 	}
 	// The links in messages have the listener's URL, so it comes first.
 	s := &Server{Clock: &plane.Clock, Faults: &plane.Faults, Journal: &plane.Journal, http: httptest.NewUnstartedServer(nil)}
