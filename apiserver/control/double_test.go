@@ -359,6 +359,9 @@ func TestDocuments(t *testing.T) {
 	properties := schemas["Rule"].(map[string]any)["properties"].(map[string]any)
 	assert.Check(t, properties["page_size"] != nil && properties["delay"].(map[string]any)["type"] == "string", "%v", properties)
 	schema := h.want(http.StatusOK, "GET", "/fixture/schema", "")
+	h.want(http.StatusOK, "POST", "/fixture", `{"max_mailboxes": 5}`)
+	required := schema["$defs"].(map[string]any)["Fixture"].(map[string]any)["required"]
+	assert.Check(t, required == nil, "a fixture of settings alone has no %v", required)
 	text, err := json.Marshal(schema)
 	assert.NilError(t, err)
 	for reference := range strings.SplitSeq(string(text), `"$ref":"#/$defs/`) {
