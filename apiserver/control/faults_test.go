@@ -216,6 +216,8 @@ func TestFaultSelection(t *testing.T) {
 		{`{"operation":"*","account":"` + strings.ToUpper(accountID) + `"}`, "GET", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"local_part":"joe"}}`, "POST", "/mailboxes", true},
 		{`{"operation":"create-mailbox","body":{"local_part":"jim"}}`, "POST", "/mailboxes", false},
+		{`{"operation":"create-mailbox","body":{"note":null}}`, "POST", "/mailboxes", true},
+		{`{"operation":"create-mailbox","body":{"quota":null}}`, "POST", "/mailboxes", false},
 		{`{"operation":"*","body":{"local_part":"joe"}}`, "GET", "/mailboxes", false},
 		{`{"operation":"*","headers":{"User-Agent":"TERRAFORM/1.11"}}`, "GET", "/mailboxes", true},
 		{`{"operation":"*","headers":{"user-agent":"tofu"}}`, "GET", "/mailboxes", false},
@@ -224,7 +226,7 @@ func TestFaultSelection(t *testing.T) {
 		added := h.want(201, "POST", "/faults", tt.rule[:len(tt.rule)-1]+`,"status":418}`)
 		body := ""
 		if tt.method == "POST" {
-			body = mailbox("joe")
+			body = strings.Replace(mailbox("joe"), "{", `{"note":null,`, 1)
 		}
 		a := c.do(tt.method, tt.path, body, "User-Agent", "provider terraform/1.11.4")
 		assert.Check(t, (a.status == 418) == tt.hit, "%s on %s %s: %+v", tt.rule, tt.method, tt.path, a)

@@ -2,7 +2,7 @@
 // control plane.
 //
 // It is encoding/json/v2, which compares field names exactly and refuses duplicate ones;
-// unknown fields and null are refused too. An error names the line, the place and what is allowed there.
+// unknown fields are refused too, and null except in free-form JSON. An error names the line, the place and what is allowed there.
 package strictjson
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Unmarshal decodes JSON into v, a pointer to a struct. The error is that of the first problem.
 func Unmarshal(data []byte, v any) error {
-	err := cmp.Or(refuseNull(data), json.Unmarshal(data, v, json.RejectUnknownMembers(true)))
+	err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
 	var offset int64
 	var pointer jsontext.Pointer
 	var message string
@@ -51,15 +51,13 @@ func Unmarshal(data []byte, v any) error {
 	return fmt.Errorf("line %d: %s", line, message)
 }
 
-// refuseNull returns an error for a null, which would mean the same as a field that is left out.
-func refuseNull(data []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(data))
-	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() { // to the end, or what Unmarshal refuses
-		if token.Kind() == jsontext.KindNull {
-			return &json.SemanticError{ByteOffset: d.InputOffset(), JSONPointer: d.StackPointer(), Err: errNull}
-		}
+// refuseNull returns an error for a null that would mean the same as a field that is left out. In
+// free-form JSON it is a value.
+func refuseNull(d *jsontext.Decoder, v any) error {
+	if _, freeForm := v.(*any); d.PeekKind() == jsontext.KindNull && !freeForm {
+		return errNull
 	}
-	return nil
+	return errors.ErrUnsupported // to be decoded as always
 }
 
 var errNull = errors.New("must not be null; leave the field out")

@@ -43,16 +43,18 @@ type outer struct {
 	Share  float64           `json:"share"`
 	Seed   uint64            `json:"seed"`
 	On     bool              `json:"on"`
+	Free   map[string]any    `json:"free"`
 }
 
 func TestUnmarshal(t *testing.T) {
 	var got outer
 	err := strictjson.Unmarshal([]byte(`{"deep":"d","items":[{"name":"a"},{"name":"b","count":0}],"one":{},"prices":{"com":"1"},
-		"size":"large","at":"2026-03-14T15:00:00Z","share":0.5,"seed":18446744073709551615,"on":true}`), &got)
+		"size":"large","at":"2026-03-14T15:00:00Z","share":0.5,"seed":18446744073709551615,"on":true,"free":{"a":null,"b":[null]}}`), &got)
 	assert.NilError(t, err)
 	want := outer{
 		embedded: embedded{"d"}, Items: []inner{{Name: "a"}, {"b", new(0)}}, One: new(inner), Prices: map[string]string{"com": "1"},
 		At: time.Date(2026, 3, 14, 15, 0, 0, 0, time.UTC), Share: 0.5, Seed: 18446744073709551615, On: true,
+		Free: map[string]any{"a": nil, "b": []any{nil}},
 	}
 	assert.Check(t, reflect.DeepEqual(got, want), "got %+v\nwant %+v", got, want)
 	got = outer{}
@@ -66,9 +68,13 @@ func TestErrors(t *testing.T) {
 		{"{\n\"on\": tru}", "line 2: this is not JSON: invalid character '}' in literal true (expecting 'e')"},
 		{`{} {}`, "line 1: this is not JSON: invalid character '{' after top-level value"},
 		{`[{"on":1},{}]`, "line 1: must be an object"},
-		{`{"On":true}`, `line 1: unknown field "On"; there are deep, items, one, prices, size, at, share, seed, on`},
+		{`{"On":true}`, `line 1: unknown field "On"; there are deep, items, one, prices, size, at, share, seed, on, free`},
 		{`{"one":{"nme":[{"a":[]}]}}`, `line 1: one: unknown field "nme"; there are name, count`},
 		{`{"on":null}`, "line 1: on: must not be null; leave the field out"},
+		{`{"free":null}`, "line 1: free: must not be null; leave the field out"},
+		{`{"prices":{"com":null}}`, "line 1: prices.com: must not be null; leave the field out"},
+		{`{"size":null}`, "line 1: size: must not be null; leave the field out"},
+		{`null`, "line 1: must not be null; leave the field out"},
 		{"{\"items\":[{\"name\":\"a\"},\n{\"name\":null}]}", "line 2: items[1].name: must not be null; leave the field out"},
 		{`{"on":true,"on":[false]}`, `line 1: the field "on" is given twice`},
 		{`{"prices":{"com":"1","com":"2"}}`, `line 1: prices: the field "com" is given twice`},
