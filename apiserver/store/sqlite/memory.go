@@ -48,7 +48,11 @@ func removeAbandoned() {
 		if target, _ := filepath.EvalSymlinks(path); target != path || err != nil || time.Since(info.ModTime()) < time.Minute {
 			continue
 		}
-		if s, err := open(context.Background(), path, Options{Exclusive: true}.withDefaults()); err == nil && s.Close() == nil {
+		s, err := connect(context.Background(), path, Options{Exclusive: true}.toWrite())
+		if err == nil { // the schema may be another version's
+			err = errors.Join(s.exec(`BEGIN EXCLUSIVE`), s.close())
+		}
+		if err == nil {
 			_ = os.RemoveAll(filepath.Dir(path)) // another process may be doing the same
 		}
 	}

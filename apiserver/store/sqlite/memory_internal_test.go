@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,8 +10,8 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// TestAbandonedStores checks that a store in memory that was left behind is removed, and that a
-// link to another database in its place opens nothing.
+// TestAbandonedStores checks that a store in memory that was left behind is removed, whatever version
+// made it, that one in use is not, and that a link to another database in its place opens nothing.
 func TestAbandonedStores(t *testing.T) {
 	content, err := emptyStore()
 	assert.NilError(t, err)
@@ -20,6 +21,17 @@ func TestAbandonedStores(t *testing.T) {
 	for name, place := range map[string]func(path string) error{
 		"file": func(path string) error { return os.WriteFile(path, content, 0o600) },
 		"link": func(path string) error { return os.Symlink(own, path) },
+		"other version": func(path string) error {
+			assert.NilError(t, os.WriteFile(path, nil, 0o600))
+			s, err := connect(t.Context(), path, Options{}.withDefaults().toWrite())
+			assert.NilError(t, err)
+			return errors.Join(s.exec(useWAL), s.exec(`CREATE TABLE later (id TEXT)`), s.close())
+		},
+		"in use": func(path string) error {
+			e, err := open(t.Context(), path, Options{}.withDefaults())
+			t.Cleanup(func() { assert.Check(t, e.Close()) })
+			return err
+		},
 	} {
 		dir := filepath.Join(os.TempDir(), memoryPrefix+name)
 		assert.NilError(t, os.Mkdir(dir, 0o700))
@@ -27,6 +39,6 @@ func TestAbandonedStores(t *testing.T) {
 		assert.NilError(t, os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)))
 		removeAbandoned()
 		_, err := os.Lstat(dir)
-		assert.Check(t, os.IsNotExist(err) == (name == "file"), "%s: %v", name, err)
+		assert.Check(t, os.IsNotExist(err) == (name == "file" || name == "other version"), "%s: %v", name, err)
 	}
 }
