@@ -239,10 +239,15 @@ func (w *watchdog) end() {
 	w.cancel(nil)
 }
 
-// explain replaces the error of an attempt that the watchdog has cancelled.
+// explain replaces the error of an attempt that the watchdog has cancelled, or that had a timeout of net.
 func (w *watchdog) explain(err error) error {
 	if expired, ok := errors.AsType[timeoutError](context.Cause(w.ctx)); ok {
 		return expired
+	}
+	// A timeout of net, such as that of a dial, is context.DeadlineExceeded too, which means here
+	// that the caller's time is over.
+	if w.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return errors.New(err.Error())
 	}
 	return explainFailure(err)
 }

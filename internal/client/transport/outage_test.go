@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -75,6 +76,7 @@ func (d *down) get(t *testing.T, c *client.Client, id string) (tries int, took t
 var (
 	errRefused = errors.New("connection refused")
 	errTimeout = errors.New("no response within 30s")
+	errDial    = &net.DNSError{Err: "i/o timeout", Name: "api.example", UnwrapErr: context.DeadlineExceeded, IsTimeout: true}
 )
 
 // Defaults of package transport.
@@ -97,6 +99,7 @@ func TestPatience(t *testing.T) {
 		{name: "refused in the middle", fail: errRefused, worked: true, atLeast: 4 * time.Minute, upTo: 5 * time.Minute, message: "can't be reached"},
 		{name: "hanging at first", fail: errTimeout, takes: readTimeout, sent: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond: no response within 30s (request id "},
 		{name: "hanging in the middle", fail: errTimeout, takes: readTimeout, sent: true, worked: true, atLeast: time.Minute, upTo: 91 * time.Second, message: "did not respond"},
+		{name: "dial timeout", fail: errDial, takes: 10 * time.Second, worked: true, atLeast: 4 * time.Minute, upTo: 6 * time.Minute, message: "can't be reached: lookup api.example: i/o timeout"},
 		{name: "reset", fail: fakeapi.ErrDropped, sent: true, atLeast: 30 * time.Second, upTo: time.Minute, message: "did not respond"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
