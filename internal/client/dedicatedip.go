@@ -48,7 +48,7 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 	})
 	req := &api.ClaimDedicatedIPRequest{Body: api.ClaimDedicatedIPBody{OptionID: optionID}}
 	return createIn(ctx, c.DedicatedIPs, api.ClaimDedicatedIP, req, createSpec[api.DedicatedIP]{
-		object: "out of option " + optionID,
+		object: "an address of option " + optionID,
 		find: func(ctx context.Context) ([]api.DedicatedIP, error) {
 			if listErr != nil { // the list from before is needed to recognise the address
 				return nil, listErr

@@ -36,7 +36,7 @@ func (c *Client) findForwarding(ctx context.Context, target string, scope Scope)
 func (c *Client) CreateForwarding(ctx context.Context, body api.CreateForwardingBody) (*api.Forwarding, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
 	return createIn(ctx, c.Forwarding, api.CreateForwarding, &api.CreateForwardingRequest{Body: body}, createSpec[api.Forwarding]{
-		object:    "to " + body.TargetEmail + " of " + scope.String(),
+		object:    "the rule to " + body.TargetEmail + " of " + scope.String(),
 		createdAt: func(f *api.Forwarding) string { return f.CreatedAt },
 		find: func(ctx context.Context) ([]api.Forwarding, error) {
 			return c.findForwarding(ctx, body.TargetEmail, scope)

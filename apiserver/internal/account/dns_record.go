@@ -96,7 +96,7 @@ func exclusion(a, b store.DNSRecord) string {
 	case dnsdata.IsNullMX(a.Type, a.Value), dnsdata.IsNullMX(b.Type, b.Value):
 		return "a null MX excludes other MX records at its name (RFC 7505)"
 	case samePurpose && purpose.Single():
-		return fmt.Sprintf("a name has at most one %s record, because of two receivers take neither; change that record instead", purpose)
+		return fmt.Sprintf("a name has at most one %s record, because receivers ignore both of two; change that record instead", purpose)
 	}
 	return ""
 }

@@ -164,7 +164,7 @@ func (r *Resource) checkSecondPolicy(ctx context.Context, plan model, diags *dia
 // addSecondPolicy reports a second policy; other is the first.
 func addSecondPolicy(diags *diag.Diagnostics, key recordKey, purpose dnsdata.Purpose, other api.DNSRecord, isInState bool) {
 	summary := fmt.Sprintf("A second %s record at %s of %s", purpose, key.name, key.domain)
-	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Of two, receivers take neither: %s.\n\n", other.ID, other.Value, twoPolicies[purpose])
+	detail := fmt.Sprintf("There is one already, the record %d: %.200q. Receivers ignore both of two: %s.\n\n", other.ID, other.Value, twoPolicies[purpose])
 	if !isInState {
 		diags.AddAttributeError(path.Root("value"), summary, detail+
 			fmt.Sprintf("Put all into one record: import that one (its id is %d) and change its value. Or remove it first, in an apply of its own.", other.ID))

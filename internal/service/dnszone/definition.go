@@ -271,7 +271,7 @@ func (e entry) checkValues(domain string, diags *diag.Diagnostics) {
 		case v.record.isNullMX() && len(e.values) > 1:
 			addInvalid(diags, e.at(i), "value", errors.New("a null MX excludes other MX records at its name (RFC 7505)"))
 		case isSecond && purpose.Single():
-			addInvalid(diags, e.at(i), "value", fmt.Errorf("a name has at most one %s record, because of two receivers take neither; put all into values[%d]", purpose, j))
+			addInvalid(diags, e.at(i), "value", fmt.Errorf("a name has at most one %s record, because receivers ignore both of two; put all into values[%d]", purpose, j))
 		}
 		ofPurpose[purpose] = i
 	}

@@ -108,7 +108,7 @@ func (c Command) present() (own []string, err error) {
 }
 
 func (r result) writeText(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %s, %s of %s\n", r.Folder, cli.Counted(len(r.Files), "file"), cli.Counted(r.Domains, "domain"),
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Folder, cli.Counted(len(r.Files), "file"), cli.Counted(r.Domains, "domain"),
 		cli.Counted(r.Records, "DNS record"), cli.Counted(r.Mailboxes, "mailbox"))
 	for _, line := range r.LeftOut {
 		fmt.Fprintln(w, "left out: "+cli.Printable(line))
