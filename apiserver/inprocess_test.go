@@ -111,19 +111,46 @@ func TestExportCutOff(t *testing.T) {
 	}
 }
 
+// stalled is a response whose client reads nothing until it goes away.
+type stalled struct {
+	http.ResponseWriter
+	begun chan<- struct{}
+	gone  <-chan struct{}
+}
+
+func (w stalled) Write([]byte) (int, error) {
+	w.begun <- struct{}{}
+	<-w.gone
+	return 0, io.ErrClosedPipe
+}
+
 // TestStalledExports checks that clients that don't read their exports don't block other
 // readers.
 func TestStalledExports(t *testing.T) {
 	t.Parallel()
-	h := apitest.New(t, func(o *apiserver.Options) { o.Store = endless(t, 0, nil) })
-	c := h.Listen()
-	for range 1 + max(16, 2*runtime.GOMAXPROCS(0)) { // one more than there are readers
-		defer startExport(t.Context(), t, c).Body.Close()
+	begun, gone := make(chan struct{}), make(chan struct{})
+	h := apitest.New(t, func(o *apiserver.Options) {
+		o.Store = endless(t, 0, nil)
+		o.Middleware = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					w = stalled{w, begun, gone}
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
+	var exports sync.WaitGroup
+	for range max(16, 2*runtime.GOMAXPROCS(0)) { // as many as there are readers
+		exports.Go(func() { _, _ = h.Try(t.Context(), "POST", "/mailboxes/export", obj{}) })
+		apitest.Receive(t, begun)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	a, err := h.Try(ctx, "GET", "/workspaces", nil)
 	assert.Check(t, err == nil && a.Status == 200, "%v %v", a, err)
+	close(gone)
+	exports.Wait()
 }
 
 func TestInProcessCancelsARequest(t *testing.T) {
