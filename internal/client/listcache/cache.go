@@ -67,9 +67,16 @@ func (c *Cache[T]) Get(ctx context.Context, key string) (*T, error) {
 	}
 }
 
-// read reads the list, and keeps it unless Invalidate was called since the version.
+// read reads the list, and keeps it unless Invalidate was called since the version. A caller may
+// come just after another one's read has ended.
 func (c *Cache[T]) read(ctx context.Context, version int) (map[string]*T, error) {
-	objects := map[string]*T{}
+	c.mu.Lock()
+	objects := c.current
+	c.mu.Unlock()
+	if objects != nil {
+		return objects, nil
+	}
+	objects = map[string]*T{}
 	for v, err := range c.list(ctx) {
 		if err != nil {
 			return nil, err
