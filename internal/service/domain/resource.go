@@ -68,10 +68,7 @@ func (m *model) readSideEffects(ctx context.Context, c *client.Client, before mo
 	if d, err := c.Domains.Get(ctx, m.ID.ValueString()); err == nil {
 		now.flatten(d)
 	}
-	m.UpdatedAt = now.UpdatedAt
-	if m.RedirectMode.IsUnknown() {
-		m.RedirectMode = now.RedirectMode
-	}
+	m.UpdatedAt, m.RedirectMode = now.UpdatedAt, now.RedirectMode
 }
 
 // ImportState imports by UUID, by name, or by identity. An imported domain counts as adopted.

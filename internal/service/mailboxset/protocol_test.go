@@ -110,7 +110,10 @@ func TestLifecycle(t *testing.T) {
 	s.Mailbox(t, "example.com", "other")
 	p := s.Protocol(t, "")
 
-	o, diags := p.Apply(t.Context(), typeName, set(nil, "Ann", "bob"), nil)
+	plan, diags := p.Plan(typeName, set(nil, "Ann", "bob"), nil)
+	p.NoErrors(diags)
+	expect(t, plan, "addresses", "Ann=ann@example.com", "bob=bob@example.com")
+	o, diags := p.Walk().Apply(t.Context(), typeName, set(nil, "Ann", "bob"), nil)
 	p.NoErrors(diags)
 	expect(t, o, "mailboxes", "Ann=Jane Doe", "bob=Jane Doe")
 	expect(t, o, "addresses", "Ann=ann@example.com", "bob=bob@example.com")
@@ -119,7 +122,7 @@ func TestLifecycle(t *testing.T) {
 	// Refreshed, the plan is empty, also with keys in another case than the API's.
 	o, diags = p.Walk().Read(typeName, o)
 	p.NoErrors(diags)
-	plan, diags := p.Plan(typeName, set(nil, "Ann", "bob"), o)
+	plan, diags = p.Plan(typeName, set(nil, "Ann", "bob"), o)
 	p.NoErrors(diags)
 	assert.Check(t, isEmpty(plan, o) && len(diags) == 0, "the plan is not empty: %v\n%s", plan.State, acctest.Render(diags))
 
