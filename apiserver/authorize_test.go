@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -278,24 +277,25 @@ func TestRestrictedGrantIsNotSufficient(t *testing.T) {
 	}
 }
 
-// estate contains two objects of each kind: index 0 is visible to a restricted caller,
-// and index 1 is in another domain and workspace.
-type estate struct {
-	workspace, domain, mailbox, forwarding, password, record [2]string
-}
+// estate has two objects of each kind, by the path parameter that names one: index 0 is visible
+// to a restricted caller, and index 1 is in another domain and workspace.
+type estate map[string][2]string
 
-func newEstate(h *apitest.Server) (e estate) {
+func newEstate(c *apitest.Client) estate {
+	e := estate{}
 	for i, name := range []string{"seen.com", "hidden.com"} {
-		e.workspace[i] = h.Workspace(name)
-		e.domain[i] = h.Domain(name, e.workspace[i])
-		e.mailbox[i] = h.Mailbox(name, "jane")
-		e.forwarding[i] = h.Forwarding("jane@example.net", obj{"domain": name})
-		e.password[i] = h.Password("p", obj{"domain": name})
-		e.record[i] = string(h.CreateRecord(name, "www", "A", "192.0.2.1").Want(201).Raw)
-		_, rest, _ := strings.Cut(e.record[i], `"id":`)
-		e.record[i], _, _ = strings.Cut(rest, ",")
+		add := func(parameter, id string) {
+			ids := e[parameter]
+			ids[i] = id
+			e[parameter] = ids
+		}
+		add("workspace_id", c.Workspace(name))
+		add("domain", c.Domain(name, e["workspace_id"][i]))
+		for parameter, create := range apitest.Samples {
+			add(parameter, create(c, name))
+		}
 	}
-	h.Forwarding("jane@example.net", nil)
-	h.Password("p", nil)
+	c.Forwarding("sample@example.net", nil)
+	c.Password("sample", nil)
 	return e
 }

@@ -95,12 +95,12 @@ func TestGrantsOfUsersAndGroups(t *testing.T) {
 // and of the groups' grants together.
 func TestGrantsOfUsersAddUp(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
-	e := newEstate(h)
-	h.GrantTo("user", "auth0|jane", apitest.GrantOn(vocab.CapMailboxView, "domain", e.domain[0]))
+	e := newEstate(h.Client)
+	h.GrantTo("user", "auth0|jane", apitest.GrantOn(vocab.CapMailboxView, "domain", e["domain"][0]))
 	c := h.As("t")
-	c.Get("/mailboxes").Want(200).Is("total", 1, "items.0.primary_email", "jane@seen.com")
-	c.Get("/mailboxes/jane@hidden.com").Refused(404, "path.mailbox not_found")
-	group := h.GrantTo("group", "ops", apitest.GrantOn(vocab.CapMailboxView, "workspace", e.workspace[1]))
+	c.Get("/mailboxes").Want(200).Is("total", 1, "items.0.primary_email", "sample@seen.com")
+	c.Get("/mailboxes/sample@hidden.com").Refused(404, "path.mailbox not_found")
+	group := h.GrantTo("group", "ops", apitest.GrantOn(vocab.CapMailboxView, "workspace", e["workspace_id"][1]))
 	c.Get("/mailboxes").Want(200).Is("total", 2)
 	h.Delete("/auth/authorizations/" + group).Want(204)
 	c.Get("/mailboxes").Want(200).Is("total", 1)

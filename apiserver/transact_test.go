@@ -17,7 +17,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 const (
@@ -26,33 +25,19 @@ const (
 )
 
 // ready creates the objects that the valid body of an operation needs, and returns the
-// request with their ids. If it is sent once, it succeeds and changes something. A new
-// operation adds its set-up here.
+// request with their ids. If it is sent once, it succeeds and changes something. An
+// operation whose body names an object adds its set-up here.
 func ready(h *apitest.Server, r *request) *request {
 	h.Domain("empty.com")
 	h.Domain("example.com")
 	h.Mailbox("example.com", "jane")
-	for name, id := range map[string]func() string{
-		"credential_id": func() string { return h.Password("old", obj{}) },
-		"forwarding_id": func() string { return h.Forwarding("old@example.net", obj{}) },
-		"dns_record_id": func() string {
-			a := h.Post("/dns-records", obj{"domain": "example.com", "name": "@", "type": "MX", "value": "old.example.net", "prio": 5}).Want(201)
-			return idOf(a, "id")
-		},
-		"dedicated_ip_id": func() string {
-			return h.Post("/dedicated-ips/claim", obj{"option_id": h.Option("eu")}).Want(201).Str("id")
-		},
-		"service_account_id": func() string { return h.Post("/auth/service-accounts", obj{"name": "old"}).Want(201).Str("id") },
-		"authorization_id":   func() string { return h.GrantTo("group", "old", apitest.Grant{Capability: vocab.CapMailboxView}) },
-		"workspace_id":       h.DefaultWorkspace,
-	} {
-		if _, ok := r.path[name]; ok {
-			r = r.broken([]string{"path", name}, id())
-		}
-	}
 	for name, id := range r.path {
-		if id == nobody {
-			h.T.Fatalf("%s: let ready create an object for {%s}", r.spec.ID, name)
+		if create, ok := apitest.Samples[name]; ok {
+			r = r.broken([]string{"path", name}, create(h.Client, "example.com"))
+		} else if name == "workspace_id" {
+			r = r.broken([]string{"path", name}, h.DefaultWorkspace())
+		} else if id == nobody {
+			h.T.Fatalf("%s: create an object for {%s} in a new row of Samples (apitest/samples.go)", r.spec.ID, name)
 		}
 	}
 	switch r.spec.ID {

@@ -204,13 +204,13 @@ func (f input) kind() string {
 func TestValidation(t *testing.T) {
 	h := apitest.New(t)
 	h.Domain("example.com")
-	record := h.Post("/dns-records", obj{"domain": "example.com", "name": "@", "type": "MX", "value": "old.example.net", "prio": 5}).Want(201)
+	record := apitest.Samples["dns_record_id"](h.Client, "example.com")
 	for _, spec := range api.Specs() {
 		t.Run(spec.ID, func(t *testing.T) {
 			c := h.In(t)
 			r := newRequest(t, spec)
 			if spec.ID == api.UpdateDNSRecord.ID { // the type of its record decides which values are valid
-				r.path["dns_record_id"] = idOf(record, "id")
+				r.path["dns_record_id"] = record
 			}
 			for _, in := range inputsOf(spec) {
 				assert.Check(t, in.loc[0] != "body" || in.required || in.element || in.nullable, "%v may be null, which the document does not say", in.loc)

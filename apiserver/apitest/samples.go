@@ -10,6 +10,30 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// Samples create an object of each kind besides workspaces and domains, by the path parameter that
+// names it, and return its id. An object that can lie in a domain is created in that one; no two
+// calls for different domains conflict.
+var Samples = map[string]func(c *Client, domain string) string{
+	"mailbox":       func(c *Client, domain string) string { return c.Mailbox(domain, "sample") },
+	"credential_id": func(c *Client, domain string) string { return c.Password("sample", Object{"domain": domain}) },
+	"forwarding_id": func(c *Client, domain string) string {
+		return c.Forwarding("sample@example.net", Object{"domain": domain})
+	},
+	"dns_record_id": func(c *Client, domain string) string {
+		r := c.Post("/dns-records", Object{"domain": domain, "name": "@", "type": "MX", "value": "sample.example.net", "prio": 5}).Want(201)
+		return strconv.Itoa(int(r.At("id").(float64)))
+	},
+	"dedicated_ip_id": func(c *Client, _ string) string {
+		return c.Post("/dedicated-ips/claim", Object{"option_id": c.Option("eu")}).Want(201).Str("id")
+	},
+	"service_account_id": func(c *Client, _ string) string {
+		return c.Post("/auth/service-accounts", Object{"name": "sample"}).Want(201).Str("id")
+	},
+	"authorization_id": func(c *Client, domain string) string {
+		return c.GrantTo("group", domain, Grant{Capability: vocab.CapMailboxView})
+	},
+}
+
 // With returns a copy of an object with more members; pairs alternates names and values.
 func With(o Object, pairs ...any) Object {
 	out := Object{}
