@@ -41,7 +41,7 @@ var (
 	}
 	whole = []string{
 		"service_account.create", "service_account.view", "service_account.revoke", "authorization.view", "authorization.manage",
-		"dedicated_ip.claim", "dedicated_ip.view", "dedicated_ip.release", "billing.manage", "workspace.manage", "account.view",
+		"dedicated_ip.claim", "dedicated_ip.view", "dedicated_ip.release", "billing.manage", "workspace.manage", "account.view", "audit_log.view",
 	}
 )
 

@@ -88,17 +88,25 @@ type model struct {
 // sequence of requests of any callers.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	sent := map[string]bool{}
+	sent, compared := map[string]bool{}, map[string]bool{}
 	var seen statements
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t, seen.of(apitest.OpenStore(t)))
 		m.routes = sent
 		t.Repeat(map[string]func(*rapid.T){"step": m.step})
+		m.routes = compared
 		m.compareAll()
 	})
 	if isDefaultRun {
 		for _, spec := range api.Specs() {
 			assert.Check(t, sent[spec.Method+" "+spec.Path], "%s is never sent; add it to the actions of the machine, with its model, or give its action more weight", spec.ID)
+			_, isPaged := spec.Request.FieldByName("Paged")
+			if readsObjects := spec.Method == http.MethodGet && (isPaged || len(spec.PathParameters()) > 1); readsObjects {
+				assert.Check(t, compared[spec.Method+" "+spec.Path], "%s is not called when a sequence ends; add it to lists or to everyObject (list_test.go)", spec.ID)
+			}
+		}
+		for _, c := range api.Capabilities() {
+			assert.Check(t, slices.Contains(narrowable, string(c)) != slices.Contains(whole, string(c)), "add %s to narrowable or to whole (authorization_test.go)", c)
 		}
 		seen.checkOnSQLite(t)
 	}
