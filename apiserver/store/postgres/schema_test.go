@@ -17,8 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
-// TestSameSchemaAsSQLite checks that both engines have the same tables, columns, keys and
-// indexes, also after the migration for a new field that CONTRIBUTING.md shows.
+// TestSameSchemaAsSQLite checks that both engines have the same tables, columns, keys,
+// indexes and triggers, also after the migration for a new field that CONTRIBUTING.md shows.
 func TestSameSchemaAsSQLite(t *testing.T) {
 	url := postgrestest.EmptyURL(t)
 	openAt(t, url, postgres.Options{})
@@ -40,7 +40,7 @@ func TestSameSchemaAsSQLite(t *testing.T) {
 	}
 }
 
-// The descriptions have a line for each column, index and foreign key. In an index, * stands
+// The descriptions have a line for each column, index, foreign key and column with a trigger. In an index, * stands
 // for an expression.
 
 func describePostgres(t *testing.T, url string) map[string]bool {
@@ -68,6 +68,9 @@ func describePostgres(t *testing.T, url string) map[string]bool {
 			(SELECT string_agg(attname, ' ' ORDER BY p) FROM unnest(confkey) WITH ORDINALITY k (n, p) JOIN pg_attribute ON attrelid = confrelid AND attnum = n),
 			CASE confdeltype WHEN 'c' THEN 'CASCADE' ELSE 'NO ACTION' END)
 		FROM pg_constraint WHERE contype = 'f'`,
+		`SELECT format('trigger on an update of %s.%s', t.tgrelid::regclass, a.attname) FROM pg_trigger t
+		JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE NOT t.tgisinternal AND t.tgtype & 16 <> 0 AND (cardinality(t.tgattr::int2[]) = 0 OR a.attnum = ANY (t.tgattr))`,
 	} {
 		rows, err := conn.Query(t.Context(), query)
 		assert.NilError(t, err)
@@ -98,6 +101,8 @@ func describeSQLite(t *testing.T, path string) map[string]bool {
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.pk = 1 AND c.type = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(t.name) WHERE pk) = 1`,
 		`SELECT format('reference %s (%s) to %s (%s) on delete %s', t.name, group_concat(f."from", ' '), f."table", group_concat(f."to", ' '), f.on_delete)
 		FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table' GROUP BY t.name, f.id`,
+		`SELECT format('trigger on an update of %s.%s', t.tbl_name, c.name) FROM sqlite_schema t JOIN pragma_table_info(t.tbl_name) c
+		WHERE t.type = 'trigger' AND (t.sql LIKE '%AFTER UPDATE ON%' OR t.sql LIKE '%AFTER UPDATE OF%' || c.name || '%')`,
 	} {
 		rows, err := db.QueryContext(t.Context(), query)
 		assert.NilError(t, err, query)
