@@ -171,6 +171,11 @@ func TestDumpEqualsLoadedFixture(t *testing.T) {
 		same(t, "the dump", strings.Split(dump(t, h.Service)+"\n", "\n"), strings.Split(string(text), "\n"))
 		f = parseFixture(t, dump(t, h.Service))
 	}
+	outcomes, err := h.Service.ApplyFixture(t.Context(), f)
+	assert.NilError(t, err)
+	for _, o := range outcomes {
+		assert.Check(t, o.Name != "" || o.Kind == "account", "an outcome of %s has no name; add the Go name of its key to flatten (fixture/compare.go)", o.Kind)
+	}
 	seen := map[reflect.Type]map[string]bool{}
 	noteFields(seen, reflect.ValueOf(*f))
 	for typ, fields := range seen {
