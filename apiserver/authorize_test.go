@@ -277,22 +277,16 @@ func TestRestrictedGrantIsNotSufficient(t *testing.T) {
 	}
 }
 
-// estate has two objects of each kind, by the path parameter that names one: index 0 is visible
-// to a restricted caller, and index 1 is in another domain and workspace.
-type estate map[string][2]string
+// estate has two objects of each kind, by the path parameter that names one: those at index 0 are
+// visible to a restricted caller, and those at index 1 are in another domain and workspace.
+type estate [2]map[string]string
 
-func newEstate(c *apitest.Client) estate {
-	e := estate{}
+func newEstate(c *apitest.Client) (e estate) {
 	for i, name := range []string{"seen.com", "hidden.com"} {
-		add := func(parameter, id string) {
-			ids := e[parameter]
-			ids[i] = id
-			e[parameter] = ids
-		}
-		add("workspace_id", c.Workspace(name))
-		add("domain", c.Domain(name, e["workspace_id"][i]))
+		e[i] = map[string]string{"workspace_id": c.Workspace(name)}
+		e[i]["domain"] = c.Domain(name, e[i]["workspace_id"])
 		for parameter, create := range apitest.Samples {
-			add(parameter, create(c, name))
+			e[i][parameter] = create(c, name)
 		}
 	}
 	c.Forwarding("sample@example.net", nil)

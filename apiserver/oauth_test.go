@@ -96,11 +96,11 @@ func TestGrantsOfUsersAndGroups(t *testing.T) {
 func TestGrantsOfUsersAddUp(t *testing.T) {
 	h, _ := newIssued(t, map[string]any{"t": jane()})
 	e := newEstate(h.Client)
-	h.GrantTo("user", "auth0|jane", apitest.GrantOn(vocab.CapMailboxView, "domain", e["domain"][0]))
+	h.GrantTo("user", "auth0|jane", apitest.GrantOn(vocab.CapMailboxView, "domain", e[0]["domain"]))
 	c := h.As("t")
 	c.Get("/mailboxes").Want(200).Is("total", 1, "items.0.primary_email", "sample@seen.com")
 	c.Get("/mailboxes/sample@hidden.com").Refused(404, "path.mailbox not_found")
-	group := h.GrantTo("group", "ops", apitest.GrantOn(vocab.CapMailboxView, "workspace", e["workspace_id"][1]))
+	group := h.GrantTo("group", "ops", apitest.GrantOn(vocab.CapMailboxView, "workspace", e[1]["workspace_id"]))
 	c.Get("/mailboxes").Want(200).Is("total", 2)
 	h.Delete("/auth/authorizations/" + group).Want(204)
 	c.Get("/mailboxes").Want(200).Is("total", 1)

@@ -143,10 +143,10 @@ type Tx interface {
 	CreateDomain(d *Domain) error
 	// UpdateDomain must leave the name alone.
 	UpdateDomain(accountID, id string, change func(*Domain) error) (Domain, error)
-	// DeleteDomain deletes the domain with its DNS records, and the master passwords and
-	// forwarding rules of its scope. It must have no mailboxes. Those of other domains lose
-	// their aliases in it. The confirmed rules of every account to addresses in it become
-	// pending; of an unpaid domain, only those to the aliases.
+	// DeleteDomain deletes the domain with its DNS records, and the objects of its scope. It
+	// must have no mailboxes. Those of other domains lose their aliases in it. The confirmed
+	// rules of every account to addresses in it become pending; of an unpaid domain, only
+	// those to the aliases.
 	DeleteDomain(accountID, id string, at time.Time) error
 
 	// CreateDNSRecord returns an *ExistsError with the id of an identical record, or with its

@@ -62,8 +62,6 @@ func (c *Call) checkMove(from store.Domain, workspaceID string) error {
 	return nil
 }
 
-// A domain is deleted with its DNS records, and the master passwords and forwarding rules of its
-// scope.
 var _ = remove(api.DeleteDomain, func(c *Call, tx store.Tx, in *api.DomainRequest) error {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {
