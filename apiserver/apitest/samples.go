@@ -147,18 +147,26 @@ func (c *Client) GrantOwner(subjectType, subjectID string) string {
 	return c.Post("/auth/authorizations", body).Want(201).Str("id")
 }
 
+// LimitedAccount creates a service account that has only those grants, and returns its id and token.
+func (c *Client) LimitedAccount(name string, grants ...Grant) (id, token string) {
+	c.T.Helper()
+	r := c.Post("/auth/service-accounts", Object{"name": name}).Want(201)
+	id = r.Str("id")
+	inherited := c.Get("/auth/authorizations?subject_id=" + id).Want(200)
+	for i := range inherited.JSON.([]any) {
+		c.Delete("/auth/authorizations/" + inherited.Str(strconv.Itoa(i)+".id")).Want(204)
+	}
+	for _, g := range grants {
+		c.GrantTo("service_account", id, g)
+	}
+	return id, r.Str("token")
+}
+
 // Limited returns the client of a service account that has only those grants.
 func (s *Server) Limited(t TB, grants ...Grant) *Client {
 	t.Helper()
-	id, c := s.ServiceAccount(s.Client, Object{"name": "limited"})
-	inherited := s.Get("/auth/authorizations?subject_id=" + id).Want(200)
-	for i := range inherited.JSON.([]any) {
-		s.Delete("/auth/authorizations/" + inherited.Str(strconv.Itoa(i)+".id")).Want(204)
-	}
-	for _, g := range grants {
-		s.GrantTo("service_account", id, g)
-	}
-	return c.In(t)
+	_, token := s.LimitedAccount("limited", grants...)
+	return s.As(token).In(t)
 }
 
 // Restricted returns a client that has every capability, restricted to one resource.

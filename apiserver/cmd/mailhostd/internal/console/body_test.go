@@ -28,14 +28,14 @@ func TestConsoleReadsNoLargeBodies(t *testing.T) {
 		o.Middleware = pages.Middleware
 	})
 	pages.Start(h.Service)
-	_, token := limited(h.Client, "reader")
+	_, token := h.LimitedAccount("reader")
 	sealed, err := h.Service.SignIn(context.Background(), token, "192.0.2.7:1234", time.Hour)
 	assert.NilError(t, err)
 	form := "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\n" + strings.Repeat("x", 1<<20)
 	id := "11111111-2222-4333-8444-555555555555"
 	for method, paths := range map[string]string{
-		http.MethodGet: " /sign-in /sign-in/start /sign-in/return /accounts /domains /domains/example.com /mailboxes /mailboxes/a@example.com /forwarding /tokens /tokens/" + id +
-			" /tokens/" + id + "/revoke /grants /grants/" + id + "/revoke /dedicated-ips /audit-log /requests /nothing /style.css",
+		http.MethodGet: strings.Join(consolePages, " ") + " /sign-in /sign-in/start /sign-in/return /accounts /tokens/" + id +
+			" /tokens/" + id + "/revoke /grants/" + id + "/revoke /nothing /style.css",
 		http.MethodPost: "/sign-in /sign-out /accounts /forwarding/" + id + "/resend /tokens/" + id + "/revoke /grants/" + id + "/revoke",
 	} {
 		for path := range strings.SplitSeq(paths, " ") {

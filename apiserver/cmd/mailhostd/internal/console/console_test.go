@@ -15,14 +15,19 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/browsertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/console"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/mailhostdtest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// consolePages are the pages of the console that every owner can open.
-var consolePages = []string{
-	"", "/domains", "/domains/example.com", "/mailboxes", "/mailboxes/jane@example.com", "/forwarding", "/dedicated-ips", "/tokens", "/grants", "/audit-log", "/requests",
-}
+// consolePages are pages of the console that every owner can open.
+var consolePages = func() []string {
+	pages := []string{"/domains/example.com", "/mailboxes/jane@example.com"}
+	for _, s := range console.Sections {
+		pages = append(pages, s.Path)
+	}
+	return pages
+}()
 
 // visitor is a browser without pages: it keeps cookies and follows no redirects.
 type visitor struct {
@@ -59,21 +64,6 @@ func (v *visitor) signIn(token string) *http.Response {
 	return resp
 }
 
-// limited returns the id and the token of a service account with some capabilities.
-func limited(c *apitest.Client, name string, capabilities ...vocab.Capability) (id, token string) {
-	made := c.Post("/auth/service-accounts", apitest.Object{"name": name}).Want(http.StatusCreated)
-	id = made.Str("id")
-	var inherited []api.Authorization
-	c.Get("/auth/authorizations?subject_id=" + id).Want(http.StatusOK).Into(&inherited)
-	for _, capability := range capabilities {
-		c.GrantTo(vocab.SubjectServiceAccount, id, apitest.Grant{Capability: capability})
-	}
-	for _, g := range inherited {
-		c.Delete("/auth/authorizations/" + g.ID).Want(http.StatusNoContent)
-	}
-	return id, made.Str("token")
-}
-
 // inConsole reports whether a browser that follows a link stays in the console.
 func inConsole(to string) bool {
 	u, err := url.Parse(to)
@@ -96,7 +86,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	c.Post("/dedicated-ips/claim", apitest.Object{"option_id": c.Option("eu")}).Want(http.StatusCreated)
 	const target = "a-rather-long-address-that-must-break@some-department.of-the.example.org"
 	rule, link := mailhostdtest.NewRule(t, c, m, target)
-	spare, _ := limited(c, "spare", vocab.CapMailboxView)
+	spare, _ := c.LimitedAccount("spare", apitest.Grant{Capability: vocab.CapMailboxView})
 
 	b := browsertest.New(t, s.URL)
 	b.WithoutJavaScript(t)
@@ -152,7 +142,7 @@ func TestConsoleInABrowser(t *testing.T) {
 }
 
 // TestConsoleHeaders checks that no page of the console is cached, framed, scripted or
-// referred from, and that its cookie is for this server alone.
+// referred from, that its cookie is for this server alone, and that the pages show each kind of object.
 func TestConsoleHeaders(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
@@ -175,6 +165,7 @@ func TestConsoleHeaders(t *testing.T) {
 		}
 		assert.Check(t, !strings.Contains(body, "<script") && !strings.Contains(body, " style="), "%s has a script or an inline style", path)
 	}
+	s.CheckListsRead(t, "add a page with its list (sections in view.go), or a reason in place of one here", api.ListMasterPasswords.ID) // nothing but a name
 	https := newVisitor(t, mailhostdtest.Serve(t, database, "--public-url", "https://mail.example.com/behind"))
 	resp, _ := https.send(http.MethodPost, "/sign-in", url.Values{"token": {owner.Token}})
 	if cookie := resp.Cookies()[0]; !cookie.Secure || !strings.HasPrefix(cookie.Name, "__Host-") || cookie.Path != "/" || resp.Header.Get("Location") != "/behind/console" {
@@ -203,7 +194,7 @@ func TestConsoleRefusesOtherSites(t *testing.T) {
 	t.Parallel()
 	s, owner := mailhostdtest.Start(t)
 	c := s.As(t, owner)
-	id, _ := limited(c, "spare", vocab.CapMailboxView)
+	id, _ := c.LimitedAccount("spare", apitest.Grant{Capability: vocab.CapMailboxView})
 	v := newVisitor(t, s)
 	v.signIn(owner.Token)
 	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
@@ -232,7 +223,7 @@ func TestConsoleEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	database, owner := mailhostdtest.Initialize(t)
 	s, replica := mailhostdtest.Serve(t, database), mailhostdtest.Serve(t, database)
-	id, token := limited(s.As(t, owner), "reader", vocab.CapDomainView)
+	id, token := s.As(t, owner).LimitedAccount("reader", apitest.Grant{Capability: vocab.CapDomainView})
 	v := newVisitor(t, s)
 	v.signIn(token)
 	v.get("/domains", http.StatusOK)

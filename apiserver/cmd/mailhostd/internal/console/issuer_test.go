@@ -92,7 +92,7 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 	s, replica := mailhostdtest.Serve(t, database, issued(i, "--public-url", public)...), mailhostdtest.Serve(t, database, issued(i, "--public-url", public)...)
 	c := s.As(t, owner)
 	c.GrantTo("user", "jane", apitest.Grant{Capability: vocab.CapDomainView})
-	_, spare := limited(c, "spare", vocab.CapDomainView)
+	_, spare := c.LimitedAccount("spare", apitest.Grant{Capability: vocab.CapDomainView})
 
 	// What an attacker changes in a response, and in what the browser brings with it.
 	change := func(path string, pairs ...string) string {
@@ -266,7 +266,7 @@ func TestConsoleShowsWhoHoldsAGrant(t *testing.T) {
 	s, owner := mailhostdtest.Start(t, issued(i, "--public-url", public)...)
 	c := s.As(t, owner)
 	grant := c.GrantOwner("user", "mallory")
-	spare, _ := limited(c, "spare")
+	spare, _ := c.LimitedAccount("spare")
 	mallory := newVisitor(t, s)
 	mallory.get(mallory.startAtIssuer(""), http.StatusOK)
 	resp, body := mallory.send(http.MethodPost, "/tokens/"+spare+"/revoke", nil)

@@ -17,6 +17,15 @@ import (
 // TestTranscript checks what people read, and what the commands refuse.
 func TestTranscript(t *testing.T) { mailhostdtest.Transcript(t, "testdata/export.txt") }
 
+// TestExportHasEveryKind checks that an export reads a list of each kind of object.
+func TestExportHasEveryKind(t *testing.T) {
+	t.Parallel()
+	s, owner := mailhostdtest.Start(t)
+	s.As(t, owner).Domain("example.com")
+	mailhostdtest.RunJSON[any](t, mailhostdtest.HTTPEnviron(s, owner), "export", "--hcl", t.TempDir())
+	s.CheckListsRead(t, "call a function in kinds.go that writes its objects (account.go)")
+}
+
 // TestHostileNames exports from an API whose domain's name is a path.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()

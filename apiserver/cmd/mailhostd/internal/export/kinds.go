@@ -15,11 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// kinds are the kinds whose objects follow the domains, in their order.
-func (c *configuration) kinds() []func(context.Context) error {
-	return []func(context.Context) error{c.rules, c.passwords, c.serviceAccounts, c.dedicatedIPs}
-}
-
 // scope is where a rule or a master password applies.
 type scope struct {
 	file string

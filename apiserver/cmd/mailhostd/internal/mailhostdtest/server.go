@@ -18,6 +18,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/commands"
@@ -110,6 +111,17 @@ func (s *Server) ExitCode(t *testing.T) int {
 	t.Helper()
 	apitest.Receive(t, s.Ended)
 	return s.code
+}
+
+// CheckListsRead ends the server, and checks that it has received a request for each of
+// apiclient.Lists but those in but. advice says what to do for another one.
+func (s *Server) CheckListsRead(t *testing.T, advice string, but ...string) {
+	t.Helper()
+	s.End(t)
+	for _, list := range apiclient.Lists() {
+		isRead := slices.ContainsFunc(s.Log.Entries("request"), func(e apitest.Object) bool { return e["route"] == list.Method+" "+list.Path })
+		assert.Check(t, isRead != slices.Contains(but, list.ID), "%s was called: %t; %s", list.ID, isRead, advice)
+	}
 }
 
 // As returns a client with an owner's token.

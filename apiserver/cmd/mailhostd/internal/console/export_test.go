@@ -1,0 +1,4 @@
+package console
+
+// Sections are the pages that every page leads to.
+var Sections = sections()
