@@ -127,7 +127,7 @@ type accountDeleteCommand struct {
 }
 
 func (accountDeleteCommand) Help() string {
-	return "Deletes its tokens, grants, master passwords, forwarding rules and workspaces too, and can't be undone. " +
+	return "Deletes all that is in it, such as its tokens, grants, master passwords and forwarding rules, and can't be undone. " +
 		"Delete its domains and release its dedicated IPs first, with Terraform or the API; if the account is cancelled, with mailhostd call on the database. The audit log keeps its entries."
 }
 
