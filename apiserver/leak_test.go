@@ -26,15 +26,13 @@ const (
 	anotherAccount = "22222222-3333-4444-8555-666666666666"
 )
 
+var digits = regexp.MustCompile(`\d`)
+
 // hidden returns the references to the hidden half of an estate.
 func (e estate) hidden() references {
 	refs := references{"domain": {{"hidden.com", nothingCom}}, "mailbox": {{"sample@hidden.com", "sample@" + nothingCom}}}
 	for parameter, id := range e[1] {
-		none := nothing
-		if !strings.Contains(id, "-") { // a number
-			none = "999999"
-		}
-		refs[parameter] = append(refs[parameter], [2]string{id, none})
+		refs[parameter] = append(refs[parameter], [2]string{id, digits.ReplaceAllString(id, "8")}) // a UUID or a number
 	}
 	refs["resource_id"] = slices.Concat(refs["domain"][1:], refs["workspace_id"])
 	refs["subject_id"] = refs["service_account_id"]

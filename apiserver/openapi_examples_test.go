@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -124,7 +123,7 @@ func (c *exampleCalls) all() {
 	c.call(api.ExportMailboxes.Spec, apitest.Object{"domain": "example.com"})
 
 	record := c.call(api.CreateDNSRecord.Spec, apitest.Object{"domain": "example.com", "name": "mail", "type": "MX", "value": "mx.example.net", "prio": 10, "ttl": 3600})
-	id := strconv.Itoa(int(record.At("id").(float64)))
+	id := idOf(record, "id")
 	c.call(api.ListDNSRecords.Spec, nil, "domain", "example.com", "type", "MX")
 	c.call(api.GetDNSRecord.Spec, nil, "dns_record_id", id)
 	c.call(api.UpdateDNSRecord.Spec, apitest.Object{"ttl": 300}, "dns_record_id", id)
