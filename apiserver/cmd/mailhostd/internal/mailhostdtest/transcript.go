@@ -26,7 +26,7 @@ var (
 	masked      = regexp.MustCompile(`mhsa_[a-z0-9]+_\w+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b\d{12,16}\b`)
 	maskedTime  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?|\d{8}T\d{6}`)
 	maskedOther = regexp.MustCompile(`(?m)\[::\]:\d+|(localhost|127\.0\.0\.1):\d{5}\b|^clock .*|^disk .*MiB.*|\d+ bytes(; it had \d+)?|\bp=[\w+/]{43}=|\| [0-9a-f]{8}\b|[\d.,]+ ms\b|mhsa_\w+…|\.doctor-\d+|/[\w-]{43}\b|\.[0-9a-f]{16}\b|\d+ \w+ \d{4} at [\d:]+ UTC`)
-	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+`)
+	placeholder = regexp.MustCompile(`(ID|TOKEN|HOST)-\d+|ID\([^)]+\)`)
 	argument    = regexp.MustCompile(`([^\s']|'[^']*')+`)
 	columns     = regexp.MustCompile(`\S {2,}`)
 )
@@ -50,7 +50,7 @@ type transcript struct {
 // "$ export" sets the whole environment. Files are in DIR: "> NAME" begins the content of one, and
 // "$ cat" and "$ ls" show it, with the mode of a database that is not 0600. "$ GET" and "$ POST" with
 // the fields of a form, or JSON, show a page, with the session of the ones before. A comment begins
-// with "//".
+// with "//". A command names what was printed by its placeholder, or an object by ID(word).
 func Transcript(t *testing.T, path string) {
 	t.Helper()
 	t.Parallel()
@@ -190,8 +190,19 @@ func pageText(page string) string {
 }
 
 func (r *transcript) expand(text string) string {
-	text = placeholder.ReplaceAllStringFunc(text, func(name string) string { return r.real[name] })
+	text = placeholder.ReplaceAllStringFunc(text, r.value)
 	return strings.ReplaceAll(text, "DIR", r.dir)
+}
+
+// value returns what a placeholder stands for, ID(word) for the ID of the first line that has the word
+// and an ID.
+func (r *transcript) value(name string) string {
+	if word, ok := strings.CutPrefix(name, "ID("); ok {
+		word = regexp.QuoteMeta(strings.TrimSuffix(word, ")"))
+		line := regexp.MustCompile(`ID-\d+.*` + word + `|` + word + `.*?ID-\d+`).FindString(r.out.String())
+		name = regexp.MustCompile(`ID-\d+`).FindString(line)
+	}
+	return r.real[name]
 }
 
 // mask returns the placeholder for a value, and a new one for a new value.
