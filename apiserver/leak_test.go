@@ -26,11 +26,10 @@ const (
 	anotherAccount = "22222222-3333-4444-8555-666666666666"
 )
 
-var digits = regexp.MustCompile(`\d`)
-
 // hidden returns the references to the hidden half of an estate.
 func (e estate) hidden() references {
 	refs := references{"domain": {{"hidden.com", nothingCom}}, "mailbox": {{"sample@hidden.com", "sample@" + nothingCom}}}
+	digits := regexp.MustCompile(`\d`)
 	for parameter, id := range e[1] {
 		refs[parameter] = append(refs[parameter], [2]string{id, digits.ReplaceAllString(id, "8")}) // a UUID or a number
 	}
