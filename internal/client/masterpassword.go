@@ -66,7 +66,7 @@ func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMaster
 }
 
 // RenameMasterPassword changes the name of a master password.
-func (c *Client) RenameMasterPassword(ctx context.Context, id, name string) (*api.MasterPassword, error) {
-	req := &api.RenameMasterPasswordRequest{CredentialID: id, Body: api.RenameMasterPasswordBody{Name: name}}
+func (c *Client) RenameMasterPassword(ctx context.Context, id string, body api.RenameMasterPasswordBody) (*api.MasterPassword, error) {
+	req := &api.RenameMasterPasswordRequest{CredentialID: id, Body: body}
 	return update(ctx, c.MasterPasswords, api.RenameMasterPassword, req, id)
 }

@@ -259,7 +259,7 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 					before: func() error {
 						p, err := s.Client.FindMasterPassword(t.Context(), "ops", client.Scope{Domain: d.ID})
 						if err == nil {
-							_, err = s.Client.RenameMasterPassword(t.Context(), p.ID, "somebody's")
+							_, err = s.Client.RenameMasterPassword(t.Context(), p.ID, api.RenameMasterPasswordBody{Name: "somebody's"})
 						}
 						return err
 					},

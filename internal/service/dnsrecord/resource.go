@@ -130,10 +130,7 @@ func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, p
 		return &record, nil
 	}
 	if id := ExistingID(refusal); id != 0 && errors.Is(err, client.ErrReadUnsupported) {
-		return &api.DNSRecord{
-			ID: id, Name: plan.Name.ValueString(), Type: plan.Type.ValueString(), Value: plan.Value.ValueString(),
-			TTL: plan.TTL.ValueInt64(), Priority: plan.Priority.ValueInt64Pointer(),
-		}, nil
+		return &api.DNSRecord{ID: id, Name: plan.Name.ValueString()}, nil // the state has the plan's values of the rest
 	}
 	return nil, nil
 }

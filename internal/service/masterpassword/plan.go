@@ -26,7 +26,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		planCreate(ctx, config, plan, resp)
 		return
 	}
-	planSecret(ctx, req, config, plan, state, resp)
+	r.planSecret(ctx, req, config, plan, state, resp)
 	service.DropEmptyUpdate(req, resp)
 	if r.Orphans(ctx, req, resp) && plan.Name.Equal(state.Name) && plan.Domain.Equal(state.Domain) && plan.WorkspaceID.Equal(state.WorkspaceID) {
 		resp.Diagnostics.AddAttributeError(path.Root("name"), "Another secret needs another name here",
@@ -57,7 +57,7 @@ func (m model) warnShort(diags *diag.Diagnostics) {
 // planSecret plans a replacement if the secret changes, because the API has no operation
 // that changes it. Otherwise the state records the configuration of the secret. The
 // package comment has the table.
-func planSecret(ctx context.Context, req resource.ModifyPlanRequest, config, plan, state model, resp *resource.ModifyPlanResponse) {
+func (r *Resource) planSecret(ctx context.Context, req resource.ModifyPlanRequest, config, plan, state model, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(config.checkVersion(state.secret)...)
 	stage := service.GetPrivate[importStage](ctx, req.Private, importStageKey)
 	if resp.Diagnostics.HasError() {
@@ -85,8 +85,8 @@ func planSecret(ctx context.Context, req resource.ModifyPlanRequest, config, pla
 		resp.RequiresReplace.Append(changed...)
 		return
 	}
-	if plan.Name.Equal(state.Name) {
-		plan.UpdatedAt = state.UpdatedAt // nothing is sent
+	if len(r.ChangedArguments(ctx, state, plan)) == 0 {
+		plan.UpdatedAt = state.UpdatedAt // see Update
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }

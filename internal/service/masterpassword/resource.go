@@ -71,12 +71,13 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 	return nil
 }
 
-// Update changes the name, which is all that the API can change.
+// Update sends nothing if only what the API does not know has changed, such as where the secret is set.
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	if name := service.Changed(plan.Name, state.Name); name != nil {
-		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), *name)
+	if len(r.ChangedArguments(ctx, state, plan)) > 0 {
+		body := api.RenameMasterPasswordBody{Name: plan.Name.ValueString()}
+		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), body)
 		if err != nil {
-			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), *name), service.Fields{})
+			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), body.Name), service.Fields{})
 			return
 		}
 		r.SetModel(ctx, c.Domains.Get, &plan, p)
