@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -58,9 +60,6 @@ type Definition[T any, M fmt.Stringer] struct {
 	DeleteConflict string
 	// Orphaned describes the consequence of an object that the API can't delete.
 	Orphaned func(context.Context, *client.Client, M) string
-	// Unreadable means that an API which can't delete an object can't read it either,
-	// so that it can't be imported again.
-	Unreadable bool
 
 	Single  Single[T]
 	Listing Listing[T, M]
@@ -227,6 +226,14 @@ func (d *Definition[T, M]) flatten(m *M, v *T) {
 func (d *Definition[T, M]) model(ctx context.Context, domains DomainReader, v *T) (m M) {
 	d.SetModel(ctx, domains, &m, v)
 	return m
+}
+
+// isUnreadable reports whether an API that can't delete an object can't read it either, because no
+// published operation does.
+func (d *Definition[T, M]) isUnreadable() bool {
+	return !slices.ContainsFunc(api.Specs(), func(s api.Spec) bool {
+		return s.Kind == d.DeleteOperation.Kind && s.Method == http.MethodGet && !s.Lifecycle()
+	})
 }
 
 // findID returns the id of the object with an import key.

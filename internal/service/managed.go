@@ -29,7 +29,7 @@ type Managed[T any, M fmt.Stringer] interface {
 	ModifyPlan(ctx context.Context, plan, state M, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
 	Create(ctx context.Context, c *client.Client, plan M, req resource.CreateRequest, resp *resource.CreateResponse)
 	// Read sets the state from the API. An object that is not found is dropped from the state, and
-	// one that is [Definition.Unreadable] stays as it is.
+	// one that the API can't read stays as it is.
 	Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, resp *resource.ReadResponse) error
 	Update(ctx context.Context, c *client.Client, plan, state M, req resource.UpdateRequest, resp *resource.UpdateResponse)
 	// Delete deletes the object. If the API can't, there is a warning.
@@ -195,7 +195,7 @@ func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	case client.IsNotFound(err):
 		resp.State.RemoveResource(ctx)
-	case m.Unreadable && errors.Is(err, client.ErrReadUnsupported):
+	case m.isUnreadable() && errors.Is(err, client.ErrReadUnsupported):
 	default:
 		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
 	}

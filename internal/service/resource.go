@@ -304,7 +304,7 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 // warnOrphan warns that the API can't delete an object, in the plan of its destroy and in the apply.
 func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw tftypes.Value, state M, diags *diag.Diagnostics) {
 	next := "; to manage it again, import it."
-	if r.Unreadable {
+	if r.isUnreadable() {
 		next = ". It can't be imported again, because this API can't read it either."
 	}
 	diags.AddWarning(fmt.Sprintf("The %s will still exist", state), paragraphs(

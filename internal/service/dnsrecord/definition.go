@@ -76,7 +76,6 @@ var Definition = &service.Definition[located, model]{
 	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."
 	},
-	Unreadable: true,
 	Single: service.Single[located]{
 		Description: "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. " +
 			"It also finds the records that every domain comes with, such as the DKIM record.",

@@ -3,6 +3,7 @@ package serviceaccount
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -27,7 +28,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 	r.refuseOwn(ctx, resp, state)
 	if !r.Orphans(ctx, req, resp) && !resp.Diagnostics.HasError() {
-		warnRevoked(req, resp, plan, state)
+		r.warnRevoked(resp, state)
 	}
 	isForgotten := plan.Permissions.IsNull() && state.imported() // see removed
 	if !resp.Plan.Raw.IsNull() && (req.State.Raw.IsNull() || !plan.Permissions.Equal(state.Permissions) && !isForgotten) {
@@ -64,15 +65,15 @@ func (r *Resource) warnSameName(ctx context.Context, plan model, diags *diag.Dia
 	}
 }
 
-// warnRevoked warns in a plan that destroys the service account, or replaces it because of
-// another name: a rotation is meant to end a token.
-func warnRevoked(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, plan, state model) {
+// warnRevoked warns in a plan that destroys the service account, or replaces it because of an
+// argument of ReplacedBy. The other reasons are rotations, which are meant to end a token.
+func (r *Resource) warnRevoked(resp *resource.ModifyPlanResponse, state model) {
 	does := "replaces"
 	switch {
-	case req.State.Raw.IsNull(), !resp.Plan.Raw.IsNull() && plan.Name.Equal(state.Name):
-		return
 	case resp.Plan.Raw.IsNull():
 		does = "revokes"
+	case !slices.ContainsFunc(resp.RequiresReplace, func(at path.Path) bool { return slices.Contains(r.ReplacedBy, at.String()) }):
+		return
 	}
 	resp.Diagnostics.AddWarning("The plan "+does+" the "+state.String(),
 		fmt.Sprintf("Its token, which ends in %s, stops working with the apply. Give those who use it another one before.", state.TokenLast4.ValueString()))
