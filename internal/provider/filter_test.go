@@ -79,7 +79,7 @@ func eachFilter(t *testing.T, s *acctest.Server, p *acctest.Protocol, do func(fi
 		}
 		lists++
 		path := strings.ReplaceAll(spec.Path, "{account_id}", s.AccountID)
-		for of, list := range listers(t, p, all, "mailhost_"+pluralOf(spec.ID)) {
+		for of, list := range listers(t, p, all, pluralOf(spec)) {
 			expectFilters(t, of, list.schema, values)
 			for name, value := range values {
 				use := func() []*tfprotov6.Diagnostic { return list.by(map[string]any{name: value}) }
@@ -132,7 +132,7 @@ func listers(t *testing.T, p *acctest.Protocol, all *tfprotov6.GetProviderSchema
 		return diags
 	}}}
 	for name, s := range all.ListResourceSchemas {
-		if plural == name+"s" || plural == name+"es" {
+		if plural == pluralName(name) {
 			found["list."+name] = lister{s, func(config map[string]any) []*tfprotov6.Diagnostic {
 				_, diags := p.List(name, config, 10)
 				return diags
@@ -181,11 +181,13 @@ func filtersOf(s *acctest.Server, request reflect.Type) map[string]any {
 }
 
 // pluralOf returns the name of the data source for an operation that lists.
-func pluralOf(operation string) string {
-	if operation == api.ListForwarding.ID {
-		return "forwardings" // the operation has no plural
+func pluralOf(list api.Spec) string {
+	for typeName := range definitions() {
+		if slices.ContainsFunc(operations(typeName), func(s api.Spec) bool { return s.ID == list.ID }) {
+			return pluralName(typeName)
+		}
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(operation, "list-"), "-", "_")
+	return "mailhost_" + strings.ReplaceAll(strings.TrimPrefix(list.ID, "list-"), "-", "_")
 }
 
 // expectFilters fails unless a schema has exactly the contract's filters.

@@ -2,11 +2,9 @@ package provider_test
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
@@ -58,35 +56,29 @@ func TestPlanKnowsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	d := s.Domain(t, "example.com")
-	ofAccount := map[string]any{"scope_type": vocab.ScopeAccount, "scope_id": s.AccountID}
-	want := map[string]map[string]any{
-		"mailhost_dns_record":      {"is_system_managed": false, "fqdn": "www.example.com", "domain_name": "example.com"},
-		"mailhost_dns_zone":        {"id": d.ID, "domain_id": d.ID, "domain_name": "example.com"},
-		"mailhost_forwarding":      ofAccount,
-		"mailhost_mailbox":         {"primary_email": "jane@example.com", "domain_name": "example.com"},
-		"mailhost_mailbox_set":     {"addresses": map[string]any{"jack": "jack@example.com"}, "domain_name": "example.com"},
-		"mailhost_master_password": ofAccount,
-		"mailhost_service_account": {"account_id": s.AccountID},
-	}
-	configs := everyCreate(t, s)
-	for name, known := range want {
-		p := s.Protocol(t, "")
-		for _, in := range []map[string]any{nil, {"domain": d.ID}, {"workspace_id": s.WorkspaceID}} {
-			config := maps.Clone(configs[name])
-			known := known
-			switch {
-			case in == nil:
-			case known["scope_id"] != nil && in["domain"] != nil:
-				known = map[string]any{"scope_type": vocab.ScopeDomain, "scope_id": d.ID}
-			case known["scope_id"] != nil:
-				known = map[string]any{"scope_type": vocab.ScopeWorkspace, "scope_id": s.WorkspaceID}
-			default:
-				continue
+	for name, k := range withSet(s) {
+		known := merged(values{}, k.known)
+		if hasAttribute(t, name, "domain_name") {
+			known["domain_name"] = "example.com"
+		}
+		if hasAttribute(t, name, "account_id") {
+			known["account_id"] = s.AccountID
+		}
+		plans := []struct{ config, known values }{{k.config, known}}
+		if hasAttribute(t, name, "scope_id") {
+			plans = []struct{ config, known values }{
+				{k.config, with(known, "scope_type", vocab.ScopeAccount, "scope_id", s.AccountID)},
+				{with(k.config, "domain", d.ID), with(known, "scope_type", vocab.ScopeDomain, "scope_id", d.ID)},
+				{with(k.config, "workspace_id", s.WorkspaceID), with(known, "scope_type", vocab.ScopeWorkspace, "scope_id", s.WorkspaceID)},
 			}
-			maps.Copy(config, in)
-			plan, diags := p.Walk().Plan(name, config, nil)
+		}
+		isKnown := definitions()[name].FieldByName("Known")
+		assert.Check(t, isKnown.IsNil() || len(plans[0].known) > 0, "%s in kinds has no known, but its definition has Known", name)
+		for _, c := range plans {
+			p := s.Protocol(t, "")
+			plan, diags := p.Plan(name, c.config, nil)
 			p.NoErrors(diags)
-			assert.Check(t, is.Equal(difference(known, plain(t, plan.State)), ""), "%s %v (-want +got)", name, in)
+			assert.Check(t, is.Equal(difference(c.known, plain(t, plan.State)), ""), "%s %v (-want +got): is a value missing in Known of its definition?", name, c.config)
 		}
 	}
 }
@@ -158,21 +150,13 @@ func TestMistakesInWords(t *testing.T) {
 }
 
 // inDomain has a configuration of each resource that refers to a domain.
-func inDomain(t *testing.T, accountID, domain string) map[string]map[string]any {
+func inDomain(t *testing.T, s *acctest.Server, domain string) map[string]values {
 	t.Helper()
-	all := map[string]map[string]any{
-		"mailhost_mailbox_set": {"mailboxes": map[string]any{"john": map[string]any{"first_name": "John", "last_name": "Doe"}}},
-	}
-	for typeName, k := range kinds(accountID) {
-		all[typeName] = k.config
-	}
-	for typeName, s := range schemas(t).ResourceSchemas {
-		if !slices.ContainsFunc(s.Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool { return a.Name == "domain" }) {
-			delete(all, typeName)
+	all := map[string]values{}
+	for typeName, k := range withSet(s) {
+		if hasAttribute(t, typeName, "domain") {
+			all[typeName] = with(k.config, "domain", domain)
 		}
-	}
-	for _, config := range all {
-		config["domain"] = domain
 	}
 	return all
 }
@@ -185,7 +169,7 @@ func TestMissingDomain(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "other.org")
 		s.Domain(t, "example.com")
-		for typeName, config := range inDomain(t, s.AccountID, "exmaple.com") {
+		for typeName, config := range inDomain(t, s, "exmaple.com") {
 			p := s.Protocol(t, "")
 			_, diags := p.Plan(typeName, config, nil)
 			p.NoErrors(diags)
@@ -214,15 +198,15 @@ func TestMissingDomain(t *testing.T) {
 func TestMissingDomainOfThePlan(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	config := kinds(s.AccountID)["mailhost_domain"].config
+	config := kinds(s)["mailhost_domain"].config
 	p := s.Protocol(t, "").Together()
 	_, diags := p.Plan("mailhost_domain", config, nil)
 	p.NoErrors(diags)
-	for typeName, config := range inDomain(t, s.AccountID, "acme.com") {
+	for typeName, config := range inDomain(t, s, "acme.com") {
 		_, diags := p.Plan(typeName, config, nil)
 		expectNone(t, typeName+" in a planned domain", acctest.Render(diags))
 	}
-	mailbox := inDomain(t, s.AccountID, "acne.com")["mailhost_mailbox"]
+	mailbox := inDomain(t, s, "acne.com")["mailhost_mailbox"]
 	_, diags = p.Plan("mailhost_mailbox", mailbox, nil)
 	acctest.Expect(t, diags, missingDomain+"acne.com", "Did you mean acme.com? ")
 

@@ -1,62 +1,91 @@
 package provider_test
 
 import (
+	"context"
 	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/provider"
 )
 
-// kind has configurations of a kind of object.
+// kind has configurations of a kind of object. What follows from its definition is not here, see
+// definitions.
 type kind struct {
 	config values
-	// again is the same object at a second address.
+	// again is the same object in another spelling, if the kind has natural keys.
 	again values
+	// change changes the object in place; nil if the API can't.
+	change values
 	// replacing changes the configuration into a replacement; nil if no change does.
 	replacing values
+	// known has what the plan of the create knows, beside what TestPlanKnowsWhatIsKnown expects of
+	// every kind.
+	known values
+	// conflict is what an apply says of an object that was created after its plan, if the kind has
+	// on_existing.
+	conflict string
 	// remains is said of an object that the API can't delete.
 	remains []string
 }
 
-// kinds has every resource except the set of mailboxes. The domains example.com and example.org
-// exist.
-func kinds(accountID string) map[string]kind {
+// kinds has every resource except the set of mailboxes, and without those that an API with the
+// published operations alone can't create. The domains example.com and example.org exist.
+func kinds(s *acctest.Server) map[string]kind {
 	contact := values{
 		"first_name": "Zoë", "last_name": "Doe", "organization": "Example", "email": "zoe@example.org", "phone": "+4930123456",
 		"address_1": "Weg 1", "zip": "10115", "city": "Berlin", "state": "BE", "country": "DE",
 	}
-	option := func(name string) string { return api.DerivedID(accountID, "dedicated-ip-option:"+name) }
+	option := func(name string) string { return api.DerivedID(s.AccountID, "dedicated-ip-option:"+name) }
 	web := values{"web A": values{"values": []string{"192.0.2.1"}}}
 	all := map[string]kind{
 		"mailhost_domain": {
-			config: values{"name": "acme.com", "contact_info": contact}, again: values{"name": "ACME.com."},
+			config: values{"name": "acme.com", "contact_info": contact}, again: values{"name": "ACME.com."}, change: values{"auto_renew": true},
+			conflict:  "The domain acme.com exists already",
 			replacing: values{"name": "example.org", "on_existing": "adopt"}, remains: []string{"answering DNS queries until its registration ends"},
 		},
 		"mailhost_mailbox": {
-			config: values{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, again: values{"first_name": "Joan"},
+			config: values{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"},
+			again:  values{"domain": "EXAMPLE.com", "local_part": "Jane"}, change: values{"first_name": "Joan"},
+			known: values{"primary_email": "jane@example.com"}, conflict: "The mailbox exists. ",
 			replacing: values{"local_part": "john"}, remains: []string{"The mailbox jane@example.com", "still paid for"},
 		},
 		"mailhost_dns_record": {
-			config: values{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}, again: values{"ttl": 600},
+			config: values{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"},
+			again:  values{"name": "WWW"}, change: values{"ttl": 600},
+			known: values{"is_system_managed": false, "fqdn": "www.example.com"}, conflict: "exists already with the id ",
 			replacing: values{"name": "web"}, remains: []string{"The A record www of example.com", "192.0.2.1", "can't be imported"},
 		},
 		"mailhost_dns_zone": {
-			config: values{"domain": "example.com", "records": web, "ignore": []string{"www"}}, again: values{"domain": "EXAMPLE.com."}, replacing: values{"domain": "example.org"},
+			config: values{"domain": "example.com", "records": web, "ignore": []string{"www"}}, again: values{"domain": "EXAMPLE.com."},
+			change: values{"records": values{"web A": values{"values": []string{"192.0.2.2"}}}}, known: values{"id": isSet, "domain_id": isSet}, replacing: values{"domain": "example.org"},
 		},
-		"mailhost_forwarding": {config: values{"target_email": "jane@example.org"}, again: values{"target_email": "joan@example.org"}, replacing: values{"domain": "example.com"}},
+		"mailhost_forwarding": {
+			config: values{"target_email": "jane@example.org"}, again: values{"target_email": "Jane@EXAMPLE.org"}, change: values{"target_email": "joan@example.org"},
+			conflict: "A scope has one rule for a target", replacing: values{"domain": "example.com"},
+		},
 		"mailhost_master_password": {
-			config: values{"name": "Backup", "generate": true}, again: values{"name": "Migration"}, replacing: values{"domain": "example.com"},
+			config: values{"name": "Backup", "generate": true}, change: values{"name": "Migration"}, replacing: values{"domain": "example.com"},
 			remains: []string{"The master password \"Backup\"", "STILL WORKS", "another name"},
 		},
-		"mailhost_service_account": {config: values{"name": "ci"}, again: values{"name": "cd"}, replacing: values{"name": "cd"}},
+		"mailhost_service_account": {config: values{"name": "ci"}, replacing: values{"name": "cd"}},
 		"mailhost_dedicated_ip": {
-			config: values{"option_id": option("eu")}, again: values{"timeouts": values{"create": "5m"}}, replacing: values{"option_id": option("us")}, remains: []string{"still paid for"},
+			config: values{"option_id": option("eu")}, replacing: values{"option_id": option("us")}, remains: []string{"still paid for"},
 		},
 	}
 	for name, k := range all {
+		if s.PublishedOnly && !publishes(name, api.Spec.Keyed) {
+			delete(all, name)
+			continue
+		}
 		k.again = merged(k.config, k.again)
 		if k.replacing != nil {
 			k.replacing = merged(k.config, k.replacing)
@@ -66,15 +95,57 @@ func kinds(accountID string) map[string]kind {
 	return all
 }
 
+// definitions has the [service.Definition] of each resource, by its name.
+var definitions = sync.OnceValue(func() map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	for _, newResource := range provider.New("test")().Resources(context.Background()) {
+		d := reflect.ValueOf(newResource()).Elem().FieldByName("Definition").Elem()
+		all["mailhost_"+d.FieldByName("Name").String()] = d
+	}
+	return all
+})
+
+// hasKey reports whether the account has one object for each natural key.
+func hasKey(typeName string) bool { return !definitions()[typeName].FieldByName("NaturalKeys").IsNil() }
+
+// isValuable reports whether an object holds mail or money.
+func isValuable(typeName string) bool {
+	return definitions()[typeName].FieldByName("IsValuable").Bool()
+}
+
+// operations returns the operations of the kind of a resource: none for a zone and a set, whose
+// objects are of another kind.
+func operations(typeName string) []api.Spec {
+	kind := definitions()[typeName].FieldByName("DeleteOperation").Interface().(api.Spec).Kind
+	return slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Kind != kind })
+}
+
+// publishes reports whether one of the kind's published operations matches.
+func publishes(typeName string, match func(api.Spec) bool) bool {
+	all := operations(typeName)
+	return len(all) == 0 || slices.ContainsFunc(all, func(s api.Spec) bool { return !s.Lifecycle() && match(s) })
+}
+
+func reads(s api.Spec) bool { return s.Method == http.MethodGet }
+
+// hasAttribute reports whether the schema of a resource has an attribute.
+func hasAttribute(t *testing.T, typeName, name string) bool {
+	t.Helper()
+	return slices.ContainsFunc(schemas(t).ResourceSchemas[typeName].Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool { return a.Name == name })
+}
+
 // TestEveryKindIsTested checks that the tables of this package have every resource. Zones and sets
 // have lives and lookups in packages of their own.
 func TestEveryKindIsTested(t *testing.T) {
 	t.Parallel()
-	have := kinds(noID)
+	have := kinds(&acctest.Server{AccountID: noID})
 	for name := range schemas(t).ResourceSchemas {
 		isSet, isZone := name == "mailhost_mailbox_set", name == "mailhost_dns_zone"
-		_, ok := have[name]
+		k, ok := have[name]
 		assert.Check(t, ok || isSet, "add %s to kinds, with its configurations", name)
+		isUpdated := slices.ContainsFunc(operations(name), func(s api.Spec) bool { return s.Method == http.MethodPatch })
+		assert.Check(t, k.change != nil || !isUpdated, "%s in kinds has no change, but the API can change such an object", name)
+		assert.Check(t, k.conflict != "" || isSet || !hasAttribute(t, name, "on_existing"), "%s in kinds has no conflict, but the resource has on_existing", name)
 		if everyLife[name] == nil && !isSet && !isZone {
 			t.Errorf("add %s to everyLife, with updates, replacements and imports", name)
 		}
@@ -100,16 +171,25 @@ func everyKind(t *testing.T, s *acctest.Server) map[string]kind {
 	t.Helper()
 	s.Domain(t, "example.com")
 	s.Domain(t, "example.org")
-	return kinds(s.AccountID)
+	return kinds(s)
+}
+
+// withSet is like kinds, with the set of mailboxes, of which only the create is tested.
+func withSet(s *acctest.Server) map[string]kind {
+	all := kinds(s)
+	all["mailhost_mailbox_set"] = kind{
+		config: values{"domain": "example.com", "mailboxes": values{"jack": values{"first_name": "Jack", "last_name": "Doe"}}},
+		known:  values{"addresses": values{"jack": "jack@example.com"}},
+	}
+	return all
 }
 
 // everyCreate returns a configuration of each resource.
 func everyCreate(t *testing.T, s *acctest.Server) map[string]values {
 	t.Helper()
-	all := map[string]values{
-		"mailhost_mailbox_set": {"domain": "example.com", "mailboxes": values{"jack": values{"first_name": "Jack", "last_name": "Doe"}}},
-	}
-	for name, k := range everyKind(t, s) {
+	everyKind(t, s)
+	all := map[string]values{}
+	for name, k := range withSet(s) {
 		all[name] = k.config
 	}
 	return all

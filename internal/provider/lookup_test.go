@@ -85,8 +85,7 @@ func stock(t *testing.T, s *acctest.Server) {
 	assert.NilError(t, err)
 }
 
-// everyLookup creates objects of each kind, and returns their lookups. Those of the kinds in
-// onlyFull fail with an API that has the published operations only.
+// everyLookup creates objects of each kind, and returns their lookups.
 var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 	"mailhost_domain": func(t *testing.T, s *acctest.Server) lookups {
 		stock(t, s)
@@ -305,9 +304,6 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 	},
 }
 
-// onlyFull are the kinds that the published operations can't look up.
-var onlyFull = []string{"mailhost_dns_record", "mailhost_service_account"}
-
 // scopedLookups are the lookups of a natural key in a domain and in the workspace.
 func scopedLookups(s *acctest.Server, d *api.Domain, key, name, ofDomain, ofWorkspace string, want values) lookups {
 	want = with(want, "scope_id", d.ID, "scope_type", vocab.ScopeDomain, "workspace_id", nil)
@@ -338,7 +334,7 @@ func TestLookups(t *testing.T) {
 			acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 				l := setUp(t, s)
 				p := s.Protocol(t, "")
-				if s.PublishedOnly && slices.Contains(onlyFull, typeName) {
+				if s.PublishedOnly && !publishes(typeName, reads) {
 					_, single := p.ReadData(typeName, l.single[0].config)
 					acctest.Expect(t, single, "ERROR: Can't find the "+l.noun, "This API has no operation for it", "published operations only")
 					_, all := p.ReadData(plural, nil)
@@ -456,11 +452,9 @@ func commonRefusals(l lookups) []refusal {
 	}
 }
 
+// pluralName returns the name of the data source that lists the objects of a resource.
 func pluralName(typeName string) string {
-	if typeName == "mailhost_mailbox" {
-		return "mailhost_mailboxes"
-	}
-	return typeName + "s"
+	return "mailhost_" + definitions()[typeName].FieldByName("Names").String()
 }
 
 // with returns a copy with other values, given as names and values.

@@ -1,50 +1,34 @@
 package provider_test
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"gotest.tools/v3/assert"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/dedicatedip"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/domain"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/forwarding"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/mailbox"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/masterpassword"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/serviceaccount"
 )
 
 // TestModels checks that every field of a response is in the model of its resource.
 func TestModels(t *testing.T) {
-	testModel(t, dedicatedip.Definition)
-	testModel(t, dnsrecord.Definition)
-	testModel(t, domain.Definition)
-	testModel(t, forwarding.Definition)
-	testModel(t, mailbox.Definition)
-	testModel(t, masterpassword.Definition)
-	testModel(t, serviceaccount.Definition)
-}
-
-func testModel[T any, M fmt.Stringer](t *testing.T, d *service.Definition[T, M]) {
-	var response T
-	fill(reflect.ValueOf(&response).Elem())
-	var m M
-	d.SetModel(t.Context(), nil, &m, &response)
-	have := map[string]bool{}
-	model := reflect.ValueOf(m)
-	for _, f := range reflect.VisibleFields(model.Type()) {
-		if name := f.Tag.Get("tfsdk"); name != "" {
-			have[name] = !model.FieldByIndex(f.Index).Interface().(attr.Value).IsNull()
+	for typeName, d := range definitions() {
+		if len(operations(typeName)) == 0 {
+			continue
 		}
-	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			assert.Check(t, have[name], "%s: %s of a response is not in the model", d.Name, name)
+		setModel := d.Addr().MethodByName("SetModel")
+		domains, model, response := reflect.Zero(setModel.Type().In(1)), reflect.New(setModel.Type().In(2).Elem()), reflect.New(setModel.Type().In(3).Elem())
+		fill(response.Elem())
+		setModel.Call([]reflect.Value{reflect.ValueOf(t.Context()), domains, model, response})
+		have := map[string]bool{}
+		for _, f := range reflect.VisibleFields(model.Elem().Type()) {
+			if name := f.Tag.Get("tfsdk"); name != "" {
+				have[name] = !model.Elem().FieldByIndex(f.Index).Interface().(attr.Value).IsNull()
+			}
+		}
+		for _, f := range reflect.VisibleFields(response.Elem().Type()) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+				assert.Check(t, have[name], "%s: %s of a response is not in the model", typeName, name)
+			}
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestTerraformTest(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	for typeName, k := range kinds(s.AccountID) {
+	for typeName, k := range kinds(s) {
 		p := s.Protocol(t, "").TestFile()
 		for range 2 {
 			for _, c := range []values{k.config, k.again} {
@@ -41,19 +41,13 @@ func TestTerraformTest(t *testing.T) {
 	}
 }
 
-// isValuable has the resources whose objects hold mail or money. A set has its own tests.
-var isValuable = map[string]bool{"mailhost_domain": true, "mailhost_mailbox": true, "mailhost_dns_zone": true}
-
-// hasKey has the resources of which the account has one for each natural key.
-var hasKey = map[string]bool{"mailhost_domain": true, "mailhost_mailbox": true, "mailhost_dns_zone": true, "mailhost_dns_record": true, "mailhost_forwarding": true}
-
 // TestOneObjectForEachResource goes through the plans that would create, destroy or replace an
 // object that another resource has, or the resource itself, in both orders of core's calls.
 func TestOneObjectForEachResource(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	for typeName, k := range kinds(s.AccountID) {
+	for typeName, k := range kinds(s) {
 		p := s.Protocol(t, "")
 		o, diags := p.Apply(t.Context(), typeName, k.config, nil)
 		p.NoErrors(diags)
@@ -87,7 +81,7 @@ func TestOneObjectForEachResource(t *testing.T) {
 				all = append(all, call()...)
 			}
 			switch refused := acctest.Errors(all) > 0; {
-			case c.isForValuables && !isValuable[typeName], strings.HasPrefix(name, "renamed") && !hasKey[typeName]:
+			case c.isForValuables && !isValuable(typeName), strings.HasPrefix(name, "renamed") && !hasKey(typeName):
 				// That a record or a rule exists is another error, for the create before its refresh.
 				if text := acctest.Render(all); strings.Contains(text, "in the state already") || strings.Contains(text, "Two resources have") || strings.HasPrefix(name, "-replace") && refused {
 					t.Errorf("%s, %s: %s", typeName, name, text)
@@ -129,13 +123,12 @@ func TestCreatedTwice(t *testing.T) {
 	untyped := config{"domain": "example.com", "name": "web", "type": acctest.Unknown, "value": "192.0.2.1"}
 	rule := config{"domain": "example.com", "target_email": "Jane@example.org"}
 	zone := config{"domain": "example.com", "records": config{"www A": config{"values": []string{"192.0.2.9"}}}}
-	for _, c := range []struct {
+	type creates struct {
 		types   [2]string
 		configs [2]config
 		refused bool
-	}{
-		{[2]string{"mailhost_domain", "mailhost_domain"}, [2]config{kinds(s.AccountID)["mailhost_domain"].config, kinds(s.AccountID)["mailhost_domain"].again}, true},
-		{[2]string{"mailhost_mailbox", "mailhost_mailbox"}, [2]config{mailbox, mailbox}, true},
+	}
+	cases := []creates{
 		{[2]string{"mailhost_mailbox", "mailhost_mailbox_set"}, [2]config{mailbox, set("Jane")}, true},
 		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("JANE")}, true},
 		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("joan")}, false},
@@ -144,10 +137,13 @@ func TestCreatedTwice(t *testing.T) {
 		{[2]string{"mailhost_dns_record", "mailhost_dns_record"}, [2]config{untyped, untyped}, false},
 		{[2]string{"mailhost_dns_record", "mailhost_dns_zone"}, [2]config{unnamed, zone}, false},
 		{[2]string{"mailhost_dns_record", "mailhost_dns_zone"}, [2]config{{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}, zone}, true},
-		{[2]string{"mailhost_forwarding", "mailhost_forwarding"}, [2]config{rule, {"domain": "Example.com", "target_email": "jane@EXAMPLE.org"}}, true},
 		{[2]string{"mailhost_forwarding", "mailhost_forwarding"}, [2]config{rule, {"target_email": "jane@example.org"}}, false},
 		{[2]string{"mailhost_dns_zone", "mailhost_dns_zone"}, [2]config{zone, {"domain": d.ID, "records": config{}}}, true},
-	} {
+	}
+	for typeName, k := range kinds(s) {
+		cases = append(cases, creates{[2]string{typeName, typeName}, [2]config{k.config, k.again}, hasKey(typeName)})
+	}
+	for _, c := range cases {
 		for _, order := range [][2]int{{0, 1}, {1, 0}} {
 			p := s.Protocol(t, "").Together()
 			var all []*tfprotov6.Diagnostic
@@ -161,12 +157,6 @@ func TestCreatedTwice(t *testing.T) {
 	}
 }
 
-// conflictOf has what an apply says of an object that was created after its plan.
-var conflictOf = map[string]string{
-	"mailhost_domain": "The domain acme.com exists already", "mailhost_mailbox": "The mailbox exists. ",
-	"mailhost_dns_record": "exists already with the id ", "mailhost_forwarding": "A scope has one rule for a target",
-}
-
 // TestOnExisting creates what exists: refused by default, in the plan or in the apply if it was
 // created after the plan, with an import block; adopted if the configuration says so, with an empty
 // plan after it.
@@ -174,8 +164,8 @@ func TestOnExisting(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "example.com")
-		for typeName, k := range kinds(s.AccountID) {
-			if conflictOf[typeName] == "" {
+		for typeName, k := range kinds(s) {
+			if k.conflict == "" {
 				continue
 			}
 			p := s.Protocol(t, "")
@@ -184,7 +174,7 @@ func TestOnExisting(t *testing.T) {
 			o, diags := s.Protocol(t, "").Apply(t.Context(), typeName, k.config, nil)
 			p.NoErrors(diags)
 			none, diags := p.Walk().ApplyPlan(t.Context(), typeName, k.config, nil, early)
-			if acctest.Expect(t, diags, "ERROR", conflictOf[typeName]); !none.Gone() || !strings.Contains(acctest.Render(diags), o.Text("id")) && !strings.Contains(acctest.Render(diags), "import {") {
+			if acctest.Expect(t, diags, "ERROR", k.conflict); !none.Gone() || !strings.Contains(acctest.Render(diags), o.Text("id")) && !strings.Contains(acctest.Render(diags), "import {") {
 				t.Errorf("%s: the apply leaves %s: %s", typeName, none.State, acctest.Render(diags))
 			}
 			if typeName == "mailhost_dns_record" && !s.PublishedOnly {
@@ -217,7 +207,7 @@ func TestOnExisting(t *testing.T) {
 			_, diags = p.Read(typeName, refreshed)
 			p.NoErrors(diags)
 			_, diags = p.Plan(typeName, adopting, nil)
-			if isValuable[typeName] {
+			if isValuable(typeName) {
 				acctest.Expect(t, diags, "ERROR", "is in the state already", "moved block")
 			}
 		}
@@ -230,7 +220,7 @@ func TestDeleteOfAcquired(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	s.Domain(t, "example.com")
-	for typeName, k := range kinds(s.AccountID) {
+	for typeName, k := range kinds(s) {
 		p := s.Protocol(t, "").Together()
 		plan, diags := p.Plan(typeName, k.config, nil)
 		p.NoErrors(diags)
@@ -257,7 +247,7 @@ func TestLeftOver(t *testing.T) {
 		"mailhost_service_account": "An active service account \"ci\" exists that the state may not have",
 		"mailhost_dedicated_ip":    "which the state may not have",
 	} {
-		config := kinds(s.AccountID)[typeName].config
+		config := kinds(s)[typeName].config
 		p := s.Protocol(t, "")
 		_, diags := p.Walk().Plan(typeName, config, nil)
 		assert.Check(t, !strings.Contains(acctest.Render(diags), "the state may not have"), "%s: there is none: %s", typeName, acctest.Render(diags))
@@ -317,7 +307,7 @@ func TestImpossibleChange(t *testing.T) {
 			want           []string
 		}{
 			"mailhost_dns_record": {
-				kinds(s.AccountID)["mailhost_dns_record"].config, values{"value": "192.0.2.2"},
+				kinds(s)["mailhost_dns_record"].config, values{"value": "192.0.2.2"},
 				[]string{"WARNING: The A record www of example.com can't be changed in place", "the apply will fail"},
 			},
 			"mailhost_forwarding": {
