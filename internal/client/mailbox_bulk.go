@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -193,7 +194,8 @@ func localPartKey(localPart string) string { return strings.ToLower(localPart) }
 // error of CreateMailbox.
 func itemError(domain string, item api.NewMailboxItem, failed api.FailedMailboxItem, requestID string) *Error {
 	p := Problem{Msg: transport.Clean(failed.Message), Type: failed.Code}
-	for _, field := range []string{"local_part", "first_name", "last_name"} {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewMailboxItem]()) {
+		field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if msg, ok := strings.CutPrefix(p.Msg, field+": "); ok {
 			p.Loc, p.Msg = []string{"body", field}, msg
 		}

@@ -2,6 +2,7 @@ package dnszone
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -293,7 +294,7 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 	if config.IsNull() || config.IsUnknown() {
 		return config
 	}
-	if !state.IsNull() && isSame(configured, prior) {
+	if !state.IsNull() && isSame(config, configured, prior) {
 		return state
 	}
 	priorElements, elements := state.Elements(), make(map[string]attr.Value, len(configured))
@@ -325,8 +326,9 @@ func withoutTTL(e entry) map[record]bool {
 	return all
 }
 
-// isSame reports whether entries without unknown values mean the same.
-func isSame(configured, prior []entry) bool {
-	isUnknown := func(e entry) bool { return !e.isKnown || e.ttl.IsUnknown() }
-	return !slices.ContainsFunc(configured, isUnknown) && maps.Equal(contents(configured), contents(prior))
+// isSame reports whether the entries of a map without unknown values mean the same as others.
+func isSame(config types.Map, configured, prior []entry) bool {
+	raw, err := config.ToTerraformValue(context.Background())
+	isMissing := func(e entry) bool { return e.isMissing }
+	return err == nil && raw.IsFullyKnown() && !slices.ContainsFunc(configured, isMissing) && maps.Equal(contents(configured), contents(prior))
 }

@@ -113,15 +113,26 @@ type entry struct {
 	configured json.RawMessage
 }
 
+// fields are the attributes of an entry: where it has them, a mailbox's value, and the API's limits.
+var fields = []struct {
+	name   string
+	in     func(*entry) *compact.Text
+	of     func(*api.Mailbox) string
+	limits api.Limits
+}{
+	{"first_name", func(e *entry) *compact.Text { return &e.FirstName }, func(m *api.Mailbox) string { return m.FirstName }, api.LimitsOf[api.CreateMailboxBody]("first_name")},
+	{"last_name", func(e *entry) *compact.Text { return &e.LastName }, func(m *api.Mailbox) string { return m.LastName }, api.LimitsOf[api.CreateMailboxBody]("last_name")},
+}
+
 func (e *entry) UnmarshalJSON(data []byte) error {
-	*e = entry{FirstName: compact.Text{Null: true}, LastName: compact.Text{Null: true}, configured: bytes.Clone(data)}
-	var fields map[string]json.RawMessage // a struct would accept First_Name too
-	err := json.Unmarshal(data, &fields)
-	if name, ok := fields["first_name"]; ok {
-		err = errors.Join(err, json.Unmarshal(name, &e.FirstName))
-	}
-	if name, ok := fields["last_name"]; ok {
-		err = errors.Join(err, json.Unmarshal(name, &e.LastName))
+	*e = entry{configured: bytes.Clone(data)}
+	var values map[string]json.RawMessage // a struct would accept First_Name too
+	err := json.Unmarshal(data, &values)
+	for _, f := range fields {
+		*f.in(e) = compact.Text{Null: true}
+		if value, ok := values[f.name]; ok {
+			err = errors.Join(err, json.Unmarshal(value, f.in(e)))
+		}
 	}
 	return err
 }
@@ -134,16 +145,22 @@ func (e entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(e))
 }
 
-// same reports whether an entry has the same names as a known one. The API may trim them. A name
-// that is unknown is empty, which no known one is.
+// same reports whether an entry has the same names as a known one. The API may trim them.
 func (e entry) same(o entry) bool {
-	return strings.TrimSpace(e.FirstName.Value) == strings.TrimSpace(o.FirstName.Value) &&
-		strings.TrimSpace(e.LastName.Value) == strings.TrimSpace(o.LastName.Value)
+	for _, f := range fields {
+		if f.in(&e).Unknown || strings.TrimSpace(f.in(&e).Value) != strings.TrimSpace(f.in(&o).Value) {
+			return false
+		}
+	}
+	return true
 }
 
 // entryOf returns the entry of a mailbox. Its names are in NFC, as Terraform has all strings.
-func entryOf(m *api.Mailbox) entry {
-	return entry{FirstName: compact.Text{Value: norm.NFC.String(m.FirstName)}, LastName: compact.Text{Value: norm.NFC.String(m.LastName)}}
+func entryOf(m *api.Mailbox) (e entry) {
+	for _, f := range fields {
+		f.in(&e).Value = norm.NFC.String(f.of(m))
+	}
+	return e
 }
 
 // contents are the decoded values of a model, by the keys of the configuration.
@@ -377,34 +394,24 @@ func checkEntry(diags *diag.Diagnostics, key string, data json.RawMessage, ignor
 	if compact.IsUnknown(data) {
 		return
 	}
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(data, &fields) // decoded above
-	for name := range fields {
-		if name != "first_name" && name != "last_name" {
-			ignored[name] = true
-		}
-	}
-	for _, field := range []struct {
-		name   string
-		value  compact.Text
-		limits api.Limits
-	}{{"first_name", e.FirstName, firstNameLimits}, {"last_name", e.LastName, lastNameLimits}} {
-		switch {
-		case field.value.Unknown:
-		case field.value.Null:
-			invalid(diags, at(key).AtName(field.name), "Missing "+field.name, "is required")
+	var values map[string]json.RawMessage
+	_ = json.Unmarshal(data, &values) // decoded above
+	for _, f := range fields {
+		delete(values, f.name)
+		switch value := f.in(&e); {
+		case value.Unknown:
+		case value.Null:
+			invalid(diags, at(key).AtName(f.name), "Missing "+f.name, "is required")
 		default:
-			if err := field.limits.Check(field.value.Value); err != nil {
-				invalid(diags, at(key).AtName(field.name), "Invalid "+field.name, err.Error())
+			if err := f.limits.Check(value.Value); err != nil {
+				invalid(diags, at(key).AtName(f.name), "Invalid "+f.name, err.Error())
 			}
 		}
 	}
+	for name := range values {
+		ignored[name] = true
+	}
 }
-
-var (
-	firstNameLimits = api.LimitsOf[api.CreateMailboxBody]("first_name")
-	lastNameLimits  = api.LimitsOf[api.CreateMailboxBody]("last_name")
-)
 
 // invalid adds an error with the path in its text, because older CLIs show the first line
 // of the resource in place of the path.
