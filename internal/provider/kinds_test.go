@@ -2,10 +2,12 @@ package provider_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -156,6 +158,39 @@ func TestEveryKindIsTested(t *testing.T) {
 	}
 	for name := range have {
 		t.Errorf("the provider has no resource %s", name)
+	}
+}
+
+// TestLimits checks that a configuration has the limits of the contract.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	s := acctest.NewServer(t, acctest.Options{})
+	p := s.Protocol(t, "")
+	for typeName, k := range kinds(s) {
+		for _, op := range operations(typeName) {
+			body, ok := op.Request.FieldByName("Body")
+			if !ok {
+				continue
+			}
+			for _, f := range reflect.VisibleFields(body.Type) {
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				limits, wrong := api.LimitsOfTag(f.Tag), any(nil)
+				switch {
+				case !hasAttribute(t, typeName, name):
+				case limits.MaxLength != nil:
+					wrong = strings.Repeat("x", *limits.MaxLength+1)
+				case limits.Maximum != nil:
+					wrong = *limits.Maximum + 1
+				case limits.Enum != nil:
+					wrong = "x"
+				}
+				if wrong == nil {
+					continue
+				}
+				text := acctest.Render(p.Validate(typeName, with(k.config, name, wrong)))
+				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", name)), "%s.%s can have a value that %s refuses: give the attribute a validator, such as validate.Length[api.%s](%q)", typeName, name, op.ID, body.Type.Name(), name)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -147,6 +148,9 @@ func checkIdentities(t *testing.T) {
 	}
 }
 
+// aboutChanges matches what only the description of a resource's attribute says.
+var aboutChanges = regexp.MustCompile(`(?i)\b(changing|can be changed|replac)`)
+
 // checkText checks that a description consists of sentences in Markdown.
 func checkText(t *testing.T, name, text string, kind tfprotov6.StringKind) {
 	t.Helper()
@@ -157,5 +161,7 @@ func checkText(t *testing.T, name, text string, kind tfprotov6.StringKind) {
 		t.Errorf("%s is not described in Markdown: set its MarkdownDescription", name)
 	case !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "```"):
 		t.Errorf("%s: the description %q is no sentence", name, text)
+	case strings.HasPrefix(name, "data.") && aboutChanges.MatchString(text):
+		t.Errorf("%s: nobody changes a data source, but its description is that of the resource: %q. Add one to Described in the definition", name, text)
 	}
 }
