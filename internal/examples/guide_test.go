@@ -48,15 +48,23 @@ func TestAccGettingStarted(t *testing.T) {
 	}})
 }
 
-// TestGuidesNameEveryResource checks the guides that have tables of all resources.
+// resourceTable matches a table of a guide with what holds for each resource.
+var resourceTable = regexp.MustCompile(`(?m)^\| resource (\|.*\n)+`)
+
+// TestGuidesNameEveryResource checks that each table of resources has all of them.
 func TestGuidesNameEveryResource(t *testing.T) {
 	t.Parallel()
-	for _, guide := range []string{"import", "permissions", "published-api"} {
-		text := read(t, "../../docs/guides/"+guide+".md")
-		for _, name := range slices.Sorted(maps.Keys(schemas(t).schema.ResourceSchemas)) {
-			assert.Check(t, strings.Contains(text, "`"+name+"`"), "templates/guides/%s.md does not mention %s; add it, and run make generate", guide, name)
+	tables := 0
+	for _, page := range markdown(t, "../../docs/guides") {
+		for _, table := range resourceTable.FindAllString(read(t, page), -1) {
+			tables++
+			header, _, _ := strings.Cut(table, "\n")
+			for name := range schemas(t).schema.ResourceSchemas {
+				assert.Check(t, strings.Contains(table, "`"+name+"`"), "the table %q of %s does not mention %s: add it in templates, and run make generate", header, page, name)
+			}
 		}
 	}
+	assert.Check(t, tables >= 4, "only %d tables were found", tables)
 }
 
 // TestGuides checks that the index links every guide.

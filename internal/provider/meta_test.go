@@ -88,6 +88,10 @@ func TestEverythingIsDescribed(t *testing.T) {
 	t.Parallel()
 	all := schemas(t)
 	checkBlock(t, "provider", all.Provider.Block)
+	for typeName, d := range definitions() {
+		nouns := d.FieldByName("Nouns").String()
+		assert.Check(t, len(operations(typeName)) == 0 || strings.Contains(all.Provider.Block.Description, nouns), "the description in provider.go does not say that the provider manages %s", nouns)
+	}
 	for kind, of := range map[string]map[string]*tfprotov6.Schema{
 		"": all.ResourceSchemas, "data.": all.DataSourceSchemas, "ephemeral.": all.EphemeralResourceSchemas, "list.": all.ListResourceSchemas,
 	} {
