@@ -101,7 +101,7 @@ func (h *history) externalChange(r *rand.Rand, s *stack) {
 		}
 		return
 	}
-	typeName := pick(r, slices.Sorted(maps.Keys(auditTypes)))
+	typeName := pick(r, slices.Sorted(maps.Keys(externalChanges)))
 	a, candidates := h.accounts[s.account], h.objects(s.account, typeName)
 	if len(candidates) == 0 {
 		return
@@ -173,8 +173,10 @@ func (h *history) objects(n int, typeName string) (items []remoteObject) {
 				}
 				return out
 			})(r.ServiceAccounts(id, all))
+		case "mailhost_dedicated_ip":
+			return each(&items, func(o store.DedicatedIP) remoteObject { return remoteObject{id: o.ID, option: o.OptionID} })(r.DedicatedIPs(id, store.DedicatedIPFilter{}, all))
 		}
-		return each(&items, func(o store.DedicatedIP) remoteObject { return remoteObject{id: o.ID, option: o.OptionID} })(r.DedicatedIPs(id, store.DedicatedIPFilter{}, all))
+		panic("add " + typeName + " to objects")
 	}))
 	return items
 }

@@ -9,11 +9,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// auditTypes maps a resource type to the audit log's name.
-var auditTypes = map[string]string{
-	"mailhost_domain": "domain", "mailhost_mailbox": "mailbox", "mailhost_dns_record": "dns_record", "mailhost_forwarding": "forwarding",
-	"mailhost_master_password": "master_password", "mailhost_service_account": "service_account", "mailhost_dedicated_ip": "dedicated_ip",
-}
+// auditType returns the audit log's name of a resource's objects.
+func auditType(addr string) string { return strings.TrimPrefix(typeOf(addr), "mailhost_") }
 
 // outcome is the result of one apply.
 type outcome struct {
@@ -99,7 +96,7 @@ func managed(addr string, o *object) (objects []string) {
 	case zoneType:
 		return nil
 	}
-	return []string{auditTypes[typeOf(addr)] + " " + o.id()}
+	return []string{auditType(addr) + " " + o.id()}
 }
 
 // plansDestruction reports whether a plan destroys or replaces an object.
@@ -111,14 +108,14 @@ func (p *plan) plansDestruction(d store.AuditChange) bool {
 		case typeOf(c.addr) == zoneType:
 			return d.Type == "dns_record" && c.action != noOp // checkRecords knows more
 		}
-		return (c.action == destroy || c.action.replaces()) && c.before.id() == d.ID && auditTypes[typeOf(c.addr)] == d.Type
+		return (c.action == destroy || c.action.replaces()) && c.before.id() == d.ID && auditType(c.addr) == d.Type
 	})
 }
 
 // replacesTainted reports whether a plan replaces an object because it is tainted.
 func (p *plan) replacesTainted(d store.AuditChange) bool {
 	return slices.ContainsFunc(p.changes, func(c *change) bool {
-		return c.action.replaces() && c.before.id() == d.ID && c.before.tainted && auditTypes[typeOf(c.addr)] == d.Type
+		return c.action.replaces() && c.before.id() == d.ID && c.before.tainted && auditType(c.addr) == d.Type
 	})
 }
 
