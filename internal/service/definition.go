@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"net/http"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -226,14 +224,6 @@ func (d *Definition[T, M]) flatten(m *M, v *T) {
 func (d *Definition[T, M]) model(ctx context.Context, domains DomainReader, v *T) (m M) {
 	d.SetModel(ctx, domains, &m, v)
 	return m
-}
-
-// isUnreadable reports whether an API that can't delete an object can't read it either, because no
-// published operation does.
-func (d *Definition[T, M]) isUnreadable() bool {
-	return !slices.ContainsFunc(api.Specs(), func(s api.Spec) bool {
-		return s.Kind == d.DeleteOperation.Kind && s.Method == http.MethodGet && !s.Lifecycle()
-	})
 }
 
 // findID returns the id of the object with an import key.

@@ -195,7 +195,7 @@ func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	case client.IsNotFound(err):
 		resp.State.RemoveResource(ctx)
-	case m.isUnreadable() && errors.Is(err, client.ErrReadUnsupported):
+	case errors.Is(err, client.ErrReadUnsupported):
 	default:
 		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
 	}

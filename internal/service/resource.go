@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net/http"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -303,9 +305,11 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 
 // warnOrphan warns that the API can't delete an object, in the plan of its destroy and in the apply.
 func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw tftypes.Value, state M, diags *diag.Diagnostics) {
-	next := "; to manage it again, import it."
-	if r.isUnreadable() {
-		next = ". It can't be imported again, because this API can't read it either."
+	next := ". It can't be imported again, because this API can't read it either."
+	if slices.ContainsFunc(api.Specs(), func(s api.Spec) bool {
+		return s.Kind == r.DeleteOperation.Kind && s.Method == http.MethodGet && !s.Lifecycle()
+	}) {
+		next = "; to manage it again, import it."
 	}
 	diags.AddWarning(fmt.Sprintf("The %s will still exist", state), paragraphs(
 		"This API has no operation that deletes it, so it is only dropped from Terraform's state. Its id is "+attribute(raw, "id")+".", r.Orphaned(ctx, c, state),

@@ -329,6 +329,5 @@ func withoutTTL(e entry) map[record]bool {
 // isSame reports whether the entries of a map without unknown values mean the same as others.
 func isSame(config types.Map, configured, prior []entry) bool {
 	raw, err := config.ToTerraformValue(context.Background())
-	isMissing := func(e entry) bool { return e.isMissing }
-	return err == nil && raw.IsFullyKnown() && !slices.ContainsFunc(configured, isMissing) && maps.Equal(contents(configured), contents(prior))
+	return err == nil && raw.IsFullyKnown() && !slices.ContainsFunc(configured, func(e entry) bool { return e.isMissing }) && maps.Equal(contents(configured), contents(prior))
 }

@@ -226,9 +226,6 @@ func (m *model) setUnmanaged(addresses []string) {
 	m.Unmanaged = compact.Encode(addresses)
 }
 
-// keys returns the keys of the entries in alphabetical order.
-func (c *contents) keys() []string { return slices.Sorted(maps.Keys(c.entries)) }
-
 // addressList returns the addresses of keys, for a message.
 func (c *contents) addressList(keys []string) []string {
 	list := make([]string, len(keys))
@@ -248,7 +245,7 @@ type changes struct {
 
 func changesOf(prior, plan *contents) changes {
 	c := changes{kept: make(map[string]string, len(plan.entries))}
-	for _, key := range plan.keys() {
+	for _, key := range sortedKeys(plan.entries) {
 		before, ok := prior.byIdentity[localPart(key)]
 		if !ok {
 			c.added = append(c.added, key)
@@ -256,7 +253,7 @@ func changesOf(prior, plan *contents) changes {
 		}
 		c.kept[key] = before
 	}
-	for _, key := range prior.keys() {
+	for _, key := range sortedKeys(prior.entries) {
 		if _, ok := plan.byIdentity[localPart(key)]; !ok {
 			c.removed = append(c.removed, key)
 		}

@@ -87,7 +87,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	if len(l.byID) == 0 && len(c.entries) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
 		r.WarnMissingDomainRef(ctx, domain, diags)
 	}
-	r.checkExisting(*plan, l.existing(c.keys()), true, diags)
+	r.checkExisting(*plan, l.existing(sortedKeys(c.entries)), true, diags)
 }
 
 func address(key, domainName string) compact.Text {
@@ -263,7 +263,7 @@ func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool
 // planDestroy plans the destruction of the set, within limits. With others, a new set replaces it.
 func (r *Resource) planDestroy(ctx context.Context, state, limits model, others bool, next string, diags *diag.Diagnostics) {
 	c := state.contents(diags)
-	deleted, kept := state.retirement(c.keys(), false)
+	deleted, kept := state.retirement(sortedKeys(c.entries), false)
 	if r.record(state, c, nil, deleted, kept, diags); diags.HasError() {
 		return
 	}

@@ -76,14 +76,14 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
 		return
 	}
-	existing := l.existing(want.keys())
+	existing := l.existing(sortedKeys(want.entries))
 	if len(existing) > 0 && !service.Adopts(plan.OnExisting) {
 		addExisting(&resp.Diagnostics, existing, true)
 		return
 	}
 	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents(), known: l.any()}
 	a.adopt(ctx, want, existing)
-	a.create(ctx, want, without(want.keys(), existing))
+	a.create(ctx, want, without(sortedKeys(want.entries), existing))
 	if len(a.failures) > 0 && len(a.result.entries) == 0 {
 		addFailures(&resp.Diagnostics, a.failures, false)
 		return
@@ -170,7 +170,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 
 func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
 	prior := state.contents(&resp.Diagnostics)
-	deleted, _ := state.retirement(prior.keys(), false)
+	deleted, _ := state.retirement(sortedKeys(prior.entries), false)
 	if unnamed := state.unnamed(deleted); r.deletes(ctx, prior, deleted) && int64(len(unnamed)) > state.MaxDeletions.ValueInt64() {
 		addTooMany(&resp.Diagnostics, state, prior.addressList(unnamed), state.MaxDeletions.ValueInt64(), destroyRefused)
 		return nil

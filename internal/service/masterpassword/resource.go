@@ -74,10 +74,9 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 // Update sends nothing if only what the API does not know has changed, such as where the secret is set.
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if len(r.ChangedArguments(ctx, state, plan)) > 0 {
-		body := api.RenameMasterPasswordBody{Name: plan.Name.ValueString()}
-		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), body)
+		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), api.RenameMasterPasswordBody{Name: plan.Name.ValueString()})
 		if err != nil {
-			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), body.Name), service.Fields{})
+			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), plan.Name.ValueString()), service.Fields{})
 			return
 		}
 		r.SetModel(ctx, c.Domains.Get, &plan, p)

@@ -113,10 +113,8 @@ func addOwn(diags *diag.Diagnostics, state model) {
 			"To keep the service account and only remove it from the state, use a removed block with destroy = false, or terraform state rm.", state.TokenLast4.ValueString()))
 }
 
-const (
-	// minValidity is the minimum of a duration.
-	minValidity = time.Minute
-)
+// minValidity is the minimum of a duration.
+const minValidity = time.Minute
 
 func validateConfig(ctx context.Context, config model, diags *diag.Diagnostics) {
 	if isSet(config.ValidFor) && isSet(config.ExpiresAt.StringValue) {
