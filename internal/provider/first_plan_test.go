@@ -18,7 +18,7 @@ func TestPlanWithoutAccess(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		other := acctest.NewServer(t, acctest.Options{})
-		configs := everyCreate(t, s)
+		configs := withSet(t, s)
 		with := func(accountID, token, base string) *acctest.Protocol {
 			return (&acctest.Server{Server: s.Server, AccountID: accountID, Token: token}).Protocol(t, base)
 		}
@@ -36,8 +36,8 @@ func TestPlanWithoutAccess(t *testing.T) {
 			}{with(other.AccountID, s.Token, ""), "MAILHOST_ACCOUNT_ID"}
 		}
 		for what, c := range cases {
-			for name, config := range configs {
-				_, diags := c.p.Plan(name, config, nil)
+			for name, k := range configs {
+				_, diags := c.p.Plan(name, k.config, nil)
 				if acctest.Expect(t, diags, "ERROR: Can't use the account ", c.want); len(diags) != 1 {
 					t.Errorf("%s, %s: %s", what, name, acctest.Render(diags))
 				}
@@ -45,7 +45,7 @@ func TestPlanWithoutAccess(t *testing.T) {
 		}
 		// A credential that may do little has access.
 		limited := with(s.AccountID, s.LimitedToken(t, vocab.CapMailboxCreate), "")
-		_, diags := limited.Plan("mailhost_mailbox", configs["mailhost_mailbox"], nil)
+		_, diags := limited.Plan("mailhost_mailbox", configs["mailhost_mailbox"].config, nil)
 		limited.NoErrors(diags)
 	})
 }
@@ -56,7 +56,7 @@ func TestPlanKnowsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	d := s.Domain(t, "example.com")
-	for name, k := range withSet(s) {
+	for name, k := range withSet(t, s) {
 		known := merged(values{}, k.known)
 		if hasAttribute(t, name, "domain_name") {
 			known["domain_name"] = "example.com"
@@ -89,7 +89,7 @@ func TestPlanTellsOfMoneyAndRights(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
-	_, diags := p.Plan("mailhost_dedicated_ip", everyCreate(t, s)["mailhost_dedicated_ip"], nil)
+	_, diags := p.Plan("mailhost_dedicated_ip", kinds(t, s)["mailhost_dedicated_ip"].config, nil)
 	acctest.Expect(t, diags, "The plan claims and pays for a dedicated IP of the option Europe")
 
 	_, diags = p.Plan("mailhost_service_account", map[string]any{"name": "ci"}, nil)
@@ -130,7 +130,7 @@ func TestMistakesInWords(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
-	configs := everyCreate(t, s)
+	configs := withSet(t, s)
 	for _, c := range []struct {
 		resource, want string
 		set            map[string]any
@@ -140,8 +140,7 @@ func TestMistakesInWords(t *testing.T) {
 		{"mailhost_dns_zone", "records has 60.5 where", map[string]any{"records": map[string]any{"web A": map[string]any{"values": []string{"192.0.2.1"}, "ttl": 60.5}}}},
 		{"mailhost_mailbox", "primary_email can't be set", map[string]any{"primary_email": "jane@example.com"}},
 	} {
-		config := maps.Clone(configs[c.resource])
-		maps.Copy(config, c.set)
+		config := merged(configs[c.resource].config, c.set)
 		diags := p.Validate(c.resource, config)
 		if acctest.Expect(t, diags, "ERROR", c.want); len(diags) != 1 {
 			t.Errorf("%s: %s", c.resource, acctest.Render(diags))
@@ -153,7 +152,7 @@ func TestMistakesInWords(t *testing.T) {
 func inDomain(t *testing.T, s *acctest.Server, domain string) map[string]values {
 	t.Helper()
 	all := map[string]values{}
-	for typeName, k := range withSet(s) {
+	for typeName, k := range withSet(t, s) {
 		if hasAttribute(t, typeName, "domain") {
 			all[typeName] = with(k.config, "domain", domain)
 		}
@@ -168,7 +167,6 @@ func TestMissingDomain(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		s.Domain(t, "other.org")
-		s.Domain(t, "example.com")
 		for typeName, config := range inDomain(t, s, "exmaple.com") {
 			p := s.Protocol(t, "")
 			_, diags := p.Plan(typeName, config, nil)
@@ -198,7 +196,7 @@ func TestMissingDomain(t *testing.T) {
 func TestMissingDomainOfThePlan(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	config := kinds(s)["mailhost_domain"].config
+	config := kinds(t, s)["mailhost_domain"].config
 	p := s.Protocol(t, "").Together()
 	_, diags := p.Plan("mailhost_domain", config, nil)
 	p.NoErrors(diags)

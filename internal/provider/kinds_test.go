@@ -29,8 +29,7 @@ type kind struct {
 	change values
 	// replacing changes the configuration into a replacement; nil if no change does.
 	replacing values
-	// known has what the plan of the create knows, beside what TestPlanKnowsWhatIsKnown expects of
-	// every kind.
+	// known has what the plan of the create knows, beside what TestPlanKnowsWhatIsKnown derives.
 	known values
 	// conflict is what an apply says of an object that was created after its plan, if the kind has
 	// on_existing.
@@ -40,8 +39,11 @@ type kind struct {
 }
 
 // kinds has every resource except the set of mailboxes, and without those that an API with the
-// published operations alone can't create. The domains example.com and example.org exist.
-func kinds(s *acctest.Server) map[string]kind {
+// published operations alone can't create. It buys the domains example.com and example.org.
+func kinds(t *testing.T, s *acctest.Server) map[string]kind {
+	t.Helper()
+	s.Domain(t, "example.com")
+	s.Domain(t, "example.org")
 	contact := values{
 		"first_name": "Zoë", "last_name": "Doe", "organization": "Example", "email": "zoe@example.org", "phone": "+4930123456",
 		"address_1": "Weg 1", "zip": "10115", "city": "Berlin", "state": "BE", "country": "DE",
@@ -84,7 +86,7 @@ func kinds(s *acctest.Server) map[string]kind {
 		},
 	}
 	for name, k := range all {
-		if s.PublishedOnly && !publishes(name, api.Spec.Keyed) {
+		if s.PublishedOnly && !publishes(name, http.MethodPost) {
 			delete(all, name)
 			continue
 		}
@@ -122,13 +124,12 @@ func operations(typeName string) []api.Spec {
 	return slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Kind != kind })
 }
 
-// publishes reports whether one of the kind's published operations matches.
-func publishes(typeName string, match func(api.Spec) bool) bool {
+// publishes reports whether one of the kind's published operations has a method: POST creates an
+// object, and GET lists them.
+func publishes(typeName, method string) bool {
 	all := operations(typeName)
-	return len(all) == 0 || slices.ContainsFunc(all, func(s api.Spec) bool { return !s.Lifecycle() && match(s) })
+	return len(all) == 0 || slices.ContainsFunc(all, func(s api.Spec) bool { return !s.Lifecycle() && s.Method == method })
 }
-
-func reads(s api.Spec) bool { return s.Method == http.MethodGet }
 
 // hasAttribute reports whether the schema of a resource has an attribute.
 func hasAttribute(t *testing.T, typeName, name string) bool {
@@ -136,59 +137,36 @@ func hasAttribute(t *testing.T, typeName, name string) bool {
 	return slices.ContainsFunc(schemas(t).ResourceSchemas[typeName].Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool { return a.Name == name })
 }
 
-// TestEveryKindIsTested checks that the tables of this package have every resource. Zones and sets
-// have lives and lookups in packages of their own.
+// TestEveryKindIsTested checks that the tables of this package have every resource, and that a
+// configuration has the contract's limits. Zones and sets have lives and lookups in packages of
+// their own.
 func TestEveryKindIsTested(t *testing.T) {
 	t.Parallel()
-	have := kinds(&acctest.Server{AccountID: noID})
-	for name := range schemas(t).ResourceSchemas {
-		isSet, isZone := name == "mailhost_mailbox_set", name == "mailhost_dns_zone"
-		k, ok := have[name]
-		assert.Check(t, ok || isSet, "add %s to kinds, with its configurations", name)
-		isUpdated := slices.ContainsFunc(operations(name), func(s api.Spec) bool { return s.Method == http.MethodPatch })
-		assert.Check(t, k.change != nil || !isUpdated, "%s in kinds has no change, but the API can change such an object", name)
-		assert.Check(t, k.conflict != "" || isSet || !hasAttribute(t, name, "on_existing"), "%s in kinds has no conflict, but the resource has on_existing", name)
-		if everyLife[name] == nil && !isSet && !isZone {
-			t.Errorf("add %s to everyLife, with updates, replacements and imports", name)
-		}
-		if everyLookup[name] == nil && !isSet && !isZone {
-			t.Errorf("add %s to everyLookup, with its data sources", name)
-		}
-		delete(have, name)
-	}
-	for name := range have {
-		t.Errorf("the provider has no resource %s", name)
-	}
-}
-
-// TestLimits checks that a configuration has the limits of the contract.
-func TestLimits(t *testing.T) {
-	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	p := s.Protocol(t, "")
-	for typeName, k := range kinds(s) {
-		for _, op := range operations(typeName) {
+	p, have := s.Protocol(t, ""), withSet(t, s)
+	for name := range schemas(t).ResourceSchemas {
+		k, ok := have[name]
+		assert.Assert(t, ok, "add %s to kinds, with its configurations", name)
+		all := operations(name)
+		assert.Check(t, hasKey(name) != reflect.DeepEqual(k.again, k.config) || k.again == nil, "%s: again in kinds is another spelling if, and only if, the definition has NaturalKeys", name)
+		isUpdated := slices.ContainsFunc(all, func(s api.Spec) bool { return s.Method == http.MethodPatch })
+		assert.Check(t, k.change != nil || !isUpdated, "%s in kinds has no change, but the API can change such an object", name)
+		assert.Check(t, k.conflict != "" || !hasAttribute(t, name, "on_existing") || len(all) == 0, "%s in kinds has no conflict, but the resource has on_existing", name)
+		assert.Check(t, everyLife[name] != nil || len(all) == 0, "add %s to everyLife, with updates, replacements and imports", name)
+		assert.Check(t, everyLookup[name] != nil || len(all) == 0, "add %s to everyLookup, with its data sources", name)
+		for _, op := range all {
 			body, ok := op.Request.FieldByName("Body")
 			if !ok {
 				continue
 			}
 			for _, f := range reflect.VisibleFields(body.Type) {
-				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				limits, wrong := api.LimitsOfTag(f.Tag), any(nil)
-				switch {
-				case !hasAttribute(t, typeName, name):
-				case limits.MaxLength != nil:
-					wrong = strings.Repeat("x", *limits.MaxLength+1)
-				case limits.Maximum != nil:
-					wrong = *limits.Maximum + 1
-				case limits.Enum != nil:
-					wrong = "x"
-				}
-				if wrong == nil {
+				field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				limit := api.LimitsOfTag(f.Tag).MaxLength
+				if limit == nil || !hasAttribute(t, name, field) {
 					continue
 				}
-				text := acctest.Render(p.Validate(typeName, with(k.config, name, wrong)))
-				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", name)), "%s.%s can have a value that %s refuses: give the attribute a validator, such as validate.Length[api.%s](%q)", typeName, name, op.ID, body.Type.Name(), name)
+				text := acctest.Render(p.Validate(name, with(k.config, field, strings.Repeat("x", *limit+1))))
+				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", field)), "%s.%s can be longer than %s allows: give it validate.Length[api.%s](%q)", name, field, op.ID, body.Type.Name(), field)
 			}
 		}
 	}
@@ -201,31 +179,13 @@ func merged(config, changes values) values {
 	return config
 }
 
-// everyKind is like kinds, with the domains.
-func everyKind(t *testing.T, s *acctest.Server) map[string]kind {
-	t.Helper()
-	s.Domain(t, "example.com")
-	s.Domain(t, "example.org")
-	return kinds(s)
-}
-
 // withSet is like kinds, with the set of mailboxes, of which only the create is tested.
-func withSet(s *acctest.Server) map[string]kind {
-	all := kinds(s)
+func withSet(t *testing.T, s *acctest.Server) map[string]kind {
+	t.Helper()
+	all := kinds(t, s)
 	all["mailhost_mailbox_set"] = kind{
 		config: values{"domain": "example.com", "mailboxes": values{"jack": values{"first_name": "Jack", "last_name": "Doe"}}},
 		known:  values{"addresses": values{"jack": "jack@example.com"}},
-	}
-	return all
-}
-
-// everyCreate returns a configuration of each resource.
-func everyCreate(t *testing.T, s *acctest.Server) map[string]values {
-	t.Helper()
-	everyKind(t, s)
-	all := map[string]values{}
-	for name, k := range withSet(s) {
-		all[name] = k.config
 	}
 	return all
 }

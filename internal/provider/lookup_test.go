@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -334,7 +335,7 @@ func TestLookups(t *testing.T) {
 			acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 				l := setUp(t, s)
 				p := s.Protocol(t, "")
-				if s.PublishedOnly && !publishes(typeName, reads) {
+				if s.PublishedOnly && !publishes(typeName, http.MethodGet) {
 					_, single := p.ReadData(typeName, l.single[0].config)
 					acctest.Expect(t, single, "ERROR: Can't find the "+l.noun, "This API has no operation for it", "published operations only")
 					_, all := p.ReadData(plural, nil)

@@ -7,7 +7,6 @@ import (
 
 	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -104,20 +103,6 @@ func TestSecretsAreSensitive(t *testing.T) {
 	}
 }
 
-// TestResources checks the interfaces that each resource must implement.
-func TestResources(t *testing.T) {
-	t.Parallel()
-	for _, makeResource := range provider.New("test")().Resources(t.Context()) {
-		r := makeResource()
-		var meta resource.MetadataResponse
-		r.Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "mailhost"}, &meta)
-		_, ok := r.(resource.ResourceWithIdentity)
-		assert.Check(t, ok, "%s has no identity", meta.TypeName)
-		_, ok = r.(resource.ResourceWithImportState)
-		assert.Check(t, ok, "%s can't be imported", meta.TypeName)
-	}
-}
-
 // TestServerHasEveryMethodOfTheFramework fails if a newer framework serves a part of the protocol
 // that the layers in front of it hide.
 func TestServerHasEveryMethodOfTheFramework(t *testing.T) {
@@ -137,7 +122,7 @@ func TestUnknownTokenWithoutDeferral(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.ProtocolOfUnknownToken(t, false).Together()
 	var all []*tfprotov6.Diagnostic
-	for name, r := range everyKind(t, s) {
+	for name, r := range kinds(t, s) {
 		o, diags := s.Protocol(t, "").Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		o.Identity = nil // like a CLI without identities

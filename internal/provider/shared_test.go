@@ -16,8 +16,7 @@ import (
 func TestTerraformTest(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	for typeName, k := range kinds(s) {
+	for typeName, k := range kinds(t, s) {
 		p := s.Protocol(t, "").TestFile()
 		for range 2 {
 			for _, c := range []values{k.config, k.again} {
@@ -46,8 +45,7 @@ func TestTerraformTest(t *testing.T) {
 func TestOneObjectForEachResource(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	for typeName, k := range kinds(s) {
+	for typeName, k := range kinds(t, s) {
 		p := s.Protocol(t, "")
 		o, diags := p.Apply(t.Context(), typeName, k.config, nil)
 		p.NoErrors(diags)
@@ -116,7 +114,6 @@ func TestCreatedTwice(t *testing.T) {
 	set := func(key string) config {
 		return config{"domain": "EXAMPLE.com", "mailboxes": config{key: config{"first_name": "Jane", "last_name": "Doe"}}}
 	}
-	mailbox := config{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}
 	record := config{"domain": d.ID, "name": "www", "type": "A", "value": "192.0.2.1"}
 	sameRecord := config{"domain": strings.ToUpper(d.ID), "name": "WWW", "type": "A", "value": "192.0.2.1"}
 	unnamed := config{"domain": "example.com", "name": acctest.Unknown, "type": "A", "value": "192.0.2.1"}
@@ -129,7 +126,7 @@ func TestCreatedTwice(t *testing.T) {
 		refused bool
 	}
 	cases := []creates{
-		{[2]string{"mailhost_mailbox", "mailhost_mailbox_set"}, [2]config{mailbox, set("Jane")}, true},
+		{[2]string{"mailhost_mailbox", "mailhost_mailbox_set"}, [2]config{kinds(t, s)["mailhost_mailbox"].config, set("Jane")}, true},
 		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("JANE")}, true},
 		{[2]string{"mailhost_mailbox_set", "mailhost_mailbox_set"}, [2]config{set("jane"), set("joan")}, false},
 		{[2]string{"mailhost_dns_record", "mailhost_dns_record"}, [2]config{record, sameRecord}, true},
@@ -140,7 +137,7 @@ func TestCreatedTwice(t *testing.T) {
 		{[2]string{"mailhost_forwarding", "mailhost_forwarding"}, [2]config{rule, {"target_email": "jane@example.org"}}, false},
 		{[2]string{"mailhost_dns_zone", "mailhost_dns_zone"}, [2]config{zone, {"domain": d.ID, "records": config{}}}, true},
 	}
-	for typeName, k := range kinds(s) {
+	for typeName, k := range kinds(t, s) {
 		cases = append(cases, creates{[2]string{typeName, typeName}, [2]config{k.config, k.again}, hasKey(typeName)})
 	}
 	for _, c := range cases {
@@ -163,8 +160,7 @@ func TestCreatedTwice(t *testing.T) {
 func TestOnExisting(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		s.Domain(t, "example.com")
-		for typeName, k := range kinds(s) {
+		for typeName, k := range kinds(t, s) {
 			if k.conflict == "" {
 				continue
 			}
@@ -219,8 +215,7 @@ func TestOnExisting(t *testing.T) {
 func TestDeleteOfAcquired(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
-	s.Domain(t, "example.com")
-	for typeName, k := range kinds(s) {
+	for typeName, k := range kinds(t, s) {
 		p := s.Protocol(t, "").Together()
 		plan, diags := p.Plan(typeName, k.config, nil)
 		p.NoErrors(diags)
@@ -247,7 +242,7 @@ func TestLeftOver(t *testing.T) {
 		"mailhost_service_account": "An active service account \"ci\" exists that the state may not have",
 		"mailhost_dedicated_ip":    "which the state may not have",
 	} {
-		config := kinds(s)[typeName].config
+		config := kinds(t, s)[typeName].config
 		p := s.Protocol(t, "")
 		_, diags := p.Walk().Plan(typeName, config, nil)
 		assert.Check(t, !strings.Contains(acctest.Render(diags), "the state may not have"), "%s: there is none: %s", typeName, acctest.Render(diags))
@@ -272,8 +267,7 @@ func TestLeftOver(t *testing.T) {
 func TestRemainsAreAnnounced(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		resources := everyKind(t, s)
-		for name, r := range resources {
+		for name, r := range kinds(t, s) {
 			p := s.Protocol(t, "")
 			o, diags := p.Apply(t.Context(), name, r.config, nil)
 			p.NoErrors(diags)
@@ -307,7 +301,7 @@ func TestImpossibleChange(t *testing.T) {
 			want           []string
 		}{
 			"mailhost_dns_record": {
-				kinds(s)["mailhost_dns_record"].config, values{"value": "192.0.2.2"},
+				kinds(t, s)["mailhost_dns_record"].config, values{"value": "192.0.2.2"},
 				[]string{"WARNING: The A record www of example.com can't be changed in place", "the apply will fail"},
 			},
 			"mailhost_forwarding": {

@@ -145,8 +145,7 @@ func TestVolatile(t *testing.T) {
 		},
 	} {
 		acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-			s.Domain(t, "example.com")
-			config := kinds(s)[typeName].config
+			config := kinds(t, s)[typeName].config
 			var isMoved atomic.Bool
 			p := s.Protocol(t, s.Front(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				acctest.Rewrite(w, r, next, func(body string) string {
@@ -203,7 +202,7 @@ func TestInterrupted(t *testing.T) {
 				return strings.ReplaceAll(body, `"status":"active"`, `"status":"`+c.status+`"`)
 			})
 		}))
-		o, diags := p.Apply(ctx, typeName, kinds(s)[typeName].config, nil)
+		o, diags := p.Apply(ctx, typeName, kinds(t, s)[typeName].config, nil)
 		p.NoErrors(diags)
 		acctest.Expect(t, diags, "WARNING: The ", " is not ready yet", "Run apply again")
 		assert.Check(t, o.Text("id") != "" && o.Text("status") == c.status, "%s: the state is %s", typeName, o.State)

@@ -17,7 +17,7 @@ func TestWrongAccount(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
 	p := own.Protocol(t, "")
-	for name, r := range everyKind(t, own) {
+	for name, r := range kinds(t, own) {
 		created, diags := p.Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		for via, forget := range map[string]func(*acctest.Object){
@@ -80,7 +80,7 @@ func TestAccountIsKept(t *testing.T) {
 	t.Parallel()
 	own, other := acctest.NewServer(t, acctest.Options{}), acctest.NewServer(t, acctest.Options{})
 	p := own.Protocol(t, "")
-	for name, r := range everyKind(t, own) {
+	for name, r := range kinds(t, own) {
 		created, diags := p.Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		imported, diags := p.Import(name, created.Text("id"), nil)
@@ -137,7 +137,7 @@ func TestOneErrorForTheConnection(t *testing.T) {
 	s := acctest.NewServer(t, acctest.Options{})
 	p := s.Protocol(t, "")
 	objects := map[string]*acctest.Object{}
-	for name, r := range everyKind(t, s) {
+	for name, r := range kinds(t, s) {
 		o, diags := p.Apply(t.Context(), name, r.config, nil)
 		p.NoErrors(diags)
 		objects[name] = o

@@ -32,8 +32,11 @@ var resourceTypes = []string{
 // collectionTypes are the types of resources with many objects.
 var collectionTypes = []string{setType, setType, setType, zoneType, zoneType}
 
-// valuableTypes hold mail or money.
-var valuableTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, zoneType}
+// valuableTypes hold mail or money, and adoptingTypes have on_existing.
+var (
+	valuableTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, zoneType}
+	adoptingTypes = []string{"mailhost_domain", "mailhost_mailbox", setType, "mailhost_dns_record", "mailhost_forwarding"}
+)
 
 // undrawn are arguments that no history has: what they do takes longer, or has tests of its own.
 var undrawn = []string{"timeouts", "active", "valid_for", "rotate_before", "rotation_triggers", "permissions", "retired"}
@@ -55,11 +58,6 @@ func TestHistoriesHaveEverything(t *testing.T) {
 			assert.Check(t, !isArgument || drawn[typeName+"."+a.Name], "no history sets %s.%s: draw it in arguments, or add it to undrawn", typeName, a.Name)
 		}
 	}
-}
-
-// adopts reports whether a resource has on_existing.
-func adopts(typeName string) bool {
-	return loadSchemas().resources[typeName].objectType.AttributeTypes["on_existing"] != nil
 }
 
 // generator generates configurations for an account.
@@ -98,7 +96,7 @@ func (d *generator) add(c *configuration, typeName string) {
 	}
 	b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
 	d.repairZone(b)
-	if adopts(typeName) && chance(d.rand, 30) {
+	if slices.Contains(adoptingTypes, typeName) && chance(d.rand, 30) {
 		b.arguments["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
 	}
 	b.typedMap = typeName == setType && chance(d.rand, 40)

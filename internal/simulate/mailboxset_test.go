@@ -235,7 +235,7 @@ func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 // they are.
 func (h *history) adopt(s *stack) (changed bool) {
 	for _, b := range s.config.blocks {
-		if adopts(typeOf(b.addr)) && b.arguments["on_existing"] != "adopt" && b.arguments["max_deletions"] != 1 {
+		if slices.Contains(adoptingTypes, typeOf(b.addr)) && b.arguments["on_existing"] != "adopt" && b.arguments["max_deletions"] != 1 {
 			b.arguments["on_existing"], changed = "adopt", true
 			h.report.logf("advice: on_existing = adopt of %s", b.addr)
 		}

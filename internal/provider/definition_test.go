@@ -1,4 +1,4 @@
-package provider
+package provider_test
 
 import (
 	"maps"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"gotest.tools/v3/assert"
 
@@ -16,9 +17,11 @@ import (
 // TestDefinitions checks of every kind with data sources what its type can't express.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
-	for _, o := range objects {
-		d := reflect.ValueOf(o.definition).Elem()
-		name := d.FieldByName("Name").String()
+	for name, d := range definitions() {
+		if d.FieldByName("Names").String() == "" { // a zone or a set
+			continue
+		}
+		checkModel(t, name, d)
 		for _, required := range []string{"Names", "Noun", "Nouns", "Attributes", "List", "ID", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
 			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
@@ -43,6 +46,50 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 		assert.Check(t, len(ways) == 1, "%s has not one way to find an object by its natural key, but %q", name, ways)
+	}
+}
+
+// checkModel checks that every field of a response is in the model of its resource.
+func checkModel(t *testing.T, typeName string, d reflect.Value) {
+	t.Helper()
+	setModel := d.Addr().MethodByName("SetModel")
+	domains, model, response := reflect.Zero(setModel.Type().In(1)), reflect.New(setModel.Type().In(2).Elem()), reflect.New(setModel.Type().In(3).Elem())
+	fill(response.Elem())
+	setModel.Call([]reflect.Value{reflect.ValueOf(t.Context()), domains, model, response})
+	have := map[string]bool{}
+	for _, f := range reflect.VisibleFields(model.Elem().Type()) {
+		if name := f.Tag.Get("tfsdk"); name != "" {
+			have[name] = !model.Elem().FieldByIndex(f.Index).Interface().(attr.Value).IsNull()
+		}
+	}
+	for _, f := range reflect.VisibleFields(response.Elem().Type()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			assert.Check(t, have[name], "%s: %s of a response is not in the model", typeName, name)
+		}
+	}
+}
+
+// fill sets every field to a value that is not zero.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				fill(field)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
 	}
 }
 
