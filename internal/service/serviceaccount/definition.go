@@ -77,7 +77,7 @@ const description = `A machine credential with a bearer token for the account's 
 
 The API returns the token once, in the response to the create. After that, only the state has it: protect the state like the token.
 
-The API can't change a service account beside its permissions: changing any other argument but ` + "`rotate_before`" + ` replaces it, with a new token. To keep a valid token at all times, set ` +
+The API can't change a service account beside its permissions: every other argument but ` + "`rotate_before`" + ` replaces it if it changes, with a new token. To keep a valid token at all times, set ` +
 	"`lifecycle { create_before_destroy = true }`" + `: the new service account is created before the old one is revoked. Names need not be unique.
 
 * Destroying revokes it: the token stops working at once. The provider's credential needs all permissions of the service account, and the last owner of the account can't be revoked. The plan refuses to destroy or replace the service account whose token the provider itself authenticates with. An API without that operation leaves **a token that still works**; the provider warns about it.
