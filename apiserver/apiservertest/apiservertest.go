@@ -117,7 +117,7 @@ func Start(t testing.TB, options ...Option) *Server {
 func New(options ...Option) (*Server, error) {
 	plane := new(control.Plane)
 	o := settings{fixture: new(fixture.Fixture), Options: apiserver.Options{
-		Clock: plane.Clock.Now, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1},
+		Clock: plane.Clock.Now, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}, Middleware: func(next http.Handler) http.Handler { return next },
 	}}
 	for _, option := range options {
 		if err := option(&o); err != nil {
