@@ -197,12 +197,13 @@ func (r *transcript) expand(text string) string {
 // value returns what a placeholder stands for, ID(word) for the ID of the first line that has the word
 // and an ID.
 func (r *transcript) value(name string) string {
+	id := name
 	if word, ok := strings.CutPrefix(name, "ID("); ok {
 		word = regexp.QuoteMeta(strings.TrimSuffix(word, ")"))
-		line := regexp.MustCompile(`ID-\d+.*` + word + `|` + word + `.*?ID-\d+`).FindString(r.out.String())
-		name = regexp.MustCompile(`ID-\d+`).FindString(line)
+		id = regexp.MustCompile(`ID-\d+`).FindString(regexp.MustCompile(`ID-\d+.*` + word + `|` + word + `.*?ID-\d+`).FindString(r.out.String()))
 	}
-	return r.real[name]
+	assert.Check(r, r.real[id] != "", "a command names %s, which nothing before it has printed", name)
+	return r.real[id]
 }
 
 // mask returns the placeholder for a value, and a new one for a new value.
