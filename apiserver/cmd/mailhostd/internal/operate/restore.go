@@ -19,6 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
 type RestoreCommand struct {
@@ -160,10 +161,10 @@ func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path str
 // it without --force and after a signal.
 func (c RestoreCommand) noteUnreadable(ctx context.Context, err error, report *restoreReport) error {
 	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
+	case err == nil, ctx.Err() != nil:
 		return err
+	case errors.Is(err, sqlstore.ErrOlderSchema): // a restore upgrades it, and then compares
+		return fmt.Errorf("a dry run upgrades no schema; use the version of mailhostd that wrote the database (%w)", err)
 	case !c.Force:
 		return fmt.Errorf("%w; name the database with --database, or add --force to restore the backup without a comparison. "+
 			"What was revoked since the backup then works again: check the tokens with mailhostd token list before you start the server", err)
