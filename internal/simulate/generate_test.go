@@ -53,6 +53,7 @@ func TestHistoriesHaveEverything(t *testing.T) {
 		}
 	}
 	for typeName, s := range loadSchemas().resources {
+		assert.Check(t, typeName == setType || typeName == zoneType || externalChanges[typeName].path != "", "no history changes a %s outside Terraform: add it to externalChanges", typeName)
 		for _, a := range s.attributes {
 			isArgument := (a.Optional || a.Required) && !slices.Contains(undrawn, a.Name)
 			assert.Check(t, !isArgument || drawn[typeName+"."+a.Name], "no history sets %s.%s: draw it in arguments, or add it to undrawn", typeName, a.Name)
