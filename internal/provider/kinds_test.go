@@ -36,6 +36,8 @@ type kind struct {
 	conflict string
 	// remains is said of an object that the API can't delete.
 	remains []string
+	// isValuable: the object holds mail or money, so that no plan may delete it by mistake.
+	isValuable bool
 }
 
 // kinds has every resource except the set of mailboxes, and without those that an API with the
@@ -54,13 +56,13 @@ func kinds(t *testing.T, s *acctest.Server) map[string]kind {
 		"mailhost_domain": {
 			config: values{"name": "acme.com", "contact_info": contact}, again: values{"name": "ACME.com."}, change: values{"auto_renew": true},
 			conflict:  "The domain acme.com exists already",
-			replacing: values{"name": "example.org", "on_existing": "adopt"}, remains: []string{"answering DNS queries until its registration ends"},
+			replacing: values{"name": "example.org", "on_existing": "adopt"}, remains: []string{"answering DNS queries until its registration ends"}, isValuable: true,
 		},
 		"mailhost_mailbox": {
 			config: values{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"},
 			again:  values{"domain": "EXAMPLE.com", "local_part": "Jane"}, change: values{"first_name": "Joan"},
 			known: values{"primary_email": "jane@example.com"}, conflict: "The mailbox exists. ",
-			replacing: values{"local_part": "john"}, remains: []string{"The mailbox jane@example.com", "still paid for"},
+			replacing: values{"local_part": "john"}, remains: []string{"The mailbox jane@example.com", "still paid for"}, isValuable: true,
 		},
 		"mailhost_dns_record": {
 			config: values{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"},
@@ -70,7 +72,7 @@ func kinds(t *testing.T, s *acctest.Server) map[string]kind {
 		},
 		"mailhost_dns_zone": {
 			config: values{"domain": "example.com", "records": web, "ignore": []string{"www"}}, again: values{"domain": "EXAMPLE.com."},
-			change: values{"records": values{"web A": values{"values": []string{"192.0.2.2"}}}}, known: values{"id": isSet, "domain_id": isSet}, replacing: values{"domain": "example.org"},
+			change: values{"records": values{"web A": values{"values": []string{"192.0.2.2"}}}}, known: values{"id": isSet, "domain_id": isSet}, replacing: values{"domain": "example.org"}, isValuable: true,
 		},
 		"mailhost_forwarding": {
 			config: values{"target_email": "jane@example.org"}, again: values{"target_email": "Jane@EXAMPLE.org"}, change: values{"target_email": "joan@example.org"},
@@ -112,11 +114,6 @@ var definitions = sync.OnceValue(func() map[string]reflect.Value {
 // hasKey reports whether the account has one object for each natural key.
 func hasKey(typeName string) bool { return !definitions()[typeName].FieldByName("NaturalKeys").IsNil() }
 
-// isValuable reports whether an object holds mail or money.
-func isValuable(typeName string) bool {
-	return definitions()[typeName].FieldByName("IsValuable").Bool()
-}
-
 // operations returns the operations of the kind of a resource: none for a zone and a set, whose
 // objects are of another kind.
 func operations(typeName string) []api.Spec {
@@ -152,6 +149,7 @@ func TestEveryKindIsTested(t *testing.T) {
 		isUpdated := slices.ContainsFunc(all, func(s api.Spec) bool { return s.Method == http.MethodPatch })
 		assert.Check(t, k.change != nil || !isUpdated, "%s in kinds has no change, but the API can change such an object", name)
 		assert.Check(t, k.conflict != "" || !hasAttribute(t, name, "on_existing") || len(all) == 0, "%s in kinds has no conflict, but the resource has on_existing", name)
+		assert.Check(t, k.isValuable == definitions()[name].FieldByName("IsValuable").Bool(), "%s: isValuable in kinds is %t, unlike IsValuable in the definition", name, k.isValuable)
 		assert.Check(t, everyLife[name] != nil || len(all) == 0, "add %s to everyLife, with updates, replacements and imports", name)
 		assert.Check(t, everyLookup[name] != nil || len(all) == 0, "add %s to everyLookup, with its data sources", name)
 		for _, op := range all {
@@ -185,7 +183,7 @@ func withSet(t *testing.T, s *acctest.Server) map[string]kind {
 	all := kinds(t, s)
 	all["mailhost_mailbox_set"] = kind{
 		config: values{"domain": "example.com", "mailboxes": values{"jack": values{"first_name": "Jack", "last_name": "Doe"}}},
-		known:  values{"addresses": values{"jack": "jack@example.com"}},
+		known:  values{"addresses": values{"jack": "jack@example.com"}}, isValuable: true,
 	}
 	return all
 }

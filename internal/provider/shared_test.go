@@ -79,7 +79,7 @@ func TestOneObjectForEachResource(t *testing.T) {
 				all = append(all, call()...)
 			}
 			switch refused := acctest.Errors(all) > 0; {
-			case c.isForValuables && !isValuable(typeName), strings.HasPrefix(name, "renamed") && !hasKey(typeName):
+			case c.isForValuables && !k.isValuable, strings.HasPrefix(name, "renamed") && !hasKey(typeName):
 				// That a record or a rule exists is another error, for the create before its refresh.
 				if text := acctest.Render(all); strings.Contains(text, "in the state already") || strings.Contains(text, "Two resources have") || strings.HasPrefix(name, "-replace") && refused {
 					t.Errorf("%s, %s: %s", typeName, name, text)
@@ -203,7 +203,7 @@ func TestOnExisting(t *testing.T) {
 			_, diags = p.Read(typeName, refreshed)
 			p.NoErrors(diags)
 			_, diags = p.Plan(typeName, adopting, nil)
-			if isValuable(typeName) {
+			if k.isValuable {
 				acctest.Expect(t, diags, "ERROR", "is in the state already", "moved block")
 			}
 		}
