@@ -157,8 +157,7 @@ func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path str
 	return service, c.noteUnreadable(ctx, err, report)
 }
 
-// noteUnreadable adds an error of the database that is to be replaced to the report, and returns
-// it without --force and after a signal.
+// noteUnreadable adds an error of the current database to the report, or returns it without --force.
 func (c RestoreCommand) noteUnreadable(ctx context.Context, err error, report *restoreReport) error {
 	switch {
 	case err == nil, ctx.Err() != nil:
