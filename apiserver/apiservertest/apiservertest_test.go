@@ -18,10 +18,9 @@ func TestConfiguredMiddleware(t *testing.T) {
 	s := apiservertest.Start(t, apiservertest.Configure(func(o *apiserver.Options) {
 		around := o.Middleware // which a test may keep
 		o.Middleware = func(next http.Handler) http.Handler {
-			next = around(next)
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Via", "1.1 test")
-				next.ServeHTTP(w, r)
+				around(next).ServeHTTP(w, r)
 			})
 		}
 	}))

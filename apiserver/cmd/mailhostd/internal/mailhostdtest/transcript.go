@@ -194,8 +194,7 @@ func (r *transcript) expand(text string) string {
 	return strings.ReplaceAll(text, "DIR", r.dir)
 }
 
-// value returns what a placeholder stands for, ID(word) for the ID of the first line that has the word
-// and an ID.
+// value returns what a placeholder stands for, ID(word) for the ID of the first line that has both.
 func (r *transcript) value(name string) string {
 	id := name
 	if word, ok := strings.CutPrefix(name, "ID("); ok {

@@ -111,7 +111,6 @@ func TestRestoreDamaged(t *testing.T) {
 		mailhostdtest.Serve(t, database).As(t, owner).Get("/mailboxes").Is("total", 0)
 		code, stdout, stderr = mailhostdtest.Run(t, "restore", backup, "--database", database, "--dry-run")
 		assert.Check(t, code == cli.ExitOK, "a dry run, which only reads: exit code %d, stdout %q, stderr %q", code, stdout, stderr)
-
 		db, err = sql.Open("sqlite", database)
 		assert.NilError(t, err)
 		_, err = db.ExecContext(t.Context(), `PRAGMA user_version = 1351542018`) // of version 0.1.0
