@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
-
-	"github.com/go-jose/go-jose/v4"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
@@ -19,10 +16,8 @@ type trustedIssuer struct {
 	// Issuer is the URL of the issuer, exactly as in the tokens' iss claim.
 	Issuer string `json:"issuer"`
 	// Audience is this API's name in the aud claim.
-	Audience string `json:"audience"`
-	// Algorithms are those of accepted signatures; empty: RS256, which CI systems use.
-	Algorithms []string   `json:"algorithms"`
-	Workloads  []Workload `json:"workloads"`
+	Audience  string     `json:"audience"`
+	Workloads []Workload `json:"workloads"`
 }
 
 // ReadTrust reads a trust file, and returns a verifier for each of its issuers. It refuses a
@@ -55,32 +50,14 @@ func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verif
 			}
 			names[w.Name] = true
 		}
-		v, err := i.verifier(clock, log)
+		v, err := New(Options{Issuer: i.Issuer, Audience: i.Audience, Clock: clock, Logger: log})
 		if err != nil {
 			return nil, fmt.Errorf("the issuer %s: %w", i.Issuer, err)
 		}
+		v.workloads = i.Workloads
 		all = append(all, v)
 	}
 	return all, nil
-}
-
-func (i trustedIssuer) verifier(clock func() time.Time, log *slog.Logger) (*Verifier, error) {
-	v, err := New(Options{Issuer: i.Issuer, Audience: i.Audience, Clock: clock, Logger: log})
-	if err != nil {
-		return nil, err
-	}
-	accepted := []jose.SignatureAlgorithm{jose.RS256}
-	if len(i.Algorithms) > 0 {
-		accepted = nil
-	}
-	for _, name := range i.Algorithms {
-		if !slices.Contains(algorithms, jose.SignatureAlgorithm(name)) {
-			return nil, fmt.Errorf("%.32q is no algorithm of an asymmetric signature, such as RS256 or ES256", name)
-		}
-		accepted = append(accepted, jose.SignatureAlgorithm(name))
-	}
-	v.algorithms, v.workloads = accepted, i.Workloads
-	return v, nil
 }
 
 // Verifiers accept the tokens of several issuers. They implement identity.TokenVerifier.
@@ -88,7 +65,7 @@ type Verifiers []*Verifier
 
 // VerifyToken implements identity.TokenVerifier: the issuer that the token names decides.
 func (all Verifiers) VerifyToken(ctx context.Context, token string) (identity.User, error) {
-	_, named, _, err := parse(token, algorithms)
+	_, named, _, err := parse(token)
 	if err != nil {
 		return identity.User{}, err
 	}

@@ -69,7 +69,6 @@ type Verifier struct {
 	clock func() time.Time
 	keys  *keySet
 
-	algorithms []jose.SignatureAlgorithm
 	// workloads are set for an issuer of workloads, whose tokens are not those of people.
 	workloads []Workload
 }
@@ -96,7 +95,7 @@ func New(o Options) (*Verifier, error) {
 	}
 	return &Verifier{
 		issuer: o.Issuer, audience: o.Audience, groupsClaim: o.GroupsClaim,
-		clock: o.Clock, keys: newKeySet(o), algorithms: algorithms,
+		clock: o.Clock, keys: newKeySet(o),
 	}, nil
 }
 
@@ -111,7 +110,7 @@ func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
 // VerifyToken implements identity.TokenVerifier. It fetches no keys for a token that can't be valid
 // for this API.
 func (v *Verifier) VerifyToken(ctx context.Context, token string) (identity.User, error) {
-	t, registered, c, err := parse(token, v.algorithms)
+	t, registered, c, err := parse(token)
 	if err != nil {
 		return identity.User{}, err
 	}
@@ -177,11 +176,11 @@ var (
 func invalid(reason string) error { return &identity.InvalidTokenError{Reason: reason} }
 
 // parse reads a token without verifying anything.
-func parse(token string, accepted []jose.SignatureAlgorithm) (t *jwt.JSONWebToken, registered jwt.Claims, c claims, err error) {
+func parse(token string) (t *jwt.JSONWebToken, registered jwt.Claims, c claims, err error) {
 	if len(token) > maxTokenLength {
 		return nil, registered, nil, errTooLong
 	}
-	if t, err = jwt.ParseSigned(token, accepted); err != nil {
+	if t, err = jwt.ParseSigned(token, algorithms); err != nil {
 		return nil, registered, nil, errMalformed
 	}
 	if t.UnsafeClaimsWithoutVerification(&registered, &c) != nil {
