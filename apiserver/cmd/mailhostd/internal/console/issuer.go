@@ -1,8 +1,6 @@
 package console
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,12 +22,6 @@ const attemptCookie = "mailhost_console_attempt"
 
 // attemptLifetime is how long a person may take at the issuer.
 const attemptLifetime = 15 * time.Minute
-
-// attempt is what a browser keeps while its person is at the issuer.
-type attempt struct {
-	signin.Attempt
-	Next string `json:"next,omitempty"`
-}
 
 // attemptCookieFor returns the cookie of an attempt. It is Lax, because the issuer's page
 // leads back to the console. It is no credential: it holds for one response of the issuer.
@@ -54,35 +46,33 @@ func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
 		c.refuseSignIn(w, r, next, err)
 		return
 	}
-	content, _ := json.Marshal(attempt{a, next}) // it has only strings
-	http.SetCookie(w, c.attemptCookieFor(r, base64.RawURLEncoding.EncodeToString(content)))
+	kept := url.Values{"state": {a.State}, "verifier": {a.Verifier}, "next": {next}}
+	http.SetCookie(w, c.attemptCookieFor(r, kept.Encode()))
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, page, http.StatusSeeOther)
 }
 
-// attemptOf returns the attempt that a browser has begun, or the zero value.
-func (c *Console) attemptOf(r *http.Request) (a attempt) {
-	ck, err := r.Cookie(c.attemptCookieFor(r, "").Name)
-	if err != nil {
-		return a
+// attemptOf returns the attempt that a browser has begun, or the zero value, and the page that follows.
+func (c *Console) attemptOf(r *http.Request) (a signin.Attempt, next string) {
+	if ck, err := r.Cookie(c.attemptCookieFor(r, "").Name); err == nil {
+		kept, _ := url.ParseQuery(ck.Value) // what is malformed fits no response of the issuer
+		a, next = signin.Attempt{State: kept.Get("state"), Verifier: kept.Get("verifier")}, kept.Get("next")
 	}
-	content, _ := base64.RawURLEncoding.DecodeString(ck.Value)
-	_ = json.Unmarshal(content, &a) // what is malformed fits no response of the issuer
-	return a
+	return a, next
 }
 
 // returnFromIssuer signs in the person whom the issuer sends back.
 func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
-	a := c.attemptOf(r)
+	a, next := c.attemptOf(r)
 	http.SetCookie(w, removal(c.attemptCookieFor(r, ""))) // it is for one response
 	// Limit forged attempts, because each of them makes the server call the issuer.
 	if err := c.service.LimitSignIn(r.RemoteAddr); err != nil {
-		c.refuseSignIn(w, r, a.Next, err)
+		c.refuseSignIn(w, r, next, err)
 		return
 	}
-	token, err := c.issuer.Finish(r.Context(), a.Attempt, r.URL.Query())
+	token, err := c.issuer.Finish(r.Context(), a, r.URL.Query())
 	if err != nil {
-		c.refuseSignIn(w, r, a.Next, err)
+		c.refuseSignIn(w, r, next, err)
 		return
 	}
 	access, err := c.service.AccessOf(r.Context(), token, r.RemoteAddr)
@@ -94,10 +84,10 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 		err = c.beginFirstSession(w, r, token, access.Accounts)
 	}
 	if err != nil {
-		c.refuseSignIn(w, r, a.Next, err)
+		c.refuseSignIn(w, r, next, err)
 		return
 	}
-	to := pageOf(a.Next)
+	to := pageOf(next)
 	if len(access.Accounts) > 1 {
 		to = "/accounts"
 	}
@@ -145,8 +135,6 @@ func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, next stri
 		status, form.Error = http.StatusBadRequest, "This sign-in has ended, or was begun in another browser. Start again here."
 	case errors.Is(err, signin.ErrRefused):
 		form.Error = c.issuerName() + " did not sign you in" + strings.TrimPrefix(err.Error(), signin.ErrRefused.Error()) + "."
-	case errors.Is(err, signin.ErrUnverified):
-		status, form.Error = http.StatusBadGateway, "The response of "+c.issuerName()+" was refused, because its ID token can’t be verified. Try again, or sign in with a token."
 	case known || fromAPI:
 		f := failureOf(err)
 		status, form.Error = f.Status, f.Message

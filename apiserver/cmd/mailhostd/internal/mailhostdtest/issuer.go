@@ -32,8 +32,8 @@ type Issuer struct {
 	mu sync.Mutex
 	// Redirects are the redirect URIs of the client console.
 	Redirects []string
-	// Claims and IDClaims are set in access tokens and in ID tokens.
-	Claims, IDClaims map[string]any
+	// Claims are set in access tokens.
+	Claims map[string]any
 	// Resource makes access tokens opaque unless each request names it (RFC 8707).
 	Resource string
 	// Down makes every request fail.
@@ -102,7 +102,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	console := q.Get("client_id") == "console" && slices.Contains(i.Redirects, q.Get("redirect_uri")) && q.Get("nonce") != ""
+	console := q.Get("client_id") == "console" && slices.Contains(i.Redirects, q.Get("redirect_uri"))
 	cli := q.Get("client_id") == "cli" && strings.HasPrefix(q.Get("redirect_uri"), "http://127.0.0.1:")
 	if !cli && !console || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || !slices.Contains([]string{"openid mail", "openid mail offline_access"}, q.Get("scope")) {
 		http.Error(w, "invalid request", http.StatusBadRequest)
@@ -167,11 +167,6 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	}
 	if strings.Contains(begun.Get("scope"), oidc.ScopeOfflineAccess) && begun.Get("prompt") != "consent" {
 		delete(tokens, "refresh_token")
-	}
-	if nonce := begun.Get("nonce"); nonce != "" {
-		claims := map[string]any{"nonce": nonce}
-		maps.Copy(claims, i.IDClaims)
-		tokens["id_token"] = i.Token("console", claims)
 	}
 	_ = json.NewEncoder(w).Encode(tokens)
 }
