@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
@@ -33,8 +34,8 @@ const (
 	retryAfterFailure = 30 * time.Second
 )
 
-// keySet caches the issuer's keys. The one of go-oidc never removes a withdrawn key,
-// and fetches the keys again for every token with an invalid signature.
+// keySet caches the issuer's keys and endpoints. The one of go-oidc never removes a withdrawn
+// key, and fetches the keys again for every token with an invalid signature.
 type keySet struct {
 	issuer string
 	client *http.Client
@@ -44,8 +45,9 @@ type keySet struct {
 	fetches singleflight.Group
 	limiter *rate.Limiter
 
-	mu   sync.Mutex
-	keys []jose.JSONWebKey
+	mu       sync.Mutex
+	keys     []jose.JSONWebKey
+	endpoint oauth2.Endpoint
 	// dueAt is the time of the next fetch, and trustedUntil the end of the keys' use.
 	dueAt, trustedUntil time.Time
 	// failed reports whether the last fetch failed.
@@ -146,7 +148,7 @@ func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 func (k *keySet) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
-	keys, err := k.read(ctx)
+	keys, endpoint, err := k.read(ctx)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now, failedBefore := k.clock(), k.failed
@@ -158,5 +160,5 @@ func (k *keySet) fetch() {
 	if failedBefore {
 		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.issuer)
 	}
-	k.keys, k.dueAt, k.trustedUntil = keys, now.Add(freshFor), now.Add(trustedFor)
+	k.keys, k.endpoint, k.dueAt, k.trustedUntil = keys, endpoint, now.Add(freshFor), now.Add(trustedFor)
 }

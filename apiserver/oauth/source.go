@@ -13,6 +13,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
 )
 
 const (
@@ -22,26 +23,25 @@ const (
 	minRSABits = 2048
 )
 
-// read finds and fetches the issuer's keys by OpenID Connect Discovery.
-func (k *keySet) read(ctx context.Context) ([]jose.JSONWebKey, error) {
+// read finds the issuer's endpoints by OpenID Connect Discovery, and fetches its keys.
+func (k *keySet) read(ctx context.Context) (keys []jose.JSONWebKey, endpoint oauth2.Endpoint, err error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.client), k.issuer)
 	if err != nil {
-		return nil, fmt.Errorf("discovery: %w", err)
+		return nil, endpoint, fmt.Errorf("discovery: %w", err)
 	}
 	var metadata struct {
 		KeysURL string `json:"jwks_uri"`
 	}
 	if err := provider.Claims(&metadata); err != nil {
-		return nil, fmt.Errorf("discovery: %w", err)
+		return nil, endpoint, fmt.Errorf("discovery: %w", err)
 	}
 	if err := CheckURL(metadata.KeysURL); err != nil {
-		return nil, fmt.Errorf("discovery: jwks_uri: %w", err)
+		return nil, endpoint, fmt.Errorf("discovery: jwks_uri: %w", err)
 	}
-	keys, err := k.readKeys(ctx, metadata.KeysURL)
-	if err != nil {
-		return nil, fmt.Errorf("key set %s: %w", metadata.KeysURL, err)
+	if keys, err = k.readKeys(ctx, metadata.KeysURL); err != nil {
+		return nil, endpoint, fmt.Errorf("key set %s: %w", metadata.KeysURL, err)
 	}
-	return keys, nil
+	return keys, provider.Endpoint(), nil
 }
 
 func (k *keySet) readKeys(ctx context.Context, keysURL string) ([]jose.JSONWebKey, error) {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"golang.org/x/oauth2"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
@@ -103,8 +104,18 @@ func (v *Verifier) Issuer() string { return v.issuer }
 
 // Check reads the issuer's keys and returns how many can verify a token.
 func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
-	found, err := v.keys.read(ctx)
+	found, _, err := v.keys.read(ctx)
 	return len(found), err
+}
+
+// Endpoint returns where people sign in at the issuer. It is cached like the keys.
+func (v *Verifier) Endpoint(ctx context.Context) (oauth2.Endpoint, error) {
+	if _, err := v.keys.current(ctx); err != nil {
+		return oauth2.Endpoint{}, err
+	}
+	v.keys.mu.Lock()
+	defer v.keys.mu.Unlock()
+	return v.keys.endpoint, nil
 }
 
 // VerifyToken implements identity.TokenVerifier. It fetches no keys for a token that can't be valid

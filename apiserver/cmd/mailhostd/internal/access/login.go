@@ -142,9 +142,6 @@ func (c LoginCommand) client(ctx context.Context) (signin.Client, error) {
 		client.Parameters = c.Parameter
 	}
 	client.Scopes = append(client.Scopes, c.Scope...)
-	if len(client.Scopes) == 0 {
-		client.Scopes = []string{"openid"}
-	}
 	return client, nil
 }
 

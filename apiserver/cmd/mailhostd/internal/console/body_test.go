@@ -2,12 +2,14 @@ package console_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/oauth2"
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
@@ -23,7 +25,7 @@ func TestConsoleReadsNoLargeBodies(t *testing.T) {
 	const public = "http://mail.example.com"
 	var pages *console.Console
 	h := apitest.New(t, func(o *apiserver.Options) {
-		unavailable := &signin.Website{Client: signin.Client{Issuer: "http://127.0.0.1:1", ID: "console"}}
+		unavailable := &signin.Website{Client: signin.Client{Issuer: "http://127.0.0.1:1", ID: "console"}, Endpoint: func(context.Context) (oauth2.Endpoint, error) { return oauth2.Endpoint{}, io.EOF }}
 		pages = console.New(console.Options{PublicURL: public, Clock: time.Now, Log: apitest.NewLog().Logger(), Issuer: unavailable})
 		o.Middleware = pages.Middleware
 	})

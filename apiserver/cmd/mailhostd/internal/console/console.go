@@ -43,7 +43,7 @@ type Options struct {
 	Clock     func() time.Time
 	Log       *slog.Logger
 	// Issuer is where people sign in, besides with a token; nil for no issuer. New sets its
-	// RedirectURL and Clock.
+	// RedirectURL.
 	Issuer *signin.Website
 }
 
@@ -70,7 +70,7 @@ func New(o Options) *Console {
 	}
 	_ = c.crossSite.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may change the Host header
 	if c.issuer != nil {
-		c.issuer.RedirectURL, c.issuer.Clock = o.PublicURL+Path+"/sign-in/return", o.Clock
+		c.issuer.RedirectURL = o.PublicURL + Path + "/sign-in/return"
 	}
 	c.routes()
 	return c

@@ -164,13 +164,15 @@ func (f oauthFlags) verifiers(clock func() time.Time, log *slog.Logger) (all oau
 	return append(all, workloads...), nil
 }
 
-// consoleIssuer returns how people sign in to the console, or nil if they have tokens alone.
-func (f oauthFlags) consoleIssuer() *signin.Website {
+// consoleIssuer returns how people sign in to the console, or nil if they have tokens alone. The
+// first verifier is that of people.
+func (f oauthFlags) consoleIssuer(all oauth.Verifiers) *signin.Website {
 	id := cmp.Or(f.ConsoleClientID, f.OAuthClientID)
 	if id == "" {
 		return nil
 	}
-	return &signin.Website{Client: signin.Client{Issuer: f.OAuthIssuer, ID: id, Scopes: f.OAuthScopes, Parameters: f.OAuthParameters}, Secret: f.ConsoleSecret}
+	client := signin.Client{Issuer: f.OAuthIssuer, ID: id, Scopes: f.OAuthScopes, Parameters: f.OAuthParameters}
+	return &signin.Website{Client: client, Secret: f.ConsoleSecret, Endpoint: all[0].Endpoint}
 }
 
 // missingPublicURL returns a warning if people sign in at the issuer and nothing says which

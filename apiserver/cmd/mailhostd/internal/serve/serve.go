@@ -161,7 +161,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	s.docs["/"] = home(publicURL, docsPath)
 	if !c.NoConsole {
 		s.docs["/"] = home(publicURL, console.Path)
-		s.console = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer()})
+		s.console = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer(tokens)})
 	}
 	options := s.options(db, plane, publicURL)
 	if tokens != nil { // a nil value would be a non-nil interface

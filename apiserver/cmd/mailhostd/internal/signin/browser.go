@@ -30,7 +30,7 @@ type callback struct {
 // person. port is the port on the loopback address; 0 is any free one.
 func (c Client) Browser(ctx context.Context, port int, open func(page string)) (*oauth2.Token, error) {
 	ctx = withoutRedirects(ctx)
-	config, err := c.config(ctx)
+	config, err := c.discover(ctx)
 	if err != nil {
 		return nil, err
 	}

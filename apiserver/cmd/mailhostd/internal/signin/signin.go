@@ -34,7 +34,7 @@ type Client struct {
 	// Issuer is the issuer's URL, as in the iss claim of its tokens.
 	Issuer string `json:"issuer"`
 	ID     string `json:"client_id"`
-	// Scopes are requested from the issuer.
+	// Scopes are requested from the issuer; empty: openid.
 	Scopes []string `json:"scopes,omitempty"`
 	// Parameters are sent in each request to the issuer. Some issuers return an access token
 	// for an API only if it is named: by resource (RFC 8707), or by Auth0's audience.
@@ -142,17 +142,39 @@ func (c Client) CheckTarget(baseURL string) error {
 	return nil
 }
 
-// config reads the issuer's endpoints.
-func (c Client) config(ctx context.Context) (*oauth2.Config, error) {
+// config returns how the client talks to an issuer with these endpoints. It validates them: a
+// browser opens one, and the others receive codes and tokens.
+func (c Client) config(e oauth2.Endpoint) (*oauth2.Config, error) {
+	for _, one := range []struct{ name, url string }{
+		{"authorization_endpoint", e.AuthURL}, {"token_endpoint", e.TokenURL}, {"device_authorization_endpoint", e.DeviceAuthURL},
+	} {
+		if one.url == "" && one.name == "device_authorization_endpoint" {
+			continue // not every issuer has it
+		}
+		if err := oauth.CheckURL(one.url); err != nil {
+			return nil, fmt.Errorf("the issuer %s: %s %.200q: %w", c.Issuer, one.name, one.url, err)
+		}
+	}
+	e.AuthStyle = oauth2.AuthStyleInParams // the client has no secret
+	scopes := c.Scopes
+	if len(scopes) == 0 {
+		scopes = []string{oidc.ScopeOpenID}
+	}
+	return &oauth2.Config{ClientID: c.ID, Endpoint: e, Scopes: scopes}, nil
+}
+
+// discover reads the issuer's endpoints by OpenID Connect Discovery.
+func (c Client) discover(ctx context.Context) (*oauth2.Config, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	provider, err := discover(ctx, c.Issuer)
-	if err != nil {
-		return nil, err
+	err := oauth.CheckIssuer(c.Issuer)
+	if err == nil {
+		var provider *oidc.Provider
+		if provider, err = oidc.NewProvider(ctx, c.Issuer); err == nil {
+			return c.config(provider.Endpoint())
+		}
 	}
-	endpoint := provider.Endpoint()
-	endpoint.AuthStyle = oauth2.AuthStyleInParams // the client has no secret
-	return &oauth2.Config{ClientID: c.ID, Endpoint: endpoint, Scopes: c.Scopes}, nil
+	return nil, fmt.Errorf("the issuer %s: %w", c.Issuer, err)
 }
 
 // withoutRedirects returns a context for requests to an issuer, which could otherwise lead to
@@ -161,41 +183,10 @@ func withoutRedirects(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
 }
 
-// discover reads an issuer's metadata by OpenID Connect Discovery, and validates it.
-func discover(ctx context.Context, issuer string) (*oidc.Provider, error) {
-	if err := oauth.CheckIssuer(issuer); err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", issuer, err)
-	}
-	provider, err := oidc.NewProvider(ctx, issuer)
-	if err == nil {
-		err = checkEndpoints(provider.Endpoint())
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", issuer, err)
-	}
-	return provider, nil
-}
-
-// checkEndpoints validates what an issuer's metadata names: a browser opens one URL, and the
-// others receive codes and tokens.
-func checkEndpoints(e oauth2.Endpoint) error {
-	for _, one := range []struct{ name, url string }{
-		{"authorization_endpoint", e.AuthURL}, {"token_endpoint", e.TokenURL}, {"device_authorization_endpoint", e.DeviceAuthURL},
-	} {
-		if one.url == "" && one.name == "device_authorization_endpoint" {
-			continue // not every issuer has it
-		}
-		if err := oauth.CheckURL(one.url); err != nil {
-			return fmt.Errorf("%s %.200q: %w", one.name, one.url, err)
-		}
-	}
-	return nil
-}
-
 // Refresh returns new tokens for a refresh token.
 func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token, error) {
 	ctx = withoutRedirects(ctx)
-	config, err := c.config(ctx)
+	config, err := c.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +199,7 @@ func (c Client) Refresh(ctx context.Context, refreshToken string) (*oauth2.Token
 // which code to enter there; the page of complete, which may be empty, has the code in it.
 func (c Client) Device(ctx context.Context, show func(page, code, complete string)) (*oauth2.Token, error) {
 	ctx = withoutRedirects(ctx)
-	config, err := c.config(ctx)
+	config, err := c.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
