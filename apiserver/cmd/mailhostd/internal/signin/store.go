@@ -3,12 +3,9 @@ package signin
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/oauth2"
 )
@@ -19,23 +16,16 @@ type Store struct {
 	Path string
 }
 
-type entry struct {
-	Client
-	Token *oauth2.Token `json:"token"`
+// key identifies a client in the file.
+func key(c Client) string {
+	text, _ := json.Marshal(c) // it has only strings
+	return string(text)
 }
 
-func (e entry) is(c Client) bool {
-	return e.API == c.API && e.Issuer == c.Issuer && e.ID == c.ID && slices.Equal(e.Scopes, c.Scopes) && maps.Equal(e.Parameters, c.Parameters)
-}
-
+// Load returns the token that was kept for a client, or nil.
 func (s Store) Load(c Client) (*oauth2.Token, error) {
 	all, err := s.read()
-	for _, e := range all {
-		if e.is(c) {
-			return e.Token, err
-		}
-	}
-	return nil, err
+	return all[key(c)], err
 }
 
 // Save keeps a token for a client, in place of an earlier one.
@@ -44,8 +34,8 @@ func (s Store) Save(c Client, token *oauth2.Token) error {
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(e entry) bool { return e.is(c) })
-	return s.write(append(all, entry{c, token}))
+	all[key(c)] = token
+	return s.write(all)
 }
 
 // Clear removes every token.
@@ -56,23 +46,20 @@ func (s Store) Clear() error {
 	return nil
 }
 
-func (s Store) read() ([]entry, error) {
+// read returns no tokens for a file that it can't decode: the person signs in again.
+func (s Store) read() (all map[string]*oauth2.Token, err error) {
 	text, err := os.ReadFile(s.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var all []entry
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("%s can't be read; remove it with mailhostd logout, and sign in again: %w", s.Path, err)
+	if json.Unmarshal(text, &all) != nil || all == nil {
+		all = map[string]*oauth2.Token{}
 	}
 	return all, nil
 }
 
 // write replaces the file, so that no reader sees a part of it.
-func (s Store) write(all []entry) error {
+func (s Store) write(all map[string]*oauth2.Token) error {
 	if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
 		return err
 	}
