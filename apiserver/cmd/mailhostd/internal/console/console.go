@@ -87,7 +87,7 @@ func (c *Console) routes() {
 		c.mux.HandleFunc("GET "+Path+"/sign-in/start", c.startAtIssuer)
 		c.mux.HandleFunc("GET "+Path+"/sign-in/return", c.returnFromIssuer)
 		c.mux.Handle("GET "+Path+"/accounts", c.signedIn(listAccounts))
-		c.mux.HandleFunc("POST "+Path+"/accounts", c.switchAccount)
+		c.mux.Handle("POST "+Path+"/accounts", c.signedIn(switchAccount))
 	}
 	for name, mediaType := range map[string]string{"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"} {
 		content, _ := files.ReadFile(name) // it is embedded
@@ -161,9 +161,10 @@ type page func(*visit) (view, error)
 type visit struct {
 	*Console
 	*http.Request
-	session identity.Session
-	api     *apiclient.Client
-	names   names
+	response http.ResponseWriter
+	session  identity.Session
+	api      *apiclient.Client
+	names    names
 }
 
 // signedIn serves a page to a browser with a session, and the sign-in page to others.
@@ -175,7 +176,7 @@ func (c *Console) signedIn(p page) http.Handler {
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, true))
-		v := &visit{Console: c, Request: r, session: session, api: c.clientFor(r, session)}
+		v := &visit{Console: c, Request: r, response: w, session: session, api: c.clientFor(r, session)}
 		v.names = names{apiclient.NewNames(r.Context(), v.api)}
 		out, err := p(v)
 		if f := failureOf(err); f != nil && f.Status == http.StatusUnauthorized {

@@ -186,28 +186,17 @@ func listAccounts(v *visit) (view, error) {
 }
 
 // switchAccount seals the access token of a session for another account.
-func (c *Console) switchAccount(w http.ResponseWriter, r *http.Request) {
-	session, err := c.openSession(r)
-	if err != nil {
-		c.sendToSignIn(w, r, err)
-		return
-	}
-	id := formValue(r, "account")
-	access, err := c.service.AccessOf(r.Context(), session.Token, r.RemoteAddr)
+func switchAccount(v *visit) (view, error) {
+	id := formValue(v.Request, "account")
+	access, err := v.service.AccessOf(v.Context(), v.session.Token, v.RemoteAddr)
 	if err == nil && !slices.Contains(access.Accounts, id) {
 		err = notFound("There is no such account, or it gives you no rights.")
 	}
 	if err == nil {
-		err = c.beginUserSession(w, r, session.Token, id)
+		err = v.beginUserSession(v.response, v.Request, v.session.Token, id)
 	}
 	if err == nil {
-		err = c.endSession(r)
+		err = v.endSession(v.Request)
 	}
-	if err != nil {
-		out := c.errorView(r, err)
-		out.Session, out.Path = &session, r.URL.Path
-		c.write(w, r, out)
-		return
-	}
-	c.redirect(w, r, "", nil)
+	return view{RedirectTo: "/"}, err
 }

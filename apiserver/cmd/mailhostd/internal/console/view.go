@@ -120,11 +120,7 @@ func (c *Console) errorView(r *http.Request, err error) view {
 	if f.Status == http.StatusInternalServerError && r.Context().Err() == nil {
 		c.log.Error("page failed", "request_id", requestID(r), "error", err)
 	}
-	o := view{Status: f.Status, Template: "error.html", Title: cmp.Or(f.Title, "Something went wrong"), Data: errorPage{f.Message, ""}}
-	if f.Status >= http.StatusInternalServerError {
-		o.Data = errorPage{f.Message, requestID(r)}
-	}
-	return o
+	return view{Status: f.Status, Template: "error.html", Title: cmp.Or(f.Title, "Something went wrong"), Data: errorPage{f.Message, requestID(r)}}
 }
 
 type errorPage struct{ Message, RequestID string }
