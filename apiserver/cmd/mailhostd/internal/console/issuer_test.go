@@ -183,6 +183,9 @@ func TestConsoleRefusesForgedSignIns(t *testing.T) {
 		}
 		resp, _ = v.send(http.MethodPost, "/accounts", url.Values{"account": {owner.AccountID}}, "Sec-Fetch-Site", "cross-site")
 		assert.Check(t, resp.StatusCode == http.StatusForbidden, "a form of another site: %s", resp.Status)
+		resp, _ = v.send(http.MethodPost, "/accounts", url.Values{"account": {owner.AccountID}})
+		assert.Check(t, resp.StatusCode == http.StatusSeeOther && len(resp.Cookies()) == 1 && inConsole(resp.Header.Get("Location")), "entering the account: %s, %v", resp.Status, resp.Header)
+		v.get("/accounts", http.StatusOK)
 	}
 
 	i.Set(func() { i.Down = true })
