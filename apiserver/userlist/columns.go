@@ -68,27 +68,23 @@ type header struct {
 	index     map[Field]int
 }
 
-// MissingColumnError reports a header that lacks columns.
+func (h *header) String() string {
+	var headers []string
+	for _, cell := range h.cells {
+		if cell = clean(cell); cell != "" {
+			headers = append(headers, fmt.Sprintf("%.60q", cell))
+		}
+	}
+	return "its columns are " + strings.Join(headers, ", ")
+}
+
+// MissingColumnError reports a header that lacks columns for fields.
 type MissingColumnError struct {
-	// Fields are what the header lacks.
 	Fields []Field
-	// Named is the header that Options.Columns has for the only field, or "".
-	Named string
-	// Headers is what the header has.
-	Headers []string
+	header *header
 }
 
 func (e *MissingColumnError) Error() string {
-	headers := make([]string, 0, len(e.Headers))
-	for _, h := range e.Headers {
-		if h = clean(h); h != "" {
-			headers = append(headers, fmt.Sprintf("%.60q", h))
-		}
-	}
-	has := "its columns are " + strings.Join(headers, ", ")
-	if e.Named != "" {
-		return fmt.Sprintf("the file has no column %q for the %s; %s", e.Named, e.Fields[0], has)
-	}
 	lacks := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
 		lacks[i] = map[Field]string{
@@ -98,7 +94,7 @@ func (e *MissingColumnError) Error() string {
 			LastName:  `the last name (such as "Last Name" or "last_name")`,
 		}[f]
 	}
-	return fmt.Sprintf("the first row has no column with %s; %s", strings.Join(lacks, ", nor with "), has)
+	return fmt.Sprintf("the first row has no column with %s; %s", strings.Join(lacks, ", nor with "), e.header)
 }
 
 // findHeader reads the first row with the separator by which most of its columns are known.
@@ -120,7 +116,7 @@ func findHeader(body string, separators []rune, named map[Field]string) (best he
 	}
 	for _, field := range Fields {
 		if name := named[field]; name != "" && !best.has(field) {
-			return best, &MissingColumnError{Fields: []Field{field}, Named: name, Headers: best.cells}
+			return best, fmt.Errorf("the file has no column %q for the %s; %s", name, field, &best)
 		}
 	}
 	return best, nil
@@ -164,7 +160,7 @@ func (h *header) check(domains []string) error {
 	if missing == nil {
 		return nil
 	}
-	return &MissingColumnError{Fields: missing, Headers: h.cells}
+	return &MissingColumnError{missing, h}
 }
 
 func (h *header) used() []Column {

@@ -50,11 +50,9 @@ type List struct {
 	Users []User
 	// Problems are the invalid rows, in the order of the file. A row may have several.
 	Problems []Problem
-	// ChosenDomains counts the rows of each of Options.Domains, invalid and left-out rows
-	// included. A row whose domain can't be read counts for none.
-	ChosenDomains map[string]int
-	// OtherDomains counts the rows of domains that were not chosen, valid or not.
-	OtherDomains map[string]int
+	// Domains counts the rows of each domain, invalid and left-out rows included. A row whose
+	// domain can't be read counts for none. OtherDomains are those that were not chosen.
+	Domains, OtherDomains map[string]int
 	// LeftOut are the addresses of the inactive people that Options.ActiveOnly left out.
 	LeftOut []string
 }
@@ -125,7 +123,7 @@ func Parse(text string, o Options) (*List, error) {
 	}
 	p := parser{
 		Options: o, header: header, skipped: firstLine - 1, places: map[string]Place{},
-		list: &List{Columns: header.used(), Separator: header.separator, ChosenDomains: map[string]int{}, OtherDomains: map[string]int{}},
+		list: &List{Columns: header.used(), Separator: header.separator, Domains: map[string]int{}, OtherDomains: map[string]int{}},
 	}
 	p.readRows(body)
 	return p.list, nil
@@ -250,13 +248,12 @@ func (p *parser) readRow(r row) {
 	if err != nil {
 		domain = domainOf(written)
 	}
-	switch {
-	case domain == "" || len(p.Domains) == 0:
-	case slices.Contains(p.Domains, domain):
-		p.list.ChosenDomains[domain]++
-	default:
-		p.list.OtherDomains[domain]++
-		return
+	if domain != "" {
+		p.list.Domains[domain]++
+		if len(p.Domains) > 0 && !slices.Contains(p.Domains, domain) {
+			p.list.OtherDomains[domain]++
+			return
+		}
 	}
 	if err != nil {
 		problem("is not an address that a mailbox can have: %s", err)

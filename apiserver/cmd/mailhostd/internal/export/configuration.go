@@ -169,22 +169,15 @@ func (c *configuration) zone(file, domain string, d api.Domain, records []api.DN
 	c.end(file)
 }
 
-// text returns the value of a record, without the quotes of a TXT record.
-func text(r api.DNSRecord) string {
-	if r.Type == dnsdata.TypeTXT {
-		if plain, err := dnsdata.Text(r.Value); err == nil {
-			return plain
-		}
+// rdata returns the value of a record as a zone has it: with the priority, and without the quotes
+// of a TXT record.
+func rdata(r api.DNSRecord) string {
+	if plain, err := dnsdata.Text(r.Value); r.Type == dnsdata.TypeTXT && err == nil {
+		return plain
+	} else if r.Priority != nil {
+		return fmt.Sprintf("%d %s", *r.Priority, r.Value)
 	}
 	return r.Value
-}
-
-// rdata is text with the priority, as a zone has it.
-func rdata(r api.DNSRecord) string {
-	if r.Priority == nil {
-		return text(r)
-	}
-	return fmt.Sprintf("%d %s", *r.Priority, r.Value)
 }
 
 func (c *configuration) readme() []byte {

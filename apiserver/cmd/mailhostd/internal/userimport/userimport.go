@@ -137,8 +137,8 @@ func (c Command) read() (*userlist.List, string, error) {
 	if err := c.requireRows(list, domains); err != nil {
 		return nil, "", err
 	}
-	if found := list.ByDomain(); len(c.Domain) == 0 && len(found) > 1 {
-		return nil, "", fmt.Errorf("%s has several domains: %s; choose with --domain, which you can repeat", c.File, describeDomains(rowsByDomain(found)))
+	if len(c.Domain) == 0 && len(list.ByDomain()) > 1 {
+		return nil, "", fmt.Errorf("%s has several domains: %s; choose with --domain, which you can repeat", c.File, describeDomains(list.Domains))
 	}
 	return list, encoding, nil
 }
@@ -146,25 +146,15 @@ func (c Command) read() (*userlist.List, string, error) {
 // requireRows returns an error if the file has no row of a domain that the command names,
 // which is probably misspelled.
 func (c Command) requireRows(list *userlist.List, domains []string) error {
-	missing := slices.DeleteFunc(domains, func(name string) bool { return list.ChosenDomains[name] > 0 })
+	missing := slices.DeleteFunc(domains, func(name string) bool { return list.Domains[name] > 0 })
 	if len(missing) == 0 {
 		return nil
 	}
-	has := maps.Clone(list.OtherDomains)
-	maps.Copy(has, list.ChosenDomains)
-	found := "it has " + describeDomains(has)
-	if len(has) == 0 {
+	found := "it has " + describeDomains(list.Domains)
+	if len(list.Domains) == 0 {
 		found = "it has " + cli.Counted(list.Rows, "row") + " without a domain"
 	}
 	return fmt.Errorf("%s has no row of %s; %s", c.File, strings.Join(missing, ", "), found)
-}
-
-func rowsByDomain(users map[string][]userlist.User) map[string]int {
-	counts := map[string]int{}
-	for name, u := range users {
-		counts[name] = len(u)
-	}
-	return counts
 }
 
 // describeDomains lists domains with their numbers of rows, at most ten.
