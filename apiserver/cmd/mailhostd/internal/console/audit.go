@@ -11,13 +11,10 @@ import (
 )
 
 type auditPage struct {
-	Entries                    []api.AuditEntry
-	Operation, Subject, Object string
-	Operations                 []string
+	Entries    []api.AuditEntry
+	Operations []string
 	// Older is the query of the next page, if there may be one.
 	Older string
-	// Later reports that this is not the first page.
-	Later bool
 }
 
 // auditEntriesPerPage bounds a page of the audit log. An entry may have many changes, of
@@ -25,16 +22,15 @@ type auditPage struct {
 const auditEntriesPerPage = 50
 
 func listAuditLog(v *visit) (view, error) {
-	p := auditPage{Operation: v.query("operation"), Subject: v.query("subject"), Object: v.query("object"), Later: v.query("until") != ""}
-	p.Operations = audit.Operations()
-	slices.Sort(p.Operations)
 	entries, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{
-		Operation: p.Operation, Subject: p.Subject, Object: p.Object, Until: v.query("until"), Limit: auditEntriesPerPage, MaxChanges: changesRead,
+		Operation: v.query("operation"), Subject: v.query("subject"), Object: v.query("object"), Until: v.query("until"),
+		Limit: auditEntriesPerPage, MaxChanges: changesRead,
 	})
 	if err != nil {
 		return view{}, err
 	}
-	p.Entries = *entries
+	p := auditPage{Entries: *entries, Operations: audit.Operations()}
+	slices.Sort(p.Operations)
 	nameGrants(v, p.Entries)
 	if len(p.Entries) == auditEntriesPerPage {
 		q := v.URL.Query()

@@ -186,7 +186,7 @@ func (c *Console) signedIn(p page) http.Handler {
 		if err != nil {
 			out = c.errorView(r, err)
 		}
-		out.Session, out.Names, out.Path = &session, v.names, r.URL.Path
+		out.Session, out.Names, out.Path, out.Query = &session, v.names, r.URL.Path, r.URL.Query()
 		c.write(w, r, out)
 	})
 }

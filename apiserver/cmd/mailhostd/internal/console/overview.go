@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -46,18 +48,18 @@ func overview(v *visit) (view, error) {
 		}
 	}
 	p.Counts = append(p.Counts, count{link{"/tokens", "Tokens"}, totalOf(tokens, tokensErr)})
-	for _, state := range []struct{ status, text string }{
-		{vocab.DomainPendingPayment, " waiting for payment"}, {vocab.DomainFailed, " failed"},
-	} {
-		in := &api.ListDomainsRequest{Paged: one, Status: state.status}
-		p.attend(totalOf(call(v, api.ListDomains, in)), "/domains"+queryOf("status", state.status), "domain", state.text)
+	domains := func(status, text string) {
+		in := &api.ListDomainsRequest{Paged: one, Status: status}
+		p.attend(totalOf(call(v, api.ListDomains, in)).Content, "/domains"+queryOf("status", status), "domain", text)
 	}
-	for _, state := range []struct{ status, text string }{
-		{vocab.VerificationPending, " waiting for the recipient"}, {vocab.VerificationExpired, " whose verification has expired"},
-	} {
-		in := &api.ListForwardingRequest{Paged: one, VerificationState: state.status}
-		p.attend(totalOf(call(v, api.ListForwarding, in)), "/forwarding"+queryOf("state", state.status), "forwarding rule", state.text)
+	rules := func(state, text string) {
+		in := &api.ListForwardingRequest{Paged: one, VerificationState: state}
+		p.attend(totalOf(call(v, api.ListForwarding, in)).Content, "/forwarding"+queryOf("state", state), "forwarding rule", text)
 	}
+	domains(vocab.DomainPendingPayment, " waiting for payment")
+	domains(vocab.DomainFailed, " failed")
+	rules(vocab.VerificationPending, " waiting for the recipient")
+	rules(vocab.VerificationExpired, " whose verification has expired")
 	if tokensErr == nil {
 		now, expiring := v.clock(), 0
 		for _, t := range tokens.Items {
@@ -65,7 +67,7 @@ func overview(v *visit) (view, error) {
 				expiring++
 			}
 		}
-		p.attend(partOf(expiring, nil), "/tokens", "token", " expiring within 14 days")
+		p.attend(expiring, "/tokens", "token", " expiring within 14 days")
 	}
 	if p.Recent.Failure == nil {
 		nameGrants(v, *p.Recent.Content)
@@ -95,12 +97,8 @@ func rightsIn(names names, grants []api.Authorization) (lines []string) {
 }
 
 // attend adds a number of objects that wait for a person, if there are any.
-func (p *overviewPage) attend(total part[int], path, kind, state string) {
-	switch {
-	case total.Content == 0:
-		return
-	case total.Content > 1:
-		kind += "s"
+func (p *overviewPage) attend(n int, path, kind, state string) {
+	if n > 0 {
+		p.Attention = append(p.Attention, link{path, number(n) + " " + english.PluralWord(n, kind, "") + state})
 	}
-	p.Attention = append(p.Attention, link{path, number(total.Content) + " " + kind + state})
 }

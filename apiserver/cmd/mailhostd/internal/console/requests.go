@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -26,14 +25,6 @@ type request struct {
 	Status                        int
 	Duration                      time.Duration
 	accountID                     string
-}
-
-// Milliseconds returns the duration, with a decimal if it is short.
-func (r request) Milliseconds() string {
-	if ms := r.Duration.Seconds() * 1000; ms < 10 {
-		return strconv.FormatFloat(ms, 'f', 1, 64)
-	}
-	return number(int(r.Duration.Milliseconds()))
 }
 
 // Failed reports whether the request was refused or failed.
@@ -108,9 +99,5 @@ func listRequests(v *visit) (view, error) {
 	if _, err := call(v, api.ListAuditLog, &api.ListAuditLogRequest{Limit: 1, MaxChanges: 1}); err != nil {
 		return view{}, err
 	}
-	failed := v.query("failed") != ""
-	return view{Template: "requests.html", Title: "Requests", Data: struct {
-		Requests []request
-		Failed   bool
-	}{v.requests.of(v.session.AccountID, failed, 200), failed}}, nil
+	return view{Template: "requests.html", Title: "Requests", Data: v.requests.of(v.session.AccountID, v.query("failed") != "", 200)}, nil
 }

@@ -39,6 +39,7 @@ type view struct {
 	Session *identity.Session
 	Names   names
 	Path    string
+	Query   url.Values
 	Base    string
 }
 
@@ -140,6 +141,7 @@ var functions = template.FuncMap{
 	"words":   words,
 	"state":   stateOf,
 	"kind":    kindOf,
+	"ms":      func(d time.Duration) string { return humanize.CommafWithDigits(d.Seconds()*1000, 1) },
 	"segment": url.PathEscape,
 	"short":   func(id string) string { return id[:min(len(id), 8)] },
 	"query":   queryOf,
@@ -219,13 +221,11 @@ func stateOf(status string) string {
 
 const rowsPerPage = 50
 
-// listPage is a page of a list, with what its reader has chosen.
+// listPage is a page of a list. Its reader may choose one of Statuses.
 type listPage[Row any] struct {
-	Rows  []Row
-	Pager pager
-	// Status is one of Statuses, or empty for all.
-	Search, Domain, Status string
-	Statuses               []string
+	Rows     []Row
+	Pager    pager
+	Statuses []string
 }
 
 // listView returns the view of a page of a list, or the error of reading it. row returns what the
@@ -234,9 +234,7 @@ func listView[Item, Row any](v *visit, template, title string, list *api.Page[It
 	if err != nil {
 		return view{}, err
 	}
-	p := listPage[Row]{
-		Pager: pagerOf(v, *list), Search: v.query("search"), Domain: v.query("domain"), Status: cmp.Or(v.query("status"), v.query("state")), Statuses: statuses,
-	}
+	p := listPage[Row]{Pager: pagerOf(v, *list), Statuses: statuses}
 	for _, item := range list.Items {
 		p.Rows = append(p.Rows, row(item))
 	}
