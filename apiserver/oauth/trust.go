@@ -11,20 +11,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/strictjson"
 )
 
-// trustedIssuer is an issuer of tokens for workloads, such as a CI system, in a trust file.
-type trustedIssuer struct {
-	// Issuer is the URL of the issuer, exactly as in the tokens' iss claim.
-	Issuer string `json:"issuer"`
-	// Audience is this API's name in the aud claim.
-	Audience  string     `json:"audience"`
-	Workloads []Workload `json:"workloads"`
-}
-
-// ReadTrust reads a trust file, and returns a verifier for each of its issuers. It refuses a
-// workload whose claims strangers can have too.
+// ReadTrust reads a trust file, which lists issuers of tokens for workloads, such as CI systems.
+// It returns a verifier for each issuer, and refuses a workload whose claims strangers can have too.
 func ReadTrust(text []byte, clock func() time.Time, log *slog.Logger) (all Verifiers, err error) {
 	var trust struct {
-		Issuers []trustedIssuer `json:"issuers"`
+		Issuers []struct {
+			Issuer    string     `json:"issuer"`   // exactly as in the tokens' iss claim
+			Audience  string     `json:"audience"` // this API's name in the aud claim
+			Workloads []Workload `json:"workloads"`
+		} `json:"issuers"`
 	}
 	if err := strictjson.Unmarshal(text, &trust); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
-
-// DefaultGroupsClaim is the default of Options.GroupsClaim.
-const DefaultGroupsClaim = "groups"
 
 // maxTokenLength limits the work for one token, in bytes.
 const maxTokenLength = 16 << 10
@@ -51,8 +49,8 @@ type Options struct {
 	Issuer string
 	// Audience is this API's name in the aud claim.
 	Audience string
-	// GroupsClaim is the claim with the user's groups, a string or an array of strings;
-	// "" is DefaultGroupsClaim.
+	// GroupsClaim is the claim with the user's groups, a string or an array of strings; "" is
+	// groups.
 	GroupsClaim string
 	// Clock is the time; nil is the system's.
 	Clock func() time.Time
@@ -82,9 +80,7 @@ func New(o Options) (*Verifier, error) {
 	if o.Audience == "" {
 		return nil, errors.New("audience: it is required, so that a token for another API is not valid for this one")
 	}
-	if o.GroupsClaim == "" {
-		o.GroupsClaim = DefaultGroupsClaim
-	}
+	o.GroupsClaim = cmp.Or(o.GroupsClaim, "groups")
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
