@@ -14,20 +14,20 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
 
-// A person signs in at the OAuth issuer in three steps: startAtIssuer leads there,
-// returnFromIssuer gets the person's access token and seals it in the session, and a page
-// of the console follows. With several accounts, the person chooses one in between.
+// A person signs in at the OAuth issuer in two steps: startAtIssuer leads there, and
+// returnFromIssuer gets the person's access token and seals it in the session. With several
+// accounts, the person chooses one then.
 
 const attemptCookie = "mailhost_console_attempt"
 
 // attemptLifetime is how long a person may take at the issuer.
 const attemptLifetime = 15 * time.Minute
 
-// attemptCookieFor returns the cookie of an attempt. It is Lax, because the issuer's page
-// leads back to the console. It is no credential: it holds for one response of the issuer.
+// attemptCookieFor returns the cookie of an attempt. It is no credential: it holds for one
+// response of the issuer.
 func (c *Console) attemptCookieFor(r *http.Request, content string) *http.Cookie {
 	ck := c.cookie(r, attemptCookie, content)
-	ck.SameSite, ck.MaxAge = http.SameSiteLaxMode, int(attemptLifetime.Seconds())
+	ck.MaxAge = int(attemptLifetime.Seconds())
 	return ck
 }
 
@@ -91,10 +91,7 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 	if len(access.Accounts) > 1 {
 		to = "/accounts"
 	}
-	// Browsers don't send a strict cookie with a redirect that another site has begun, so
-	// that a page of the console has to lead on.
-	w.Header().Set("Refresh", "0; url="+c.base+to)
-	c.write(w, r, view{Template: "signed-in.html", Title: "You are signed in", Data: c.base + to})
+	c.redirect(w, r, to, nil)
 }
 
 // maxCookie is the size of the largest session that browsers store, in bytes.

@@ -16,10 +16,11 @@ const lifetime = 12 * time.Hour
 
 const sessionCookie = "mailhost_console"
 
-// cookie returns a cookie that only the console's own pages send. With the prefix __Host-
-// browsers accept it only from this host, over TLS.
+// cookie returns a cookie that a form of another site does not send, but a link does, as that of
+// the issuer back to the console. With the prefix __Host- browsers accept it only from this host,
+// over TLS.
 func (c *Console) cookie(r *http.Request, name, content string) *http.Cookie {
-	ck := &http.Cookie{Name: name, Value: content, Path: c.base, HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	ck := &http.Cookie{Name: name, Value: content, Path: c.base, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if c.secure || r.TLS != nil {
 		ck.Name, ck.Path, ck.Secure = "__Host-"+name, "/", true
 	}
