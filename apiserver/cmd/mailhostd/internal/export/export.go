@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
@@ -64,16 +65,19 @@ func (c Command) Run(ctx context.Context, p cli.Program) (err error) {
 	if err := os.MkdirAll(c.HCL, 0o755); err != nil {
 		return err
 	}
+	for _, name := range account.Files {
+		path := filepath.Join(c.HCL, name)
+		if _, err := os.Lstat(path); err == nil && !slices.Contains(present, name) {
+			return fmt.Errorf("%s was not written by an export; move it away, and run the command again", path)
+		}
+	}
 	for _, name := range present {
 		if err := os.Remove(filepath.Join(c.HCL, name)); err != nil {
 			return err
 		}
 	}
 	for _, name := range account.Files {
-		path := filepath.Join(c.HCL, name)
-		if err := cli.WriteNew(path, account.files[name], 0o644); errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s was not written by an export; move it away, and run the command again", path)
-		} else if err != nil {
+		if err := cli.WriteNew(filepath.Join(c.HCL, name), account.files[name], 0o644); err != nil {
 			return err
 		}
 	}
