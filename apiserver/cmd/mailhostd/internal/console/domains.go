@@ -32,7 +32,7 @@ func listDomains(v *visit) (view, error) {
 type domainPage struct {
 	api.Domain
 	DedicatedIP string
-	Mail        part[[]mailCheck]
+	Mail        []mailCheck
 	Records     part[*api.Page[api.DNSRecord]]
 	Mailboxes   part[int]
 }
@@ -42,13 +42,12 @@ func showDomain(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	records, recordsErr := call(v, api.ListDNSRecords, recordsOf(*d))
 	p := domainPage{
-		Domain: *d, Records: partOf(records, recordsErr),
+		Domain: *d, Records: partOf(call(v, api.ListDNSRecords, recordsOf(*d))),
 		Mailboxes: totalOf(call(v, api.ListMailboxes, &api.ListMailboxesRequest{Paged: api.Paged{Page: 1, PageSize: 1}, Domain: d.ID})),
 	}
-	if p.Mail.Failure = p.Records.Failure; recordsErr == nil {
-		p.Mail.Content = mailChecks(d.Name, records.Items)
+	if p.Records.Failure == nil {
+		p.Mail = mailChecks(d.Name, p.Records.Content.Items)
 	}
 	if d.DedicatedIPID != nil {
 		p.DedicatedIP = abbreviated(*d.DedicatedIPID)

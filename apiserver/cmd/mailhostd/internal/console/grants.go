@@ -45,23 +45,18 @@ func (g grantRow) matches(search string) bool {
 }
 
 type grantsPage struct {
-	Rows           []grantRow
-	Pager          pager
-	Search, Type   string
-	IncludeRevoked bool
-	Types          []string
+	Rows  []grantRow
+	Pager pager
+	Types []string
 	// One is the subject whose grants are shown one by one.
 	One grantRow
 }
 
 // listGrants shows the grants in pages. The API lists all of them at once.
 func listGrants(v *visit) (view, error) {
-	p := grantsPage{
-		Search: strings.TrimSpace(v.query("search")), Type: v.query("type"), IncludeRevoked: v.query("revoked") != "",
-		Types: []string{vocab.SubjectUser, vocab.SubjectGroup, vocab.SubjectServiceAccount},
-	}
-	one := v.query("subject")
-	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{SubjectType: p.Type, SubjectID: one, IncludeRevoked: p.IncludeRevoked})
+	p := grantsPage{Types: []string{vocab.SubjectUser, vocab.SubjectGroup, vocab.SubjectServiceAccount}}
+	one, search, revoked := v.query("subject"), strings.TrimSpace(v.query("search")), v.query("revoked") != ""
+	all, err := call(v, api.ListAuthorizations, &api.ListAuthorizationsRequest{SubjectType: v.query("type"), SubjectID: one, IncludeRevoked: revoked})
 	if err != nil {
 		return view{}, err
 	}
@@ -71,7 +66,7 @@ func listGrants(v *visit) (view, error) {
 		if one != "" {
 			p.One = row
 		}
-		if (p.IncludeRevoked || row.TokenState != "revoked") && row.matches(p.Search) {
+		if (revoked || row.TokenState != "revoked") && row.matches(search) {
 			rows = append(rows, row)
 		}
 	}
