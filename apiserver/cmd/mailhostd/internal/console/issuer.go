@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/signin"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
@@ -148,10 +149,12 @@ func (c *Console) refuseSignIn(w http.ResponseWriter, r *http.Request, next stri
 // row shows the first domains, as far as the visitor may see them.
 type accountRow struct {
 	ID      string
-	Domains part[[]string]
-	More    int
+	Domains part[*api.Page[api.Domain]]
 	Current bool
 }
+
+// More returns how many domains the row does not show.
+func (r accountRow) More() int { return r.Domains.Content.Total - len(r.Domains.Content.Items) }
 
 const domainsShown = 3
 
@@ -165,19 +168,9 @@ func listAccounts(v *visit) (view, error) {
 	}
 	var rows []accountRow
 	for _, id := range access.Accounts {
-		row := accountRow{ID: id, Current: id == v.session.AccountID}
-		entered := *v
-		entered.api = v.clientFor(v.Request, identity.Session{AccountID: id, Token: v.session.Token})
-		domains, err := call(&entered, api.ListDomains, &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: domainsShown}})
-		var names []string
-		if err == nil {
-			for _, d := range domains.Items {
-				names = append(names, d.Name)
-			}
-			row.More = domains.Total - len(names)
-		}
-		row.Domains = partOf(names, err)
-		rows = append(rows, row)
+		entered := v.clientFor(v.Request, identity.Session{AccountID: id, Token: v.session.Token})
+		first := &api.ListDomainsRequest{Paged: api.Paged{Page: 1, PageSize: domainsShown}}
+		rows = append(rows, accountRow{id, partOf(apiclient.Call(v.Context(), entered, api.ListDomains, first)), id == v.session.AccountID})
 	}
 	return view{Template: "accounts.html", Title: "Accounts", Data: rows}, nil
 }

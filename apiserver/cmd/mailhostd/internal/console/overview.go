@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -81,16 +82,12 @@ func overview(v *visit) (view, error) {
 
 // rightsIn lists what grants permit, by what they cover.
 func rightsIn(names names, grants []api.Authorization) (lines []string) {
-	var scopes []string
 	rights := map[string][]string{}
 	for _, g := range grants {
 		scope := names.Scope(api.Value(g.ResourceType), api.Value(g.ResourceID))
-		if rights[scope] == nil {
-			scopes = append(scopes, scope)
-		}
 		rights[scope] = append(rights[scope], cmp.Or(api.Value(g.CapabilityKey), words(g.GrantKind)))
 	}
-	for _, scope := range scopes {
+	for _, scope := range slices.Sorted(maps.Keys(rights)) {
 		lines = append(lines, scope+": "+strings.Join(rights[scope], ", "))
 	}
 	return lines
