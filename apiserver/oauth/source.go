@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -44,7 +43,9 @@ func (k *keySet) read(ctx context.Context) (keys []jose.JSONWebKey, endpoint oau
 	return keys, provider.Endpoint(), nil
 }
 
-func (k *keySet) readKeys(ctx context.Context, keysURL string) ([]jose.JSONWebKey, error) {
+// readKeys returns the keys of a JWK set that can verify a token. It ignores others
+// (RFC 7517, section 5).
+func (k *keySet) readKeys(ctx context.Context, keysURL string) (keys []jose.JSONWebKey, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, keysURL, nil)
 	if err != nil {
 		return nil, err
@@ -58,23 +59,12 @@ func (k *keySet) readKeys(ctx context.Context, keysURL string) ([]jose.JSONWebKe
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("unexpected status %s", resp.Status)
 	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	return parseKeys(body)
-}
-
-// parseKeys returns the keys of a JWK set that can verify a token. It ignores others
-// (RFC 7517, section 5).
-func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := json.Unmarshal(body, &set); err != nil {
+	if err := json.NewDecoder(resp.Body).Decode(&set); err != nil {
 		return nil, fmt.Errorf("not a JWK set: %w", err)
 	}
-	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
 		if json.Unmarshal(raw, &key) == nil && canVerify(key) {
