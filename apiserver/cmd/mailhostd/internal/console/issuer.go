@@ -92,7 +92,7 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 	if len(access.Accounts) > 1 {
 		to = "/accounts"
 	}
-	c.redirect(w, r, to, nil)
+	c.redirect(w, r, to)
 }
 
 // maxCookie is the size of the largest session that browsers store, in bytes.

@@ -57,7 +57,7 @@ var reasons = map[string]string{
 
 // sendToSignIn responds to a request without a session that works.
 func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error) {
-	query := url.Values{}
+	var reason, next string
 	if !errors.Is(err, errNoSession) {
 		f := failureOf(err)
 		if f.Status != http.StatusUnauthorized && f.Status != http.StatusForbidden { // the store is unavailable, for instance
@@ -65,12 +65,12 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 			return
 		}
 		c.removeSession(w, r)
-		query.Set("reason", f.Type)
+		reason = f.Type
 	}
 	if p := r.URL.RequestURI(); r.Method == http.MethodGet && p != Path {
-		query.Set("next", strings.TrimPrefix(p, Path))
+		next = strings.TrimPrefix(p, Path)
 	}
-	c.redirect(w, r, "/sign-in", query)
+	c.redirect(w, r, "/sign-in"+queryOf("next", next, "reason", reason))
 }
 
 func (c *Console) removeSession(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ type signInForm struct {
 
 func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if _, err := c.openSession(r); err == nil {
-		c.redirect(w, r, "", nil)
+		c.redirect(w, r, "")
 		return
 	}
 	query := r.URL.Query()
@@ -104,10 +104,7 @@ func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 
 func (c *Console) writeSignIn(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
 	if c.issuer != nil {
-		form.Issuer, form.Start = c.issuerName(), c.base+"/sign-in/start"
-		if form.Next != "" {
-			form.Start += queryOf("next", form.Next)
-		}
+		form.Issuer, form.Start = c.issuerName(), c.base+"/sign-in/start"+queryOf("next", form.Next)
 	}
 	c.write(w, r, view{Status: status, Template: "sign-in.html", Title: "Sign in", Data: form})
 }
@@ -133,7 +130,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, c.cookie(r, sessionCookie, sealed))
-	http.Redirect(w, r, c.base+pageOf(next), http.StatusSeeOther)
+	c.redirect(w, r, pageOf(next))
 }
 
 // pageOf returns the page of the console that a visitor wanted to see, or the first one if
@@ -143,11 +140,7 @@ func pageOf(next string) string {
 	if err != nil || u.Scheme != "" || u.Host != "" || path.Clean(u.Path) != u.Path || !strings.HasPrefix(u.Path, "/") {
 		return ""
 	}
-	to := u.EscapedPath()
-	if query := u.Query(); len(query) > 0 {
-		to += "?" + query.Encode()
-	}
-	return to
+	return u.EscapedPath() + strings.TrimSuffix("?"+u.Query().Encode(), "?")
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
@@ -156,12 +149,9 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
 		c.write(w, r, c.errorView(r, err))
 		return
 	}
-	c.redirect(w, r, "/sign-in", url.Values{"reason": {"signed_out"}})
+	c.redirect(w, r, "/sign-in"+queryOf("reason", "signed_out"))
 }
 
-func (c *Console) redirect(w http.ResponseWriter, r *http.Request, to string, query url.Values) {
-	if len(query) > 0 {
-		to += "?" + query.Encode()
-	}
+func (c *Console) redirect(w http.ResponseWriter, r *http.Request, to string) {
 	http.Redirect(w, r, c.base+to, http.StatusSeeOther)
 }

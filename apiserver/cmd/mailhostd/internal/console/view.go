@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,7 +96,7 @@ func readTemplates() map[string]*template.Template {
 // write writes a page, which no cache may keep.
 func (c *Console) write(w http.ResponseWriter, r *http.Request, o view) {
 	if o.RedirectTo != "" {
-		http.Redirect(w, r, c.base+o.RedirectTo, http.StatusSeeOther)
+		c.redirect(w, r, o.RedirectTo)
 		return
 	}
 	o.Base = c.base
@@ -151,13 +152,15 @@ var functions = template.FuncMap{
 	"byKind":  subjectKind,
 }
 
-// queryOf returns a query of alternating names and values.
+// queryOf returns a query of alternating names and values, without those that are empty.
 func queryOf(pairs ...string) string {
 	q := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		q.Set(pairs[i], pairs[i+1])
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			q.Set(pair[0], pair[1])
+		}
 	}
-	return "?" + q.Encode()
+	return strings.TrimSuffix("?"+q.Encode(), "?")
 }
 
 // timeOf reads a timestamp of the API, which may be null.
