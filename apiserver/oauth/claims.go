@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -18,15 +19,11 @@ const typeAccessToken = "at+jwt"
 // headerType returns the typ of a token's header in its short form (RFC 7515, section
 // 4.1.9) and in lower case.
 func headerType(t *jwt.JSONWebToken) string {
-	typ, present := t.Headers[0].ExtraHeaders[jose.HeaderType]
-	if !present {
+	typ := t.Headers[0].ExtraHeaders[jose.HeaderType]
+	if typ == nil {
 		return ""
 	}
-	s, ok := typ.(string)
-	if !ok {
-		return "unknown"
-	}
-	return strings.TrimPrefix(strings.ToLower(s), "application/")
+	return strings.TrimPrefix(strings.ToLower(fmt.Sprint(typ)), "application/")
 }
 
 // lastSecond is the last second of the year 9999 in Unix time.
