@@ -27,9 +27,17 @@ func (f rightsFlags) Validate() error {
 	if restricted && len(f.Grant) == 0 {
 		return errors.New("--domain and --workspace restrict single capabilities; name them with --grant")
 	}
+	known := slices.Clone(wholeAccount)
+	for _, c := range api.Capabilities() {
+		known = append(known, string(c))
+	}
 	for _, right := range f.Grant {
-		if err := checkRight(right, restricted); err != nil {
-			return err
+		canRestrict := func(s api.Spec) bool { return s.Capability == vocab.Capability(right) && s.Narrowable }
+		switch {
+		case !slices.Contains(known, right):
+			return fmt.Errorf("--grant: %.64q is unknown; it must be one of %s", right, strings.Join(known, ", "))
+		case restricted && !slices.ContainsFunc(api.Specs(), canRestrict):
+			return fmt.Errorf("--grant: %s applies to the whole account only; grant it without --domain and --workspace", right)
 		}
 	}
 	return nil
@@ -37,21 +45,6 @@ func (f rightsFlags) Validate() error {
 
 // wholeAccount are the rights that are no capability.
 var wholeAccount = []string{vocab.GrantAccountOwner, vocab.GrantSuperAdmin}
-
-func checkRight(right string, restricted bool) error {
-	known := slices.Clone(wholeAccount)
-	for _, c := range api.Capabilities() {
-		known = append(known, string(c))
-	}
-	canRestrict := func(s api.Spec) bool { return s.Capability == vocab.Capability(right) && s.Narrowable }
-	switch {
-	case !slices.Contains(known, right):
-		return fmt.Errorf("--grant: %.64q is unknown; it must be one of %s", right, strings.Join(known, ", "))
-	case restricted && !slices.ContainsFunc(api.Specs(), canRestrict):
-		return fmt.Errorf("--grant: %s applies to the whole account only; grant it without --domain and --workspace", right)
-	}
-	return nil
-}
 
 func (f rightsFlags) chosen() bool { return f.PlanOnly || len(f.Grant) > 0 }
 

@@ -44,8 +44,6 @@ Examples:
   export MAILHOST_TOKEN=$(mailhostd token create ci --plan-only --json | jq -r .token)`
 }
 
-func (c tokenCreateCommand) Validate() error { return c.rightsFlags.Validate() }
-
 type createdToken struct {
 	api.CreatedServiceAccount
 	Grants []api.Authorization `json:"grants"`
