@@ -153,11 +153,11 @@ func (c LoginCommand) newToken(ctx context.Context, p cli.Program, client signin
 			return token, nil
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, signin.ErrTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	token, err := c.signIn(ctx, p, client)
-	if err != nil && errors.Is(context.Cause(ctx), signin.ErrTimeout) {
-		return nil, signin.ErrTimeout
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, errors.New("nobody has signed in in time; run the command again, or sign in on another machine with --device")
 	}
 	return token, err
 }

@@ -218,9 +218,6 @@ func (c Client) Device(ctx context.Context, show func(page, code, complete strin
 	return token, explain(err)
 }
 
-// ErrTimeout is the error of a sign-in that the person did not complete in time.
-var ErrTimeout = errors.New("nobody has signed in in time; run the command again, or sign in on another machine with --device")
-
 // explain returns the issuer's own words for an error of its token endpoint.
 func explain(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
