@@ -151,16 +151,9 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target)
 	if err != nil {
 		return err
 	}
-	var grants map[string][]api.Authorization
-	all, err := apiclient.Call(ctx, t.Client, api.ListAuthorizations, &api.ListAuthorizationsRequest{SubjectType: vocab.SubjectServiceAccount})
-	if err != nil && !apiclient.Denied(err) {
+	grants, err := apiclient.TokenGrants(ctx, t.Client)
+	if err != nil {
 		return err
-	}
-	if err == nil {
-		grants = map[string][]api.Authorization{}
-		for _, g := range *all {
-			grants[g.SubjectID] = append(grants[g.SubjectID], g)
-		}
 	}
 	now := time.Now()
 	accounts = slices.DeleteFunc(accounts, func(a api.ServiceAccount) bool { return !c.All && apiclient.TokenState(a, now) != "active" })

@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"context"
 	"slices"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -18,6 +19,22 @@ func IsPlanOnly(grants []api.Authorization) bool {
 	}
 	plan := api.PlanCapabilities()
 	return len(capabilities) == len(plan) && !slices.ContainsFunc(plan, func(c vocab.Capability) bool { return !capabilities[c] })
+}
+
+// TokenGrants returns the grants of service accounts by their ids, or nil if the caller may not see
+// grants.
+func TokenGrants(ctx context.Context, c *Client) (map[string][]api.Authorization, error) {
+	all, err := Call(ctx, c, api.ListAuthorizations, &api.ListAuthorizationsRequest{SubjectType: vocab.SubjectServiceAccount})
+	if Denied(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	grants := map[string][]api.Authorization{}
+	for _, g := range *all {
+		grants[g.SubjectID] = append(grants[g.SubjectID], g)
+	}
+	return grants, nil
 }
 
 // GrantRow is a grant in a list, or all grants of a subject that may only plan.

@@ -89,30 +89,11 @@ func (c *configuration) serviceAccounts(ctx context.Context) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	grants, err := c.readGrants(ctx)
+	grants, err := apiclient.TokenGrants(ctx, c.Client)
 	for _, s := range all {
 		c.serviceAccount(&s, grants[s.ID])
 	}
 	return err
-}
-
-// readGrants returns the permissions of each service account; nil if they can't be read.
-func (c *configuration) readGrants(ctx context.Context) (map[string][]api.Authorization, error) {
-	// An array, not pages.
-	all, err := apiclient.Call(ctx, c.Client, api.ListAuthorizations, &api.ListAuthorizationsRequest{})
-	if apiclient.Denied(err) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(*all, func(a, b api.Authorization) int {
-		return cmp.Or(strings.Compare(api.Value(a.CapabilityKey), api.Value(b.CapabilityKey)), strings.Compare(api.Value(a.ResourceID), api.Value(b.ResourceID)))
-	})
-	grants := map[string][]api.Authorization{}
-	for _, g := range *all {
-		grants[g.SubjectID] = append(grants[g.SubjectID], g)
-	}
-	return grants, nil
 }
 
 func (c *configuration) serviceAccount(s *api.ServiceAccount, grants []api.Authorization) {
@@ -122,6 +103,9 @@ func (c *configuration) serviceAccount(s *api.ServiceAccount, grants []api.Autho
 		c.write(accountFile, "expires_at = %s", hcltext.Quote(strings.Replace(*s.ExpiresAt, ".000000Z", "Z", 1)))
 	}
 	if len(grants) > 0 && !slices.ContainsFunc(grants, func(g api.Authorization) bool { return g.CapabilityKey == nil }) {
+		slices.SortFunc(grants, func(a, b api.Authorization) int {
+			return cmp.Or(strings.Compare(*a.CapabilityKey, *b.CapabilityKey), strings.Compare(api.Value(a.ResourceID), api.Value(b.ResourceID)))
+		})
 		c.write(accountFile, "permissions = [")
 		for _, g := range grants {
 			restricted := ""
