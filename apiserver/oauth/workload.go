@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
@@ -125,7 +126,15 @@ func (v *Verifier) workload(c claims) (identity.User, error) {
 	var problems []string
 	for _, w := range v.workloads {
 		names := slices.Sorted(maps.Keys(w.Claims))
-		differing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return fmt.Sprint(c[name]) == w.Claims[name] })
+		differing := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			switch got := c[name].(type) {
+			case string:
+				return got == w.Claims[name]
+			case bool:
+				return strconv.FormatBool(got) == w.Claims[name]
+			}
+			return false
+		})
 		if len(differing) == 0 {
 			return identity.User{ID: WorkloadUser(w.Name), Name: w.describe(names)}, nil
 		}
