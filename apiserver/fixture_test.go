@@ -106,7 +106,7 @@ func TestInitAccount(t *testing.T) {
 	err = db.Update(t.Context(), func(tx store.Tx) error {
 		accounts, _, err := tx.ServiceAccounts(id, store.Slice{Limit: 10})
 		assert.Assert(t, err == nil && len(accounts) == 1, "%d service accounts, %v; want 1", len(accounts), err)
-		_, err = tx.UpdateServiceAccount(id, accounts[0].ID, func(a *store.ServiceAccount) error { a.RevokedAt = time.Now(); return nil })
+		_, err = store.Update(tx, id, accounts[0].ID, func(a *store.ServiceAccount) error { a.RevokedAt = time.Now(); return nil })
 		return err
 	})
 	assert.NilError(t, err)

@@ -43,7 +43,7 @@ func log(t *testing.T, s store.Store) (entries []store.AuditEntry) {
 }
 
 func makeAccount(tx store.Tx) error {
-	return tx.CreateAccount(&store.Account{ID: account, Status: "active", PlanID: "a", CreatedAt: epoch})
+	return tx.Create(&store.Account{ID: account, Status: "active", PlanID: "a", CreatedAt: epoch})
 }
 
 // TestUnattributedChange checks that a transaction without an origin is rolled back.
@@ -86,7 +86,7 @@ func TestOrigin(t *testing.T) {
 				if err := makeAccount(tx); err != nil {
 					return err
 				}
-				_, err := tx.UpdateAccount(account, func(a *store.Account) error { a.PlanID = "b"; return nil })
+				_, err := store.Update(tx, account, account, func(a *store.Account) error { a.PlanID = "b"; return nil })
 				return err
 			})
 			assert.NilError(t, err)

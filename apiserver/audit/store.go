@@ -103,7 +103,7 @@ func (t *auditedTx) identify(v store.Object) (store.Identity, error) {
 	case store.DNSRecord:
 		name, known := t.domainNames[v.DomainID]
 		if !known {
-			d, err := t.Domain(v.AccountID, v.DomainID)
+			d, err := store.Get[store.Domain](t, v.AccountID, v.DomainID)
 			if err != nil {
 				return o, err
 			}

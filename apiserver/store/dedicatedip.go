@@ -34,7 +34,7 @@ type DedicatedIPOption struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
-	// Claimed are the addresses that some account has claimed. It is never written.
+	// Claimed are the addresses that some account has claimed. Only DedicatedIPOptions sets it.
 	Claimed []string
 }
 

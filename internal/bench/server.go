@@ -239,7 +239,7 @@ func populate(ctx context.Context, db store.Store, mailboxes int) (accountID, to
 		err := db.Update(ctx, func(tx store.Tx) error {
 			var err error
 			if done == 0 {
-				err = tx.CreateDomain(&store.Domain{
+				err = tx.Create(&store.Domain{
 					ID: domainID, AccountID: accountID, Name: domainName, WorkspaceID: api.DefaultWorkspaceID(accountID),
 					State: store.Provisioning{Status: vocab.DomainActive}, CreatedAt: created,
 				})

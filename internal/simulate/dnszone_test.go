@@ -210,7 +210,7 @@ func (w *environment) noteTouched(run *run, method, path string) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	must(err)
 	must(w.db.View(context.Background(), func(r store.Reader) error {
-		if found, err := r.DNSRecord(w.accounts[run.account].id, n); err == nil {
+		if found, err := store.Get[store.DNSRecord](r, w.accounts[run.account].id, n); err == nil {
 			w.touched = append(w.touched, touchedRecord{id, found.DomainID, lineOf(found), method == "DELETE"})
 		}
 		return nil

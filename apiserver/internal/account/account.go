@@ -33,7 +33,7 @@ func PeriodEnd(now time.Time) time.Time {
 
 var _ = change(api.CancelPlan, func(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	status, previous := billingScheduled, ""
-	a, err := tx.UpdateAccount(c.Caller.AccountID, func(a *store.Account) error {
+	a, err := store.Update(tx, c.Caller.AccountID, c.Caller.AccountID, func(a *store.Account) error {
 		if previous = a.PlanAt(c.Arrival); previous != a.PlanID { // the change that has taken effect stays, whenever that was
 			a.PlanID, a.NextPlanID, a.PlanChangesAt = previous, "", time.Time{}
 		}
@@ -57,7 +57,7 @@ var _ = change(api.ChangePlan, func(c *Call, tx store.Tx, in *api.ChangePlanRequ
 		return nil, err
 	}
 	var out *api.BillingResult
-	_, err = tx.UpdateAccount(c.Caller.AccountID, func(a *store.Account) error {
+	_, err = store.Update(tx, c.Caller.AccountID, c.Caller.AccountID, func(a *store.Account) error {
 		current, target := a.PlanAt(c.Arrival), api.Value(in.Body.PlanID)
 		if target == "" {
 			plans := vocab.Plans()
@@ -82,7 +82,7 @@ var _ = change(api.ChangePlan, func(c *Call, tx store.Tx, in *api.ChangePlanRequ
 
 var _ = change(api.CreateWorkspace, func(c *Call, tx store.Tx, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
 	w := store.Workspace{ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Name: in.Body.Name, CreatedAt: c.Arrival}
-	err := tx.CreateWorkspace(&w)
+	err := tx.Create(&w)
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
 		return nil, api.Conflict("the account has a workspace named %q already%s", w.Name,
 			c.existingID(tx, vocab.CapWorkspaceView, store.Scope{Type: vocab.ScopeWorkspace, ID: exists.ID}, ", with the id ", exists.ID))

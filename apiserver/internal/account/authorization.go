@@ -49,7 +49,7 @@ var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantA
 	if err := c.refuseSameGrant(tx, g); err != nil {
 		return nil, err
 	}
-	err := tx.CreateAuthorization(&g)
+	err := tx.Create(&g)
 	return new(authorization(g)), err
 })
 
@@ -69,7 +69,7 @@ func (c *Call) limitGrant(r store.Reader, g store.Authorization) error {
 		return nil
 	}
 	if g.SubjectType == vocab.SubjectServiceAccount {
-		a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+		a, err := store.Get[store.ServiceAccount](r, g.AccountID, g.SubjectID)
 		if err != nil || !a.ExpiresAt.IsZero() && !a.ExpiresAt.After(latest) {
 			return err
 		}
@@ -87,7 +87,7 @@ func checkGrant(r store.Reader, g store.Authorization) error {
 		return err
 	}
 	if g.SubjectType == vocab.SubjectServiceAccount {
-		_, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+		_, err := store.Get[store.ServiceAccount](r, g.AccountID, g.SubjectID)
 		if err := exists(err, api.Invalid("the account has no service account %.255q", g.SubjectID).InBody("subject_id")); err != nil {
 			return err
 		}
@@ -95,9 +95,9 @@ func checkGrant(r store.Reader, g store.Authorization) error {
 	var err error
 	switch g.ResourceType {
 	case vocab.ResourceWorkspace:
-		_, err = r.Workspace(g.AccountID, g.ResourceID)
+		_, err = store.Get[store.Workspace](r, g.AccountID, g.ResourceID)
 	case vocab.ResourceDomain:
-		_, err = r.Domain(g.AccountID, g.ResourceID)
+		_, err = store.Get[store.Domain](r, g.AccountID, g.ResourceID)
 	}
 	err = exists(err, api.Invalid("the account has no %s %s", g.ResourceType, g.ResourceID).InBody("resource_id"))
 	if err == nil && problems != nil {
@@ -123,14 +123,14 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 
 // Nobody revokes a grant that they can't make, or that of the last owner who can act.
 var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
-	g, err := tx.Authorization(c.Caller.AccountID, in.AuthorizationID)
+	g, err := store.Get[store.Authorization](tx, c.Caller.AccountID, in.AuthorizationID)
 	if err != nil {
 		return err
 	}
 	if err := c.requireGrant("revoke", g); err != nil || !g.RevokedAt.IsZero() {
 		return err
 	}
-	if _, err := tx.UpdateAuthorization(g.AccountID, g.ID, func(g *store.Authorization) error {
+	if _, err := store.Update(tx, g.AccountID, g.ID, func(g *store.Authorization) error {
 		g.RevokedAt = c.Arrival
 		return nil
 	}); err != nil || g.GrantKind == vocab.GrantCapability {
@@ -171,7 +171,7 @@ func (c *Call) requireOwner(r store.Reader, what string) error {
 func (c *Call) canAct(r store.Reader, g store.Authorization) (bool, error) {
 	switch {
 	case g.SubjectType == vocab.SubjectServiceAccount:
-		a, err := r.ServiceAccount(g.AccountID, g.SubjectID)
+		a, err := store.Get[store.ServiceAccount](r, g.AccountID, g.SubjectID)
 		return err == nil && auth.CheckServiceAccount(a, c.Rules.Now()) == nil, err
 	case g.SubjectType == vocab.SubjectUser && g.SubjectID == auth.OwnerSubject(g.AccountID).ID:
 		return c.Caller.IsBuiltInOwner(), nil

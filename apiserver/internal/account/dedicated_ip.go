@@ -14,7 +14,7 @@ import (
 // A claim takes the first free address of an option. An address belongs to one account of
 // the whole store.
 var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
-	option, err := tx.DedicatedIPOption(c.Caller.AccountID, in.Body.OptionID)
+	option, err := store.Get[store.DedicatedIPOption](tx, c.Caller.AccountID, in.Body.OptionID)
 	if err != nil {
 		return nil, ifUnknown(err, api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
 	}
@@ -25,15 +25,16 @@ var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDed
 	case limit >= 0 && n >= limit:
 		return nil, api.Conflict("the account has reached its limit of %d dedicated IPs; release one that no domain uses", limit)
 	}
-	for _, address := range free(option) {
+	id := c.Rules.Random.ID()
+	for _, address := range option.Addresses {
 		d := store.DedicatedIP{
-			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, OptionID: option.ID, Name: option.Name + " " + address,
+			ID: id, AccountID: c.Caller.AccountID, OptionID: option.ID, Name: option.Name + " " + address,
 			Type: vocab.DedicatedIPType, State: store.Provisioning{Status: vocab.DedicatedIPActive},
 			ASN: option.ASN, CountryCode: option.CountryCode, CreatedAt: c.Arrival,
 			Addresses: []store.IPAddress{{IP: address, Healthy: new(true)}},
 		}
-		err := tx.CreateDedicatedIP(&d)
-		if _, ok := errors.AsType[*store.ExistsError](err); !ok { // otherwise another account was faster
+		err := tx.Create(&d)
+		if _, ok := errors.AsType[*store.ExistsError](err); !ok { // otherwise an account has the address
 			return new(c.dedicatedIP(d)), err
 		}
 	}
@@ -63,7 +64,7 @@ var _ = read(api.ListDedicatedIPOptions, func(c *Call, r store.Reader, in *api.L
 })
 
 var _ = read(api.GetDedicatedIP, func(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
-	d, err := r.DedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
+	d, err := store.Get[store.DedicatedIP](r, c.Caller.AccountID, in.DedicatedIPID)
 	return new(c.dedicatedIP(d)), err
 })
 
@@ -79,7 +80,7 @@ var _ = remove(api.ReleaseDedicatedIP, func(c *Call, tx store.Tx, in *api.Dedica
 		ids := objects(domains, func(d store.Domain) string { return d.ID })
 		return api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(ids, ", "))
 	}
-	return tx.DeleteDedicatedIP(c.Caller.AccountID, in.DedicatedIPID)
+	return store.Delete[store.DedicatedIP](tx, c.Caller.AccountID, in.DedicatedIPID, c.Arrival)
 })
 
 func (c *Call) dedicatedIP(d store.DedicatedIP) api.DedicatedIP {

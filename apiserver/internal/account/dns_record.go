@@ -145,7 +145,7 @@ var _ = read(api.GetDNSRecord, func(c *Call, r store.Reader, in *api.DNSRecordRe
 })
 
 var _ = change(api.UpdateDNSRecord, func(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
-	record, err := tx.UpdateDNSRecord(c.Caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
+	record, err := store.Update(tx, c.Caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
 		d, err := c.findDomain(tx, record.DomainID)
 		if err != nil {
 			return err
@@ -203,7 +203,7 @@ var _ = remove(api.DeleteDNSRecord, func(c *Call, tx store.Tx, in *api.DNSRecord
 	if record.SystemManaged {
 		return systemManaged(record, d)
 	}
-	return tx.DeleteDNSRecord(record.AccountID, record.ID)
+	return store.Delete[store.DNSRecord](tx, record.AccountID, record.ID, c.Arrival)
 })
 
 func systemManaged(record store.DNSRecord, d store.Domain) error {
@@ -211,7 +211,7 @@ func systemManaged(record store.DNSRecord, d store.Domain) error {
 }
 
 func (c *Call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, d store.Domain, err error) {
-	if record, err = r.DNSRecord(c.Caller.AccountID, id); err == nil {
+	if record, err = store.Get[store.DNSRecord](r, c.Caller.AccountID, id); err == nil {
 		d, err = c.findDomain(r, record.DomainID)
 	}
 	return record, d, err
@@ -242,7 +242,7 @@ func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
 func AddRecord(source *random.Source, tx store.Tx, record *store.DNSRecord) error {
 	for range 3 { // the first id is free, unless the source of randomness is broken
 		record.ID = max(1, int64(binary.BigEndian.Uint64(source.Bytes(8))>>11))
-		err := tx.CreateDNSRecord(record)
+		err := tx.Create(record)
 		if exists, ok := errors.AsType[*store.ExistsError](err); !ok || exists.ID != strconv.FormatInt(record.ID, 10) {
 			return err
 		}

@@ -29,7 +29,7 @@ var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomain
 	if err != nil {
 		return nil, err
 	}
-	d, err = tx.UpdateDomain(d.AccountID, d.ID, func(d *store.Domain) error {
+	d, err = store.Update(tx, d.AccountID, d.ID, func(d *store.Domain) error {
 		if in.Body.AutoRenew != nil {
 			d.AutoRenew = *in.Body.AutoRenew
 		}
@@ -74,7 +74,7 @@ var _ = remove(api.DeleteDomain, func(c *Call, tx store.Tx, in *api.DomainReques
 	if n > 0 {
 		return api.Conflict("the domain %s (%s) still has mailboxes (%d); delete them first", d.Name, d.ID, n)
 	}
-	return tx.DeleteDomain(d.AccountID, d.ID, c.Arrival)
+	return store.Delete[store.Domain](tx, d.AccountID, d.ID, c.Arrival)
 })
 
 func (c *Call) domain(d store.Domain) api.Domain {

@@ -107,7 +107,7 @@ func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.P
 	if err := c.expire(tx, "", d.Name); err != nil {
 		return result, offer, err
 	}
-	err = tx.CreateDomain(&d)
+	err = tx.Create(&d)
 	if _, exists := errors.AsType[*store.ExistsError](err); exists {
 		offer.Code, offer.Reason = api.PurchaseUnavailable, domainTaken
 		return result, offer, nil
@@ -160,7 +160,7 @@ func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (
 		}
 		for i, d := range domains {
 			if d.State.At(now) == vocab.DomainPendingPayment {
-				if domains[i], err = tx.UpdateDomain(d.AccountID, d.ID, func(d *store.Domain) error {
+				if domains[i], err = store.Update(tx, d.AccountID, d.ID, func(d *store.Domain) error {
 					d.State, d.UpdatedAt = prices.PaidState(now), now
 					return nil
 				}); err != nil {
@@ -204,11 +204,11 @@ func DeleteDomains(tx store.Tx, domains []store.Domain, now time.Time) error {
 			return err
 		}
 		for _, m := range mailboxes {
-			if err := tx.DeleteMailbox(m.AccountID, m.ID, now); err != nil {
+			if err := store.Delete[store.Mailbox](tx, m.AccountID, m.ID, now); err != nil {
 				return err
 			}
 		}
-		if err := tx.DeleteDomain(d.AccountID, d.ID, now); err != nil {
+		if err := store.Delete[store.Domain](tx, d.AccountID, d.ID, now); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ var _ = change(api.SubmitFeedback, func(c *Call, tx store.Tx, in *api.SubmitFeed
 		PaidProductFeature: in.Body.PaidProductFeature, SubmitterEmail: c.Caller.Email, SubmitterName: c.Caller.Name,
 		CreatedByUserID: c.Caller.UserID, CreatedAt: c.Arrival,
 	}
-	err = tx.CreateFeedback(&f)
+	err = tx.Create(&f)
 	return &api.Feedback{
 		ID: f.ID, AccountID: f.AccountID, Title: f.Title, Description: f.Description, Category: f.Category, Status: f.Status,
 		Attributes: f.Attributes, PaidProductFeature: f.PaidProductFeature, SubmitterEmail: optional(f.SubmitterEmail),

@@ -20,7 +20,7 @@ var _ = change(api.CreateForwarding, func(c *Call, tx store.Tx, in *api.CreateFo
 	if err := c.beginVerification(tx, &rule, link); err != nil {
 		return nil, err
 	}
-	if err := tx.CreateForwarding(&rule); err != nil {
+	if err := tx.Create(&rule); err != nil {
 		return nil, c.forwardingConflict(tx, err, rule)
 	}
 	return new(c.forwarding(rule)), c.requestMessage(tx, rule, link)
@@ -52,7 +52,7 @@ var _ = read(api.GetForwarding, func(c *Call, r store.Reader, in *api.Forwarding
 // new link.
 var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link, started := c.Rules.newLink(), false
-	rule, err := tx.UpdateForwarding(c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
+	rule, err := store.Update(tx, c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateFo
 
 // A rule becomes active only after its verification.
 var _ = change(api.SetForwardingActive, func(c *Call, tx store.Tx, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
-	rule, err := tx.UpdateForwarding(c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
+	rule, err := store.Update(tx, c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {
 			return err
 		}
@@ -91,11 +91,11 @@ var _ = remove(api.DeleteForwarding, func(c *Call, tx store.Tx, in *api.Forwardi
 	if err != nil {
 		return err
 	}
-	return tx.DeleteForwarding(rule.AccountID, rule.ID)
+	return store.Delete[store.Forwarding](tx, rule.AccountID, rule.ID, c.Arrival)
 })
 
 func (c *Call) findForwarding(r store.Reader, id string) (store.Forwarding, error) {
-	rule, err := r.Forwarding(c.Caller.AccountID, id)
+	rule, err := store.Get[store.Forwarding](r, c.Caller.AccountID, id)
 	return rule, c.ifScopeVisible(r, err, rule.Scope)
 }
 

@@ -74,7 +74,7 @@ func (c *Call) takeMessage(tx store.Tx, accountID string) error {
 // composeVerification writes the verification message of a queued rule, with a new link, unless
 // the rule needs none any more or its account is cancelled.
 func (rules *Rules) composeVerification(tx store.Tx, queued store.QueuedMessage) (*email.Message, error) {
-	rule, err := tx.Forwarding(queued.AccountID, queued.ForwardingID)
+	rule, err := store.Get[store.Forwarding](tx, queued.AccountID, queued.ForwardingID)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (rules *Rules) ConfirmLink(ctx context.Context, token mail.Token) (link Lin
 		}
 		audit.Attribute(tx, audit.Recipient(rule.TargetEmail), audit.ConfirmForwarding, "verification_state")
 		link.Confirmed = true
-		link.Rule, err = tx.UpdateForwarding(rule.AccountID, rule.ID, func(f *store.Forwarding) error {
+		link.Rule, err = store.Update(tx, rule.AccountID, rule.ID, func(f *store.Forwarding) error {
 			f.VerifiedAt = rules.Now()
 			f.UpdatedAt = f.VerifiedAt
 			return nil

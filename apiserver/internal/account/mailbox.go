@@ -23,7 +23,7 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 	m := store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
 	c.complete(&m, d)
 	if left > 0 {
-		err := tx.CreateMailbox(&m)
+		err := tx.Create(&m)
 		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
 			return new(c.mailbox(m)), err
 		}
@@ -171,7 +171,7 @@ var _ = change(api.UpdateMailbox, func(c *Call, tx store.Tx, in *api.UpdateMailb
 		}
 		id = m.ID
 	}
-	m, err := tx.UpdateMailbox(c.Caller.AccountID, id, func(m *store.Mailbox) error {
+	m, err := store.Update(tx, c.Caller.AccountID, id, func(m *store.Mailbox) error {
 		if in.Body.FirstName != nil {
 			m.FirstName = *in.Body.FirstName
 		}
@@ -190,13 +190,13 @@ var _ = remove(api.DeleteMailbox, func(c *Call, tx store.Tx, in *api.MailboxRequ
 	if err != nil {
 		return err
 	}
-	return tx.DeleteMailbox(m.AccountID, m.ID, c.Arrival)
+	return store.Delete[store.Mailbox](tx, m.AccountID, m.ID, c.Arrival)
 })
 
 // findMailbox returns the mailbox with a UUID or a primary address.
 func (c *Call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err error) {
 	if api.IsID(ref) {
-		m, err = r.Mailbox(c.Caller.AccountID, api.CanonicalID(ref))
+		m, err = store.Get[store.Mailbox](r, c.Caller.AccountID, api.CanonicalID(ref))
 	} else {
 		m, err = c.mailboxByAddress(r, ref)
 	}

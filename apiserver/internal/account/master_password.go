@@ -41,7 +41,7 @@ var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPa
 		p := store.MasterPassword{
 			ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Name: in.Body.Name, Scope: scope, SecretHash: hash, CreatedAt: c.Arrival,
 		}
-		if err := tx.CreateMasterPassword(&p); err != nil {
+		if err := tx.Create(&p); err != nil {
 			return nil, c.masterPasswordConflict(tx, err, p)
 		}
 		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, nil
@@ -71,7 +71,7 @@ var _ = read(api.GetMasterPassword, func(c *Call, r store.Reader, in *api.Master
 })
 
 var _ = change(api.RenameMasterPassword, func(c *Call, tx store.Tx, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
-	p, err := tx.UpdateMasterPassword(c.Caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
+	p, err := store.Update(tx, c.Caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
 		p.Name, p.UpdatedAt = in.Body.Name, c.Arrival
 		return c.ifScopeVisible(tx, nil, p.Scope)
 	})
@@ -83,11 +83,11 @@ var _ = remove(api.DeleteMasterPassword, func(c *Call, tx store.Tx, in *api.Mast
 	if err != nil {
 		return err
 	}
-	return tx.DeleteMasterPassword(p.AccountID, p.ID)
+	return store.Delete[store.MasterPassword](tx, p.AccountID, p.ID, c.Arrival)
 })
 
 func (c *Call) findMasterPassword(r store.Reader, id string) (store.MasterPassword, error) {
-	p, err := r.MasterPassword(c.Caller.AccountID, id)
+	p, err := store.Get[store.MasterPassword](r, c.Caller.AccountID, id)
 	return p, c.ifScopeVisible(r, err, p.Scope)
 }
 

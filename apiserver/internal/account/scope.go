@@ -55,7 +55,7 @@ func (c *Call) seesScope(r store.Reader, capability vocab.Capability, scope stor
 	case scope.Type == vocab.ScopeWorkspace:
 		return sees(w, scope.ID, ""), nil
 	case scope.Type == vocab.ScopeDomain:
-		d, err := r.Domain(c.Caller.AccountID, scope.ID)
+		d, err := store.Get[store.Domain](r, c.Caller.AccountID, scope.ID)
 		return sees(w, d.WorkspaceID, d.ID), err
 	}
 	return false, nil
@@ -86,7 +86,7 @@ func (c *Call) ifExists(r store.Reader, err error, view vocab.Capability, scope 
 // findDomain returns the domain with a UUID or a name.
 func (c *Call) findDomain(r store.Reader, ref string) (d store.Domain, err error) {
 	if api.IsID(ref) {
-		d, err = r.Domain(c.Caller.AccountID, api.CanonicalID(ref))
+		d, err = store.Get[store.Domain](r, c.Caller.AccountID, api.CanonicalID(ref))
 	} else {
 		name, _ := domainname.Normalize(ref) // "" if it is invalid, which no domain has
 		d, err = r.DomainByName(c.Caller.AccountID, name)
@@ -95,7 +95,7 @@ func (c *Call) findDomain(r store.Reader, ref string) (d store.Domain, err error
 }
 
 func (c *Call) findWorkspace(r store.Reader, id string) (store.Workspace, error) {
-	w, err := r.Workspace(c.Caller.AccountID, id)
+	w, err := store.Get[store.Workspace](r, c.Caller.AccountID, id)
 	return w, c.ifVisible(err, w.ID, "")
 }
 

@@ -22,12 +22,12 @@ var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.Crea
 	if err := c.limitExpiry(&a); err != nil {
 		return nil, err
 	}
-	if err := tx.CreateServiceAccount(&a); err != nil {
+	if err := tx.Create(&a); err != nil {
 		return nil, err
 	}
 	for _, g := range c.Caller.Grants {
 		g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = c.Rules.Random.ID(), vocab.SubjectServiceAccount, a.ID, c.Arrival
-		if err := tx.CreateAuthorization(&g); err != nil {
+		if err := tx.Create(&g); err != nil {
 			return nil, err
 		}
 	}
@@ -57,13 +57,13 @@ var _ = read(api.ListServiceAccounts, func(c *Call, r store.Reader, in *api.List
 })
 
 var _ = read(api.GetServiceAccount, func(c *Call, r store.Reader, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
-	a, err := r.ServiceAccount(c.Caller.AccountID, in.ServiceAccountID)
+	a, err := store.Get[store.ServiceAccount](r, c.Caller.AccountID, in.ServiceAccountID)
 	return new(c.Rules.serviceAccount(a)), err
 })
 
 // A caller that can't grant what a service account has can't revoke it.
 var _ = remove(api.RevokeServiceAccount, func(c *Call, tx store.Tx, in *api.ServiceAccountRequest) error {
-	a, err := tx.ServiceAccount(c.Caller.AccountID, in.ServiceAccountID)
+	a, err := store.Get[store.ServiceAccount](tx, c.Caller.AccountID, in.ServiceAccountID)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ var _ = remove(api.RevokeServiceAccount, func(c *Call, tx store.Tx, in *api.Serv
 	if !a.RevokedAt.IsZero() {
 		return nil
 	}
-	if _, err := tx.UpdateServiceAccount(a.AccountID, a.ID, func(a *store.ServiceAccount) error {
+	if _, err := store.Update(tx, a.AccountID, a.ID, func(a *store.ServiceAccount) error {
 		a.RevokedAt, a.RevokedByUserID, a.UpdatedAt = c.Arrival, c.Caller.UserID, c.Arrival
 		return nil
 	}); err != nil || !owner {

@@ -104,10 +104,10 @@ func newWorld(t *testing.T) *world {
 		_ = s.Close()
 	})
 	w.update(t, func(tx store.Tx) error {
-		if err := tx.CreateAccount(&store.Account{ID: accountID, Status: vocab.AccountActive, CreatedAt: w.now}); err != nil {
+		if err := tx.Create(&store.Account{ID: accountID, Status: vocab.AccountActive, CreatedAt: w.now}); err != nil {
 			return err
 		}
-		return tx.CreateServiceAccount(&store.ServiceAccount{
+		return tx.Create(&store.ServiceAccount{
 			ID: "ci", AccountID: accountID, PublicID: w.token.PublicID, SecretHash: w.token.Hash(), CreatedAt: w.now,
 		})
 	})
@@ -124,7 +124,7 @@ func (w *world) update(t *testing.T, fn func(store.Tx) error) {
 func (w *world) grant(t *testing.T, to store.Subject) {
 	t.Helper()
 	w.update(t, func(tx store.Tx) error {
-		return tx.CreateAuthorization(&store.Authorization{
+		return tx.Create(&store.Authorization{
 			ID: to.ID, AccountID: accountID, GrantKind: vocab.GrantAccountOwner, SubjectType: to.Type, SubjectID: to.ID, CreatedAt: w.now,
 		})
 	})
@@ -171,7 +171,7 @@ func TestCache(t *testing.T) {
 	w.watched.err, w.watched.only, w.watched.reads = nil, "", 0
 	check("first", 5)
 	w.update(t, func(tx store.Tx) error {
-		return tx.CreateWorkspace(&store.Workspace{ID: "w", AccountID: accountID, CreatedAt: w.now})
+		return tx.Create(&store.Workspace{ID: "w", AccountID: accountID, CreatedAt: w.now})
 	})
 	check("after another change", 5)
 	w.grant(t, store.Subject{Type: vocab.SubjectServiceAccount, ID: "other"})

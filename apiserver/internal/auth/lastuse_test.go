@@ -16,20 +16,24 @@ import (
 // touchedStore records the last uses that are written; its updates fail with err.
 type touchedStore struct {
 	store.Store
-	store.Tx
 	err     error
 	updates int
 	touched map[string]time.Time
 }
 
-func (s *touchedStore) TouchServiceAccount(id string, at time.Time) error {
-	s.touched[id] = at
-	return s.err
+type touchedTx struct {
+	store.Tx
+	to *touchedStore
+}
+
+func (t touchedTx) TouchServiceAccount(id string, at time.Time) error {
+	t.to.touched[id] = at
+	return t.to.err
 }
 
 func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error {
 	s.updates++
-	return fn(s)
+	return fn(touchedTx{to: s})
 }
 
 // TestLastUses checks that a use is written once a minute, and that one which can't be written is

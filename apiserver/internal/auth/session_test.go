@@ -75,7 +75,7 @@ func TestSignIn(t *testing.T) {
 	opens("expired", other, false)
 	last := seal()
 	w.update(t, func(tx store.Tx) error {
-		_, err := tx.UpdateServiceAccount(accountID, "ci", func(a *store.ServiceAccount) error { a.RevokedAt = w.now; return nil })
+		_, err := store.Update(tx, accountID, "ci", func(a *store.ServiceAccount) error { a.RevokedAt = w.now; return nil })
 		return err
 	})
 	opens("revoked", last, false)

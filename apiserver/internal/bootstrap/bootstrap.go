@@ -53,10 +53,10 @@ func NewAccount(id string, at time.Time) store.Account {
 
 // CreateAccount creates an account with everything that it comes with, and dedicated IP options.
 func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOption) error {
-	if err := tx.CreateAccount(&a); err != nil {
+	if err := tx.Create(&a); err != nil {
 		return err
 	}
-	if err := tx.CreateWorkspace(&store.Workspace{ID: api.DefaultWorkspaceID(a.ID), AccountID: a.ID, Name: DefaultWorkspace, CreatedAt: a.CreatedAt}); err != nil {
+	if err := tx.Create(&store.Workspace{ID: api.DefaultWorkspaceID(a.ID), AccountID: a.ID, Name: DefaultWorkspace, CreatedAt: a.CreatedAt}); err != nil {
 		return err
 	}
 	if err := grantOwner(tx, OwnerGrantID(a.ID), a.ID, auth.OwnerSubject(a.ID), a.CreatedAt); err != nil {
@@ -64,7 +64,7 @@ func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 	}
 	for _, o := range options {
 		o.CreatedAt = a.CreatedAt
-		if err := tx.CreateDedicatedIPOption(&o); err != nil {
+		if err := tx.Create(&o); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 }
 
 func grantOwner(tx store.Tx, id, accountID string, s store.Subject, at time.Time) error {
-	return tx.CreateAuthorization(&store.Authorization{
+	return tx.Create(&store.Authorization{
 		ID: id, AccountID: accountID, GrantKind: vocab.GrantAccountOwner, SubjectType: s.Type, SubjectID: s.ID, CreatedAt: at,
 	})
 }
@@ -212,7 +212,7 @@ func (a Accounts) Empty(ctx context.Context, id string) error {
 		}
 		ips, _, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, everything)
 		for _, ip := range ips {
-			err = cmp.Or(err, tx.DeleteDedicatedIP(id, ip.ID))
+			err = cmp.Or(err, store.Delete[store.DedicatedIP](tx, id, ip.ID, a.Now()))
 		}
 		return err
 	})
@@ -226,7 +226,7 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 			return err
 		}
 		for _, g := range grants {
-			subject, err := r.ServiceAccount(accountID, g.SubjectID)
+			subject, err := store.Get[store.ServiceAccount](r, accountID, g.SubjectID)
 			if err != nil {
 				return err
 			}
@@ -274,7 +274,7 @@ func (a Accounts) IssueOwnerToken(ctx context.Context, accountID, name string) (
 func (a Accounts) createOwner(tx store.Tx, token auth.Token, accountID, name string) error {
 	s := auth.NewServiceAccount(token, a.Random.ID(), accountID, name, a.Now())
 	s.CreatedByUserID = auth.OwnerSubject(s.AccountID).ID
-	if err := tx.CreateServiceAccount(&s); err != nil {
+	if err := tx.Create(&s); err != nil {
 		return err
 	}
 	return grantOwner(tx, a.Random.ID(), s.AccountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: s.ID}, a.Now())

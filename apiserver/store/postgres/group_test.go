@@ -38,11 +38,11 @@ func TestSharedTransactions(t *testing.T) {
 		return n
 	}
 	const account = "account"
-	assert.NilError(t, s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch}) }))
+	assert.NilError(t, s.Update(t.Context(), func(tx store.Tx) error { return tx.Create(&store.Account{ID: account, CreatedAt: epoch}) }))
 	ctx := store.InAccount(t.Context(), account)
 	refused, thrown := errors.New("refused"), errors.New("thrown")
 	add := func(tx store.Tx, name string) error {
-		return tx.CreateWorkspace(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
+		return tx.Create(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
 	}
 	kinds := map[string]struct {
 		run  func(tx store.Tx, name string) error

@@ -46,7 +46,7 @@ func (w *writers) start(t *testing.T, s store.Store, account, prefix string) {
 			}
 			name := fmt.Sprint(prefix, n)
 			err := s.Update(context.Background(), func(tx store.Tx) error {
-				return tx.CreateWorkspace(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
+				return tx.Create(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
 			})
 			switch {
 			case err == nil:
@@ -67,7 +67,7 @@ func TestRestart(t *testing.T) {
 	one, other := openAt(t, url, postgres.Options{}), openAt(t, url, postgres.Options{})
 	const account = "a"
 	err := one.Update(t.Context(), func(tx store.Tx) error {
-		return tx.CreateAccount(&store.Account{ID: account, CreatedAt: epoch})
+		return tx.Create(&store.Account{ID: account, CreatedAt: epoch})
 	})
 	assert.NilError(t, err)
 	w := writers{stop: make(chan struct{})}
@@ -115,7 +115,7 @@ func TestDeadlock(t *testing.T) {
 	ids := []string{"a", "b"}
 	for _, id := range ids {
 		err := stores[0].Update(t.Context(), func(tx store.Tx) error {
-			return tx.CreateAccount(&store.Account{ID: id, CreatedAt: epoch})
+			return tx.Create(&store.Account{ID: id, CreatedAt: epoch})
 		})
 		assert.NilError(t, err)
 	}
@@ -128,7 +128,7 @@ func TestDeadlock(t *testing.T) {
 			if err := s.Update(t.Context(), func(tx store.Tx) error {
 				create := func(account string) error {
 					name := fmt.Sprint(i, account)
-					return tx.CreateWorkspace(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
+					return tx.Create(&store.Workspace{ID: name, AccountID: account, Name: name, CreatedAt: epoch})
 				}
 				if err := create(ids[i]); err != nil {
 					return err
@@ -175,7 +175,7 @@ func TestLockTimeout(t *testing.T) {
 		assert.Check(t, errors.Is(err, store.ErrLocked), "Update of a locked account = %v", err)
 	}
 	err = s.Update(t.Context(), func(tx store.Tx) error {
-		return tx.CreateAccount(&store.Account{ID: "other", CreatedAt: epoch})
+		return tx.Create(&store.Account{ID: "other", CreatedAt: epoch})
 	})
 	assert.Check(t, err, "Update of another account")
 }
@@ -186,7 +186,7 @@ func TestReadOnlyForAWhile(t *testing.T) {
 	url := postgrestest.URL(t)
 	s := openAt(t, url, postgres.Options{Connections: 3})
 	write := func(id string) error {
-		return s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: id, CreatedAt: epoch}) })
+		return s.Update(t.Context(), func(tx store.Tx) error { return tx.Create(&store.Account{ID: id, CreatedAt: epoch}) })
 	}
 	execute(t, url, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$;
 		SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)

@@ -79,7 +79,7 @@ func TestFileMovedWithinGroup(t *testing.T) {
 	mustPopulate(t, s)
 	m := newMailbox("ada")
 	err := s.Update(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.CreateMailbox(&m), os.Rename(path, path+".away"))
+		return errors.Join(tx.Create(&m), os.Rename(path, path+".away"))
 	})
 	assert.Check(t, errors.Is(err, store.ErrUnavailable), "Update = %v", err)
 	assert.NilError(t, os.Rename(path+".away", path))
@@ -206,10 +206,10 @@ func TestExclusive(t *testing.T) {
 	assert.Check(t, errors.Is(err, store.ErrInUse), "a locked file was locked: %v", err)
 	failure := errors.New("failure")
 	err = alone.Update(t.Context(), func(tx store.Tx) error {
-		return errors.Join(tx.CreateAccount(&store.Account{ID: "lost"}), failure)
+		return errors.Join(tx.Create(&store.Account{ID: "lost"}), failure)
 	})
 	assert.Check(t, errors.Is(err, failure), "Update = %v", err)
-	assert.Check(t, alone.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: "kept"}) }))
+	assert.Check(t, alone.Update(t.Context(), func(tx store.Tx) error { return tx.Create(&store.Account{ID: "kept"}) }))
 	assert.Check(t, errors.Join(alone.Close(), alone.Close()))
 	err = alone.Ping(t.Context())
 	assert.Check(t, err == store.ErrClosed, "Ping = %v", err)

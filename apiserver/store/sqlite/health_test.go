@@ -51,7 +51,7 @@ func TestFailedWrites(t *testing.T) {
 				idle(t, s)
 				assert.NilError(t, tt.spoil(s.engine.writer))
 				m := newMailbox(strings.Repeat("x", 1<<16))
-				assert.Assert(t, is.ErrorIs(s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateMailbox(&m) }), store.ErrUnavailable), "Update")
+				assert.Assert(t, is.ErrorIs(s.Update(t.Context(), func(tx store.Tx) error { return tx.Create(&m) }), store.ErrUnavailable), "Update")
 				err := s.View(t.Context(), func(store.Reader) error { return nil })
 				assert.Check(t, err, "View")
 				_ = s.Update(t.Context(), func(store.Tx) error { return nil })

@@ -62,14 +62,14 @@ func populate(ctx context.Context, s store.Store) error {
 			return nil
 		}
 		now := time.Now()
-		if err := tx.CreateAccount(&store.Account{ID: accountID, PlanID: "0", CreatedAt: now}); err != nil {
+		if err := tx.Create(&store.Account{ID: accountID, PlanID: "0", CreatedAt: now}); err != nil {
 			return err
 		}
 		w := store.Workspace{ID: workspaceID, AccountID: accountID, Name: "Default", CreatedAt: now}
-		if err := tx.CreateWorkspace(&w); err != nil {
+		if err := tx.Create(&w); err != nil {
 			return err
 		}
-		return tx.CreateDomain(&store.Domain{
+		return tx.Create(&store.Domain{
 			ID: domainID, AccountID: accountID, WorkspaceID: workspaceID, Name: "a.example", CreatedAt: now,
 		})
 	})
@@ -90,7 +90,7 @@ func newMailbox(localPart string) store.Mailbox {
 // create creates a mailbox in an update of its own and returns its id.
 func create(ctx context.Context, s store.Store, localPart string) (string, error) {
 	m := newMailbox(localPart)
-	return m.ID, s.Update(ctx, func(tx store.Tx) error { return tx.CreateMailbox(&m) })
+	return m.ID, s.Update(ctx, func(tx store.Tx) error { return tx.Create(&m) })
 }
 
 // addresses returns the local parts of all mailboxes, in order.

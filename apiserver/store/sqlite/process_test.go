@@ -94,10 +94,10 @@ func writeMailboxes(path string) error {
 		repeat(func(n int) error {
 			m := newMailbox(fmt.Sprintf("%s-%d-%d", os.Args[2], client, n))
 			err := s.Update(ctx, func(tx store.Tx) error {
-				if err := tx.CreateMailbox(&m); err != nil {
+				if err := tx.Create(&m); err != nil {
 					return err
 				}
-				_, err := tx.UpdateAccount(accountID, func(a *store.Account) error {
+				_, err := store.Update(tx, accountID, accountID, func(a *store.Account) error {
 					count, err := strconv.Atoi(a.PlanID)
 					a.PlanID = strconv.Itoa(count + 1)
 					return err

@@ -138,7 +138,7 @@ func TestAuthorizationVersionOfEachColumn(t *testing.T) {
 var cascades = []string{
 	"addresses of mailboxes",               // part of the mailbox
 	"dedicated_ip_claims of dedicated_ips", // part of the dedicated IP
-	"dns_records of domains",               // DeleteDomain deletes them first
+	"dns_records of domains",               // deleteDomain deletes them first
 	"domain_tags of domains",               // part of the domain
 	"mail_queue of forwarding_rules",       // internal to the rule
 	"mailbox_counts of domains",            // part of the domain

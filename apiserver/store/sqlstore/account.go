@@ -4,9 +4,9 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
 const accountsTable = "accounts"
 
-var accounts = newTable(table[store.Account]{name: accountsTable})
+var accounts = newKind(table[store.Account]{name: accountsTable})
 
-var workspaces = newTable(table[store.Workspace]{
+var workspaces = newKind(table[store.Workspace]{
 	name:    "workspaces",
 	derived: "folded_name", derive: func(w *store.Workspace) string { return searchText(w.Name) },
 	unique: func(w *where, v *store.Workspace) *where {
@@ -23,22 +23,12 @@ func (r *reader) Accounts() ([]store.Account, error) {
 	return all(r, accounts, r.inAllAccounts())
 }
 
-func (r *reader) Workspace(accountID, id string) (store.Workspace, error) {
-	return get(r, workspaces, accountID, id)
-}
-
 func (r *reader) Workspaces(accountID string, within store.Within, s store.Slice) ([]store.Workspace, int, error) {
 	w := r.inAccount(accountID)
 	if within.Restricted {
 		w.and(w.in(`t.id`, within.Workspaces))
 	}
 	return page(r, workspaces, w, s)
-}
-
-func (t *tx) CreateAccount(a *store.Account) error { return create(t, accounts, a) }
-
-func (t *tx) UpdateAccount(id string, change func(*store.Account) error) (store.Account, error) {
-	return update(t, accounts, "", id, change)
 }
 
 func (t *tx) DeleteAccount(id string) error {
@@ -58,11 +48,7 @@ func (t *tx) DeleteAccount(id string) error {
 	return nil
 }
 
-func (t *tx) CreateWorkspace(w *store.Workspace) error { return create(t, workspaces, w) }
-
-var feedback = newTable(table[store.Feedback]{name: "feedback"})
-
-func (t *tx) CreateFeedback(f *store.Feedback) error { return create(t, feedback, f) }
+var feedback = newKind(table[store.Feedback]{name: "feedback"})
 
 // An update has to be alone on each account of which it reads or writes anything. In an
 // engine with a Locker it locks an account when it first names it. What it finds without

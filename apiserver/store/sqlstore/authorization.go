@@ -8,11 +8,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var authorizations = newTable(table[store.Authorization]{name: "authorizations"})
-
-func (r *reader) Authorization(accountID, id string) (store.Authorization, error) {
-	return get(r, authorizations, accountID, id)
-}
+var authorizations = newKind(table[store.Authorization]{name: "authorizations"})
 
 func (r *reader) Authorizations(accountID string, f store.AuthorizationFilter) ([]store.Authorization, error) {
 	w := r.inAccount(accountID).
@@ -45,10 +41,4 @@ func (r *reader) GrantsOf(accountID string, subjects []store.Subject) ([]store.A
 // AuthorizationVersion reads the row that triggers of the schema change.
 func (r *reader) AuthorizationVersion() (int64, error) {
 	return only(column[int64](r, `SELECT version FROM authorization_version`))
-}
-
-func (t *tx) CreateAuthorization(a *store.Authorization) error { return create(t, authorizations, a) }
-
-func (t *tx) UpdateAuthorization(accountID, id string, change func(*store.Authorization) error) (store.Authorization, error) {
-	return update(t, authorizations, accountID, id, change)
 }

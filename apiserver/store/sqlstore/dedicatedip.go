@@ -2,26 +2,13 @@ package sqlstore
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-var dedicatedIPs = newTable(table[store.DedicatedIP]{name: "dedicated_ips"})
+var dedicatedIPs = newKind(table[store.DedicatedIP]{name: "dedicated_ips"})
 
-var dedicatedIPOptions = newTable(table[store.DedicatedIPOption]{name: "dedicated_ip_options", elsewhere: map[string]string{"Claimed": ""}})
-
-func (r *reader) DedicatedIP(accountID, id string) (store.DedicatedIP, error) {
-	return get(r, dedicatedIPs, accountID, id)
-}
+var dedicatedIPOptions = newKind(table[store.DedicatedIPOption]{name: "dedicated_ip_options", elsewhere: map[string]string{"Claimed": ""}})
 
 func (r *reader) DedicatedIPs(accountID string, f store.DedicatedIPFilter, s store.Slice) ([]store.DedicatedIP, int, error) {
 	w := r.inAccount(accountID).state(f.Status, f.Now).equal(`t.country_code`, f.CountryCode)
 	return page(r, dedicatedIPs, w, s)
-}
-
-func (r *reader) DedicatedIPOption(accountID, id string) (store.DedicatedIPOption, error) {
-	o, err := get(r, dedicatedIPOptions, accountID, id)
-	if err != nil {
-		return o, err
-	}
-	o.Claimed, err = r.claimed(o.Addresses)
-	return o, err
 }
 
 func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.DedicatedIPOption, int, error) {
@@ -44,7 +31,8 @@ func (r *reader) claimed(addresses []string) ([]string, error) {
 	return column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text+` ORDER BY address`, w.args...)
 }
 
-func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
+// createDedicatedIP claims the addresses, which the schema's cascade releases.
+func (t *tx) createDedicatedIP(d *store.DedicatedIP) error {
 	for _, a := range d.Addresses {
 		if err := t.taken(`SELECT dedicated_ip_id FROM dedicated_ip_claims WHERE address = $1`, a.IP); err != nil {
 			return err
@@ -59,14 +47,4 @@ func (t *tx) CreateDedicatedIP(d *store.DedicatedIP) error {
 		}
 	}
 	return nil
-}
-
-// DeleteDedicatedIP leaves the claims to the schema's cascade.
-func (t *tx) DeleteDedicatedIP(accountID, id string) error {
-	_, err := removeOne(t, dedicatedIPs, accountID, id)
-	return err
-}
-
-func (t *tx) CreateDedicatedIPOption(o *store.DedicatedIPOption) error {
-	return create(t, dedicatedIPOptions, o)
 }

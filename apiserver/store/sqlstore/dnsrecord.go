@@ -5,16 +5,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var dnsRecords = newTable(table[store.DNSRecord]{
+var dnsRecords = newKind(table[store.DNSRecord]{
 	name:    "dns_records",
 	derived: "purpose", derive: purposeOf,
 	unique:  sameDNSRecord,
+	changed: (*tx).replaceSystemManaged,
 	visible: func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(`t.domain_id`) },
 })
-
-func (r *reader) DNSRecord(accountID string, id int64) (store.DNSRecord, error) {
-	return get(r, dnsRecords, accountID, id)
-}
 
 func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.Slice) ([]store.DNSRecord, int, error) {
 	w := r.inAccount(accountID).
@@ -41,29 +38,6 @@ func sameDNSRecord(w *where, r *store.DNSRecord) *where {
 }
 
 func purposeOf(r *store.DNSRecord) string { return string(dnsdata.PurposeOf(r.Type, r.Value)) }
-
-func (t *tx) CreateDNSRecord(r *store.DNSRecord) error {
-	if err := create(t, dnsRecords, r); err != nil {
-		return err
-	}
-	return t.replaceSystemManaged(r)
-}
-
-func (t *tx) UpdateDNSRecord(accountID string, id int64, change func(*store.DNSRecord) error) (store.DNSRecord, error) {
-	r, err := update(t, dnsRecords, accountID, id, change)
-	if err != nil {
-		return r, err
-	}
-	return r, t.replaceSystemManaged(&r)
-}
-
-func (t *tx) DeleteDNSRecord(accountID string, id int64) error {
-	r, err := removeOne(t, dnsRecords, accountID, id)
-	if err != nil {
-		return err
-	}
-	return t.replaceSystemManaged(&r)
-}
 
 // replaceSystemManaged hides the system-managed records with a name while the customer has one
 // with their purpose.

@@ -7,17 +7,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var domains = newTable(table[store.Domain]{
+var domains = newKind(table[store.Domain]{
 	name:    "domains",
 	derived: "search_text", derive: func(d *store.Domain) string { return namesText(d.Name) },
 	optional: "dedicated_ip_id",
 	unique:   func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
 	visible:  (*where).withoutUnpaid,
+	changed:  (*tx).indexTags,
 })
-
-func (r *reader) Domain(accountID, id string) (store.Domain, error) {
-	return get(r, domains, accountID, id)
-}
 
 func (r *reader) DomainByName(accountID, name string) (store.Domain, error) {
 	w := r.inAccount(accountID).and(`t.name = ?`, name).withoutUnpaid()
@@ -65,26 +62,11 @@ func (r *reader) hasUnpaid(accountID string) (bool, error) {
 	return len(found) > 0, err
 }
 
-func (t *tx) CreateDomain(d *store.Domain) error {
-	if err := create(t, domains, d); err != nil {
-		return err
-	}
-	return t.indexTags(d)
-}
-
-func (t *tx) UpdateDomain(accountID, id string, change func(*store.Domain) error) (store.Domain, error) {
-	d, err := update(t, domains, accountID, id, change)
-	if err != nil {
-		return d, err
-	}
-	if err := t.exec(`DELETE FROM domain_tags WHERE domain_id = $1`, d.ID); err != nil {
-		return d, err
-	}
-	return d, t.indexTags(&d)
-}
-
 // indexTags keeps what a filter may name a domain's tags by.
 func (t *tx) indexTags(d *store.Domain) error {
+	if err := t.exec(`DELETE FROM domain_tags WHERE domain_id = $1`, d.ID); err != nil {
+		return err
+	}
 	for _, tag := range d.Tags {
 		for _, name := range []string{tag.ID, tag.Name} {
 			if err := t.exec(`INSERT INTO domain_tags (domain_id, tag) VALUES ($1, $2) ON CONFLICT DO NOTHING`, d.ID, name); err != nil {
@@ -95,9 +77,9 @@ func (t *tx) indexTags(d *store.Domain) error {
 	return nil
 }
 
-// DeleteDomain leaves the tags to the schema's cascade.
-func (t *tx) DeleteDomain(accountID, id string, at time.Time) error {
-	d, err := t.Domain(accountID, id)
+// deleteDomain leaves the tags to the schema's cascade.
+func (t *tx) deleteDomain(accountID string, id any, at time.Time) error {
+	d, err := get(&t.reader, domains, accountID, id)
 	if err != nil {
 		return err
 	}
@@ -105,7 +87,7 @@ func (t *tx) DeleteDomain(accountID, id string, at time.Time) error {
 	if _, err := remove(t, dnsRecords, t.inAccount(accountID).and(`t.domain_id = ?`, id)); err != nil {
 		return err
 	}
-	scope := store.Scope{Type: vocab.ScopeDomain, ID: id}
+	scope := store.Scope{Type: vocab.ScopeDomain, ID: d.ID}
 	if _, err := remove(t, masterPasswords, t.inAccount(accountID).scope(scope)); err != nil {
 		return err
 	}

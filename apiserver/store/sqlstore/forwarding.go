@@ -10,7 +10,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var forwardingRules = newTable(table[store.Forwarding]{
+var forwardingRules = newKind(table[store.Forwarding]{
 	name:    "forwarding_rules",
 	derived: "search_text", derive: func(f *store.Forwarding) string { return namesText(f.TargetEmail) },
 	unique: func(w *where, f *store.Forwarding) *where {
@@ -18,10 +18,6 @@ var forwardingRules = newTable(table[store.Forwarding]{
 	},
 	visible: func(w *where) *where { return w.outsideUnpaid(`t.scope_id`) },
 })
-
-func (r *reader) Forwarding(accountID, id string) (store.Forwarding, error) {
-	return get(r, forwardingRules, accountID, id)
-}
 
 func (r *reader) ForwardingByLink(linkHash []byte) (store.Forwarding, error) {
 	return one(r, forwardingRules, r.inAllAccounts().and(`t.link_hash = ?`, linkHash))
@@ -37,17 +33,6 @@ func (r *reader) ForwardingRules(accountID string, f store.ForwardingFilter, s s
 			ELSE '`+vocab.VerificationPending+`' END = ?`, f.Now, f.VerificationState)
 	}
 	return page(r, forwardingRules, w, s)
-}
-
-func (t *tx) CreateForwarding(f *store.Forwarding) error { return create(t, forwardingRules, f) }
-
-func (t *tx) UpdateForwarding(accountID, id string, change func(*store.Forwarding) error) (store.Forwarding, error) {
-	return update(t, forwardingRules, accountID, id, change)
-}
-
-func (t *tx) DeleteForwarding(accountID, id string) error {
-	_, err := removeOne(t, forwardingRules, accountID, id)
-	return err
 }
 
 // releaseForwarding makes the rules of every account pending that forward to deleted addresses, or

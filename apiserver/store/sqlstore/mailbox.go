@@ -10,17 +10,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailboxes = newTable(table[store.Mailbox]{
+var mailboxes = newKind(table[store.Mailbox]{
 	name:    "mailboxes",
 	derived: "search_text", derive: mailboxSearchText,
 	visible:   func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
 	elsewhere: map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
 	joins:     ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
 })
-
-func (r *reader) Mailbox(accountID, id string) (store.Mailbox, error) {
-	return get(r, mailboxes, accountID, id)
-}
 
 func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (store.Mailbox, error) {
 	return one(r, mailboxes, r.inAccount(accountID).and(`t.id = (SELECT a.mailbox_id FROM addresses a JOIN domains ad ON ad.id = a.domain_id
@@ -63,8 +59,8 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	return w.state(f.Status, f.Now).search(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
 }
 
-// CreateMailbox checks that the addresses are free before it inserts them: the account is locked.
-func (t *tx) CreateMailbox(m *store.Mailbox) error {
+// createMailbox checks that the addresses are free before it inserts them: the account is locked.
+func (t *tx) createMailbox(m *store.Mailbox) error {
 	into, err := t.destination([]*store.Mailbox{m})
 	if err != nil {
 		return err
@@ -179,12 +175,8 @@ func (t *tx) insertMailboxes(into destination, created []*store.Mailbox, address
 	return err
 }
 
-func (t *tx) UpdateMailbox(accountID, id string, change func(*store.Mailbox) error) (store.Mailbox, error) {
-	return update(t, mailboxes, accountID, id, change)
-}
-
-// DeleteMailbox leaves the addresses to the schema's cascade.
-func (t *tx) DeleteMailbox(accountID, id string, at time.Time) error {
+// deleteMailbox leaves the addresses to the schema's cascade.
+func (t *tx) deleteMailbox(accountID string, id any, at time.Time) error {
 	m, err := removeOne(t, mailboxes, accountID, id)
 	if err != nil {
 		return err

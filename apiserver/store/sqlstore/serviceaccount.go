@@ -6,14 +6,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var serviceAccounts = newTable(table[store.ServiceAccount]{
+var serviceAccounts = newKind(table[store.ServiceAccount]{
 	name:   "service_accounts",
 	unique: func(w *where, a *store.ServiceAccount) *where { return w.and(`t.public_id = ?`, a.PublicID) },
 })
-
-func (r *reader) ServiceAccount(accountID, id string) (store.ServiceAccount, error) {
-	return get(r, serviceAccounts, accountID, id)
-}
 
 func (r *reader) ServiceAccountByPublicID(publicID string) (store.ServiceAccount, error) {
 	return one(r, serviceAccounts, r.inAllAccounts().and(`t.public_id = ?`, publicID))
@@ -21,14 +17,6 @@ func (r *reader) ServiceAccountByPublicID(publicID string) (store.ServiceAccount
 
 func (r *reader) ServiceAccounts(accountID string, s store.Slice) ([]store.ServiceAccount, int, error) {
 	return page(r, serviceAccounts, r.inAccount(accountID), s)
-}
-
-func (t *tx) CreateServiceAccount(a *store.ServiceAccount) error {
-	return create(t, serviceAccounts, a)
-}
-
-func (t *tx) UpdateServiceAccount(accountID, id string, change func(*store.ServiceAccount) error) (store.ServiceAccount, error) {
-	return update(t, serviceAccounts, accountID, id, change)
 }
 
 func (t *tx) TouchServiceAccount(id string, at time.Time) error {

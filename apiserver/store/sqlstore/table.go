@@ -30,6 +30,8 @@ type table[T any] struct {
 	unique func(*where, *T) *where
 	// visible leaves out the rows that get, page and each don't return.
 	visible func(*where) *where
+	// changed is called after an object was created, updated or deleted by its id.
+	changed func(*tx, *T) error
 
 	columns []tableColumn // first those of the table, then those that are joined
 	names   []string      // of the table's
@@ -44,6 +46,9 @@ type table[T any] struct {
 func newTable[T any](t table[T]) *table[T] {
 	if t.visible == nil {
 		t.visible = func(w *where) *where { return w }
+	}
+	if t.changed == nil {
+		t.changed = func(*tx, *T) error { return nil }
 	}
 	own, joined := columnsOf(reflect.TypeFor[T](), "", t.elsewhere)
 	t.columns = append(own, joined...)
@@ -340,7 +345,7 @@ func create[T store.Object](t *tx, tbl *table[T], v *T) error {
 			*tbl.fields(v)[tbl.updatedAt].(micros).at = created[0]
 		}
 		report(t, nil, v)
-		return nil
+		return tbl.changed(t, v)
 	}
 	if err := tbl.checkUnique(t, v); err != nil {
 		return err
@@ -385,20 +390,22 @@ func (tbl *table[T]) checkUnique(t *tx, v *T) error {
 	return t.taken(`SELECT t.id FROM `+tbl.name+` t`+w.text, w.args...)
 }
 
-// update implements the Update methods of store.Tx.
-func update[T store.Object](t *tx, tbl *table[T], accountID string, id any, change func(*T) error) (T, error) {
+// update implements store.Tx.Update.
+func update[T store.Object](t *tx, tbl *table[T], v *T, accountID string, id any, change func() error) error {
 	before, err := get(&t.reader, tbl, accountID, id)
-	if err != nil {
-		return before, err
+	if *v = before; err == nil {
+		err = change()
 	}
-	after := before
-	if err := change(&after); err != nil || reflect.DeepEqual(before, after) {
-		return after, err
+	if err != nil || reflect.DeepEqual(before, *v) {
+		return err
 	}
-	if err := tbl.checkUnique(t, &after); err != nil {
-		return after, err
+	if err := tbl.checkUnique(t, v); err != nil {
+		return err
 	}
-	return after, write(t, tbl, &before, &after)
+	if err := write(t, tbl, &before, v); err != nil {
+		return err
+	}
+	return tbl.changed(t, v)
 }
 
 // write writes an object, and reports the change.
@@ -427,7 +434,11 @@ func remove[T store.Object](t *tx, tbl *table[T], w *where) ([]T, error) {
 
 // removeOne deletes the object of an account with an id.
 func removeOne[T store.Object](t *tx, tbl *table[T], accountID string, id any) (T, error) {
-	return only(remove(t, tbl, tbl.byID(&t.reader, accountID, id)))
+	removed, err := only(remove(t, tbl, tbl.byID(&t.reader, accountID, id)))
+	if err != nil {
+		return removed, err
+	}
+	return removed, tbl.changed(t, &removed)
 }
 
 // report calls the observer with copies of an object before and after a change.

@@ -55,11 +55,11 @@ func testClear(h *harness) {
 	d, mailbox, before := h.newDomain(gone.account, workspace.ID, "b.example"), h.newMailbox(gone, "ada"), h.newMailbox(gone, "before")
 	d.ID = gone.domain
 	h.update(func(tx store.Tx) error {
-		if err := errors.Join(tx.CreateMailbox(&before), tx.Clear()); err != nil { // it has read the domain
+		if err := errors.Join(tx.Create(&before), tx.Clear()); err != nil { // it has read the domain
 			return err
 		}
 		account.CreatedAt, mailbox.CreatedAt = epoch, epoch
-		return errors.Join(create(tx, &account), create(tx, &workspace), create(tx, &d), create(tx, &mailbox))
+		return errors.Join(tx.Create(&account), tx.Create(&workspace), tx.Create(&d), tx.Create(&mailbox))
 	})
 	equal(h, "accounts", read(h, store.Reader.Accounts), []store.Account{account})
 	equal(h, "the first account's and mailbox's times", []time.Time{account.CreatedAt, mailbox.CreatedAt}, []time.Time{epoch, epoch})
@@ -164,7 +164,7 @@ func FillRandomly(t *testing.T, s store.Store, seed int) {
 			}
 			h.create(&m)
 			if random.IntN(5) == 0 {
-				h.update(func(tx store.Tx) error { return tx.DeleteMailbox(tenant.account, m.ID, at(1)) })
+				h.update(func(tx store.Tx) error { return store.Delete[store.Mailbox](tx, tenant.account, m.ID, at(1)) })
 			}
 		}
 	}

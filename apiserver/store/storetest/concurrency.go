@@ -44,12 +44,12 @@ func testConcurrency(h *harness) {
 			ctx = store.InAccount(ctx, t.account)
 		}
 		return h.store.Update(ctx, func(tx store.Tx) error {
-			_, err := tx.UpdateAccount(t.account, func(a *store.Account) error {
+			_, err := store.Update(tx, t.account, t.account, func(a *store.Account) error {
 				n, _ := strconv.Atoi(a.PlanID) // no number at first
 				a.PlanID = strconv.Itoa(n + 1)
 				return nil
 			})
-			switch err = errors.Join(err, tx.CreateMailbox(&boxes[i])); {
+			switch err = errors.Join(err, tx.Create(&boxes[i])); {
 			case err == nil && i%5 == 0:
 				return failure
 			case err == nil && i%5 == 1:
@@ -95,7 +95,7 @@ func testConcurrency(h *harness) {
 			} else {
 				h.Error(err)
 			}
-			h.view(func(r store.Reader) error { _, err := r.Mailbox(t.account, id); return err })
+			h.view(func(r store.Reader) error { _, err := store.Get[store.Mailbox](r, t.account, id); return err })
 		}
 	})
 	ended.Store(true)
@@ -236,7 +236,7 @@ func testCreationTimes(h *harness) {
 		times = nil
 		for _, local := range []string{"x", "a", "y", "z"} {
 			m := h.newMailbox(t, local)
-			if err := tx.CreateMailbox(&m); err == nil {
+			if err := tx.Create(&m); err == nil {
 				times = append(times, m.CreatedAt)
 			}
 		}

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
@@ -15,23 +14,16 @@ func (h *harness) id() string {
 }
 
 // create creates objects, given as pointers, in one update.
-func (h *harness) create(objects ...any) {
+func (h *harness) create(objects ...store.Object) {
 	h.Helper()
 	h.update(func(tx store.Tx) error {
 		for _, o := range objects {
-			if err := create(tx, o); err != nil {
+			if err := tx.Create(o); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-// create calls the method that creates an object.
-func create(tx store.Tx, object any) error {
-	method := reflect.ValueOf(tx).MethodByName("Create" + reflect.TypeOf(object).Elem().Name())
-	err, _ := reflect.TypeAssert[error](method.Call([]reflect.Value{reflect.ValueOf(object)})[0])
-	return err
 }
 
 // tenant is an account with a workspace and a domain.

@@ -17,10 +17,10 @@ func testAtomicity(h *harness) {
 	err := h.store.Update(h.Context(), func(tx store.Tx) error {
 		m := h.newMailbox(t, "ada")
 		r := h.newDNSRecord(t, "@", "TXT", "x")
-		if err := errors.Join(tx.CreateMailbox(&m), tx.CreateDNSRecord(&r)); err != nil {
+		if err := errors.Join(tx.Create(&m), tx.Create(&r)); err != nil {
 			return err
 		}
-		if _, err := tx.UpdateAccount(t.account, func(a *store.Account) error { a.Status = "cancelled"; return nil }); err != nil {
+		if _, err := store.Update(tx, t.account, t.account, func(a *store.Account) error { a.Status = "cancelled"; return nil }); err != nil {
 			return err
 		}
 		return failure
@@ -78,7 +78,7 @@ func testPanic(h *harness) {
 		thrown(func() {
 			_ = h.store.Update(context.Background(), func(tx store.Tx) error {
 				defer end()
-				return tx.CreateMailbox(new(h.newMailbox(t, "ada")))
+				return tx.Create(new(h.newMailbox(t, "ada")))
 			})
 		})
 		for range 100 { // so that a leaked connection would block
@@ -96,7 +96,7 @@ func testContext(h *harness) {
 	// A running update is not cancelled.
 	if err := h.store.Update(ctx, func(tx store.Tx) error {
 		cancel()
-		return tx.CreateMailbox(&m)
+		return tx.Create(&m)
 	}); err != nil {
 		h.Errorf("Update = %v, want nil because it had begun", err)
 	}
@@ -130,7 +130,7 @@ func testClose(h *harness) {
 		go func() {
 			results <- h.store.Update(context.Background(), func(tx store.Tx) error {
 				begun <- struct{}{}
-				return tx.CreateMailbox(&m)
+				return tx.Create(&m)
 			})
 		}()
 	}
@@ -157,7 +157,7 @@ func testClose(h *harness) {
 
 func revoked(account, id string) func(store.Tx) error {
 	return func(tx store.Tx) error {
-		_, err := tx.UpdateAuthorization(account, id, func(a *store.Authorization) error {
+		_, err := store.Update(tx, account, id, func(a *store.Authorization) error {
 			a.RevokedAt = at(1)
 			return nil
 		})
@@ -180,17 +180,17 @@ func testAuthorizationVersion(h *harness) {
 	changed("nothing", now())
 	s := h.newServiceAccount(t.account, "public")
 	grant := store.Authorization{ID: h.id(), AccountID: t.account, CreatedAt: epoch}
-	for _, object := range []any{&store.Account{ID: h.id(), CreatedAt: epoch}, &s, &grant} {
+	for _, object := range []store.Object{&store.Account{ID: h.id(), CreatedAt: epoch}, &s, &grant} {
 		h.create(object)
 		changed(fmt.Sprintf("a new %T", object), now())
 	}
 	for what, update := range map[string]func(store.Tx) error{
 		"account": func(tx store.Tx) error {
-			_, err := tx.UpdateAccount(t.account, func(a *store.Account) error { a.Status = "x"; return nil })
+			_, err := store.Update(tx, t.account, t.account, func(a *store.Account) error { a.Status = "x"; return nil })
 			return err
 		},
 		"service account": func(tx store.Tx) error {
-			_, err := tx.UpdateServiceAccount(t.account, s.ID, func(a *store.ServiceAccount) error { a.RevokedAt = at(1); return nil })
+			_, err := store.Update(tx, t.account, s.ID, func(a *store.ServiceAccount) error { a.RevokedAt = at(1); return nil })
 			return err
 		},
 		"grant": revoked(t.account, grant.ID),
@@ -203,7 +203,7 @@ func testAuthorizationVersion(h *harness) {
 	for range 2 { // a rolled-back version is not reused
 		var undone int64
 		if err := h.refused(func(tx store.Tx) (err error) {
-			if err := tx.CreateAuthorization(&store.Authorization{ID: h.id(), AccountID: t.account, CreatedAt: epoch}); err != nil {
+			if err := tx.Create(&store.Authorization{ID: h.id(), AccountID: t.account, CreatedAt: epoch}); err != nil {
 				return err
 			}
 			undone, err = tx.AuthorizationVersion()

@@ -127,7 +127,7 @@ func TestRestoreAsks(t *testing.T) {
 		go func() {
 			s, err := sqlite.Open(t.Context(), database, sqlite.Options{})
 			if err == nil {
-				err = errors.Join(s.Update(t.Context(), func(tx store.Tx) error { return tx.CreateAccount(&store.Account{ID: "waited"}) }), s.Close())
+				err = errors.Join(s.Update(t.Context(), func(tx store.Tx) error { return tx.Create(&store.Account{ID: "waited"}) }), s.Close())
 			}
 			waiting <- err
 		}()
