@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -31,13 +29,13 @@ type auditedStore struct {
 // Update implements store.Store.
 func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
-		t := &auditedTx{Tx: tx, account: store.AccountOf(ctx), domainNames: map[string]string{}}
+		t := &auditedTx{Tx: tx, account: store.AccountOf(ctx)}
 		tx.Observe(t.observe)
 		if err := fn(t); err != nil {
 			return err
 		}
-		if t.err != nil || len(t.entries) == 0 {
-			return t.err
+		if len(t.entries) == 0 {
+			return nil
 		}
 		origin := t.origin(s.originOf(ctx))
 		if origin.Arrival.IsZero() {
@@ -54,10 +52,6 @@ type auditedTx struct {
 	attributed Origin   // by Attribute
 	own        *Origin  // while AsSystem runs
 	entries    []*entry // one for each account and origin
-	// domainNames caches the names of domains, for their DNS records.
-	domainNames map[string]string
-	// err is the first error of an observed change.
-	err error
 }
 
 // entry is an entry of the log. Its origin is nil if it is the transaction's.
@@ -79,11 +73,7 @@ func (t *auditedTx) observe(c store.Change) {
 	case revokedAt(c.Before).IsZero() && !revokedAt(c.After).IsZero():
 		action = store.AuditRevoked
 	}
-	o, err := t.identify(v)
-	if err != nil {
-		t.err = cmp.Or(t.err, fmt.Errorf("name a change for the audit log: %w", err))
-		return
-	}
+	o := v.Identity()
 	change := store.AuditChange{Action: action, Type: o.Type, ID: o.ID, Name: o.Name, Fields: c.Fields}
 	for _, e := range slices.Backward(t.entries) { // a fixture changes one account after another
 		if e.AccountID == o.AccountID && e.origin == t.own {
@@ -92,27 +82,6 @@ func (t *auditedTx) observe(c store.Change) {
 		}
 	}
 	t.entries = append(t.entries, &entry{store.AuditEntry{AccountID: o.AccountID, Changes: []store.AuditChange{change}}, t.own})
-}
-
-// identify names an object, a DNS record with its domain.
-func (t *auditedTx) identify(v store.Object) (store.Identity, error) {
-	o := v.Identity()
-	switch v := v.(type) {
-	case store.Domain:
-		t.domainNames[v.ID] = v.Name // its DNS records may follow when it is deleted already
-	case store.DNSRecord:
-		name, known := t.domainNames[v.DomainID]
-		if !known {
-			d, err := store.Get[store.Domain](t, v.AccountID, v.DomainID)
-			if err != nil {
-				return o, err
-			}
-			name = d.Name
-			t.domainNames[v.DomainID] = name
-		}
-		o.Name = strings.TrimPrefix(v.Name+"."+name, "@.") + " " + v.Type
-	}
-	return o, nil
 }
 
 // revokedAt returns when an object was revoked, or the zero time.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,11 +24,15 @@ type DNSRecord struct {
 	Priority             *int64
 	SystemManaged        bool
 	CreatedAt, UpdatedAt time.Time
+
+	// The domain's. They are never written, and the creator sets the name, for the audit log.
+	DomainName, WorkspaceID string
 }
 
 // Identity implements [Object]. The name is without the value, which may hold a secret.
 func (r DNSRecord) Identity() Identity {
-	return Identity{r.AccountID, "dns_record", strconv.FormatInt(r.ID, 10), r.Name + " " + r.Type}
+	name := strings.TrimPrefix(r.Name+"."+r.DomainName, "@.")
+	return Identity{r.AccountID, "dns_record", strconv.FormatInt(r.ID, 10), name + " " + r.Type}
 }
 
 // DNSRecordFilter selects records; an empty field selects all.

@@ -27,13 +27,13 @@ var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNS
 		return nil, api.Unprocessable(api.Invalid("%s", err).InBody("name"))
 	}
 	record := store.DNSRecord{
-		AccountID: d.AccountID, DomainID: d.ID, Name: name, Type: in.Body.Type, Value: in.Body.Value,
+		AccountID: d.AccountID, DomainID: d.ID, DomainName: d.Name, Name: name, Type: in.Body.Type, Value: in.Body.Value,
 		TTL: *in.Body.TTL, Priority: in.Body.Prio, CreatedAt: c.Arrival,
 	}
-	if p := CheckTarget(record, d.Name); p != nil {
+	if p := CheckTarget(record); p != nil {
 		return nil, api.Unprocessable(p)
 	}
-	if err := c.checkBeside(tx, record, d.Name); err != nil {
+	if err := c.checkBeside(tx, record); err != nil {
 		return nil, err
 	}
 	err = AddRecord(c.Rules.Random, tx, &record)
@@ -44,8 +44,8 @@ var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNS
 const typeCNAME = "CNAME"
 
 // CheckTarget refuses a CNAME that points to itself.
-func CheckTarget(record store.DNSRecord, zone string) *api.Problem {
-	if record.Type == typeCNAME && dnsdata.EqualsTarget(record.Name, zone, record.Value) {
+func CheckTarget(record store.DNSRecord) *api.Problem {
+	if record.Type == typeCNAME && dnsdata.EqualsTarget(record.Name, record.DomainName, record.Value) {
 		return api.Invalid("a CNAME must not point to its own name").InBody("value")
 	}
 	return nil
@@ -53,12 +53,12 @@ func CheckTarget(record store.DNSRecord, zone string) *api.Problem {
 
 // checkBeside returns a conflict if another record with the same name excludes the
 // record.
-func (c *Call) checkBeside(r store.Reader, record store.DNSRecord, zone string) error {
+func (c *Call) checkBeside(r store.Reader, record store.DNSRecord) error {
 	other, rule, err := Excluding(r, record)
 	if err != nil || other == nil {
 		return err
 	}
-	return api.Conflict("the name %s of %s has the %s record%s; %s", record.Name, zone, other.Type,
+	return api.Conflict("the name %s of %s has the %s record%s; %s", record.Name, record.DomainName, other.Type,
 		c.existingID(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
 }
 
@@ -140,35 +140,34 @@ var _ = read(api.ListDNSRecords, func(c *Call, r store.Reader, in *api.ListDNSRe
 })
 
 var _ = read(api.GetDNSRecord, func(c *Call, r store.Reader, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
-	record, _, err := c.findDNSRecord(r, in.DNSRecordID)
+	record, err := c.findDNSRecord(r, in.DNSRecordID)
 	return new(dnsRecord(record)), err
 })
 
 var _ = change(api.UpdateDNSRecord, func(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
 	record, err := store.Update(tx, c.Caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
-		d, err := c.findDomain(tx, record.DomainID)
-		if err != nil {
+		if err := c.ifVisible(nil, record.WorkspaceID, record.DomainID); err != nil {
 			return err
 		}
 		if record.SystemManaged {
-			return systemManaged(*record, d)
+			return systemManaged(*record)
 		}
 		before := record.Value
-		if err := setRecord(record, in.Body, d.Name); err != nil {
+		if err := setRecord(record, in.Body); err != nil {
 			return err
 		}
 		record.UpdatedAt = c.Arrival
 		if record.Value == before {
 			return nil
 		}
-		return c.checkBeside(tx, *record, d.Name)
+		return c.checkBeside(tx, *record)
 	})
 	return new(dnsRecord(record)), c.recordConflict(tx, err, record)
 })
 
 // setRecord applies the changes of a request, if the record's type allows them in its
 // zone.
-func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone string) error {
+func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody) error {
 	var problems []*api.Problem
 	if body.Value != nil {
 		canonical, err := dnsdata.NormalizeValue(record.Type, *body.Value)
@@ -176,7 +175,7 @@ func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone strin
 			problems = append(problems, api.Invalid("%s", err).InBody("value"))
 		}
 		record.Value = canonical
-		if p := CheckTarget(*record, zone); p != nil {
+		if p := CheckTarget(*record); p != nil {
 			problems = append(problems, p)
 		}
 	}
@@ -196,25 +195,23 @@ func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody, zone strin
 }
 
 var _ = remove(api.DeleteDNSRecord, func(c *Call, tx store.Tx, in *api.DNSRecordRequest) error {
-	record, d, err := c.findDNSRecord(tx, in.DNSRecordID)
+	record, err := c.findDNSRecord(tx, in.DNSRecordID)
 	if err != nil {
 		return err
 	}
 	if record.SystemManaged {
-		return systemManaged(record, d)
+		return systemManaged(record)
 	}
 	return store.Delete[store.DNSRecord](tx, record.AccountID, record.ID, c.Arrival)
 })
 
-func systemManaged(record store.DNSRecord, d store.Domain) error {
-	return api.Conflict("the %s record %d at %s of %s is system-managed; it lives as long as its domain", record.Type, record.ID, record.Name, d.Name)
+func systemManaged(record store.DNSRecord) error {
+	return api.Conflict("the %s record %d at %s of %s is system-managed; it lives as long as its domain", record.Type, record.ID, record.Name, record.DomainName)
 }
 
-func (c *Call) findDNSRecord(r store.Reader, id int64) (record store.DNSRecord, d store.Domain, err error) {
-	if record, err = store.Get[store.DNSRecord](r, c.Caller.AccountID, id); err == nil {
-		d, err = c.findDomain(r, record.DomainID)
-	}
-	return record, d, err
+func (c *Call) findDNSRecord(r store.Reader, id int64) (store.DNSRecord, error) {
+	record, err := store.Get[store.DNSRecord](r, c.Caller.AccountID, id)
+	return record, c.ifVisible(err, record.WorkspaceID, record.DomainID)
 }
 
 // AddMailRecords creates the system-managed records that mail needs in a new domain. The private
@@ -228,7 +225,7 @@ func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
 		{Name: "mailhost._domainkey", Type: "TXT", Value: "v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(key)},
 		{Name: "_dmarc", Type: "TXT", Value: "v=DMARC1; p=none"},
 	} {
-		record.AccountID, record.DomainID, record.CreatedAt = d.AccountID, d.ID, d.CreatedAt
+		record.AccountID, record.DomainID, record.DomainName, record.CreatedAt = d.AccountID, d.ID, d.Name, d.CreatedAt
 		record.TTL, record.SystemManaged = api.DefaultDNSTTL, true
 		if err := AddRecord(source, tx, &record); err != nil {
 			return err

@@ -8,9 +8,11 @@ import (
 var dnsRecords = newKind(table[store.DNSRecord]{
 	name:    "dns_records",
 	derived: "purpose", derive: purposeOf,
-	unique:  sameDNSRecord,
-	changed: (*tx).replaceSystemManaged,
-	visible: func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(`t.domain_id`) },
+	unique:    sameDNSRecord,
+	changed:   (*tx).replaceSystemManaged,
+	visible:   func(w *where) *where { return w.and(`t.replaced = 0`).outsideUnpaid(`t.domain_id`) },
+	elsewhere: map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id"},
+	joins:     ` JOIN domains d ON d.id = t.domain_id`,
 })
 
 func (r *reader) DNSRecords(accountID string, f store.DNSRecordFilter, s store.Slice) ([]store.DNSRecord, int, error) {
