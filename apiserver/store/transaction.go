@@ -130,8 +130,8 @@ type Tx interface {
 
 	// QueueMessage queues the message of a rule, replaces an earlier one and ends its claim.
 	QueueMessage(m QueuedMessage) error
-	// ClaimMessages leases up to n due messages, the first due first, until a time.
-	ClaimMessages(now, until time.Time, n int) ([]QueuedMessage, error)
+	// ClaimMessage leases the first due message until a time, or returns ErrNotFound.
+	ClaimMessage(now, until time.Time) (QueuedMessage, error)
 	// RetryMessage ends the claim of a message, which can be claimed again at a time, and sets
 	// its Attempts. It returns ErrNotFound if the claim has ended.
 	RetryMessage(m QueuedMessage, at time.Time) error

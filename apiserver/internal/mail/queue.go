@@ -143,26 +143,23 @@ func (q *Queue) claim() (message *email.Message, claim store.QueuedMessage, wait
 
 // claimAndWrite returns no message if another process has claimed it or nobody waits for it.
 func (q *Queue) claimAndWrite(now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
-	var claims []store.QueuedMessage
 	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
-		claims, err = tx.ClaimMessages(now, now.Add(lease), 1)
+		claim, err = tx.ClaimMessage(now, now.Add(lease))
 		return err
 	})
-	if err != nil || len(claims) == 0 {
-		return nil, claim, err
+	if err == nil {
+		err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
+			message, err = q.compose(tx, claim)
+			switch {
+			case err != nil:
+				return err
+			case message == nil:
+				return tx.RemoveMessage(claim)
+			}
+			return tx.RetryMessage(claim, claim.DueAt) // changes nothing: is the claim still valid?
+		})
 	}
-	claim = claims[0]
-	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
-		message, err = q.compose(tx, claim)
-		switch {
-		case err != nil:
-			return err
-		case message == nil:
-			return tx.RemoveMessage(claim)
-		}
-		return tx.RetryMessage(claim, claim.DueAt) // changes nothing: is the claim still valid?
-	})
-	if errors.Is(err, store.ErrNotFound) { // the rule was deleted, or its message queued again
+	if errors.Is(err, store.ErrNotFound) { // or the rule was deleted, or its message queued again
 		return nil, claim, nil
 	}
 	return message, claim, err

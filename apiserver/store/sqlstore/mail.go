@@ -22,20 +22,15 @@ func (t *tx) QueueMessage(m store.QueuedMessage) error {
 		m.ForwardingID, m.AccountID, m.RequestID, m.Attempts, m.DueAt)
 }
 
-func (t *tx) ClaimMessages(now, until time.Time, n int) ([]store.QueuedMessage, error) {
+func (t *tx) ClaimMessage(now, until time.Time) (store.QueuedMessage, error) {
 	w := t.inAllAccounts().and(`t.due_at <= ?`, now)
-	end := ` ORDER BY t.due_at, t.forwarding_id` + w.limit(n) + t.dialect.SkipLocked
-	claimed, err := query(&t.reader, mailQueue, mailQueue.name+` t`+w.text+end, w.args)
-	if err != nil {
-		return nil, err
+	first := ` ORDER BY t.due_at, t.forwarding_id LIMIT 1` + t.dialect.SkipLocked
+	m, err := only(query(&t.reader, mailQueue, mailQueue.name+` t`+w.text+first, w.args))
+	if err == nil {
+		err = t.RetryMessage(m, until)
 	}
-	for i := range claimed {
-		if err := t.RetryMessage(claimed[i], until); err != nil {
-			return nil, err
-		}
-		claimed[i].DueAt = time.UnixMicro(until.UnixMicro()).UTC() // as it is stored
-	}
-	return claimed, nil
+	m.DueAt = time.UnixMicro(until.UnixMicro()).UTC() // as it is stored
+	return m, err
 }
 
 // RetryMessage identifies a claim by the end of its lease.

@@ -135,18 +135,21 @@ func (h *harness) queue(t tenant, target string, due time.Time) store.QueuedMess
 	return m
 }
 
-// claims checks which messages are claimed at a time, and returns them.
-func (h *harness) claims(now, until time.Time, n int, want ...store.QueuedMessage) []store.QueuedMessage {
+// claim checks which message is claimed at a time, or that none is, and returns it.
+func (h *harness) claim(now, until time.Time, want *store.QueuedMessage) (got store.QueuedMessage) {
 	h.Helper()
-	var got []store.QueuedMessage
-	h.update(func(tx store.Tx) (err error) {
-		got, err = tx.ClaimMessages(now, until, n)
+	claim := func(tx store.Tx) (err error) {
+		got, err = tx.ClaimMessage(now, until)
 		return err
-	})
-	for i := range want {
-		want[i].DueAt = until
 	}
-	equal(h, "claimed", got, want)
+	if want == nil {
+		h.missing(claim)
+		return got
+	}
+	h.update(claim)
+	claimed := *want
+	claimed.DueAt = until
+	equal(h, "claimed", got, claimed)
 	return got
 }
 
@@ -155,24 +158,24 @@ func (h *harness) claims(now, until time.Time, n int, want ...store.QueuedMessag
 func testMailQueueClaims(h *harness) {
 	t := h.tenant("a.example")
 	m := h.queue(t, "ops@c.example", at(0))
-	lost := h.claims(at(1), at(10), 9, m)[0]
-	h.claims(at(10).Add(-time.Microsecond), at(20), 9)
-	held := h.claims(at(10), at(20), 9, m)[0]
+	lost := h.claim(at(1), at(10), &m)
+	h.claim(at(10).Add(-time.Microsecond), at(20), nil)
+	held := h.claim(at(10), at(20), &m)
 	h.missing(func(tx store.Tx) error { return tx.RemoveMessage(lost) })
 	h.missing(func(tx store.Tx) error { return tx.RetryMessage(lost, at(11)) })
-	h.claims(at(11), at(30), 9)
+	h.claim(at(11), at(30), nil)
 
 	// Queueing a message again ends its claim.
 	again := m
 	again.DueAt, again.RequestID = at(12), "another"
 	h.update(func(tx store.Tx) error { return tx.QueueMessage(again) })
 	h.missing(func(tx store.Tx) error { return tx.RemoveMessage(held) })
-	held = h.claims(at(12), at(40), 9, again)[0]
+	held = h.claim(at(12), at(40), &again)
 	held.Attempts = 1
 	h.update(func(tx store.Tx) error { return tx.RetryMessage(held, at(13)) })
-	held = h.claims(at(13), at(40), 9, held)[0]
+	held = h.claim(at(13), at(40), &held)
 	h.update(func(tx store.Tx) error { return tx.RemoveMessage(held) })
-	h.claims(at(99), at(100), 9)
+	h.claim(at(99), at(100), nil)
 }
 
 // testMailQueueConcurrentClaims checks that concurrent claims return each message once.
@@ -186,20 +189,19 @@ func testMailQueueConcurrentClaims(h *harness) {
 	got := make([][]string, clients)
 	parallel(clients, func(i int) {
 		for {
-			var claimed []store.QueuedMessage
-			if err := h.store.Update(h.Context(), func(tx store.Tx) (err error) {
-				claimed, err = tx.ClaimMessages(at(60), at(100+i), 2)
+			var m store.QueuedMessage
+			err := h.store.Update(h.Context(), func(tx store.Tx) (err error) {
+				m, err = tx.ClaimMessage(at(60), at(100+i))
 				return err
-			}); err != nil {
+			})
+			if errors.Is(err, store.ErrNotFound) {
+				return
+			}
+			if err != nil {
 				h.Error(err)
 				return
 			}
-			if len(claimed) == 0 {
-				return
-			}
-			for _, m := range claimed {
-				got[i] = append(got[i], m.ForwardingID)
-			}
+			got[i] = append(got[i], m.ForwardingID)
 		}
 	})
 	all := slices.Concat(got...)
