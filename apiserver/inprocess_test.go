@@ -31,7 +31,8 @@ type endlessReader struct {
 
 func (r endlessReader) EachMailbox(_ string, f store.MailboxFilter, fn func(store.Mailbox) error) error {
 	begin := int64(0)
-	if last, err := strconv.ParseInt(f.After.ID, 10, 64); err == nil {
+	if f.After != nil {
+		last, _ := strconv.ParseInt(f.After.ID, 10, 64)
 		begin = last + 1
 	}
 	for i := begin; r.err == nil || i < r.before; i++ {

@@ -72,9 +72,9 @@ func TestOrigin(t *testing.T) {
 		want      audit.Origin
 	}{
 		{"a request", request, func(store.Tx) {}, request},
-		{"no request", audit.Origin{}, func(tx store.Tx) { audit.Attribute(tx, audit.Operator, audit.LoadFixture) },
-			audit.Origin{Operation: "load-fixture", Subject: audit.Operator}},
-		{"the context has a subject", audit.Origin{Subject: audit.ControlPlane}, func(tx store.Tx) { audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status") },
+		{"no request", audit.Origin{}, func(tx store.Tx) { audit.Attribute(tx, audit.Operator("jane"), audit.LoadFixture) },
+			audit.Origin{Operation: "load-fixture", Subject: audit.Operator("jane")}},
+		{"the context has a subject", audit.Origin{Subject: audit.ControlPlane}, func(tx store.Tx) { audit.Attribute(tx, audit.Operator("jane"), audit.SettlePayment, "status") },
 			audit.Origin{Operation: "settle-payment", Subject: audit.ControlPlane, Fields: []string{"status"}}},
 		{"a page", audit.Origin{RequestID: "r", RemoteAddress: "192.0.2.7"}, func(tx store.Tx) { audit.Attribute(tx, recipient, audit.ConfirmForwarding, "verification_state") },
 			audit.Origin{Operation: "confirm-forwarding", Subject: recipient, RequestID: "r", RemoteAddress: "192.0.2.7", Fields: []string{"verification_state"}}},

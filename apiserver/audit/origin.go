@@ -23,13 +23,16 @@ type Origin struct {
 
 // Subjects of changes that no grant can name.
 var (
-	// Operator is a person with access to the database.
-	Operator = store.AuditSubject{Type: "operator"}
 	// System is the service itself.
 	System = store.AuditSubject{Type: "system"}
 	// ControlPlane is a client of the control plane.
 	ControlPlane = store.AuditSubject{Type: "control_plane"}
 )
+
+// Operator returns the subject for a person with access to the database, whose name may be empty.
+func Operator(name string) store.AuditSubject {
+	return store.AuditSubject{Type: "operator", Name: name}
+}
 
 // Recipient returns the subject for the recipient of a message.
 func Recipient(address string) store.AuditSubject {

@@ -42,15 +42,6 @@ type MailboxFilter struct {
 	// Unicode.
 	Search string
 	Within Within
-	// After selects the mailboxes after a position in the order.
-	After Position
+	// After selects the mailboxes after another in the order, unless it is nil.
+	After *Mailbox
 }
-
-// Position is a place in the order of a list. The zero value is its beginning.
-type Position struct {
-	CreatedAt time.Time
-	ID        string
-}
-
-// Position returns the mailbox's place in the order.
-func (m Mailbox) Position() Position { return Position{m.CreatedAt, m.ID} }

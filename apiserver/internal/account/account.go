@@ -91,9 +91,7 @@ var _ = change(api.CreateWorkspace, func(c *Call, tx store.Tx, in *api.CreateWor
 })
 
 var _ = read(api.ListWorkspaces, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.Workspace], error) {
-	return page(in.Paged, workspace, func(s store.Slice) ([]store.Workspace, int, error) {
-		return r.Workspaces(c.Caller.AccountID, c.within(), s)
-	})
+	return page(c, in.Paged, workspace, r.Workspaces, c.within())
 })
 
 var _ = read(api.GetWorkspace, func(c *Call, r store.Reader, in *api.WorkspaceRequest) (*api.Workspace, error) {

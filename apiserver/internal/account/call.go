@@ -166,14 +166,21 @@ func (c *Call) notFound(err error) error {
 	return err
 }
 
-// page returns the page of a list that a request asks for.
-func page[Entity, Object any](p api.Paged, object func(Entity) Object, list func(store.Slice) ([]Entity, int, error)) (*api.Page[Object], error) {
+// page returns the page that a request asks for of a list of the account, which r has.
+func page[Entity, Filter, Object any](
+	c *Call, p api.Paged, object func(Entity) Object, list func(accountID string, f Filter, s store.Slice) ([]Entity, int, error), f Filter,
+) (*api.Page[Object], error) {
 	s := store.Slice{Offset: math.MaxInt, Limit: p.PageSize}
 	if before := p.Page - 1; before <= math.MaxInt/p.PageSize { // a page number may be as large as an integer can be
 		s.Offset = before * p.PageSize
 	}
-	entities, total, err := list(s)
+	entities, total, err := list(c.Caller.AccountID, f, s)
 	return &api.Page[Object]{Items: objects(entities, object), Page: p.Page, PageSize: p.PageSize, Total: total}, err
+}
+
+// unfiltered returns a list for page that has no filter.
+func unfiltered[Entity any](list func(string, store.Slice) ([]Entity, int, error)) func(string, struct{}, store.Slice) ([]Entity, int, error) {
+	return func(accountID string, _ struct{}, s store.Slice) ([]Entity, int, error) { return list(accountID, s) }
 }
 
 // objects converts stored objects to those of a response.

@@ -41,26 +41,19 @@ var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDed
 	return nil, api.Conflict("the option %s (%s) is exhausted", option.Name, option.ID)
 })
 
-// free returns the addresses of an option that no account has claimed.
-func free(option store.DedicatedIPOption) []string {
-	return slices.DeleteFunc(slices.Clone(option.Addresses), func(ip string) bool { return slices.Contains(option.Claimed, ip) })
-}
-
 var _ = read(api.ListDedicatedIPs, func(c *Call, r store.Reader, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
-	return page(in.Paged, c.dedicatedIP, func(s store.Slice) ([]store.DedicatedIP, int, error) {
-		return r.DedicatedIPs(c.Caller.AccountID, store.DedicatedIPFilter{
-			Status: in.Status, Now: c.Arrival, CountryCode: strings.ToUpper(in.CountryCode),
-		}, s)
+	return page(c, in.Paged, c.dedicatedIP, r.DedicatedIPs, store.DedicatedIPFilter{
+		Status: in.Status, Now: c.Arrival, CountryCode: strings.ToUpper(in.CountryCode),
 	})
 })
 
 var _ = read(api.ListDedicatedIPOptions, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.DedicatedIPOption], error) {
 	option := func(o store.DedicatedIPOption) api.DedicatedIPOption {
-		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free(o))}
+		claimed := func(ip string) bool { return slices.Contains(o.Claimed, ip) }
+		free := slices.DeleteFunc(slices.Clone(o.Addresses), claimed)
+		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free)}
 	}
-	return page(in.Paged, option, func(s store.Slice) ([]store.DedicatedIPOption, int, error) {
-		return r.DedicatedIPOptions(c.Caller.AccountID, s)
-	})
+	return page(c, in.Paged, option, unfiltered(r.DedicatedIPOptions), struct{}{})
 })
 
 var _ = read(api.GetDedicatedIP, func(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {

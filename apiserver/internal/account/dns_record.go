@@ -134,9 +134,7 @@ var _ = read(api.ListDNSRecords, func(c *Call, r store.Reader, in *api.ListDNSRe
 			filter.DomainID = noDomain // no record has such a name
 		}
 	}
-	return page(in.Paged, dnsRecord, func(s store.Slice) ([]store.DNSRecord, int, error) {
-		return r.DNSRecords(c.Caller.AccountID, filter, s)
-	})
+	return page(c, in.Paged, dnsRecord, r.DNSRecords, filter)
 })
 
 var _ = read(api.GetDNSRecord, func(c *Call, r store.Reader, in *api.DNSRecordRequest) (*api.DNSRecord, error) {

@@ -11,10 +11,8 @@ import (
 // A domain is created by its purchase, see domain_purchase.go.
 
 var _ = read(api.ListDomains, func(c *Call, r store.Reader, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
-	return page(in.Paged, c.domain, func(s store.Slice) ([]store.Domain, int, error) {
-		return r.Domains(c.Caller.AccountID, store.DomainFilter{
-			WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Tag: in.Tag, Search: in.Search, Within: c.within(),
-		}, s)
+	return page(c, in.Paged, c.domain, r.Domains, store.DomainFilter{
+		WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Tag: in.Tag, Search: in.Search, Within: c.within(),
 	})
 })
 

@@ -149,7 +149,7 @@ var ErrNoPurchase = errors.New("there is no domain of such a purchase")
 func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (settled []registrar.PurchasedDomain, err error) {
 	now, prices := rules.Now(), rules.Settings.Get().Registrar
 	err = rules.Store.Update(ctx, func(tx store.Tx) error {
-		audit.Attribute(tx, audit.Operator, audit.SettlePayment, "status")
+		audit.Attribute(tx, audit.Operator(""), audit.SettlePayment, "status")
 		tx.HideUnpaid(LastUnpaid(now))
 		domains, err := tx.DomainsOfPurchase(api.CanonicalID(purchaseBatchID))
 		if err == nil && len(domains) == 0 {

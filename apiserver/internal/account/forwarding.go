@@ -38,9 +38,7 @@ var _ = read(api.ListForwarding, func(c *Call, r store.Reader, in *api.ListForwa
 	if err != nil {
 		return nil, err
 	}
-	return page(in.Paged, c.forwarding, func(s store.Slice) ([]store.Forwarding, int, error) {
-		return r.ForwardingRules(c.Caller.AccountID, store.ForwardingFilter{ScopedFilter: filter, VerificationState: in.VerificationState, Now: c.Arrival}, s)
-	})
+	return page(c, in.Paged, c.forwarding, r.ForwardingRules, store.ForwardingFilter{ScopedFilter: filter, VerificationState: in.VerificationState, Now: c.Arrival})
 })
 
 var _ = read(api.GetForwarding, func(c *Call, r store.Reader, in *api.ForwardingRequest) (*api.Forwarding, error) {

@@ -22,17 +22,14 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 	}
 	m := store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
 	c.complete(&m, d)
-	if left > 0 {
-		err := tx.Create(&m)
-		if _, exists := errors.AsType[*store.ExistsError](err); !exists {
-			return new(c.mailbox(m)), err
-		}
+	created, err := tx.CreateMailboxes([]*store.Mailbox{&m}, left)
+	if err == nil && !created[&m] {
+		err = c.notCreated(tx, d, m)
 	}
-	err = c.notCreated(tx, d, m)
 	if refused, ok := errors.AsType[*mailboxError](err); ok {
-		return nil, api.Conflict("%s", refused.message)
+		err = api.Conflict("%s", refused.message)
 	}
-	return nil, err
+	return new(c.mailbox(m)), err
 })
 
 // An item that fails does not stop the others.
@@ -54,7 +51,7 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 		c.complete(&m, d)
 		mailboxes[i], valid = &m, append(valid, &m)
 	}
-	created, err := tx.CreateMailboxes(valid, max(left, 0))
+	created, err := tx.CreateMailboxes(valid, left)
 	if err != nil {
 		return nil, err
 	}
@@ -150,10 +147,8 @@ var _ = read(api.ListMailboxes, func(c *Call, r store.Reader, in *api.ListMailbo
 	if err != nil {
 		return nil, err
 	}
-	return page(in.Paged, c.mailbox, func(s store.Slice) ([]store.Mailbox, int, error) {
-		return r.Mailboxes(c.Caller.AccountID, store.MailboxFilter{
-			DomainID: domainID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Search: in.Search, Within: c.within(),
-		}, s)
+	return page(c, in.Paged, c.mailbox, r.Mailboxes, store.MailboxFilter{
+		DomainID: domainID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Search: in.Search, Within: c.within(),
 	})
 })
 

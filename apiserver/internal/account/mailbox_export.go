@@ -106,7 +106,7 @@ func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 			return nil
 		}
 		if len(chunk) > 0 {
-			filter.After = chunk[len(chunk)-1].Position()
+			filter.After = &chunk[len(chunk)-1]
 		}
 	}
 }

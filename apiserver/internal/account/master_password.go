@@ -60,9 +60,7 @@ var _ = read(api.ListMasterPasswords, func(c *Call, r store.Reader, in *api.List
 	if err != nil {
 		return nil, err
 	}
-	return page(in.Paged, masterPassword, func(s store.Slice) ([]store.MasterPassword, int, error) {
-		return r.MasterPasswords(c.Caller.AccountID, filter, s)
-	})
+	return page(c, in.Paged, masterPassword, r.MasterPasswords, filter)
 })
 
 var _ = read(api.GetMasterPassword, func(c *Call, r store.Reader, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {

@@ -51,9 +51,7 @@ func (c *Call) limitExpiry(a *store.ServiceAccount) error {
 }
 
 var _ = read(api.ListServiceAccounts, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.ServiceAccount], error) {
-	return page(in.Paged, c.Rules.serviceAccount, func(s store.Slice) ([]store.ServiceAccount, int, error) {
-		return r.ServiceAccounts(c.Caller.AccountID, s)
-	})
+	return page(c, in.Paged, c.Rules.serviceAccount, unfiltered(r.ServiceAccounts), struct{}{})
 })
 
 var _ = read(api.GetServiceAccount, func(c *Call, r store.Reader, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {

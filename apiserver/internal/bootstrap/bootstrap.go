@@ -104,7 +104,7 @@ func (a Accounts) Ensure(ctx context.Context, id string) (found string, err erro
 		if found, err = findAccount(tx, id); err != nil || found != "" {
 			return err // another process has created it
 		}
-		audit.Attribute(tx, audit.Operator, audit.EnsureAccount)
+		audit.Attribute(tx, audit.Operator(""), audit.EnsureAccount)
 		found = cmp.Or(id, a.Random.ID())
 		return CreateAccount(tx, NewAccount(found, a.Now()), DefaultOptions(found))
 	})
@@ -155,7 +155,7 @@ func (a Accounts) Init(ctx context.Context, id, tokenName, chosen string) (accou
 		}
 	}
 	err = a.Store.Update(ctx, func(tx store.Tx) error {
-		audit.Attribute(tx, audit.Operator, audit.InitAccount)
+		audit.Attribute(tx, audit.Operator(""), audit.InitAccount)
 		_, err := tx.Account(id)
 		if errors.Is(err, store.ErrNotFound) {
 			err = CreateAccount(tx, NewAccount(id, a.Now()), DefaultOptions(id))
@@ -173,10 +173,8 @@ func (a Accounts) Init(ctx context.Context, id, tokenName, chosen string) (accou
 // Delete is apiserver.Service.DeleteAccount.
 func (a Accounts) Delete(ctx context.Context, id, operator string) error {
 	id = api.CanonicalID(id)
-	who := audit.Operator
-	who.Name = operator
 	return a.Store.Update(ctx, func(tx store.Tx) error {
-		audit.Attribute(tx, who, audit.DeleteAccount)
+		audit.Attribute(tx, audit.Operator(operator), audit.DeleteAccount)
 		if err := audit.AsSystem(tx, audit.ExpirePurchase, func() error { return account.DeleteOverdue(tx, id, "", a.Now()) }); err != nil {
 			return err
 		}
@@ -205,7 +203,7 @@ var everything = store.Slice{Limit: math.MaxInt32}
 func (a Accounts) Empty(ctx context.Context, id string) error {
 	id = api.CanonicalID(id)
 	return a.Store.Update(ctx, func(tx store.Tx) error {
-		audit.Attribute(tx, audit.Operator, audit.DeleteAccount)
+		audit.Attribute(tx, audit.Operator(""), audit.DeleteAccount)
 		domains, _, err := tx.Domains(id, store.DomainFilter{}, everything)
 		if err := cmp.Or(err, account.DeleteDomains(tx, domains, a.Now())); err != nil {
 			return err
@@ -240,8 +238,6 @@ func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 
 // LogRestore is apiserver.Service.LogRestore.
 func (a Accounts) LogRestore(ctx context.Context, operator string) error {
-	who := audit.Operator
-	who.Name = operator
 	return a.Store.Update(ctx, func(tx store.Tx) error {
 		ids, err := accountIDs(tx)
 		if err != nil {
@@ -250,7 +246,7 @@ func (a Accounts) LogRestore(ctx context.Context, operator string) error {
 		for _, id := range ids {
 			// No object changes, so that the log has no entry by itself.
 			if err := tx.AddAuditEntry(&store.AuditEntry{
-				AccountID: id, CreatedAt: a.Now(), Operation: string(audit.RestoreBackup), Subject: who,
+				AccountID: id, CreatedAt: a.Now(), Operation: string(audit.RestoreBackup), Subject: audit.Operator(operator),
 				Changes: []store.AuditChange{{Action: store.AuditRestored, Type: "account", ID: id}},
 			}); err != nil {
 				return err
@@ -264,7 +260,7 @@ func (a Accounts) LogRestore(ctx context.Context, operator string) error {
 func (a Accounts) IssueOwnerToken(ctx context.Context, accountID, name string) (token string, err error) {
 	owner := auth.NewToken(a.Random)
 	err = a.Store.Update(ctx, func(tx store.Tx) error {
-		audit.Attribute(tx, audit.Operator, audit.IssueOwnerToken)
+		audit.Attribute(tx, audit.Operator(""), audit.IssueOwnerToken)
 		return a.createOwner(tx, owner, api.CanonicalID(accountID), name)
 	})
 	return owner.String(), err

@@ -146,7 +146,7 @@ func Origin(ctx context.Context) audit.Origin {
 
 func subjectOf(who auth.Caller) store.AuditSubject {
 	if who.IsOperator() {
-		return store.AuditSubject{Type: audit.Operator.Type, Name: who.Name}
+		return audit.Operator(who.Name)
 	}
 	return store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
 }

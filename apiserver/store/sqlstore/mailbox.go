@@ -25,7 +25,7 @@ func (r *reader) MailboxByAddress(accountID, localPart, domainName string) (stor
 
 func (r *reader) Mailboxes(accountID string, f store.MailboxFilter, s store.Slice) ([]store.Mailbox, int, error) {
 	w := r.mailboxesWhere(accountID, f)
-	if f.IDs == nil && f.After.ID == "" && f.Status == "" && f.Search == "" {
+	if f.IDs == nil && f.After == nil && f.Status == "" && f.Search == "" {
 		w.countedIn = r.inAccount(accountID).equal(`t.id`, f.DomainID).equal(`t.workspace_id`, f.WorkspaceID).withinDomains(`t.id`, f.Within).withoutUnpaid()
 	}
 	return page(r, mailboxes, w, s)
@@ -53,7 +53,7 @@ func (r *reader) mailboxesWhere(accountID string, f store.MailboxFilter) *where 
 	if f.IDs != nil {
 		w.and(w.in(`t.id`, f.IDs))
 	}
-	if f.After.ID != "" {
+	if f.After != nil {
 		w.after(f.After.CreatedAt, f.After.ID)
 	}
 	return w.state(f.Status, f.Now).search(`t.search_text`, f.Search).withinDomains(`t.domain_id`, f.Within)
@@ -225,14 +225,12 @@ func (t *tx) deleteAliasesIn(d store.Domain, at time.Time) error {
 				after.Aliases = append(after.Aliases, a)
 			}
 		}
-		if err := t.exec(`UPDATE mailboxes SET aliases = $1, updated_at = $2 WHERE id = $3`,
-			asJSON{&after.Aliases}, at, after.ID); err != nil {
-			return err
-		}
 		if err := t.exec(`DELETE FROM addresses WHERE domain_id = $1 AND mailbox_id = $2`, d.ID, after.ID); err != nil {
 			return err
 		}
-		report(t, &before, &after, "aliases")
+		if err := write(t, mailboxes, &before, &after, "aliases"); err != nil {
+			return err
+		}
 	}
 	return nil
 }
