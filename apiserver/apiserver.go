@@ -279,16 +279,13 @@ func (s *Service) InitAccountWithToken(ctx context.Context, id, tokenName, token
 
 // EraseAccount deletes an account with all that is in it, for tests.
 func (s *Service) EraseAccount(ctx context.Context, id string) error {
-	if err := s.accounts.Empty(ctx, id); err != nil {
-		return err
-	}
-	return s.accounts.Delete(ctx, id, "")
+	return s.accounts.Delete(ctx, id, "", true)
 }
 
 // DeleteAccount deletes an account, which must have no domains and dedicated IPs. The audit log
 // keeps its entries, and has one with the operator's name.
 func (s *Service) DeleteAccount(ctx context.Context, id, operator string) error {
-	return s.accounts.Delete(ctx, id, operator)
+	return s.accounts.Delete(ctx, id, operator, false)
 }
 
 // IssueOwnerToken creates a service account with the grants of the account's owner and returns

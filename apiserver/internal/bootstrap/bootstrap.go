@@ -170,26 +170,32 @@ func (a Accounts) Init(ctx context.Context, id, tokenName, chosen string) (accou
 	return id, owner.String(), err
 }
 
-// Delete is apiserver.Service.DeleteAccount.
-func (a Accounts) Delete(ctx context.Context, id, operator string) error {
+// Delete is apiserver.Service.DeleteAccount, or EraseAccount if the account need not be empty.
+func (a Accounts) Delete(ctx context.Context, id, operator string, erase bool) error {
 	id = api.CanonicalID(id)
 	return a.Store.Update(ctx, func(tx store.Tx) error {
 		audit.Attribute(tx, audit.Operator(operator), audit.DeleteAccount)
 		if err := audit.AsSystem(tx, audit.ExpirePurchase, func() error { return account.DeleteOverdue(tx, id, "", a.Now()) }); err != nil {
 			return err
 		}
-		_, domains, err := tx.Domains(id, store.DomainFilter{}, store.Slice{Limit: 1})
+		domains, _, err := tx.Domains(id, store.DomainFilter{}, everything)
 		if err != nil {
 			return err
 		}
-		_, ips, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, store.Slice{Limit: 1})
+		ips, _, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, everything)
 		if err != nil {
 			return err
 		}
-		if domains+ips > 0 {
-			return fmt.Errorf("the account %s still has domains (%d) or dedicated IPs (%d); delete and release them first: nothing was deleted", id, domains, ips)
+		if !erase && len(domains)+len(ips) > 0 {
+			return fmt.Errorf("the account %s still has domains (%d) or dedicated IPs (%d); delete and release them first: nothing was deleted", id, len(domains), len(ips))
 		}
-		err = tx.DeleteAccount(id)
+		err = account.DeleteDomains(tx, domains, a.Now())
+		for _, ip := range ips {
+			err = cmp.Or(err, store.Delete[store.DedicatedIP](tx, id, ip.ID, a.Now()))
+		}
+		if err == nil {
+			err = tx.DeleteAccount(id)
+		}
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("there is no account %s", id)
 		}
@@ -198,23 +204,6 @@ func (a Accounts) Delete(ctx context.Context, id, operator string) error {
 }
 
 var everything = store.Slice{Limit: math.MaxInt32}
-
-// Empty deletes the domains and the dedicated IPs of an account, and the mailboxes of the domains.
-func (a Accounts) Empty(ctx context.Context, id string) error {
-	id = api.CanonicalID(id)
-	return a.Store.Update(ctx, func(tx store.Tx) error {
-		audit.Attribute(tx, audit.Operator(""), audit.DeleteAccount)
-		domains, _, err := tx.Domains(id, store.DomainFilter{}, everything)
-		if err := cmp.Or(err, account.DeleteDomains(tx, domains, a.Now())); err != nil {
-			return err
-		}
-		ips, _, err := tx.DedicatedIPs(id, store.DedicatedIPFilter{}, everything)
-		for _, ip := range ips {
-			err = cmp.Or(err, store.Delete[store.DedicatedIP](tx, id, ip.ID, a.Now()))
-		}
-		return err
-	})
-}
 
 // refuseInUse returns an *AccountInUseError if a service account works and may do everything.
 func refuseInUse(r store.Reader, accountID string, now time.Time) error {
