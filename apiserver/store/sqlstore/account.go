@@ -15,7 +15,7 @@ var workspaces = newKind(table[store.Workspace]{
 })
 
 func (r *reader) Account(id string) (store.Account, error) {
-	return get(r, accounts, "", id)
+	return get(r, accounts, id, id)
 }
 
 func (r *reader) Accounts() ([]store.Account, error) {
@@ -67,15 +67,11 @@ func (r *reader) lockAccounts() {
 
 // lockOwners locks the accounts of some objects, and reports whether one was not locked before.
 func lockOwners[T any](r *reader, tbl *table[T], items []T) (outdated bool) {
-	owner := tbl.account
-	if tbl.name == accountsTable {
-		owner = tbl.id
-	}
-	if r.locker == nil || owner < 0 {
+	if r.locker == nil || tbl.account < 0 {
 		return false
 	}
 	for i := range items {
-		if r.lockAccount(*tbl.fields(&items[i])[owner].(*string)) {
+		if r.lockAccount(*tbl.fields(&items[i])[tbl.account].(*string)) {
 			outdated = true
 		}
 	}

@@ -10,9 +10,11 @@ import (
 
 // Store is a store.Store in an engine's database, which has the current schema.
 type Store struct {
-	engine  Engine
+	engine
 	dialect *Dialect
 }
+
+type engine = Engine
 
 var _ store.Store = (*Store)(nil)
 
@@ -37,12 +39,6 @@ func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// Ping implements store.Store.
-func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
-
-// Usage implements store.Store.
-func (s *Store) Usage(ctx context.Context) (store.Usage, error) { return s.engine.Usage(ctx) }
-
 // Probe reads a table: an engine may run other statements without access to the database.
 func Probe(ctx context.Context, q Querier) error {
 	_, err := column[string](&reader{ctx: ctx, q: q}, `SELECT id FROM accounts LIMIT 1`)
@@ -54,9 +50,6 @@ func ScanRow(ctx context.Context, q Querier, query string, args []any, dest ...a
 	_, err := only(scan(&reader{ctx: ctx, q: q}, query, args, func(*struct{}) []any { return dest }))
 	return err
 }
-
-// Close implements store.Store.
-func (s *Store) Close() error { return s.engine.Close() }
 
 // reader is a store.Reader, for as long as its transaction runs.
 type reader struct {

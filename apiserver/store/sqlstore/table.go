@@ -55,6 +55,10 @@ func newTable[T any](t table[T]) *table[T] {
 	var read []string
 	for _, c := range own {
 		t.names = append(t.names, c.name)
+		if c.name == t.optional {
+			read = append(read, "COALESCE(t."+c.name+", '')")
+			continue
+		}
 		read = append(read, "t."+c.name)
 	}
 	for _, c := range joined {
@@ -72,6 +76,9 @@ func newTable[T any](t table[T]) *table[T] {
 		set = append(set, c+" = "+placeholder(i))
 	}
 	t.id, t.account = slices.Index(t.names, "id"), slices.Index(t.names, "account_id")
+	if t.name == accountsTable {
+		t.account = t.id
+	}
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
 	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(t.id+1)
 	return &t
@@ -143,9 +150,6 @@ func (tbl *table[T]) fields(v *T) []any {
 	fields := make([]any, len(tbl.columns))
 	for i, c := range tbl.columns {
 		fields[i] = stored(object.FieldByIndex(c.index).Addr().Interface())
-		if c.name == tbl.optional {
-			fields[i] = optionalText{fields[i].(*string)}
-		}
 	}
 	return fields
 }
@@ -153,6 +157,9 @@ func (tbl *table[T]) fields(v *T) []any {
 // written returns the values of an object's own columns and of the derived one.
 func (tbl *table[T]) written(v *T) []any {
 	values := tbl.fields(v)[:len(tbl.names)]
+	if i := slices.Index(tbl.names, tbl.optional); i >= 0 && *values[i].(*string) == "" {
+		values[i] = nil
+	}
 	if tbl.derived != "" {
 		values = append(values, tbl.derive(v))
 	}
@@ -162,10 +169,10 @@ func (tbl *table[T]) written(v *T) []any {
 // byID selects the row of an object in its account.
 func (tbl *table[T]) byID(r *reader, accountID string, id any) *where {
 	w := r.inAllAccounts()
-	if tbl.account >= 0 {
+	if tbl.account != tbl.id {
 		w = r.inAccount(accountID)
 	} else {
-		r.lockAccount(id.(string)) // no other table without an account has ids
+		r.lockAccount(accountID)
 	}
 	return tbl.visible(w.and(`t.id = ?`, id))
 }
@@ -323,15 +330,8 @@ func scan[T any](r *reader, query string, args []any, fields func(*T) []any) (it
 // create inserts an object, sets its creation time and reports it, or returns an
 // *store.ExistsError.
 func create[T store.Object](t *tx, tbl *table[T], v *T) error {
-	values, accountID := tbl.written(v), ""
-	if tbl.account >= 0 {
-		accountID = *values[tbl.account].(*string)
-	}
-	if tbl.name == accountsTable {
-		t.lockAccounts()
-	} else {
-		t.lockAccount(accountID)
-	}
+	values := tbl.written(v)
+	t.lockAccount(*values[tbl.account].(*string))
 	if tbl.updatedAt >= 0 {
 		values = slices.Delete(values, tbl.updatedAt, tbl.updatedAt+1)
 	}

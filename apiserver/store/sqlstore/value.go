@@ -47,21 +47,6 @@ func (m micros) Scan(src any) error {
 	return nil
 }
 
-// optionalText stores an empty text as NULL.
-type optionalText struct{ text *string }
-
-func (o optionalText) Value() (driver.Value, error) {
-	if *o.text == "" {
-		return nil, nil
-	}
-	return *o.text, nil
-}
-
-func (o optionalText) Scan(src any) error {
-	*o.text, _ = src.(string)
-	return nil
-}
-
 // asJSON stores what a pointer leads to as JSON, and the zero value as an empty text.
 type asJSON struct{ pointer any }
 
