@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -26,7 +27,7 @@ func (l Limits) Check(value any) error {
 	case v.Kind() == reflect.String:
 		return l.checkText(v.String())
 	case v.CanInt() && l.Minimum != nil && (v.Int() < *l.Minimum || v.Int() > *l.Maximum): // the contract sets both or none
-		return errInvalid(fmt.Sprintf("must be %d to %d", *l.Minimum, *l.Maximum))
+		return errors.New(fmt.Sprintf("must be %d to %d", *l.Minimum, *l.Maximum))
 	}
 	return nil
 }
@@ -35,9 +36,9 @@ func (l Limits) checkText(s string) error {
 	n := utf8.RuneCountInString(s)
 	switch {
 	case l.MinLength != nil && n < *l.MinLength, l.MaxLength != nil && n > *l.MaxLength:
-		return errInvalid(l.LengthRule())
+		return errors.New(l.LengthRule())
 	case l.Enum != nil && !slices.Contains(l.Enum, s):
-		return errInvalid("must be one of " + strings.Join(l.Enum, ", "))
+		return errors.New("must be one of " + strings.Join(l.Enum, ", "))
 	case l.Name:
 		return text.CheckName(s)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -25,7 +26,7 @@ var e164 = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
 // CheckPhone checks an E.164 number, with its country code.
 func CheckPhone(s string) (string, error) {
 	if !e164.MatchString(s) {
-		return "", errInvalid("must be an E.164 number with its country code, for instance +4930123456")
+		return "", errors.New("must be an E.164 number with its country code, for instance +4930123456")
 	}
 	return s, nil
 }
@@ -47,7 +48,7 @@ const countries = " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ" +
 func CheckCountry(s string) (string, error) {
 	code := strings.ToUpper(s)
 	if len(code) != 2 || !strings.Contains(countries, " "+code+" ") {
-		return "", errInvalid("must be a two-letter country code of ISO 3166, for instance DE")
+		return "", errors.New("must be a two-letter country code of ISO 3166, for instance DE")
 	}
 	return code, nil
 }
@@ -57,15 +58,15 @@ func CheckCountry(s string) (string, error) {
 func CheckRedirectURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || strings.Trim(u.Hostname(), ".") == "" || u.User != nil {
-		return "", errInvalid("must be an absolute http or https URL without credentials, for instance https://www.example.com/")
+		return "", errors.New("must be an absolute http or https URL without credentials, for instance https://www.example.com/")
 	}
 	// A host may be written with percent signs, so that it is looked at as well.
 	if strings.ContainsFunc(s+u.Host, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return "", errInvalid("must not hold a space or a control character; write a space as %20")
+		return "", errors.New("must not hold a space or a control character; write a space as %20")
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "", errInvalid("must have a port from 1 to 65535, or none")
+			return "", errors.New("must have a port from 1 to 65535, or none")
 		}
 	}
 	return s, nil
@@ -81,10 +82,6 @@ func CheckPriority(recordType string, given bool) *Problem {
 	}
 	return nil
 }
-
-type errInvalid string
-
-func (e errInvalid) Error() string { return string(e) }
 
 // findings collects problems of a request's body.
 type findings []*Problem
@@ -240,7 +237,7 @@ const maxYear = 9999
 func ParseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, s)
 	if err == nil && t.UTC().Year() > maxYear {
-		err = errInvalid("must not be after the year 9999 in UTC")
+		err = errors.New("must not be after the year 9999 in UTC")
 	}
 	return t.UTC().Truncate(time.Microsecond), err
 }

@@ -117,20 +117,13 @@ func (c *Call) recordConflict(r store.Reader, err error, record store.DNSRecord)
 }
 
 var _ = read(api.ListDNSRecords, func(c *Call, r store.Reader, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
-	filter := store.DNSRecordFilter{Type: in.Type, Name: in.Name, Within: c.within()}
-	zone := ""
-	if in.Domain != "" {
-		d, err := c.findDomain(r, in.Domain)
-		if errors.Is(err, store.ErrNotFound) {
-			d.ID = noDomain
-		} else if err != nil {
-			return nil, err
-		}
-		filter.DomainID, zone = d.ID, d.Name
+	d, err := c.domainFilter(r, in.Domain)
+	if err != nil {
+		return nil, err
 	}
+	filter := store.DNSRecordFilter{DomainID: d.ID, Type: in.Type, Within: c.within()}
 	if in.Name != "" {
-		var err error
-		if filter.Name, err = dnsdata.NormalizeName(in.Name, zone); err != nil {
+		if filter.Name, err = dnsdata.NormalizeName(in.Name, d.Name); err != nil {
 			filter.DomainID = noDomain // no record has such a name
 		}
 	}

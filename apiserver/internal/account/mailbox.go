@@ -143,12 +143,12 @@ func (c *Call) addressTaken(r store.Reader, d store.Domain, localPart string, ow
 }
 
 var _ = read(api.ListMailboxes, func(c *Call, r store.Reader, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
-	domainID, err := c.domainFilter(r, in.Domain)
+	d, err := c.domainFilter(r, in.Domain)
 	if err != nil {
 		return nil, err
 	}
 	return page(c, in.Paged, c.mailbox, r.Mailboxes, store.MailboxFilter{
-		DomainID: domainID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Search: in.Search, Within: c.within(),
+		DomainID: d.ID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Search: in.Search, Within: c.within(),
 	})
 })
 

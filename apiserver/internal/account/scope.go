@@ -102,22 +102,21 @@ func (c *Call) findWorkspace(r store.Reader, id string) (store.Workspace, error)
 // noDomain is a filter that no domain matches.
 const noDomain = "none"
 
-// domainFilter returns the id of the domain that a list is filtered by, "" for all, or noDomain.
-func (c *Call) domainFilter(r store.Reader, ref string) (string, error) {
+// domainFilter returns the domain that a list is filtered by. Its id is "" for all, or noDomain.
+func (c *Call) domainFilter(r store.Reader, ref string) (d store.Domain, err error) {
 	if ref == "" {
-		return "", nil
+		return d, nil
 	}
-	d, err := c.findDomain(r, ref)
-	if errors.Is(err, store.ErrNotFound) {
-		return noDomain, nil
+	if d, err = c.findDomain(r, ref); errors.Is(err, store.ErrNotFound) {
+		return store.Domain{ID: noDomain}, nil
 	}
-	return d.ID, err
+	return d, err
 }
 
 // scopedFilter builds the filter that master passwords and forwarding rules share.
 func (c *Call) scopedFilter(r store.Reader, domain, workspaceID, scopeType, search string) (store.ScopedFilter, error) {
-	domainID, err := c.domainFilter(r, domain)
-	return store.ScopedFilter{DomainID: domainID, WorkspaceID: workspaceID, ScopeType: scopeType, Search: search, Within: c.within()}, err
+	d, err := c.domainFilter(r, domain)
+	return store.ScopedFilter{DomainID: d.ID, WorkspaceID: workspaceID, ScopeType: scopeType, Search: search, Within: c.within()}, err
 }
 
 // An object that a request body names must exist: an unknown one is a 422, and not a 404.

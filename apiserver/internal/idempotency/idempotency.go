@@ -13,8 +13,6 @@
 package idempotency
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -62,12 +60,4 @@ func (q *Request) Done() {
 	if q.key != nil {
 		q.records.running.Delete(string(q.key.hash))
 	}
-}
-
-func hash(who auth.Caller, idempotencyKey string) []byte {
-	hash := sha256.New()
-	for _, part := range []string{who.AccountID, who.Subjects[0].Type, who.Subjects[0].ID, idempotencyKey} {
-		fmt.Fprintf(hash, "%d:%s", len(part), part)
-	}
-	return hash.Sum(nil)
 }

@@ -33,10 +33,14 @@ type key struct {
 }
 
 func newKey(who auth.Caller, operationID, idempotencyKey string, input any) *key {
+	hash := sha256.New()
+	for _, part := range []string{who.AccountID, who.Subjects[0].Type, who.Subjects[0].ID, idempotencyKey} {
+		fmt.Fprintf(hash, "%d:%s", len(part), part)
+	}
 	request, _ := json.Marshal(input) // it was decoded from JSON
 	mac := hmac.New(sha256.New, []byte(idempotencyKey))
 	fmt.Fprintf(mac, "%s %s", operationID, request)
-	return &key{hash: hash(who, idempotencyKey), fingerprint: mac.Sum(nil), cipher: auth.Cipher([]byte(idempotencyKey), "answer")}
+	return &key{hash: hash.Sum(nil), fingerprint: mac.Sum(nil), cipher: auth.Cipher([]byte(idempotencyKey), "answer")}
 }
 
 // packedFrom is the size in bytes from which a response is compressed, as that of a bulk create.

@@ -29,24 +29,14 @@ func (q *queue) push(account string, u *update) {
 	q.arrived.Signal()
 }
 
-// next removes and returns the next update, or nil if there is none.
-func (q *queue) next() *update {
+// take removes and returns the next update. If there is none, it returns nil, or waits for one
+// until the queue is closed.
+func (q *queue) take(wait bool) *update {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.remove()
-}
-
-// wait is next, but waits for an update. It returns nil if the queue is closed.
-func (q *queue) wait() *update {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.accounts) == 0 && !q.closed {
+	for wait && len(q.accounts) == 0 && !q.closed {
 		q.arrived.Wait()
 	}
-	return q.remove()
-}
-
-func (q *queue) remove() *update {
 	if len(q.accounts) == 0 {
 		return nil
 	}
@@ -62,7 +52,7 @@ func (q *queue) remove() *update {
 	return updates[0]
 }
 
-// close lets wait return nil once the queue is empty.
+// close ends the wait of take once the queue is empty.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

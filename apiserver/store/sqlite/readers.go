@@ -17,7 +17,6 @@ var maxReaders = int64(max(16, 2*runtime.GOMAXPROCS(0)))
 
 // readers runs read transactions, each on a connection that can't write.
 type readers struct {
-	path   string
 	with   settings
 	health *health
 	slots  *semaphore.Weighted
@@ -29,8 +28,8 @@ type readers struct {
 	idle []*session
 }
 
-func newReaders(path string, h *health, opts Options) *readers {
-	return &readers{path: path, with: opts.toRead(), health: h, slots: semaphore.NewWeighted(maxReaders)}
+func newReaders(h *health, opts Options) *readers {
+	return &readers{with: opts.toRead(), health: h, slots: semaphore.NewWeighted(maxReaders)}
 }
 
 // view runs fn on a snapshot. It does not read a file that was replaced: what was revoked in the
@@ -82,7 +81,7 @@ func (r *readers) session(ctx context.Context) (*session, error) {
 		r.idle = r.idle[:last]
 		return s, nil
 	}
-	return connect(ctx, r.path, r.with)
+	return connect(ctx, r.health.path, r.with)
 }
 
 // close waits for the readers and closes the connections.

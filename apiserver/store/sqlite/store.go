@@ -99,7 +99,7 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	}
 	e := &engine{health: health{path: path, opened: opened}}
 	if !opts.Exclusive { // otherwise the writer's connection is the only one
-		e.readers = newReaders(path, &e.health, opts)
+		e.readers = newReaders(&e.health, opts)
 	}
 	if opts.ReadOnly {
 		e.readers.idle = append(e.readers.idle, s)

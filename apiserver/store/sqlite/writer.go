@@ -75,7 +75,7 @@ func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Q
 // run processes updates until the writer is stopped.
 func (w *writer) run() {
 	defer close(w.stopped)
-	for u := w.updates.wait(); u != nil; u = w.updates.wait() {
+	for u := w.updates.take(true); u != nil; u = w.updates.take(true) {
 		w.group(u)
 	}
 }
@@ -104,7 +104,7 @@ func (w *writer) group(u *update) {
 		if err != nil || n == w.opts.maxGroup || time.Now().After(end) {
 			break
 		}
-		u = w.updates.next()
+		u = w.updates.take(false)
 	}
 	if err == nil {
 		err = w.commit(wrote)
@@ -121,7 +121,7 @@ func (w *writer) group(u *update) {
 // the same way after the same time.
 func (w *writer) refuse(u *update, err error) {
 	var refused []*update
-	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.updates.next() {
+	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.updates.take(false) {
 		refused = append(refused, u)
 	}
 	for _, u := range refused {

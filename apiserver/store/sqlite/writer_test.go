@@ -224,15 +224,15 @@ func TestAccountsTakeTurns(t *testing.T) {
 	}
 	push("b", 0)
 	push("b", 1)
-	order := []string{names[q.wait()]}
+	order := []string{names[q.take(true)]}
 	push("c", 0)
 	push("a", 4)
 	q.close()
-	for u := q.next(); u != nil; u = q.next() {
+	for u := q.take(false); u != nil; u = q.take(false) {
 		order = append(order, names[u])
 	}
 	if got, want := strings.Join(order, " "), "a0 b0 a1 c0 b1 a2 a3 a4"; got != want {
 		t.Errorf("the order is %s; want %s", got, want)
 	}
-	assert.Check(t, len(q.waiting) == 0 && q.wait() == nil, "an empty queue has %v", q.waiting)
+	assert.Check(t, len(q.waiting) == 0 && q.take(true) == nil, "an empty queue has %v", q.waiting)
 }
