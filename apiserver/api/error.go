@@ -144,9 +144,12 @@ func (e *Error) Error() string {
 // GetStatus returns the status code.
 func (e *Error) GetStatus() int { return e.status }
 
-// Unprocessable is the 422 for a request with invalid input.
+// Unprocessable is the 422 for a request with invalid input. It has the number of the problems beyond MaxProblems.
 func Unprocessable(problems ...*Problem) *Error {
-	return &Error{status: http.StatusUnprocessableEntity, Detail: bounded(problems)}
+	if more := len(problems) - MaxProblems; more > 0 {
+		problems = append(slices.Clip(problems[:MaxProblems]), Invalid("%d more problems", more).At("body"))
+	}
+	return &Error{status: http.StatusUnprocessableEntity, Detail: problems}
 }
 
 // NotFound is the 404 for an object that does not exist, or not for this caller; param is the path parameter that names it.
@@ -197,12 +200,3 @@ func (e *Error) Write(w http.ResponseWriter) {
 
 // MaxProblems bounds the problems in a response. Only a very long export can have more.
 const MaxProblems = 5000
-
-// bounded replaces the problems beyond MaxProblems by their number.
-func bounded(problems []*Problem) []*Problem {
-	more := len(problems) - MaxProblems
-	if more <= 0 {
-		return problems
-	}
-	return append(slices.Clip(problems[:MaxProblems]), Invalid("%d more problems", more).At("body"))
-}

@@ -44,12 +44,10 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 	var valid []*store.Mailbox
 	for i, item := range in.Body.Items {
 		m, err := checkItem(item, earlier)
-		if err != nil {
-			refusals[i] = err
-			continue
+		if mailboxes[i], refusals[i] = &m, err; err == nil {
+			c.complete(&m, d)
+			valid = append(valid, &m)
 		}
-		c.complete(&m, d)
-		mailboxes[i], valid = &m, append(valid, &m)
 	}
 	created, err := tx.CreateMailboxes(valid, left)
 	if err != nil {
@@ -57,11 +55,11 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 	}
 	for i, m := range mailboxes {
 		err := refusals[i]
-		if m != nil && created[m] {
+		if created[m] {
 			out.Created = append(out.Created, api.CreatedMailboxItem{Index: i, Mailbox: c.mailbox(*m)})
 			continue
 		}
-		if m != nil {
+		if err == nil {
 			err = c.notCreated(tx, d, *m)
 		}
 		refused, ok := errors.AsType[*mailboxError](err)

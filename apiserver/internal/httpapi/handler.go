@@ -30,22 +30,16 @@ import (
 
 const defaultBodyMemory = 64 << 20
 
-// Options configures a Handler. Limiter and Middleware are optional.
+// Options configures a Handler, mostly as apiserver.Options does. Limiter and Middleware are optional.
 type Options struct {
 	Rules *account.Rules
 	// Clock measures durations; Rules.Now has the same time to the microsecond.
-	Clock func() time.Time
-	// Limiter bounds how often each credential calls; nil: no limit.
-	Limiter *ratelimit.Limiter
-	// BodyMemory bounds the memory of all request bodies together, in bytes; 0: 64 MiB.
+	Clock      func() time.Time
+	Limiter    *ratelimit.Limiter
 	BodyMemory int
-	// ExposeFaults puts the cause of a 500 into the response.
-	ExposeFaults bool
-	// PublishedOnly leaves the lifecycle operations out.
-	PublishedOnly bool
-	// Strict refuses members and query parameters that an operation does not have.
-	Strict bool
-	// Middleware wraps the handling of every request.
+
+	ExposeFaults, PublishedOnly, Strict bool
+
 	Middleware func(http.Handler) http.Handler
 }
 

@@ -77,7 +77,10 @@ func assign(v reflect.Value, value any) {
 		}
 	case []any:
 		if v.Kind() == reflect.Slice {
-			assignItems(v, value)
+			v.Set(reflect.MakeSlice(v.Type(), len(value), len(value)))
+			for i, item := range value {
+				assign(v.Index(i), item)
+			}
 			return
 		}
 	case map[string]any:
@@ -89,13 +92,6 @@ func assign(v reflect.Value, value any) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem())) // a value that does not fit is present nevertheless
 		assign(v.Elem(), value)
-	}
-}
-
-func assignItems(v reflect.Value, list []any) {
-	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
-	for i, item := range list {
-		assign(v.Index(i), item)
 	}
 }
 

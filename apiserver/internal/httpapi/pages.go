@@ -60,11 +60,18 @@ func writePage(w http.ResponseWriter, status int, p page) {
 	_ = pageTemplate.Execute(w, p) // it fails if nobody waits for the page
 }
 
-// pageFailed logs why a page could not be read.
-func (h *Handler) pageFailed(r *http.Request, err error) {
-	if r.Context().Err() == nil { // nobody waits for it any more
-		h.Rules.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
-	}
+// page serves a page, which content returns with its status. An error is logged.
+func (h *Handler) page(pattern string, content func(*http.Request) (int, page, error)) {
+	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		status, p, err := content(r)
+		if err != nil {
+			status, p = http.StatusInternalServerError, page{Title: "Something went wrong", Message: "Please open this page again in a moment."}
+			if r.Context().Err() == nil { // otherwise nobody waits for it any more
+				h.Rules.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
+			}
+		}
+		writePage(w, status, p)
+	})
 }
 
 var oneTimeLink = regexp.MustCompile(`(?is)` + regexp.QuoteMeta(mail.VerificationPath) + `.+`)
@@ -81,27 +88,21 @@ func (h *Handler) verificationPages() {
 	for method, use := range map[string]func(context.Context, mail.Token) (account.Link, error){
 		http.MethodGet: h.Rules.OpenLink, http.MethodPost: h.Rules.ConfirmLink,
 	} {
-		h.mux.HandleFunc(method+" "+mail.VerificationPath+"{link}", func(w http.ResponseWriter, r *http.Request) {
+		h.page(method+" "+mail.VerificationPath+"{link}", func(r *http.Request) (int, page, error) {
 			link, err := use(r.Context(), mail.Token(r.PathValue("link")))
-			status, p := describeLink(link, err)
-			if status == http.StatusInternalServerError {
-				h.pageFailed(r, err)
+			if errors.Is(err, store.ErrNotFound) {
+				return http.StatusNotFound, page{
+					Title: "This link is not valid", Message: "It may have been replaced by a newer one, or cut off on its way.",
+					Note: "Open the link in the newest message.",
+				}, nil
 			}
-			writePage(w, status, p)
+			status, p := describeLink(link)
+			return status, p, err
 		})
 	}
 }
 
-func describeLink(link account.Link, err error) (status int, p page) {
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return http.StatusNotFound, page{
-			Title: "This link is not valid", Message: "It may have been replaced by a newer one, or cut off on its way.",
-			Note: "Open the link in the newest message.",
-		}
-	case err != nil:
-		return http.StatusInternalServerError, page{Title: "Something went wrong", Message: "Please open the link again in a moment."}
-	}
+func describeLink(link account.Link) (status int, p page) {
 	rule := link.Rule
 	switch {
 	case link.Confirmed:
@@ -135,23 +136,18 @@ func describeLink(link account.Link, err error) (status int, p page) {
 
 // paymentPages serves the page of a purchase, for information: the service takes no money.
 func (h *Handler) paymentPages() {
-	h.mux.HandleFunc("GET "+account.PaymentPath+"{batch}", func(w http.ResponseWriter, r *http.Request) {
-		status, p := h.paymentPage(r)
-		writePage(w, status, p)
+	h.page("GET "+account.PaymentPath+"{batch}", func(r *http.Request) (status int, p page, err error) {
+		var bought []registrar.PurchasedDomain
+		if batch := r.PathValue("batch"); api.IsID(batch) { // anything else is no purchase
+			bought, err = h.Rules.Purchase(r.Context(), api.CanonicalID(batch))
+		}
+		status, p = paymentPage(bought)
+		return status, p, err
 	})
 }
 
-func (h *Handler) paymentPage(r *http.Request) (status int, p page) {
-	var bought []registrar.PurchasedDomain
-	var err error
-	if batch := r.PathValue("batch"); api.IsID(batch) { // anything else is no purchase
-		bought, err = h.Rules.Purchase(r.Context(), api.CanonicalID(batch))
-	}
-	switch {
-	case err != nil:
-		h.pageFailed(r, err)
-		return http.StatusInternalServerError, page{Title: "Something went wrong", Message: "Please open this page again in a moment."}
-	case len(bought) == 0:
+func paymentPage(bought []registrar.PurchasedDomain) (status int, p page) {
+	if len(bought) == 0 {
 		return http.StatusNotFound, page{
 			Title: "There is no such purchase", Message: "The address of this page may have been cut off on its way, or the domains were deleted since: a purchase that is not paid for within 7 days ends.",
 		}
