@@ -40,25 +40,26 @@ func (h *harness) tenant(domainName string) tenant {
 	return t
 }
 
+// made creates an object and returns its id.
+func (h *harness) made(o store.Object) string {
+	h.Helper()
+	h.create(o)
+	return o.Identity().ID
+}
+
 func (h *harness) account() string {
 	h.Helper()
-	a := store.Account{ID: h.id(), Status: "active", PlanID: "smtp_per_mailbox", CreatedAt: epoch}
-	h.create(&a)
-	return a.ID
+	return h.made(&store.Account{ID: h.id(), Status: "active", PlanID: "smtp_per_mailbox", CreatedAt: epoch})
 }
 
 func (h *harness) workspace(account, name string) string {
 	h.Helper()
-	w := store.Workspace{ID: h.id(), AccountID: account, Name: name, CreatedAt: epoch}
-	h.create(&w)
-	return w.ID
+	return h.made(&store.Workspace{ID: h.id(), AccountID: account, Name: name, CreatedAt: epoch})
 }
 
 func (h *harness) domain(account, workspace, name string) string {
 	h.Helper()
-	d := h.newDomain(account, workspace, name)
-	h.create(&d)
-	return d.ID
+	return h.made(new(h.newDomain(account, workspace, name)))
 }
 
 func (h *harness) newDomain(account, workspace, name string) store.Domain {
@@ -70,9 +71,7 @@ func (h *harness) newDomain(account, workspace, name string) store.Domain {
 
 func (h *harness) mailbox(t tenant, localPart string) string {
 	h.Helper()
-	m := h.newMailbox(t, localPart)
-	h.create(&m)
-	return m.ID
+	return h.made(new(h.newMailbox(t, localPart)))
 }
 
 func (h *harness) newMailbox(t tenant, localPart string) store.Mailbox {
