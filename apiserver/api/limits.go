@@ -27,7 +27,7 @@ func (l Limits) Check(value any) error {
 	case v.Kind() == reflect.String:
 		return l.checkText(v.String())
 	case v.CanInt() && l.Minimum != nil && (v.Int() < *l.Minimum || v.Int() > *l.Maximum): // the contract sets both or none
-		return errors.New(fmt.Sprintf("must be %d to %d", *l.Minimum, *l.Maximum))
+		return fmt.Errorf("must be %d to %d", *l.Minimum, *l.Maximum)
 	}
 	return nil
 }
