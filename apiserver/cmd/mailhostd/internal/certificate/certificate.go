@@ -3,11 +3,11 @@
 package certificate
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +27,8 @@ type Reloader struct {
 
 	mu      sync.Mutex
 	checked time.Time
-	// source is the content of the files when they were last read, or the error of reading them.
-	source string
+	// found is the chain that was last read, or the error of reading it.
+	found string
 }
 
 // Open loads a certificate chain and its key, in PEM.
@@ -53,13 +53,11 @@ func (r *Reloader) Config() *tls.Config {
 
 func (r *Reloader) Leaf() *x509.Certificate { return r.current.Load().Leaf }
 
-func (r *Reloader) NotAfter() time.Time { return r.Leaf().NotAfter }
-
 // Reload reads the files now, and logs the result even if nothing has changed.
 func (r *Reloader) Reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.source = ""
+	r.found = ""
 	r.reload()
 }
 
@@ -79,18 +77,22 @@ func (r *Reloader) check() {
 // reload logs an invalid certificate, and keeps the old one.
 func (r *Reloader) reload() {
 	if err := r.load(); err != nil {
-		r.log.Error("the new TLS certificate can't be used; the old one is kept", "error", err, "not_after", r.NotAfter())
+		r.log.Error("the new TLS certificate can't be used; the old one is kept", "error", err, "not_after", r.Leaf().NotAfter)
 	}
 }
 
-// load uses the files' content, unless it is the same as before. Invalid content is an error once.
+// load uses the files' certificate, unless it is the same as before. An error is returned once.
 func (r *Reloader) load() error {
-	cert, source, err := r.read()
-	if source == r.source {
+	cert, err := tls.LoadX509KeyPair(r.certFile, r.keyFile)
+	found := string(bytes.Join(cert.Certificate, nil))
+	if err != nil {
+		found = err.Error()
+	}
+	if found == r.found {
 		return nil
 	}
-	if r.source = source; err != nil {
-		return err
+	if r.found = found; err != nil {
+		return fmt.Errorf("--tls-cert %s, --tls-key %s: %w", r.certFile, r.keyFile, err)
 	}
 	r.current.Store(&cert)
 	r.log.Info("TLS certificate loaded", "names", cert.Leaf.DNSNames, "not_after", cert.Leaf.NotAfter)
@@ -101,20 +103,4 @@ func (r *Reloader) load() error {
 		r.log.Warn("the TLS certificate is not valid yet: clients will reject it", "not_before", cert.Leaf.NotBefore)
 	}
 	return nil
-}
-
-// read reads the files. Their content is the source, or the error of reading them.
-func (r *Reloader) read() (pair tls.Certificate, source string, err error) {
-	cert, err := os.ReadFile(r.certFile)
-	if err != nil {
-		return pair, err.Error(), fmt.Errorf("--tls-cert: %w", err)
-	}
-	key, err := os.ReadFile(r.keyFile)
-	if err != nil {
-		return pair, err.Error(), fmt.Errorf("--tls-key: %w", err)
-	}
-	if pair, err = tls.X509KeyPair(cert, key); err != nil {
-		err = fmt.Errorf("--tls-cert %s, --tls-key %s: %w", r.certFile, r.keyFile, err)
-	}
-	return pair, string(cert) + "\n" + string(key), err
 }

@@ -73,7 +73,7 @@ func TestRotation(t *testing.T) {
 	k.now = k.now.Add(time.Second)
 	k.shows(t, 2)
 	want := k.now.Add(2 * time.Hour)
-	assert.Check(t, want.Sub(k.NotAfter()).Abs() <= time.Minute, "the certificate expires at %s, want about %s", k.NotAfter(), want)
+	assert.Check(t, want.Sub(k.Leaf().NotAfter).Abs() <= time.Minute, "the certificate expires at %s, want about %s", k.Leaf().NotAfter, want)
 	k.Write(t, 3, k.now.Add(time.Hour))
 	k.Reload()
 	k.shows(t, 3)

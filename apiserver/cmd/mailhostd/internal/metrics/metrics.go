@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
@@ -65,50 +66,44 @@ func New(version string) *Metrics {
 	return m
 }
 
-// WatchReadiness adds a gauge that calls ready on every scrape. Call it at most once.
-func (m *Metrics) WatchReadiness(ready func(context.Context) error) {
-	m.gauge("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", scraped(func(ctx context.Context) (float64, error) {
-		return map[bool]float64{true: 1}[ready(ctx) == nil], nil
-	}, func(n float64) float64 { return n }))
-}
-
-// WatchMessages adds the metrics of verification messages. Call it at most once.
-func (m *Metrics) WatchMessages(queued func(context.Context) (int, error), givenUp func() int64) {
-	m.gauge("messages_queued", "Verification messages that wait to be sent, by any server on the database.", scraped(queued, func(n int) float64 { return float64(n) }))
+// Watch adds what is read on every scrape: NaN if that fails. cert is nil without TLS. Call it at most
+// once.
+func (m *Metrics) Watch(service *apiserver.Service, db store.Store, cert *certificate.Reloader) {
+	gauge := func(name, help string, read func(context.Context) (float64, error)) {
+		m.auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout/2)
+			defer cancel()
+			value, err := read(ctx)
+			if err != nil {
+				return math.NaN()
+			}
+			return value
+		})
+	}
+	usage := func(name, help string, value func(store.Usage) float64) {
+		gauge(name, help, func(ctx context.Context) (float64, error) {
+			u, err := db.Usage(ctx)
+			return value(u), err
+		})
+	}
+	gauge("ready", "1 if the server accepts requests and its database is available, as /healthz/ready.", func(ctx context.Context) (float64, error) {
+		return map[bool]float64{true: 1}[service.Ready(ctx) == nil], nil
+	})
+	gauge("messages_queued", "Verification messages that wait to be sent, by any server on the database.", func(ctx context.Context) (float64, error) {
+		n, err := service.QueuedMessages(ctx)
+		return float64(n), err
+	})
 	m.auto.NewCounterFunc(prometheus.CounterOpts{
 		Name: "messages_given_up_total", Help: "Verification messages that this server could not send and has given up.",
-	}, func() float64 { return float64(givenUp()) })
-}
-
-// WatchDatabase adds the metrics of a database. Call it at most once.
-func (m *Metrics) WatchDatabase(db store.Store) {
-	usage := func(value func(store.Usage) float64) func() float64 { return scraped(db.Usage, value) }
-	m.gauge("database_size_bytes", "Size of the database.", usage(func(u store.Usage) float64 { return float64(u.Bytes) }))
-	m.gauge("database_connections", "Connections to the database server in use; 0 for an SQLite file.", usage(func(u store.Usage) float64 { return float64(u.Connections) }))
-	m.gauge("database_connections_max", "Maximum number of connections to the database server; 0 for an SQLite file.", usage(func(u store.Usage) float64 { return float64(u.MaxConnections) }))
-}
-
-// scraped returns a function that reads a value on every scrape: NaN if that fails.
-func scraped[T any](read func(context.Context) (T, error), value func(T) float64) func() float64 {
-	return func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout/2)
-		defer cancel()
-		v, err := read(ctx)
-		if err != nil {
-			return math.NaN()
-		}
-		return value(v)
+	}, func() float64 { return float64(service.GivenUpMessages()) })
+	usage("database_size_bytes", "Size of the database.", func(u store.Usage) float64 { return float64(u.Bytes) })
+	usage("database_connections", "Connections to the database server in use; 0 for an SQLite file.", func(u store.Usage) float64 { return float64(u.Connections) })
+	usage("database_connections_max", "Maximum number of connections to the database server; 0 for an SQLite file.", func(u store.Usage) float64 { return float64(u.MaxConnections) })
+	if cert != nil {
+		gauge("tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in Unix time.", func(context.Context) (float64, error) {
+			return float64(cert.Leaf().NotAfter.Unix()), nil
+		})
 	}
-}
-
-// WatchCertificate adds a gauge with the expiry of the TLS certificate. Call it at most
-// once.
-func (m *Metrics) WatchCertificate(notAfter func() time.Time) {
-	m.gauge("tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in Unix time.", func() float64 { return float64(notAfter().Unix()) })
-}
-
-func (m *Metrics) gauge(name, help string, value func() float64) {
-	m.auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 }
 
 const scrapeTimeout = 10 * time.Second

@@ -1,8 +1,7 @@
 package metrics_test
 
 import (
-	"context"
-	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,7 +10,11 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/certificate/certificatetest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/metrics"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // scrape returns the metrics as text.
@@ -72,15 +75,22 @@ func TestMiddleware(t *testing.T) {
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v1.2.3")
-	var ready error
-	m.WatchReadiness(func(context.Context) error { return ready })
-	m.WatchCertificate(func() time.Time { return time.Unix(1234567890, 0) })
+	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+	assert.NilError(t, err)
+	service, err := apiserver.New(apiserver.Options{Store: db})
+	assert.NilError(t, err)
+	defer service.Close()
+	pair := certificatetest.NewPair(t, 1)
+	pair.Write(t, 2, time.Unix(1234567890, 0))
+	cert, err := certificate.Open(pair.Cert, pair.Key, time.Now, slog.New(slog.DiscardHandler))
+	assert.NilError(t, err)
+	m.Watch(service, db, cert)
 	text := scrape(t, m)
 	contains(t, text, "mailhostd_ready 1", "mailhostd_tls_certificate_expiry_timestamp_seconds 1.23456789e+09")
 	for _, want := range []string{`version="v1.2.3"`, "go_goroutines ", "process_open_fds "} {
 		assert.Check(t, strings.Contains(text, want), "there is no %q in\n%s", want, text)
 	}
-	ready = errors.New("draining")
+	service.Retire()
 	contains(t, scrape(t, m), "mailhostd_ready 0")
 	m.ConnState(nil, http.StateNew)
 	m.ConnState(nil, http.StateActive)

@@ -252,18 +252,19 @@ func (c DoctorCommand) checkTLS(context.Context) check {
 	case cert == nil:
 		return found(checkSkipped, "plain HTTP on this machine")
 	}
-	if left := time.Until(cert.NotAfter()); left < 0 {
-		return found(checkFailed, "the certificate expired at %s", cert.NotAfter().UTC().Format(time.RFC3339))
+	leaf := cert.Leaf()
+	expiry := leaf.NotAfter.UTC().Format(time.RFC3339)
+	if left := time.Until(leaf.NotAfter); left < 0 {
+		return found(checkFailed, "the certificate expired at %s", expiry)
 	} else if left < renewBefore {
-		return found(checkWarning, "the certificate expires at %s; renew it", cert.NotAfter().UTC().Format(time.RFC3339))
+		return found(checkWarning, "the certificate expires at %s; renew it", expiry)
 	}
 	if public, err := url.Parse(c.PublicURL); err == nil && public.Hostname() != "" {
-		leaf := cert.Leaf()
 		if err := leaf.VerifyHostname(public.Hostname()); err != nil {
 			return found(checkWarning, "the certificate does not have the name of --public-url: %s", err)
 		}
 	}
-	return found(checkOK, "the certificate is valid until %s", cert.NotAfter().UTC().Format(time.RFC3339))
+	return found(checkOK, "the certificate is valid until %s", expiry)
 }
 
 func (c DoctorCommand) checkSMTP(ctx context.Context) check {

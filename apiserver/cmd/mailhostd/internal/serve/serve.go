@@ -149,9 +149,6 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	if err != nil {
 		return err
 	}
-	if s.metrics != nil {
-		s.metrics.WatchDatabase(db)
-	}
 	publicURL := strings.TrimSuffix(cmp.Or(c.PublicURL, s.url()), "/")
 	if c.PublicURL != "" {
 		if err := comparePublicURL(ctx, db, publicURL, log); err != nil {
@@ -189,6 +186,9 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		return errors.Join(err, db.Close())
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
+	if s.metrics != nil {
+		s.metrics.Watch(service, db, s.certificate)
+	}
 	if s.console != nil {
 		s.console.Start(service)
 	}

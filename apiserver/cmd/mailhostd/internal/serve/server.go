@@ -91,9 +91,6 @@ func (s *server) configure(ctx context.Context, p cli.Program) (err error) {
 			return err
 		}
 		s.metrics = metrics.New(p.Version())
-		if s.certificate != nil {
-			s.metrics.WatchCertificate(s.certificate.NotAfter)
-		}
 	}
 	s.tracing, err = s.startTracing(ctx, p, s.log)
 	return err
@@ -110,8 +107,6 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 		servers = append(servers, start(s.newServer(requests, plane.Handler(service)), s.control, failed))
 	}
 	if s.metrics != nil {
-		s.metrics.WatchReadiness(service.Ready)
-		s.metrics.WatchMessages(service.QueuedMessages, service.GivenUpMessages)
 		servers = append(servers, start(s.newServer(requests, s.metrics.Handler()), s.metricsListen, failed))
 	}
 	failure := s.wait(ctx, service, failed)
