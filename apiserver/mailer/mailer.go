@@ -19,7 +19,6 @@ import (
 	netmail "net/mail"
 	"net/textproto"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/wneessen/go-mail"
@@ -135,22 +134,17 @@ func (m *Mailer) encode(message email.Message) (*mail.Msg, error) {
 // ends or an error occurs, because go-mail closes it only after a success and observes
 // the context only while it connects.
 func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
-	closeConn := func() {}
-	defer func() { closeConn() }()
-	dial := func(dialCtx context.Context, network, _ string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(dialCtx, network, m.server.address())
-		if err != nil {
-			return nil, err
-		}
-		closeConn = sync.OnceFunc(func() { _ = conn.Close() })
-		context.AfterFunc(ctx, closeConn)
-		if !m.server.implicitTLS {
-			return conn, nil
-		}
-		encrypted := tls.Client(conn, m.tlsConfig())
-		return encrypted, encrypted.HandshakeContext(dialCtx)
+	tcp, err := (&net.Dialer{Timeout: timeout}).DialContext(ctx, "tcp", m.server.address())
+	if err != nil {
+		return err
 	}
-	client, err := mail.NewClient(m.server.host, m.clientOptions(dial)...)
+	defer tcp.Close()
+	defer context.AfterFunc(ctx, func() { _ = tcp.Close() })()
+	conn := tcp
+	if m.server.implicitTLS {
+		conn = tls.Client(tcp, m.tlsConfig())
+	}
+	client, err := mail.NewClient(m.server.host, m.clientOptions(conn)...)
 	if err != nil {
 		return err
 	}
@@ -167,9 +161,10 @@ func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 	return nil
 }
 
-func (m *Mailer) clientOptions(dial mail.DialContextFunc) []mail.Option {
+func (m *Mailer) clientOptions(conn net.Conn) []mail.Option {
 	options := []mail.Option{
-		mail.WithPort(m.server.port), mail.WithTimeout(timeout), mail.WithDialContextFunc(dial),
+		mail.WithPort(m.server.port), mail.WithTimeout(timeout),
+		mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 		mail.WithTLSPolicy(m.server.starttls), mail.WithTLSConfig(m.tlsConfig()),
 		// Each connection is new, sends one message and has ASCII addresses.
 		mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(),
