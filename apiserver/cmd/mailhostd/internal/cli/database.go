@@ -30,12 +30,11 @@ type OpenOptions struct {
 
 // OpenDatabase opens an SQLite file, or the database of a postgres:// URL.
 func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqlstore.Store, err error) {
-	scheme, rest, isURL := strings.Cut(database, "://")
-	switch {
-	case !isURL:
+	switch scheme := Scheme(database); scheme {
+	case "":
 		db, err = sqlite.Open(ctx, database, sqlite.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive})
-	case Scheme(database) == "postgres", Scheme(database) == "postgresql":
-		db, err = postgres.Open(ctx, "postgres://"+rest, postgres.Options{ReadOnly: o.ReadOnly, Connections: o.Connections})
+	case "postgres", "postgresql":
+		db, err = postgres.Open(ctx, "postgres"+database[len(scheme):], postgres.Options{ReadOnly: o.ReadOnly, Connections: o.Connections})
 	default:
 		return nil, fmt.Errorf("--database: %s:// is no database; give the path of an SQLite file or a postgres:// URL", scheme)
 	}

@@ -61,57 +61,46 @@ func (c callCommand) Run(ctx context.Context, p cli.Program) error {
 func writeOperations(w io.Writer) {
 	rows := [][]string{{"OPERATION", "NAMES", "SUMMARY"}}
 	for _, s := range api.Specs() {
-		rows = append(rows, []string{s.ID, strings.Join(names(fields(s)), " "), s.Summary})
+		names, _ := fields(s)
+		rows = append(rows, []string{s.ID, strings.Join(names, " "), s.Summary})
 	}
 	cli.WriteTable(w, rows)
 }
 
-// field is a parameter of an operation, or a member of its body.
-type field struct {
-	name  string
-	index []int // in the request struct
-}
-
-// fields returns what a request of an operation takes, apart from the account and headers.
-func fields(s api.Spec) (all []field) {
+// fields returns the parameters of an operation and the members of its body, apart from the account
+// and headers, with the index of each in the request struct.
+func fields(s api.Spec) (names []string, indexes [][]int) {
 	for _, f := range reflect.VisibleFields(s.Request) {
-		name := f.Tag.Get("path") + f.Tag.Get("query")
-		if name != "" && name != "account_id" {
-			all = append(all, field{name, f.Index})
+		if name := f.Tag.Get("path") + f.Tag.Get("query"); name != "" && name != "account_id" {
+			names, indexes = append(names, name), append(indexes, f.Index)
 		}
 		if f.Name != "Body" {
 			continue
 		}
 		for _, member := range reflect.VisibleFields(f.Type) {
 			if name, _, _ := strings.Cut(member.Tag.Get("json"), ","); name != "" {
-				all = append(all, field{name, slices.Concat(f.Index, member.Index)})
+				names, indexes = append(names, name), append(indexes, slices.Concat(f.Index, member.Index))
 			}
 		}
 	}
-	return all
-}
-
-func names(fields []field) (all []string) {
-	for _, f := range fields {
-		all = append(all, f.name)
-	}
-	return all
+	return names, indexes
 }
 
 // newRequest returns a request struct of the operation with values of the form name=value.
 func newRequest(s api.Spec, values []string) (any, error) {
-	in, all := reflect.New(s.Request), fields(s)
+	in := reflect.New(s.Request)
+	names, indexes := fields(s)
 	missing := s.PathParameters()[1:] // the first is the account
 	for _, argument := range values {
 		name, value, ok := strings.Cut(argument, "=")
 		if !ok {
 			return nil, fmt.Errorf("%.64q is not of the form name=value", argument)
 		}
-		i := slices.IndexFunc(all, func(f field) bool { return f.name == name })
+		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, fmt.Errorf("there is no %.64q; it takes %s", name, strings.Join(names(all), ", "))
+			return nil, fmt.Errorf("there is no %.64q; it takes %s", name, strings.Join(names, ", "))
 		}
-		target := in.Elem().FieldByIndex(all[i].index).Addr().Interface()
+		target := in.Elem().FieldByIndex(indexes[i]).Addr().Interface()
 		// A field that takes text takes the value as it is.
 		text, err := json.Marshal(value)
 		if err != nil {

@@ -35,13 +35,11 @@ func (c HealthcheckCommand) Run(ctx context.Context) error {
 	if c.TLSCert != "" {
 		url = "https" + strings.TrimPrefix(url, "http")
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err
 	}
-	resp, err := (&http.Client{Transport: transport}).Do(req)
+	resp, err := (&http.Client{Transport: transport, Timeout: c.Timeout}).Do(req)
 	if err != nil {
 		return fmt.Errorf("the server can't be reached: %w", err)
 	}

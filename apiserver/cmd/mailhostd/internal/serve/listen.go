@@ -27,8 +27,8 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// loopbackForPort adds the host 127.0.0.1 to a port alone, such as 8080. Unlike with
-// loopbackByDefault, :8080 stays an address on all interfaces.
+// loopbackForPort adds the host 127.0.0.1 to a port alone, such as 8080; :8080 stays an address
+// on all interfaces.
 func loopbackForPort(address string) string {
 	if _, err := strconv.ParseUint(address, 10, 16); err != nil {
 		return address
@@ -36,14 +36,9 @@ func loopbackForPort(address string) string {
 	return net.JoinHostPort("127.0.0.1", address)
 }
 
-// loopbackByDefault adds the host 127.0.0.1 to an address without a host, such as 8080
-// or :8080.
+// loopbackByDefault does so for :8080 too.
 func loopbackByDefault(address string) string {
-	port := strings.TrimPrefix(address, ":")
-	if strings.ContainsAny(port, ":.") {
-		return address
-	}
-	return net.JoinHostPort("127.0.0.1", port)
+	return loopbackForPort(strings.TrimPrefix(address, ":"))
 }
 
 // urlOf returns the URL of a server on this machine that listens on an address.

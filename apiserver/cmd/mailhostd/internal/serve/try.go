@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -97,11 +96,8 @@ func (c TryCommand) command(ctx context.Context, p cli.Program, variables ...str
 	argv := c.argv()
 	command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = p.Stdin, p.Stdout, p.Stderr
-	command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains([]string{"MAILHOST_BASE_URL", "MAILHOST_ACCOUNT_ID", "MAILHOST_TOKEN", "MAILHOST_CONTROL_URL", "MAILHOST_DATA_DIR"}, name)
-	})
-	command.Env = append(command.Env, variables...)
+	command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
+	command.Env = append(command.Env, variables...) // the last value of a variable counts
 	return command
 }
 
@@ -119,11 +115,8 @@ func (c TryCommand) wait(command *exec.Cmd, signals <-chan os.Signal) error {
 			}
 		case err := <-waited:
 			exit, failed := errors.AsType[*exec.ExitError](err)
-			switch {
-			case !failed && err != nil:
-				return fmt.Errorf("%s: %w", command.Path, err)
-			case !failed:
-				return nil
+			if !failed {
+				return err
 			}
 			code := exit.ExitCode()
 			if status, ok := exit.Sys().(syscall.WaitStatus); ok && code < 0 {
