@@ -65,25 +65,18 @@ func (f OutputFlags) PrintTable(p Program, v any, none string, rows [][]string) 
 	})
 }
 
-// WriteTable prints rows as columns. It leaves errors to w, which PrintText reads there.
+// WriteTable prints rows as columns. A dash stands for an empty cell. It leaves errors to w, which
+// PrintText reads there.
 func WriteTable(w io.Writer, rows [][]string) {
-	columns := NewColumns(w)
-	for _, row := range rows {
-		WriteRow(columns, row)
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, cells := range rows {
+		row := make([]string, len(cells))
+		for i, cell := range cells {
+			row[i] = cmp.Or(Printable(strings.TrimSpace(cell)), "-")
+		}
+		fmt.Fprintln(columns, strings.Join(row, "\t"))
 	}
 	_ = columns.Flush()
-}
-
-// NewColumns returns a writer that aligns cells, which tabs separate.
-func NewColumns(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
-
-// WriteRow prints a row to the columns. A dash stands for an empty cell.
-func WriteRow(columns io.Writer, cells []string) {
-	row := make([]string, len(cells))
-	for i, cell := range cells {
-		row[i] = cmp.Or(Printable(strings.TrimSpace(cell)), "-")
-	}
-	fmt.Fprintln(columns, strings.Join(row, "\t"))
 }
 
 func IsTerminal(stream any) bool {

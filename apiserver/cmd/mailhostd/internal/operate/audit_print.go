@@ -58,21 +58,23 @@ const auditBlock = 1000
 
 // auditText returns a function that prints one line per entry with aligned columns, and one that
 // prints what is buffered.
-func auditText(w io.Writer) (printEntry func(auditEntry) error, flush func() error) {
-	columns, lines := cli.NewColumns(w), 0
+func auditText(w io.Writer) (printEntry func(auditEntry) error, flush func()) {
+	var rows [][]string
+	flush = func() { cli.WriteTable(w, rows) }
 	return func(e auditEntry) error {
-		if lines == 0 {
-			cli.WriteRow(columns, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"})
+		switch len(rows) {
+		case 0:
+			rows = append(rows, []string{"TIME", "ACCOUNT", "OPERATION", "BY", "REQUEST", "FROM", "CHANGES"})
+		case auditBlock:
+			flush()
+			rows = nil
 		}
-		cli.WriteRow(columns, []string{
+		rows = append(rows, []string{
 			e.CreatedAt, e.AccountID, e.Operation, e.Subject.Type + " " + api.Value(cmp.Or(e.Subject.Name, e.Subject.ID)),
 			api.Value(e.RequestID), api.Value(e.RemoteAddress), describeChanges(e.Changes),
 		})
-		if lines++; lines%auditBlock == 0 {
-			return columns.Flush()
-		}
 		return nil
-	}, columns.Flush
+	}, flush
 }
 
 // describeChanges returns a text such as "created mailbox a@example.com; updated

@@ -160,7 +160,14 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		s.docs["/"] = home(publicURL, console.Path)
 		s.console = console.New(console.Options{PublicURL: publicURL, Clock: plane.Clock.Now, Log: log, Issuer: c.consoleIssuer(tokens)})
 	}
-	options := s.options(db, plane, publicURL)
+	options := apiserver.Options{
+		Store: db, Logger: log, Registrar: api.Value(plane.Fixture.Registrar), PublishedOnly: c.PublishedOnly, Strict: c.Strict, Random: c.random(""),
+		PublicURL: publicURL, Clock: plane.Clock.Now, Middleware: s.middleware,
+		RateLimit: apiserver.RateLimit(c.RateLimit), MaxMailboxes: api.Value(cmp.Or(plane.Fixture.MaxMailboxes, &c.MaxMailboxes)), MaxDedicatedIPs: c.MaxDedicatedIPs,
+	}
+	if s.control != nil {
+		options.Middleware = func(h http.Handler) http.Handler { return s.middleware(plane.Middleware(h)) }
+	}
 	if tokens != nil { // a nil value would be a non-nil interface
 		options.Tokens = tokens
 	}
@@ -203,19 +210,6 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 	}
 	s.logStart(ctx, p.Version(), service, sender)
 	return s.serve(ctx, service, plane)
-}
-
-func (s *server) options(db store.Store, plane *control.Plane, publicURL string) apiserver.Options {
-	middleware := s.middleware
-	if s.control != nil {
-		middleware = func(h http.Handler) http.Handler { return s.middleware(plane.Middleware(h)) }
-	}
-	return apiserver.Options{
-		Store: db, Logger: s.log, Registrar: api.Value(plane.Fixture.Registrar), PublishedOnly: s.PublishedOnly, Strict: s.Strict, Random: s.random(""),
-		PublicURL: publicURL, Clock: plane.Clock.Now,
-		Middleware: middleware,
-		RateLimit:  apiserver.RateLimit(s.RateLimit), MaxMailboxes: api.Value(cmp.Or(plane.Fixture.MaxMailboxes, &s.MaxMailboxes)), MaxDedicatedIPs: s.MaxDedicatedIPs,
-	}
 }
 
 // logStart logs the URLs that people and scripts need, and warns about a missing
