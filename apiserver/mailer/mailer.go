@@ -163,8 +163,7 @@ func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 
 func (m *Mailer) clientOptions(conn net.Conn) []mail.Option {
 	options := []mail.Option{
-		mail.WithPort(m.server.port), mail.WithTimeout(timeout),
-		mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
+		mail.WithTimeout(timeout), mail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil }),
 		mail.WithTLSPolicy(m.server.starttls), mail.WithTLSConfig(m.tlsConfig()),
 		// Each connection is new, sends one message and has ASCII addresses.
 		mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(),

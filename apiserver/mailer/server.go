@@ -15,13 +15,12 @@ import (
 // The ports of message submission (RFC 6409, section 3.1, and RFC 8314, section
 // 3.3).
 const (
-	submissionPort  = 587
-	submissionsPort = 465
+	submissionPort  = "587"
+	submissionsPort = "465"
 )
 
 type server struct {
-	host string
-	port int
+	host, port string
 	// implicitTLS uses TLS from the first byte. Otherwise starttls is the policy for
 	// STARTTLS.
 	implicitTLS bool
@@ -50,9 +49,10 @@ func parseServer(text string) (server, error) {
 		return server{}, errURL
 	}
 	if port := u.Port(); port != "" {
-		if s.port, err = strconv.Atoi(port); err != nil || s.port < 1 || s.port > 65535 {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 			return server{}, errors.New("the port must be between 1 and 65535")
 		}
+		s.port = port
 	}
 	s.user = u.User.Username()
 	s.password, _ = u.User.Password()
@@ -93,7 +93,7 @@ func (s server) isLoopback() bool {
 	return strings.EqualFold(s.host, "localhost") || address.IsLoopback()
 }
 
-func (s server) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
+func (s server) address() string { return net.JoinHostPort(s.host, s.port) }
 
 // String returns the URL without user and password.
 func (s server) String() string {

@@ -129,14 +129,12 @@ func (m *Metrics) ConnState(_ net.Conn, state http.ConnState) {
 // Middleware records requests. It is for apiserver.Options.Middleware. It includes
 // requests whose handler panics, as to close the connection.
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return promhttp.InstrumentHandlerInFlight(m.inFlight, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := apiserver.RequestOf(r.Context()).Name()
 		var response httpsnoop.Metrics // the instruments of promhttp miss handlers that panic
 		start := time.Now()
 		completed := false
-		m.inFlight.Inc()
 		defer func() {
-			m.inFlight.Dec()
 			if !completed {
 				m.aborted.WithLabelValues(operation).Inc()
 			}
@@ -150,7 +148,7 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 		}()
 		response.CaptureMetrics(w, func(w http.ResponseWriter) { next.ServeHTTP(w, r) })
 		completed = true
-	})
+	}))
 }
 
 // methodLabel limits the values of the label, as promhttp does.

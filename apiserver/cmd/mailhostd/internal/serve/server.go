@@ -99,8 +99,8 @@ func (s *server) configure(ctx context.Context, p cli.Program) (err error) {
 // serve serves until ctx is cancelled or a listener fails, and then completes the
 // requests in flight.
 func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *control.Plane) error {
-	requests, cancelRequests := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancelRequests(nil)
+	requests, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelRequests()
 	failed := make(chan error, 3)
 	servers := []*http.Server{s.startPublic(requests, plane.API(service.Handler()), failed)}
 	if s.control != nil {
@@ -116,7 +116,7 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	defer cancel()
 	for _, server := range servers {
 		if err := server.Shutdown(limit); err != nil {
-			cancelRequests(errShutdown)
+			cancelRequests()
 			failure = errors.Join(failure, fmt.Errorf("requests in flight did not end within %s and were aborted", s.ShutdownTimeout), server.Close())
 		}
 	}
@@ -129,8 +129,6 @@ func (s *server) serve(ctx context.Context, service *apiserver.Service, plane *c
 	}
 	return failure
 }
-
-var errShutdown = errors.New("the server has shut down")
 
 // wait returns the error of a listener, or nil when ctx is cancelled and the drain
 // delay has passed, in which load balancers notice that the server is not ready.

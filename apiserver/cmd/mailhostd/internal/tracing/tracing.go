@@ -100,10 +100,6 @@ func setLogger(log *slog.Logger) {
 func (t *Tracing) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		span := trace.SpanFromContext(r.Context())
-		if !span.IsRecording() {
-			next.ServeHTTP(w, r)
-			return
-		}
 		describe(span, apiserver.RequestOf(r.Context()), r)
 		completed := false
 		defer func() {
