@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -87,9 +88,7 @@ func parseAndRun(ctx context.Context, p cli.Program) (command string, err error)
 	if err != nil {
 		return "", err
 	}
-	if done, err := completes(p, parser); done || err != nil {
-		return "", err
-	}
+	kongcompletion.Register(parser) // prints completions and ends the program if a shell sets COMP_LINE
 	parsed, err := parser.Parse(p.Args)
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
 		parsed = failed.Context

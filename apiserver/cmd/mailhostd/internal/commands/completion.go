@@ -3,10 +3,6 @@ package commands
 import (
 	"io"
 
-	"github.com/alecthomas/kong"
-	kongcompletion "github.com/jotaen/kong-completion"
-	"github.com/posener/complete"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
 )
 
@@ -37,19 +33,4 @@ complete -c mailhostd -a "(__complete_mailhostd)"
 func (c completionCommand) Run(p cli.Program) error {
 	_, err := io.WriteString(p.Stdout, completionScripts[c.Shell])
 	return err
-}
-
-// completes prints what may follow the command line that a shell is completing, and
-// reports whether there is one.
-func completes(p cli.Program, parser *kong.Kong) (bool, error) {
-	if _, completing := cli.Variables(p.Environ)["COMP_LINE"]; !completing {
-		return false, nil
-	}
-	command, err := kongcompletion.Command(parser)
-	if err != nil {
-		return true, err
-	}
-	c := complete.New("mailhostd", command)
-	c.Out = p.Stdout
-	return c.Complete(), nil
 }
