@@ -249,8 +249,6 @@ func (c *Client) refused(s api.Spec, response *http.Response, body []byte) error
 		e.Message = "the API at " + c.URL + " does not have this operation: it offers only the published ones, or its URL is wrong"
 	case len(messages) > 0:
 		e.Message = strings.Join(messages, "; ")
-	case c.Token == "":
-		e.Message = "something failed"
 	case e.Status >= http.StatusBadGateway && e.Status <= http.StatusGatewayTimeout:
 		e.Message = "a proxy responded at " + c.URL + ", and no server behind it is ready; try again, or ask the operator"
 	default:

@@ -46,27 +46,21 @@ func (p Program) Version() string {
 	return "(devel)"
 }
 
-type UsageError struct{ Err error }
-
-func (e *UsageError) Error() string { return e.Err.Error() }
-
-func (e *UsageError) Unwrap() error { return e.Err }
-
-// ExitError ends the program with the exit code of a command that it has run. Without an Err,
-// nothing is printed.
+// ExitError ends the program with another exit code than ExitFailure. Without an Err, nothing is
+// printed.
 type ExitError struct {
 	Code int
 	Err  error
 }
 
-func (e *ExitError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("the command has ended with the exit code %d", e.Code)
-	}
-	return e.Err.Error()
-}
+func (e *ExitError) Error() string { return fmt.Sprint(e.Err) }
 
 func (e *ExitError) Unwrap() error { return e.Err }
+
+// UsageError returns the error of an invalid command line.
+func UsageError(format string, args ...any) error {
+	return &ExitError{ExitUsage, fmt.Errorf(format, args...)}
+}
 
 func variable(flag string) string {
 	return "MAILHOSTD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))

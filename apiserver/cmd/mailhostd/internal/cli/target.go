@@ -141,24 +141,24 @@ func (f TargetFlags) IsRemote(p Program) (bool, error) {
 	urlIsFlag := f.BaseURL != p.variable(baseURLVariable)
 	databaseIsFlag := f.Database != p.variable(variable("database"))
 	if urlIsFlag == databaseIsFlag {
-		return false, &UsageError{Err: fmt.Errorf("--base-url and --database exclude each other, and so do %s and %s; a flag has precedence over a variable", baseURLVariable, variable("database"))}
+		return false, UsageError("--base-url and --database exclude each other, and so do %s and %s; a flag has precedence over a variable", baseURLVariable, variable("database"))
 	}
 	return urlIsFlag, nil
 }
 
 func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 	if err := CheckURL("--base-url", f.BaseURL); err != nil {
-		return nil, &UsageError{Err: err}
+		return nil, UsageError("%w", err)
 	}
 	if before, _, ok := strings.Cut(f.BaseURL, "/v1/public"); ok {
-		return nil, &UsageError{Err: fmt.Errorf("--base-url: leave out /v1/public, which each request adds: %s", before)}
+		return nil, UsageError("--base-url: leave out /v1/public, which each request adds: %s", before)
 	}
 	token := p.variable(TokenVariable)
 	switch {
 	case f.AccountID == "":
-		return nil, &UsageError{Err: errors.New("--account-id: is required over HTTP; $MAILHOST_ACCOUNT_ID sets it too")}
+		return nil, UsageError("--account-id: is required over HTTP; $MAILHOST_ACCOUNT_ID sets it too")
 	case token == "":
-		return nil, &UsageError{Err: fmt.Errorf("set %s to the token of a service account, or an access token; or work on the database with --database", TokenVariable)}
+		return nil, UsageError("set %s to the token of a service account, or an access token; or work on the database with --database", TokenVariable)
 	}
 	return &Target{
 		Client: &apiclient.Client{AccountID: string(f.AccountID), Token: token, URL: f.BaseURL, HTTP: apiclient.NewHTTP()},

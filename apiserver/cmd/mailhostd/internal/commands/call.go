@@ -38,12 +38,12 @@ func (c callCommand) Run(ctx context.Context, p cli.Program) error {
 	}
 	i := slices.IndexFunc(api.Specs(), func(s api.Spec) bool { return s.ID == c.Operation })
 	if i < 0 {
-		return &cli.UsageError{Err: fmt.Errorf("%.64q is no operation; mailhostd call lists them", c.Operation)}
+		return cli.UsageError("%.64q is no operation; mailhostd call lists them", c.Operation)
 	}
 	spec := api.Specs()[i]
 	in, err := newRequest(spec, c.Values)
 	if err != nil {
-		return &cli.UsageError{Err: fmt.Errorf("%s: %w", spec.ID, err)}
+		return cli.UsageError("%s: %w", spec.ID, err)
 	}
 	t, err := c.ProvideTarget(ctx, p)
 	if err != nil {

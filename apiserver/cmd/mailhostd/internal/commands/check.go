@@ -34,11 +34,11 @@ func (checkCommand) Help() string {
 func (c checkCommand) Run(ctx context.Context, p cli.Program) error {
 	domain, err := domainname.Normalize(c.Domain)
 	if err != nil {
-		return &cli.UsageError{Err: fmt.Errorf("%.100q is no domain: %w", c.Domain, err)}
+		return cli.UsageError("%.100q is no domain: %w", c.Domain, err)
 	}
 	r, err := newResolver(c.Resolver)
 	if err != nil {
-		return &cli.UsageError{Err: fmt.Errorf("--resolver: %w", err)}
+		return cli.UsageError("--resolver: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

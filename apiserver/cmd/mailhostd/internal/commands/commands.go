@@ -64,22 +64,21 @@ func Run(ctx context.Context, p cli.Program) int {
 	for _, opened := range *p.Opened {
 		err = errors.Join(err, opened.Close())
 	}
-	var usage *cli.UsageError
 	exit, ended := errors.AsType[*cli.ExitError](err)
 	switch {
 	case err == nil:
 		return cli.ExitOK
-	case ended && exit.Err == nil:
-		return exit.Code
-	case errors.As(err, &usage):
-		fmt.Fprintf(p.Stderr, "mailhostd: %s; see %s --help\n", text.PrintableLines(err.Error()), help)
-		return cli.ExitUsage
-	}
-	fmt.Fprintf(p.Stderr, "mailhostd: %s\n", text.PrintableLines(err.Error()))
-	if ended {
+	case !ended:
+		exit = &cli.ExitError{Code: cli.ExitFailure, Err: err}
+	case exit.Err == nil:
 		return exit.Code
 	}
-	return cli.ExitFailure
+	advice := ""
+	if exit.Code == cli.ExitUsage {
+		advice = "; see " + help + " --help"
+	}
+	fmt.Fprintf(p.Stderr, "mailhostd: %s%s\n", text.PrintableLines(err.Error()), advice)
+	return exit.Code
 }
 
 // parseAndRun also returns the command whose help explains an error.
@@ -101,7 +100,7 @@ func parseAndRun(ctx context.Context, p cli.Program) (command string, err error)
 	case errors.Is(err, errDone):
 		return command, nil
 	case err != nil:
-		return command, &cli.UsageError{Err: errors.New(noValue.ReplaceAllString(err.Error(), "a value is missing"))}
+		return command, cli.UsageError("%s", noValue.ReplaceAllString(err.Error(), "a value is missing"))
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return command, parsed.Run()

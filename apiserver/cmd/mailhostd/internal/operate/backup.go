@@ -25,7 +25,7 @@ func (BackupCommand) Help() string {
 
 func (c BackupCommand) Run(ctx context.Context, p cli.Program) error {
 	if c.Output == "" || c.Output == "-" {
-		return &cli.UsageError{Err: errors.New("--output: name a file; the copy can't be written to standard output")}
+		return cli.UsageError("--output: name a file; the copy can't be written to standard output")
 	}
 	if cli.Scheme(c.Database) != "" {
 		return errors.New("--database: only an SQLite file can be backed up here; back up PostgreSQL with its own tool: pg_dump --format=custom --file=FILE URL")

@@ -180,7 +180,7 @@ func (c RestoreCommand) confirm(ctx context.Context, p cli.Program, report resto
 	}
 	report.write(p.Stderr)
 	if !cli.IsTerminal(p.Stdin) || !cli.IsTerminal(p.Stderr) {
-		return &cli.UsageError{Err: errors.New("confirm with --yes")}
+		return cli.UsageError("confirm with --yes")
 	}
 	consequence := ""
 	if report.reviving() > 0 {

@@ -23,7 +23,7 @@ func (c Command) decode(data []byte) (text, encoding string, err error) {
 	case c.Encoding != "":
 		named, err := htmlindex.Get(c.Encoding)
 		if err != nil {
-			return "", "", &cli.UsageError{Err: fmt.Errorf("--encoding: %.40q is unknown; use a name such as windows-1252, iso-8859-2 or macintosh, or save the file as UTF-8", c.Encoding)}
+			return "", "", cli.UsageError("--encoding: %.40q is unknown; use a name such as windows-1252, iso-8859-2 or macintosh, or save the file as UTF-8", c.Encoding)
 		}
 		name, _ := htmlindex.Name(named) // it is in the index
 		decoded, err := named.NewDecoder().Bytes(data)
