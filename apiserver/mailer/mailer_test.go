@@ -279,7 +279,7 @@ func TestOptions(t *testing.T) {
 		{"smtp://user:s3cret@mail.example.com?tls=none", from, "", "plain text"},
 		{"smtp://user@mail.example.com", from, "", "needs a password"},
 		{"smtp://:s3cret@mail.example.com", from, "", "a password a user"},
-		{"smtp://user:s3cret@mail.example.com?tls=maybe", from, "", "starttls or none"},
+		{"smtp://user:s3cret@mail.example.com?tls=maybe", from, "", "the only option"},
 		{"smtp://user:s3cret@mail.example.com?tls=none&tls=starttls", from, "", "the only option"},
 		{"smtp://user:s3cret@mail.example.com?secure=1", from, "", "the only option"},
 		{"smtp://user:s3cret%@mail.example.com", from, "", "must be smtp://"},

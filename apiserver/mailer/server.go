@@ -59,34 +59,22 @@ func parseServer(text string) (server, error) {
 	if (s.user == "") != (s.password == "") {
 		return server{}, errors.New("a user needs a password and a password a user, as in smtp://user:password@host; escape special characters as in %40 for @")
 	}
-	return s, s.parseOptions(u.RawQuery)
+	switch {
+	case u.RawQuery == "":
+	case u.RawQuery == "tls=starttls" && !s.implicitTLS:
+		s.starttls = mail.TLSMandatory
+	case u.RawQuery == "tls=none" && !s.implicitTLS:
+		s.starttls = mail.NoTLS
+	default:
+		return server{}, errors.New("the only option is ?tls=starttls or ?tls=none, and only for smtp://")
+	}
+	if s.user != "" && s.starttls == mail.NoTLS && !s.implicitTLS && !s.isLoopback() {
+		return server{}, errors.New("with tls=none the password would be sent in plain text; remove tls=none or the password")
+	}
+	return s, nil
 }
 
 var errURL = errors.New("must be smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]; escape special characters in the password as in %40 for @")
-
-func (s *server) parseOptions(query string) error {
-	options, err := url.ParseQuery(query)
-	if err != nil {
-		return errURL
-	}
-	for name, values := range options {
-		if name != "tls" || len(values) != 1 || s.implicitTLS {
-			return errors.New("the only option is ?tls=starttls or ?tls=none, and only for smtp://")
-		}
-		switch values[0] {
-		case "starttls":
-			s.starttls = mail.TLSMandatory
-		case "none":
-			s.starttls = mail.NoTLS
-		default:
-			return errors.New("tls must be starttls or none")
-		}
-	}
-	if s.user != "" && s.starttls == mail.NoTLS && !s.implicitTLS && !s.isLoopback() {
-		return errors.New("with tls=none the password would be sent in plain text; remove tls=none or the password")
-	}
-	return nil
-}
 
 func (s server) isLoopback() bool {
 	address, _ := netip.ParseAddr(s.host) // the zero address is no loopback address
