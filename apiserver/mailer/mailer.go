@@ -141,7 +141,7 @@ func (m *Mailer) submit(ctx context.Context, msg *mail.Msg) error {
 	defer tcp.Close()
 	defer context.AfterFunc(ctx, func() { _ = tcp.Close() })()
 	conn := tcp
-	if m.server.implicitTLS {
+	if m.server.scheme == "smtps" {
 		conn = tls.Client(tcp, m.tlsConfig())
 	}
 	client, err := mail.NewClient(m.server.host, m.clientOptions(conn)...)

@@ -2,7 +2,6 @@ package mailer
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -20,11 +19,9 @@ const (
 )
 
 type server struct {
-	host, port string
-	// implicitTLS uses TLS from the first byte. Otherwise starttls is the policy for
-	// STARTTLS.
-	implicitTLS bool
-	starttls    mail.TLSPolicy
+	// scheme is smtps for TLS from the first byte, or smtp with a policy for STARTTLS.
+	scheme, host, port string
+	starttls           mail.TLSPolicy
 	// user is empty if there is no login.
 	user, password string
 }
@@ -36,10 +33,10 @@ func parseServer(text string) (server, error) {
 	if err != nil {
 		return server{}, errURL
 	}
-	s := server{host: u.Hostname(), port: submissionPort}
+	s := server{scheme: u.Scheme, host: u.Hostname(), port: submissionPort}
 	switch {
 	case u.Scheme == "smtps":
-		s.implicitTLS, s.starttls, s.port = true, mail.NoTLS, submissionsPort
+		s.starttls, s.port = mail.NoTLS, submissionsPort
 	case u.Scheme != "smtp":
 		return server{}, errURL
 	case s.isLoopback():
@@ -61,14 +58,14 @@ func parseServer(text string) (server, error) {
 	}
 	switch {
 	case u.RawQuery == "":
-	case u.RawQuery == "tls=starttls" && !s.implicitTLS:
+	case u.RawQuery == "tls=starttls" && s.scheme == "smtp":
 		s.starttls = mail.TLSMandatory
-	case u.RawQuery == "tls=none" && !s.implicitTLS:
+	case u.RawQuery == "tls=none" && s.scheme == "smtp":
 		s.starttls = mail.NoTLS
 	default:
 		return server{}, errors.New("the only option is ?tls=starttls or ?tls=none, and only for smtp://")
 	}
-	if s.user != "" && s.starttls == mail.NoTLS && !s.implicitTLS && !s.isLoopback() {
+	if s.user != "" && s.starttls == mail.NoTLS && s.scheme == "smtp" && !s.isLoopback() {
 		return server{}, errors.New("with tls=none the password would be sent in plain text; remove tls=none or the password")
 	}
 	return s, nil
@@ -84,10 +81,4 @@ func (s server) isLoopback() bool {
 func (s server) address() string { return net.JoinHostPort(s.host, s.port) }
 
 // String returns the URL without user and password.
-func (s server) String() string {
-	scheme := "smtp"
-	if s.implicitTLS {
-		scheme = "smtps"
-	}
-	return fmt.Sprintf("%s://%s", scheme, s.address())
-}
+func (s server) String() string { return s.scheme + "://" + s.address() }
