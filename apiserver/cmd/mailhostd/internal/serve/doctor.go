@@ -215,11 +215,11 @@ func (c DoctorCommand) checkDisk(context.Context) check {
 // describeSpace compares the free space with what is needed, both in bytes.
 func describeSpace(free uint64, needed int64) check {
 	state := checkOK
-	if free < uint64(needed) {
+	switch {
+	case free < fullDisk:
+		return found(checkFailed, "%d MiB free: the disk is full, and changes can't be kept; free at least %d MiB", free>>20, needed>>20)
+	case free < uint64(needed):
 		state = checkWarning
-	}
-	if free < fullDisk {
-		state = checkFailed
 	}
 	return found(state, "%d MiB free; %d MiB are enough for the log and a backup", free>>20, needed>>20)
 }
