@@ -19,37 +19,24 @@ func auditJSON(w io.Writer) func(auditEntry) error {
 	return func(e auditEntry) error { return enc.Encode(auditLine(e)) }
 }
 
-type auditSubject struct {
-	Type string `json:"type"`
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
-type auditChange struct {
-	Action string   `json:"action"`
-	Type   string   `json:"type"`
-	ID     string   `json:"id"`
-	Name   string   `json:"name"`
-	Fields []string `json:"fields"`
-}
-
 // auditLine is the object that is printed for an entry. It has no null.
 func auditLine(e auditEntry) any {
-	changes := make([]auditChange, len(e.Changes))
+	e.Subject.ID, e.Subject.Name = cmp.Or(e.Subject.ID, new(string)), cmp.Or(e.Subject.Name, new(string))
+	changes := make([]api.AuditChange, len(e.Changes))
 	for i, c := range e.Changes {
-		changes[i] = auditChange{c.Action, c.Type, c.ID, api.Value(c.Name), append([]string{}, c.Fields...)}
+		c.Name, c.Fields = cmp.Or(c.Name, new(string)), append([]string{}, c.Fields...)
+		changes[i] = c
 	}
-	by := auditSubject{e.Subject.Type, api.Value(e.Subject.ID), api.Value(e.Subject.Name)}
 	return struct {
-		ID            int64         `json:"id"`
-		At            string        `json:"at"`
-		AccountID     string        `json:"account_id"`
-		Operation     string        `json:"operation"`
-		Subject       auditSubject  `json:"subject"`
-		RequestID     string        `json:"request_id"`
-		RemoteAddress string        `json:"remote_address"`
-		Changes       []auditChange `json:"changes"`
-	}{e.ID, e.CreatedAt, e.AccountID, e.Operation, by, api.Value(e.RequestID), api.Value(e.RemoteAddress), changes}
+		ID            int64             `json:"id"`
+		At            string            `json:"at"`
+		AccountID     string            `json:"account_id"`
+		Operation     string            `json:"operation"`
+		Subject       api.AuditSubject  `json:"subject"`
+		RequestID     string            `json:"request_id"`
+		RemoteAddress string            `json:"remote_address"`
+		Changes       []api.AuditChange `json:"changes"`
+	}{e.ID, e.CreatedAt, e.AccountID, e.Operation, e.Subject, api.Value(e.RequestID), api.Value(e.RemoteAddress), changes}
 }
 
 // auditBlock is the number of lines whose columns are aligned with each other. They
