@@ -5,10 +5,10 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // Account is the account itself.
 type Account struct {
 	ID                 string  `json:"id" format:"uuid"`
-	Status             string  `json:"status" enum:"active,pending_cancellation,cancelled"`
-	PlanID             string  `json:"plan_id" enum:"smtp_per_mailbox,smtp_per_proxy"`
-	DefaultWorkspaceID string  `json:"default_workspace_id" format:"uuid"`
-	CancelsAt          *string `json:"cancels_at" format:"date-time" doc:"When a pending cancellation takes effect"`
+	Status             string  `json:"status" enum:"active,pending_cancellation,cancelled" doc:"State of the account"`
+	PlanID             string  `json:"plan_id" enum:"smtp_per_mailbox,smtp_per_proxy" doc:"Plan of the account"`
+	DefaultWorkspaceID string  `json:"default_workspace_id" format:"uuid" doc:"UUID of the workspace that the account was created with"`
+	CancelsAt          *string `json:"cancels_at" format:"date-time" doc:"When a pending cancellation takes effect; null if none is pending"`
 	CreatedAt          string  `json:"created_at" format:"date-time"`
 	UpdatedAt          string  `json:"updated_at" format:"date-time"`
 }

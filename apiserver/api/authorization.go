@@ -5,14 +5,14 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // Authorization is a grant to a subject.
 type Authorization struct {
 	ID            string  `json:"id" format:"uuid"`
-	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin"`
-	SubjectType   string  `json:"subject_type" enum:"user,group,service_account"`
-	SubjectID     string  `json:"subject_id"`
-	CapabilityKey *string `json:"capability_key"`
-	ResourceType  *string `json:"resource_type" enum:"workspace,domain"`
-	ResourceID    *string `json:"resource_id" format:"uuid"`
-	CreatedAt     *string `json:"created_at" format:"date-time"`
-	RevokedAt     *string `json:"revoked_at" format:"date-time"`
+	GrantKind     string  `json:"grant_kind" enum:"capability,account_owner,super_admin" doc:"What is granted; account_owner and super_admin have every permission in the account, capability is one permission"`
+	SubjectType   string  `json:"subject_type" enum:"user,group,service_account" doc:"Type of the subject that has the grant"`
+	SubjectID     string  `json:"subject_id" doc:"Id of the subject: a service account's UUID, or the id of the user or group at the OAuth issuer"`
+	CapabilityKey *string `json:"capability_key" doc:"The permission of a capability grant, such as mailbox.create; null for the other kinds"`
+	ResourceType  *string `json:"resource_type" enum:"workspace,domain" doc:"Type of the resource that a capability grant is restricted to; null for the whole account"`
+	ResourceID    *string `json:"resource_id" format:"uuid" doc:"UUID of the workspace or domain that a capability grant is restricted to; null for the whole account"`
+	CreatedAt     *string `json:"created_at" format:"date-time" doc:"When it was granted"`
+	RevokedAt     *string `json:"revoked_at" format:"date-time" doc:"When it was revoked; null if it is not revoked"`
 }
 
 // Caller is who sends a request, and what they may do.

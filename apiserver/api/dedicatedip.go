@@ -5,31 +5,31 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // DedicatedIP is an address allocation of the account.
 type DedicatedIP struct {
 	ID          string      `json:"id" format:"uuid"`
-	Name        string      `json:"name" doc:"Customer-visible name"`
-	Status      string      `json:"status" enum:"provisioning,active,releasing"`
-	Type        string      `json:"type" doc:"Allocation type"`
-	ASN         *int64      `json:"asn" doc:"Autonomous system number"`
-	CountryCode *string     `json:"country_code" doc:"ISO country code"`
-	IPAddresses []IPAddress `json:"ip_addresses" nullable:"false"`
-	CreatedAt   *string     `json:"created_at" format:"date-time"`
+	Name        string      `json:"name" doc:"Name of the dedicated IP"`
+	Status      string      `json:"status" enum:"provisioning,active,releasing" doc:"State of the dedicated IP"`
+	Type        string      `json:"type" doc:"Type of the allocation"`
+	ASN         *int64      `json:"asn" doc:"Number of the autonomous system that announces the address"`
+	CountryCode *string     `json:"country_code" doc:"Country of the address (ISO 3166)"`
+	IPAddresses []IPAddress `json:"ip_addresses" nullable:"false" doc:"Addresses, with their current health"`
+	CreatedAt   *string     `json:"created_at" format:"date-time" doc:"When the dedicated IP was claimed"`
 	UpdatedAt   *string     `json:"updated_at" format:"date-time"`
 }
 
 // IPAddress is one address of a dedicated IP.
 type IPAddress struct {
-	IP              string  `json:"ip" doc:"Public address"`
-	FCrDNSConfirmed bool    `json:"fcrdns_confirmed" default:"false" doc:"Forward-confirmed reverse DNS passed"`
-	Healthy         *bool   `json:"healthy" doc:"Health state when available"`
-	RDNS            *string `json:"rdns" doc:"Reverse DNS hostname when configured"`
+	IP              string  `json:"ip" doc:"The public address"`
+	FCrDNSConfirmed bool    `json:"fcrdns_confirmed" default:"false" doc:"Whether its forward-confirmed reverse DNS passed"`
+	Healthy         *bool   `json:"healthy" doc:"Whether it is healthy; null if that is unknown"`
+	RDNS            *string `json:"rdns" doc:"Its host name in reverse DNS, if it has one"`
 }
 
 // DedicatedIPOption is something that can be claimed.
 type DedicatedIPOption struct {
-	ID          string `json:"id" format:"uuid"`
-	Name        string `json:"name"`
-	Type        string `json:"type"`
-	CountryCode string `json:"country_code"`
-	Available   int    `json:"available" doc:"Addresses left"`
+	ID          string `json:"id" format:"uuid" doc:"UUID of the option, for the option_id of a claim"`
+	Name        string `json:"name" doc:"Name of the option"`
+	Type        string `json:"type" doc:"Type of the addresses"`
+	CountryCode string `json:"country_code" doc:"Country of the addresses (ISO 3166)"`
+	Available   int    `json:"available" doc:"How many addresses can still be claimed"`
 }
 
 type ClaimDedicatedIPBody struct {

@@ -21,27 +21,27 @@ const (
 // Domain is a domain of the account.
 type Domain struct {
 	ID                      string  `json:"id" format:"uuid"`
-	Name                    string  `json:"name" doc:"ASCII form, lower case"`
-	Status                  string  `json:"status" enum:"pending_payment,pending,active,failed"`
-	OutboundRoutingReady    bool    `json:"outbound_routing_ready"`
-	WorkspaceID             string  `json:"workspace_id" format:"uuid" doc:"Workspace containing the domain"`
-	AutoRenew               bool    `json:"auto_renew" default:"false"`
-	DedicatedIPID           *string `json:"dedicated_ip_id" format:"uuid" doc:"Assigned dedicated IP, if any"`
-	InboundTenantID         *string `json:"inbound_tenant_id" format:"uuid"`
-	InboundTenantExternalID *string `json:"inbound_tenant_external_id" doc:"Provider's id of the inbound tenant"`
-	InboundTenantName       *string `json:"inbound_tenant_name"`
-	InboundTenantType       *string `json:"inbound_tenant_type"`
-	RedirectMode            *string `json:"redirect_mode" enum:"301,302,iframe"`
-	RedirectURL             *string `json:"redirect_url"`
-	Tags                    []Tag   `json:"tags" nullable:"false"`
-	CreatedAt               string  `json:"created_at" format:"date-time"`
+	Name                    string  `json:"name" doc:"Name of the domain, in ASCII and lower case"`
+	Status                  string  `json:"status" enum:"pending_payment,pending,active,failed" doc:"State of the domain"`
+	OutboundRoutingReady    bool    `json:"outbound_routing_ready" doc:"Whether mail can be sent from the domain"`
+	WorkspaceID             string  `json:"workspace_id" format:"uuid" doc:"UUID of the workspace that the domain is in"`
+	AutoRenew               bool    `json:"auto_renew" default:"false" doc:"Whether the registration is renewed automatically"`
+	DedicatedIPID           *string `json:"dedicated_ip_id" format:"uuid" doc:"UUID of the dedicated IP that sends the domain's mail, if one is assigned"`
+	InboundTenantID         *string `json:"inbound_tenant_id" format:"uuid" doc:"UUID of the tenant that receives the domain's incoming mail, if one is assigned"`
+	InboundTenantExternalID *string `json:"inbound_tenant_external_id" doc:"Id of the inbound tenant at its own provider"`
+	InboundTenantName       *string `json:"inbound_tenant_name" doc:"Name of the inbound tenant"`
+	InboundTenantType       *string `json:"inbound_tenant_type" doc:"Type of the inbound tenant"`
+	RedirectMode            *string `json:"redirect_mode" enum:"301,302,iframe" doc:"How web traffic is redirected; null without a redirect"`
+	RedirectURL             *string `json:"redirect_url" doc:"Where the domain's web traffic is redirected to; null without a redirect"`
+	Tags                    []Tag   `json:"tags" nullable:"false" doc:"Labels of the domain"`
+	CreatedAt               string  `json:"created_at" format:"date-time" doc:"When the domain was added to the account"`
 	UpdatedAt               string  `json:"updated_at" format:"date-time"`
 }
 
 // Tag is a label of a domain.
 type Tag struct {
-	ID   string `json:"id" format:"uuid"`
-	Name string `json:"name"`
+	ID   string `json:"id" format:"uuid" doc:"UUID of the label"`
+	Name string `json:"name" doc:"Name of the label"`
 }
 
 type PurchaseDomainsBody struct {

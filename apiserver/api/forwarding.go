@@ -5,15 +5,15 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // Forwarding is a rule that sends mail to a target address.
 type Forwarding struct {
 	ID                     string  `json:"id" format:"uuid"`
-	Active                 bool    `json:"active" doc:"Whether forwarding is active"`
-	ScopeType              string  `json:"scope_type" enum:"account,workspace,domain"`
-	ScopeID                string  `json:"scope_id" format:"uuid" doc:"Id of the account, workspace or domain"`
-	TargetEmail            string  `json:"target_email" doc:"Destination address"`
-	VerificationRequired   bool    `json:"verification_required" doc:"Whether the recipient must confirm"`
-	VerificationState      string  `json:"verification_state" enum:"internal,pending,verified,expired"`
-	VerificationSentAt     *string `json:"verification_sent_at" format:"date-time"`
-	VerificationExpiresAt  *string `json:"verification_expires_at" format:"date-time"`
-	VerificationVerifiedAt *string `json:"verification_verified_at" format:"date-time"`
+	Active                 bool    `json:"active" doc:"Whether mail is forwarded: the rule is on, and its target is an address of the account or has been confirmed"`
+	ScopeType              string  `json:"scope_type" enum:"account,workspace,domain" doc:"What it applies to"`
+	ScopeID                string  `json:"scope_id" format:"uuid" doc:"UUID of the account, workspace or domain that it applies to"`
+	TargetEmail            string  `json:"target_email" doc:"Address that mail is forwarded to"`
+	VerificationRequired   bool    `json:"verification_required" doc:"Whether the recipient must confirm: false for an address of the account"`
+	VerificationState      string  `json:"verification_state" enum:"internal,pending,verified,expired" doc:"State of the recipient's confirmation; internal if none is required"`
+	VerificationSentAt     *string `json:"verification_sent_at" format:"date-time" doc:"When the message with the verification link was last sent; null if none is required"`
+	VerificationExpiresAt  *string `json:"verification_expires_at" format:"date-time" doc:"When the verification link expires; null if none was sent"`
+	VerificationVerifiedAt *string `json:"verification_verified_at" format:"date-time" doc:"When the recipient confirmed; null before"`
 	CreatedAt              string  `json:"created_at" format:"date-time"`
 	UpdatedAt              string  `json:"updated_at" format:"date-time"`
 }

@@ -5,31 +5,31 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // Mailbox is one mailbox of a domain.
 type Mailbox struct {
 	ID            string         `json:"id" format:"uuid"`
-	DomainID      string         `json:"domain_id" format:"uuid"`
-	DomainName    string         `json:"domain_name"`
-	LocalPart     string         `json:"local_part" doc:"Part before the at sign"`
-	PrimaryEmail  string         `json:"primary_email"`
-	FirstName     string         `json:"first_name"`
-	LastName      string         `json:"last_name"`
-	Status        string         `json:"status" enum:"provisioning,active,paused,deleting"`
-	Quota         Quota          `json:"quota"`
-	Aliases       []MailboxAlias `json:"aliases" nullable:"false"`
-	WorkspaceID   *string        `json:"workspace_id" format:"uuid"`
-	WorkspaceName *string        `json:"workspace_name"`
+	DomainID      string         `json:"domain_id" format:"uuid" doc:"UUID of the domain"`
+	DomainName    string         `json:"domain_name" doc:"Name of the domain, in ASCII"`
+	LocalPart     string         `json:"local_part" doc:"Part of the address before the @, in lower case"`
+	PrimaryEmail  string         `json:"primary_email" doc:"Address of the mailbox"`
+	FirstName     string         `json:"first_name" doc:"First name of the person"`
+	LastName      string         `json:"last_name" doc:"Last name of the person"`
+	Status        string         `json:"status" enum:"provisioning,active,paused,deleting" doc:"State of the mailbox"`
+	Quota         Quota          `json:"quota" doc:"Storage of the mailbox"`
+	Aliases       []MailboxAlias `json:"aliases" nullable:"false" doc:"Further addresses of the mailbox"`
+	WorkspaceID   *string        `json:"workspace_id" format:"uuid" doc:"UUID of the domain's workspace"`
+	WorkspaceName *string        `json:"workspace_name" doc:"Name of the domain's workspace"`
 	CreatedAt     string         `json:"created_at" format:"date-time"`
 	UpdatedAt     string         `json:"updated_at" format:"date-time"`
 }
 
 // Quota is a mailbox's storage, in bytes.
 type Quota struct {
-	Allowed int64 `json:"allowed" doc:"Bytes"`
-	Used    int64 `json:"used" doc:"Bytes"`
+	Allowed int64 `json:"allowed" doc:"Maximum size in bytes"`
+	Used    int64 `json:"used" doc:"Used size in bytes"`
 }
 
 // MailboxAlias is a further address of a mailbox.
 type MailboxAlias struct {
-	Alias      string `json:"alias"`
-	IsCatchAll bool   `json:"is_catch_all" default:"false"`
+	Alias      string `json:"alias" doc:"The address"`
+	IsCatchAll bool   `json:"is_catch_all" default:"false" doc:"Whether it receives all mail of the domain that no mailbox receives"`
 }
 
 type CreateMailboxBody struct {

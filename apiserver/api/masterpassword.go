@@ -5,9 +5,9 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // MasterPassword is a credential with a scope. Its secret is never returned.
 type MasterPassword struct {
 	ID        string `json:"id" format:"uuid"`
-	Name      string `json:"name"`
-	ScopeType string `json:"scope_type" enum:"account,workspace,domain"`
-	ScopeID   string `json:"scope_id" format:"uuid" doc:"Id of the account, workspace or domain"`
+	Name      string `json:"name" doc:"Name of the master password, unique within its scope"`
+	ScopeType string `json:"scope_type" enum:"account,workspace,domain" doc:"What it applies to"`
+	ScopeID   string `json:"scope_id" format:"uuid" doc:"UUID of the account, workspace or domain that it applies to"`
 	CreatedAt string `json:"created_at" format:"date-time"`
 	UpdatedAt string `json:"updated_at" format:"date-time"`
 }

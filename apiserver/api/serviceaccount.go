@@ -6,18 +6,18 @@ import "github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 // CreatedServiceAccount.
 type ServiceAccount struct {
 	ID              string  `json:"id" format:"uuid"`
-	AccountID       string  `json:"account_id" format:"uuid"`
-	Name            string  `json:"name"`
+	AccountID       string  `json:"account_id" format:"uuid" doc:"UUID of the account"`
+	Name            string  `json:"name" doc:"Name of the service account; several may have the same name"`
 	TokenLast4      string  `json:"token_last4" doc:"Last four characters of the token"`
 	TokenPrefix     string  `json:"token_prefix" doc:"Fixed beginning of the token"`
-	TokenPublicID   string  `json:"token_public_id" doc:"Part of the token that names it and is no secret"`
+	TokenPublicID   string  `json:"token_public_id" doc:"Part of the token that identifies it and is not secret"`
 	CreatedAt       string  `json:"created_at" format:"date-time"`
 	UpdatedAt       string  `json:"updated_at" format:"date-time"`
-	CreatedByUserID *string `json:"created_by_user_id" format:"uuid"`
-	ExpiresAt       *string `json:"expires_at" format:"date-time"`
-	LastUsedAt      *string `json:"last_used_at" format:"date-time" doc:"To the minute"`
-	RevokedAt       *string `json:"revoked_at" format:"date-time"`
-	RevokedByUserID *string `json:"revoked_by_user_id" format:"uuid"`
+	CreatedByUserID *string `json:"created_by_user_id" format:"uuid" doc:"UUID of the user who created it; null if a service account did"`
+	ExpiresAt       *string `json:"expires_at" format:"date-time" doc:"When the token expires; null if it never does"`
+	LastUsedAt      *string `json:"last_used_at" format:"date-time" doc:"When the token was last used, to the minute; null if it was never used"`
+	RevokedAt       *string `json:"revoked_at" format:"date-time" doc:"When the service account was revoked, and its token stopped working; null if it is not revoked"`
+	RevokedByUserID *string `json:"revoked_by_user_id" format:"uuid" doc:"UUID of the user who revoked it"`
 }
 
 // CreatedServiceAccount is the response to a create: the only one with the token.
