@@ -1,14 +1,12 @@
 package provider_test
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"gotest.tools/v3/assert"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -17,12 +15,13 @@ import (
 // TestDefinitions checks of every kind with data sources what its type can't express.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
+	all := schemas(t).ResourceSchemas
 	for name, d := range definitions() {
 		if d.FieldByName("Names").String() == "" && len(operations(name)) == 0 { // a zone or a set
 			continue
 		}
 		checkModel(t, name, d)
-		for _, required := range []string{"Names", "Noun", "Nouns", "Attributes", "List", "ID", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
+		for _, required := range []string{"Names", "Noun", "Nouns", "List", "ID", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
 			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
 		keys := member(d, "Single.Keys").Interface().([]service.Filter)
@@ -32,12 +31,12 @@ func TestDefinitions(t *testing.T) {
 		model := member(d, "Listing.Imported").Type().In(2).Elem()
 		_, isScoped := model.FieldByName("Scope")
 		assert.Check(t, isScoped == !member(d, "FindInScope").IsZero(), "%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)
-		attributes := member(d, "Attributes").Interface().(func() map[string]schema.Attribute)()
-		if settings := member(d, "Settings").Interface().(func() map[string]schema.Attribute); settings != nil {
-			maps.Copy(attributes, settings())
+		attributes := map[string]bool{}
+		for _, a := range all[name].Block.Attributes {
+			attributes[a.Name] = true
 		}
 		for _, attribute := range slices.Concat(member(d, "Volatile").Interface().([]string), member(d, "ReplacedBy").Interface().([]string)) {
-			assert.Check(t, attributes[attribute] != nil, "%s: Volatile or ReplacedBy has %s, which is no attribute", name, attribute)
+			assert.Check(t, attributes[attribute], "%s: Volatile or ReplacedBy has %s, which is no attribute", name, attribute)
 		}
 		var ways []string
 		for _, way := range []string{"Find", "FindInScope", "FindBy"} {

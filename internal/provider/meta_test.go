@@ -166,6 +166,6 @@ func checkText(t *testing.T, name, text string, kind tfprotov6.StringKind) {
 	case !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "```"):
 		t.Errorf("%s: the description %q is no sentence", name, text)
 	case strings.HasPrefix(name, "data.") && aboutChanges.MatchString(text):
-		t.Errorf("%s: nobody changes a data source, but its description is that of the resource: %q. Add one to Described in the definition", name, text)
+		t.Errorf("%s: nobody changes a data source, but its description is that of the resource: %q. Describe the field in the contract, or the attribute in its package", name, text)
 	}
 }

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -66,7 +68,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 	if d.isScoped() {
 		arguments = append(arguments, scopeQualifiers("a "+d.Noun, d.Single.Keys[1].Name)...)
 	}
-	attributes := d.collection().attributes()
+	attributes := d.collection().readOnly()
 	for _, f := range arguments {
 		a, _ := attributes[f.Name].(schema.StringAttribute)
 		a.Optional, a.Computed, a.Validators, a.MarkdownDescription = true, true, f.Validators, f.MarkdownDescription
@@ -124,7 +126,7 @@ func (l Collection[T]) DataSources() datasource.DataSource {
 }
 
 func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains DomainReader, v *T) any) datasource.DataSource {
-	element := schema.NestedAttributeObject{Attributes: l.attributes()}
+	element := schema.NestedAttributeObject{Attributes: l.readOnly()}
 	elementType := element.Type().(types.ObjectType)
 	attributes := map[string]schema.Attribute{l.Names: schema.ListNestedAttribute{
 		Computed:            true,
@@ -156,8 +158,14 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 		})
 }
 
-func (l Collection[T]) attributes() map[string]schema.Attribute {
-	return readOnly(l.Attributes(), l.Described)
+// readOnly returns the attributes of an object in a data source.
+func (l Collection[T]) readOnly() map[string]schema.Attribute {
+	described := map[string]string{"domain": "Name of the domain, as `domain_name`."}
+	maps.Copy(described, l.described)
+	for name, a := range contractAttributes(reflect.TypeFor[T](), l.Noun) {
+		described[name] = a.GetMarkdownDescription()
+	}
+	return readOnly(l.attributes(), described)
 }
 
 // addListError reports why objects could not be listed.

@@ -72,11 +72,11 @@ type Collection[T any] struct {
 	Noun, Nouns string
 	// Note follows the first sentence of the data source's description.
 	Note string
-	// Attributes are those of one object, as a resource has them.
+	// Attributes are the resource's arguments, and what else T does not have: the other fields of T
+	// are computed attributes. Data sources describe each field of T as the contract does.
 	Attributes func() map[string]schema.Attribute
-	// Described replaces, by name, the descriptions of attributes in data sources if the
-	// resource's explain what a change of the attribute does.
-	Described map[string]string
+	// described has the descriptions of attributes in data sources that T does not have.
+	described map[string]string
 	// Filters are those of the plural data source and of the list resource.
 	Filters []Filter
 	// List iterates over the objects that match the filters, page by page.
@@ -159,7 +159,7 @@ func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) it
 }
 
 func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
-	all := d.collection().Attributes()
+	all := d.collection().attributes()
 	if d.Settings != nil {
 		maps.Copy(all, d.Settings())
 	}
@@ -185,9 +185,20 @@ func (d *Definition[T, M]) collection() Collection[T] {
 		maps.Copy(all, scopeAttributes("a "+d.Noun))
 		return all
 	}
-	c.Described = maps.Clone(scopeDescriptions)
-	maps.Copy(c.Described, d.Described)
+	c.described = scopeDescriptions
 	return c
+}
+
+// attributes returns the attributes of the resource that the API returns.
+func (l Collection[T]) attributes() map[string]schema.Attribute {
+	all := map[string]schema.Attribute{}
+	if l.Names != "" {
+		all = contractAttributes(reflect.TypeFor[T](), l.Noun)
+	}
+	if l.Attributes != nil {
+		maps.Copy(all, l.Attributes())
+	}
+	return all
 }
 
 // description describes the collection after a first word, such as "Lists the".

@@ -5,9 +5,9 @@
 // A [Definition] describes a kind of object once, for its resource, its data sources
 // and its list resource. The resource embeds [Resource] with the definition, and
 // [Manage] makes a resource of the framework of it, with the steps and checks that all
-// have: a kind's Create, Update and so on get the client and their models. An attribute's
-// description, its plan modifiers and its value in a model follow from the schema
-// (planned, readOnly) and from the names of fields ([Flatten]).
+// have: a kind's Create, Update and so on get the client and their models. A computed attribute and
+// its description follow from the contract, plan modifiers from the schema (planned), and
+// the values of a model from the names of fields ([Flatten]).
 //
 // Each kind has a package below, with its name in the API (mailbox, domain, ...) and
 // the same files:

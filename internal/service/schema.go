@@ -1,8 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	data "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -14,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
@@ -77,6 +81,60 @@ func stable(name string, a schema.Attribute) schema.Attribute {
 	panic(fmt.Sprintf("service: no computed attribute is like %s, a %T", name, a))
 }
 
+// contractAttributes returns the fields of a response as computed attributes, with the descriptions
+// of the contract. noun names the object.
+func contractAttributes(response reflect.Type, noun string) map[string]schema.Attribute {
+	all := map[string]schema.Attribute{}
+	for _, f := range reflect.VisibleFields(response) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			continue
+		}
+		description, t := describeField(name, f.Tag, noun), f.Type
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch t.Kind() {
+		case reflect.String:
+			all[name] = ComputedString(description)
+		case reflect.Bool:
+			all[name] = schema.BoolAttribute{Computed: true, MarkdownDescription: description}
+		case reflect.Struct:
+			all[name] = schema.SingleNestedAttribute{Computed: true, Attributes: contractAttributes(t, ""), MarkdownDescription: description}
+		case reflect.Slice:
+			all[name] = schema.ListNestedAttribute{
+				Computed: true, MarkdownDescription: description,
+				NestedObject: schema.NestedAttributeObject{Attributes: contractAttributes(t.Elem(), "")},
+			}
+		default:
+			all[name] = schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+		}
+	}
+	return all
+}
+
+// describeField returns the contract's description of a field, with its values or its format.
+func describeField(name string, tag reflect.StructTag, noun string) string {
+	common := map[string]string{"id": "UUID of the " + noun, "created_at": "When the " + noun + " was created", "updated_at": "When the " + noun + " was last changed"}
+	text, more, _ := strings.Cut(cmp.Or(tag.Get("doc"), common[name]), "; ")
+	if values := api.LimitsOfTag(tag).Enum; values != nil {
+		last := len(values) - 1
+		text += ": " + strings.Join(values[:last], ", ") + " or " + values[last]
+	}
+	if tag.Get("format") == "date-time" {
+		text += " (RFC 3339)"
+	}
+	if more != "" {
+		text += "; " + more
+	}
+	return text + "."
+}
+
+// ReadOnly returns the fields of a response as attributes of a data source.
+func ReadOnly[T any](noun string) map[string]data.Attribute {
+	return readOnly(contractAttributes(reflect.TypeFor[T](), noun), nil)
+}
+
 // readOnly returns a resource's attributes as computed attributes of a data source.
 // descriptions replaces those of the resource by name.
 func readOnly(attributes map[string]schema.Attribute, descriptions map[string]string) map[string]data.Attribute {
@@ -87,11 +145,6 @@ func readOnly(attributes map[string]schema.Attribute, descriptions map[string]st
 			description = a.GetMarkdownDescription()
 		}
 		all[name] = computed(name, a, description)
-	}
-	for name := range descriptions {
-		if _, ok := attributes[name]; !ok {
-			panic("service: there is no attribute " + name + " to describe")
-		}
 	}
 	return all
 }

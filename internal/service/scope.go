@@ -44,8 +44,6 @@ func scopeAttributes(noun string) map[string]schema.Attribute {
 			Validators:          []validator.String{oneScope(noun)},
 			MarkdownDescription: "UUID of the workspace that it applies to, in place of `domain`. Another workspace replaces it.",
 		},
-		"scope_type": ComputedString("What it applies to: account, workspace or domain."),
-		"scope_id":   ComputedString("UUID of the account, workspace or domain that it applies to."),
 	}
 }
 

@@ -22,23 +22,7 @@ func NewDataSource() datasource.DataSource {
 	return service.NewDataSource("account", schema.Schema{
 		MarkdownDescription: "The account that the provider manages, with its workspaces. An API with the published operations only can't read the account: " +
 			"then only the ids are set, the other attributes are null, and there is a warning.",
-		Attributes: map[string]schema.Attribute{
-			"id":                   schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the account."},
-			"status":               schema.StringAttribute{Computed: true, MarkdownDescription: "State of the account: active, pending_cancellation or cancelled."},
-			"plan_id":              schema.StringAttribute{Computed: true, MarkdownDescription: "Plan of the account."},
-			"default_workspace_id": schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the workspace that the account was created with."},
-			"cancels_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When a pending cancellation takes effect (RFC 3339); null if none is pending."},
-			"created_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When the account was created (RFC 3339)."},
-			"updated_at":           schema.StringAttribute{Computed: true, MarkdownDescription: "When the account was last changed (RFC 3339)."},
-			"workspaces": schema.ListNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: "Workspaces of the account, which group its domains; the oldest first.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id":   schema.StringAttribute{Computed: true, MarkdownDescription: "UUID of the workspace."},
-					"name": schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the workspace."},
-				}},
-			},
-		},
+		Attributes: service.ReadOnly[account]("account"),
 	}, read)
 }
 
@@ -46,12 +30,12 @@ func NewDataSource() datasource.DataSource {
 type account struct {
 	api.Account
 
-	Workspaces []workspace `json:"workspaces"`
+	Workspaces []workspace `json:"workspaces" doc:"Workspaces of the account, which group its domains; the oldest first"`
 }
 
 type workspace struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID   string `json:"id" doc:"UUID of the workspace"`
+	Name string `json:"name" doc:"Name of the workspace"`
 }
 
 func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp *datasource.ReadResponse) {

@@ -28,7 +28,6 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	Name: "dedicated_ip",
 	Collection: service.Collection[api.DedicatedIP]{
 		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
-		Attributes: attributes,
 		Filters: []service.Filter{
 			service.NewFilter("status", "Only the dedicated IPs in this state: `provisioning`, `active` or `releasing`.",
 				validate.OneOf[api.ListDedicatedIPsRequest]("status")),
@@ -91,45 +90,13 @@ func checkIP(s string) (string, error) {
 // natural key, and so no data source.
 func NewOptionsDataSource() datasource.DataSource {
 	return service.Collection[api.DedicatedIPOption]{
-		Names: "dedicated_ip_options", Nouns: "dedicated IP options",
+		Names: "dedicated_ip_options", Noun: "dedicated IP option", Nouns: "dedicated IP options",
 		Note: "Addresses are claimed from them: set `option_id` of a `mailhost_dedicated_ip`. " +
 			"An API with the published operations only can't list them; find them in the service's own control panel.",
-		Attributes: func() map[string]schema.Attribute {
-			return map[string]schema.Attribute{
-				"id":           service.ComputedString("UUID of the option, for `option_id` of a `mailhost_dedicated_ip`."),
-				"name":         service.ComputedString("Name of the option."),
-				"type":         service.ComputedString("Type of the addresses."),
-				"country_code": service.ComputedString("Country of the addresses (ISO 3166)."),
-				"available":    schema.Int64Attribute{Computed: true, MarkdownDescription: "How many addresses can still be claimed."},
-			}
-		},
 		List: func(ctx context.Context, c *client.Client, _ service.FilterValues) iter.Seq2[api.DedicatedIPOption, error] {
 			return c.ListDedicatedIPOptions(ctx)
 		},
 	}.DataSources()
-}
-
-func attributes() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"id":           service.ComputedString("UUID of the dedicated IP."),
-		"name":         service.ComputedString("Name of the dedicated IP."),
-		"status":       service.ComputedString("State of the dedicated IP: provisioning, active or releasing."),
-		"type":         service.ComputedString("Type of the allocation."),
-		"country_code": service.ComputedString("Country of the address (ISO 3166)."),
-		"asn":          schema.Int64Attribute{Computed: true, MarkdownDescription: "Number of the autonomous system that announces the address."},
-		"ip_addresses": schema.ListNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Addresses, with their health at the last refresh.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"ip":               service.ComputedString("The public address."),
-				"fcrdns_confirmed": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether its forward-confirmed reverse DNS passed."},
-				"healthy":          schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it is healthy; null if that is unknown."},
-				"rdns":             service.ComputedString("Its host name in reverse DNS, if it has one."),
-			}},
-		},
-		"created_at": service.ComputedString("When the dedicated IP was claimed (RFC 3339)."),
-		"updated_at": service.ComputedString("When the dedicated IP was last changed (RFC 3339)."),
-	}
 }
 
 // settings returns the attribute that the API does not return. It is computed, so that

@@ -37,15 +37,6 @@ var Definition = &service.Definition[located, model]{
 		Names: "dns_records", Noun: "DNS record", Nouns: "DNS records",
 		Note:       "Without `domain`, they are ordered by domain. They include the records that every domain comes with.",
 		Attributes: attributes,
-		Described: map[string]string{
-			"domain":            "Name of the domain, as `domain_name`.",
-			"name":              "Name of the record, relative to the domain; `@` is the domain itself.",
-			"type":              "Type of the record.",
-			"value":             "Value of the record in the form of its type, without the priority. A TXT value is the text itself, its strings joined.",
-			"ttl":               "How long resolvers may cache the record, in seconds.",
-			"priority":          "Priority of an MX or SRV record, the lowest first; null for other types.",
-			"is_system_managed": "Whether the record was created with its domain, and exists as long as the domain.",
-		},
 		Filters: []service.Filter{
 			service.DomainFilter("DNS records"),
 			service.NewFilter("type", "Only the DNS records of this type: "+recordType.MarkdownDescription(context.Background())+".",
@@ -152,10 +143,9 @@ func attributes() map[string]schema.Attribute {
 			Validators:          []validator.Int64{priority},
 			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx)),
 		},
-		"is_system_managed": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the record was created with its domain. Always false, because such records can't be managed."},
-		"domain_id":         service.ComputedString("UUID of the domain; null if the credential may not see the domain."),
-		"domain_name":       service.ComputedString("Name of the domain, in ASCII."),
-		"fqdn":              service.ComputedString("Full name of the record in ASCII, without a trailing dot."),
+		"domain_id":   service.ComputedString("UUID of the domain; null if the credential may not see the domain."),
+		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+		"fqdn":        service.ComputedString("Full name of the record in ASCII, without a trailing dot."),
 	}
 }
 

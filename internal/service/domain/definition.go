@@ -27,14 +27,8 @@ var Definition = &service.Definition[api.Domain, model]{
 	Collection: service.Collection[api.Domain]{
 		Names: "domains", Noun: "domain", Nouns: "domains",
 		Attributes: attributes,
-		Described: map[string]string{
-			"name":         "Name of the domain, in ASCII and lower case.",
-			"workspace_id": "UUID of the workspace that the domain is in.",
-			"auto_renew":   "Whether the registration is renewed automatically.",
-			"redirect_url": "Where the domain's web traffic is redirected to; null without a redirect.",
-		},
-		Filters: service.DomainFilters(),
-		List:    service.Listed((*client.Client).ListDomains),
+		Filters:    service.DomainFilters(),
+		List:       service.Listed((*client.Client).ListDomains),
 	},
 	ID:      func(d *api.Domain) string { return d.ID },
 	Kind:    func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
@@ -122,25 +116,6 @@ func attributes() map[string]schema.Attribute {
 			Validators:          []validator.String{validate.Length[api.UpdateDomainBody]("redirect_url")},
 			MarkdownDescription: "Where the domain's web traffic is redirected to, an absolute http or https URL. Removing it ends the redirect.",
 		},
-		"id":                         service.ComputedString("UUID of the domain."),
-		"status":                     service.ComputedString("State of the domain: pending_payment, pending, active or failed."),
-		"outbound_routing_ready":     schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether mail can be sent from the domain."},
-		"dedicated_ip_id":            service.ComputedString("UUID of the dedicated IP that sends the domain's mail, if one is assigned."),
-		"inbound_tenant_id":          service.ComputedString("UUID of the tenant that receives the domain's incoming mail, if one is assigned."),
-		"inbound_tenant_external_id": service.ComputedString("Id of the tenant of `inbound_tenant_id` at its own provider."),
-		"inbound_tenant_name":        service.ComputedString("Name of the tenant of `inbound_tenant_id`."),
-		"inbound_tenant_type":        service.ComputedString("Type of the tenant of `inbound_tenant_id`."),
-		"redirect_mode":              service.ComputedString("How web traffic is redirected: 301, 302 or iframe; null without a redirect."),
-		"tags": schema.ListNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Labels of the domain.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"id":   service.ComputedString("UUID of the label."),
-				"name": service.ComputedString("Name of the label."),
-			}},
-		},
-		"created_at": service.ComputedString("When the domain was added to the account (RFC 3339)."),
-		"updated_at": service.ComputedString("When the domain was last changed (RFC 3339)."),
 	}
 }
 

@@ -22,10 +22,6 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Collection: service.Collection[api.Forwarding]{
 		Names: "forwardings", Noun: "forwarding rule", Nouns: "forwarding rules",
 		Attributes: attributes,
-		Described: map[string]string{
-			"target_email": "Address that mail is forwarded to.",
-			"active":       "Whether mail is forwarded: the rule is on, and its target is a mailbox of the account or has been confirmed.",
-		},
 		Filters: []service.Filter{
 			service.NewFilter("verification_state", "Only the forwarding rules whose recipient's confirmation is in this state: `internal` (none required), `pending`, `verified` or `expired`.",
 				validate.OneOf[api.ListForwardingRequest]("verification_state")),
@@ -80,7 +76,6 @@ const description = "A rule that forwards the mail of the account, of a workspac
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": service.ComputedString("UUID of the rule."),
 		"target_email": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.EmailAddress,
@@ -95,13 +90,6 @@ func attributes() map[string]schema.Attribute {
 				"If you omit it, the value is the one of the last refresh, and Terraform leaves the switch alone. " +
 				"For an imported rule with a pending verification, the API does not return whether it is switched off, and `false` takes effect after the recipient has confirmed.",
 		},
-		"verification_required":    schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the recipient must confirm: false for an address of the account."},
-		"verification_state":       service.ComputedString("State of the recipient's confirmation at the last refresh: internal (none required), pending, verified or expired."),
-		"verification_sent_at":     service.ComputedString("When the message with the verification link was last sent (RFC 3339); null if none is required."),
-		"verification_expires_at":  service.ComputedString("When the verification link expires (RFC 3339); null if none was sent."),
-		"verification_verified_at": service.ComputedString("When the recipient confirmed (RFC 3339); null before."),
-		"created_at":               service.ComputedString("When the rule was created (RFC 3339)."),
-		"updated_at":               service.ComputedString("When the rule was last changed (RFC 3339)."),
 	}
 }
 

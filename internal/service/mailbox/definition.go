@@ -24,10 +24,6 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	Collection: service.Collection[api.Mailbox]{
 		Names: "mailboxes", Noun: "mailbox", Nouns: "mailboxes",
 		Attributes: attributes,
-		Described: map[string]string{
-			"domain":     "Name of the domain, as `domain_name`.",
-			"local_part": "Part of the address before the @, in lower case.",
-		},
 		Filters: []service.Filter{
 			service.DomainFilter("mailboxes"),
 			service.WorkspaceFilter("mailboxes"),
@@ -77,7 +73,6 @@ var Definition = &service.Definition[api.Mailbox, model]{
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":     service.ComputedString("UUID of the mailbox."),
 		"domain": service.Domain("domain_id", "Domain of the mailbox", "Changing it replaces the mailbox."),
 		"local_part": schema.StringAttribute{
 			Required:            true,
@@ -94,30 +89,6 @@ func attributes() map[string]schema.Attribute {
 			Validators:          []validator.String{validate.Length[api.CreateMailboxBody]("last_name")},
 			MarkdownDescription: "Last name of the person.",
 		},
-		"domain_id":     service.ComputedString("UUID of the domain."),
-		"domain_name":   service.ComputedString("Name of the domain, in ASCII."),
-		"primary_email": service.ComputedString("Address of the mailbox."),
-		"status":        service.ComputedString("State of the mailbox: provisioning, active, paused or deleting."),
-		"quota": schema.SingleNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Storage of the mailbox, with the usage at the last refresh.",
-			Attributes: map[string]schema.Attribute{
-				"allowed": schema.Int64Attribute{Computed: true, MarkdownDescription: "Maximum size in bytes."},
-				"used":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Used size in bytes."},
-			},
-		},
-		"aliases": schema.ListNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Further addresses of the mailbox.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"alias":        service.ComputedString("The address."),
-				"is_catch_all": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it receives all mail of the domain that no mailbox receives."},
-			}},
-		},
-		"workspace_id":   service.ComputedString("UUID of the domain's workspace."),
-		"workspace_name": service.ComputedString("Name of the domain's workspace."),
-		"created_at":     service.ComputedString("When the mailbox was created (RFC 3339)."),
-		"updated_at":     service.ComputedString("When the mailbox was last changed (RFC 3339)."),
 	}
 }
 

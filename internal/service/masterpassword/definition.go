@@ -46,7 +46,6 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		Names: "master_passwords", Noun: "master password", Nouns: "master passwords",
 		Note:       "Their secrets are not included.",
 		Attributes: attributes,
-		Described:  map[string]string{"name": "Name of the master password, unique within its scope."},
 		Filters:    []service.Filter{service.SearchFilter("master passwords", "their name")},
 		List:       service.Listed((*client.Client).ListMasterPasswords),
 	},
@@ -99,14 +98,11 @@ If you remove the secret from the configuration, it stays in use and is removed 
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": service.ComputedString("UUID of the master password."),
 		"name": schema.StringAttribute{
 			Required:            true,
 			Validators:          []validator.String{validate.Length[api.CreateMasterPasswordBody]("name")},
 			MarkdownDescription: "Name of the master password, unique within its scope. It can be changed.",
 		},
-		"created_at": service.ComputedString("When the master password was created (RFC 3339)."),
-		"updated_at": service.ComputedString("When the master password was last changed (RFC 3339)."),
 	}
 }
 

@@ -29,12 +29,6 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		Names: "service_accounts", Noun: "service account", Nouns: "service accounts",
 		Note:       "They include revoked ones, which have a `revoked_at`. Their tokens are not included.",
 		Attributes: attributes,
-		Described: map[string]string{
-			"name":         "Name of the service account. Several may have the same name.",
-			"expires_at":   "When the token expires (RFC 3339); null if it never does.",
-			"last_used_at": "When the token was last used, to the minute (RFC 3339); null if it was never used.",
-			"revoked_at":   "When the service account was revoked, and its token stopped working (RFC 3339); null if it is not revoked.",
-		},
 		List: func(ctx context.Context, c *client.Client, _ service.FilterValues) iter.Seq2[api.ServiceAccount, error] {
 			return c.ListServiceAccounts(ctx)
 		},
@@ -97,8 +91,6 @@ const (
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":         service.ComputedString("UUID of the service account."),
-		"account_id": service.ComputedString("UUID of the account."),
 		"name": schema.StringAttribute{
 			Required:            true,
 			Validators:          []validator.String{validate.Length[api.CreateServiceAccountBody]("name")},
@@ -110,15 +102,6 @@ func attributes() map[string]schema.Attribute {
 			MarkdownDescription: "When the token expires (RFC 3339), for instance `2027-01-01T00:00:00Z`; it must be in the future when the service account is created, and not after the provider's own credential expires. " +
 				"Without it and `valid_for` the token expires with that credential, or never if that never does. Changing it replaces the service account.",
 		},
-		"token_last4":        service.ComputedString("Last four characters of the token."),
-		"token_prefix":       service.ComputedString("Fixed beginning of the token."),
-		"token_public_id":    service.ComputedString("Part of the token that identifies it and is not secret."),
-		"created_at":         service.ComputedString("When the service account was created (RFC 3339)."),
-		"updated_at":         service.ComputedString("When the service account was last changed (RFC 3339)."),
-		"created_by_user_id": service.ComputedString("UUID of the user who created it; null if a service account did."),
-		"last_used_at":       service.ComputedString("When the token was last used at the last refresh, to the minute (RFC 3339)."),
-		"revoked_at":         service.ComputedString("When the service account was revoked (RFC 3339). Always null, because a revoked one is dropped from the state."),
-		"revoked_by_user_id": service.ComputedString("UUID of the user who revoked it."),
 	}
 }
 
