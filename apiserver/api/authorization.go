@@ -27,11 +27,11 @@ type Caller struct {
 
 type ListAuthorizationsRequest struct {
 	InAccount
-	SubjectType    string `query:"subject_type" enum:"user,group,service_account"`
-	SubjectID      string `query:"subject_id"`
-	GrantKind      string `query:"grant_kind" enum:"capability,account_owner,super_admin"`
-	CapabilityKey  string `query:"capability_key"`
-	IncludeRevoked bool   `query:"include_revoked" default:"false"`
+	SubjectType    string `query:"subject_type" enum:"user,group,service_account" doc:"Only those of this type of subject"`
+	SubjectID      string `query:"subject_id" doc:"Only those of the subject with this id"`
+	GrantKind      string `query:"grant_kind" enum:"capability,account_owner,super_admin" doc:"Only those of this kind"`
+	CapabilityKey  string `query:"capability_key" doc:"Only those of this permission, such as mailbox.create; not those of owners and administrators, who have every permission without a key"`
+	IncludeRevoked bool   `query:"include_revoked" default:"false" doc:"Whether to include revoked ones, which it does not by default"`
 }
 
 type GrantAuthorizationBody struct {

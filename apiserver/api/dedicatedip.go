@@ -41,8 +41,8 @@ type ClaimDedicatedIPRequest = KeyedRequest[ClaimDedicatedIPBody]
 type ListDedicatedIPsRequest struct {
 	InAccount
 	Paged
-	Status      string `query:"status" enum:"provisioning,active,releasing"`
-	CountryCode string `query:"country_code" minLength:"2" maxLength:"2"`
+	Status      string `query:"status" enum:"provisioning,active,releasing" doc:"Only those in this state"`
+	CountryCode string `query:"country_code" minLength:"2" maxLength:"2" doc:"Only those in this country, by its two-letter code (ISO 3166), such as DE"`
 }
 
 type DedicatedIPRequest struct {

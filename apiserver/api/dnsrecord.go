@@ -27,9 +27,9 @@ type CreateDNSRecordRequest = KeyedRequest[CreateDNSRecordBody]
 type ListDNSRecordsRequest struct {
 	InAccount
 	Paged
-	Domain string `query:"domain" doc:"Domain UUID or name"`
-	Type   string `query:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT"`
-	Name   string `query:"name" doc:"Relative, absolute or @"`
+	Domain string `query:"domain" doc:"Only those of this domain, by name or UUID"`
+	Type   string `query:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT" doc:"Only those of this type"`
+	Name   string `query:"name" doc:"Only those of this name: relative to its domain, such as www, or absolute, such as www.example.com.; @ is the domain itself"`
 }
 
 type DNSRecordRequest struct {

@@ -89,10 +89,10 @@ type PurchaseResult struct {
 type ListDomainsRequest struct {
 	InAccount
 	Paged
-	WorkspaceID string `query:"workspace_id" format:"uuid"`
-	Status      string `query:"status" enum:"pending_payment,pending,active,failed"`
-	Tag         string `query:"tag" doc:"Tag id or name"`
-	Search      string `query:"search" doc:"Case-insensitive part of the name, an international one in either form"`
+	WorkspaceID string `query:"workspace_id" format:"uuid" doc:"Only those of the workspace with this UUID"`
+	Status      string `query:"status" enum:"pending_payment,pending,active,failed" doc:"Only those in this state"`
+	Tag         string `query:"tag" doc:"Only those with this label, by its name or UUID"`
+	Search      string `query:"search" doc:"Only those with this text in their name, in upper or lower case, an internationalized one in either form"`
 }
 
 // UpdateDomainRequest is the request for new customer-facing settings.

@@ -29,11 +29,11 @@ type CreateForwardingRequest = KeyedRequest[CreateForwardingBody]
 type ListForwardingRequest struct {
 	InAccount
 	Paged
-	Domain            string `query:"domain" doc:"Domain UUID or name"`
-	WorkspaceID       string `query:"workspace_id" format:"uuid"`
-	ScopeType         string `query:"scope_type" enum:"account,workspace,domain"`
-	VerificationState string `query:"verification_state" enum:"internal,pending,verified,expired"`
-	Search            string `query:"search" doc:"Case-insensitive part of the target address, an international domain in either form"`
+	Domain            string `query:"domain" doc:"Only those that apply to this domain, by name or UUID"`
+	WorkspaceID       string `query:"workspace_id" format:"uuid" doc:"Only those that apply to the workspace with this UUID, without those of its domains; not together with a domain"`
+	ScopeType         string `query:"scope_type" enum:"account,workspace,domain" doc:"Only those with this type of scope"`
+	VerificationState string `query:"verification_state" enum:"internal,pending,verified,expired" doc:"Only those whose recipient's confirmation is in this state; internal needs none"`
+	Search            string `query:"search" doc:"Only those with this text in their target's address, in upper or lower case, and an internationalized domain in either form"`
 }
 
 // UpdateForwardingRequest sets a target; the same one again sends a new verification message.

@@ -90,10 +90,10 @@ const (
 type ListMailboxesRequest struct {
 	InAccount
 	Paged
-	Domain      string `query:"domain" doc:"Domain UUID or name"`
-	WorkspaceID string `query:"workspace_id" format:"uuid"`
-	Status      string `query:"status" enum:"provisioning,active,paused,deleting"`
-	Search      string `query:"search" doc:"Case-insensitive part of the address or of a name, an international domain in either form"`
+	Domain      string `query:"domain" doc:"Only those of this domain, by name or UUID"`
+	WorkspaceID string `query:"workspace_id" format:"uuid" doc:"Only those of the workspace with this UUID"`
+	Status      string `query:"status" enum:"provisioning,active,paused,deleting" doc:"Only those in this state"`
+	Search      string `query:"search" doc:"Only those with this text in their address or the person's name, in upper or lower case, and an internationalized domain in either form"`
 }
 
 // UpdateMailboxRequest is the request for new names; null or absent leaves one as it is.

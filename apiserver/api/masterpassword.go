@@ -31,10 +31,10 @@ type CreateMasterPasswordRequest = KeyedRequest[CreateMasterPasswordBody]
 type ListMasterPasswordsRequest struct {
 	InAccount
 	Paged
-	Domain      string `query:"domain" doc:"Domain UUID or name"`
-	WorkspaceID string `query:"workspace_id" format:"uuid"`
-	ScopeType   string `query:"scope_type" enum:"account,workspace,domain"`
-	Search      string `query:"search" doc:"Case-insensitive part of the name"`
+	Domain      string `query:"domain" doc:"Only those that apply to this domain, by name or UUID"`
+	WorkspaceID string `query:"workspace_id" format:"uuid" doc:"Only those that apply to the workspace with this UUID, without those of its domains; not together with a domain"`
+	ScopeType   string `query:"scope_type" enum:"account,workspace,domain" doc:"Only those with this type of scope"`
+	Search      string `query:"search" doc:"Only those with this text in their name, in upper or lower case"`
 }
 
 type RenameMasterPasswordRequest struct {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -77,6 +78,11 @@ type Collection[T any] struct {
 	Attributes func() map[string]schema.Attribute
 	// described has the descriptions of attributes in data sources that T does not have.
 	described map[string]string
+	Query[T]
+}
+
+// Query is the list of the objects.
+type Query[T any] struct {
 	// Filters are those of the plural data source and of the list resource.
 	Filters []Filter
 	// List iterates over the objects that match the filters, page by page.
@@ -139,9 +145,9 @@ type Listing[T any, M fmt.Stringer] struct {
 	Skip func(*T) bool
 }
 
-// Listed returns the List of an operation whose request has the filters as query parameters.
-func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) iter.Seq2[T, error]) func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error] {
-	return func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error] {
+// Listed returns the list of an operation, whose query parameters are the filters.
+func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) iter.Seq2[T, error]) Query[T] {
+	return Query[T]{FiltersOf[R](), func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error] {
 		var req R
 		fields := reflect.ValueOf(&req).Elem()
 		for _, f := range reflect.VisibleFields(fields.Type()) {
@@ -155,7 +161,12 @@ func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) it
 			}
 		}
 		return list(c, ctx, req)
-	}
+	}}
+}
+
+// ListedAll returns the list of an operation without filters.
+func ListedAll[T any](list func(c *client.Client, ctx context.Context) iter.Seq2[T, error]) Query[T] {
+	return Query[T]{List: func(ctx context.Context, c *client.Client, _ FilterValues) iter.Seq2[T, error] { return list(c, ctx) }}
 }
 
 func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
@@ -179,7 +190,12 @@ func (d *Definition[T, M]) collection() Collection[T] {
 	if !d.isScoped() {
 		return c
 	}
-	c.Filters = append(scopeFilters("a "+d.Noun, d.Nouns), c.Filters...)
+	c.Filters = slices.Clone(c.Filters)
+	for i, f := range c.Filters {
+		if f.Name == "workspace_id" {
+			c.Filters[i].Validators = append(slices.Clip(f.Validators), oneScope("a "+d.Noun))
+		}
+	}
 	c.Attributes = func() map[string]schema.Attribute {
 		all := d.Attributes()
 		maps.Copy(all, scopeAttributes("a "+d.Noun))

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -11,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -41,43 +41,31 @@ func IDKey(noun, others string) Filter {
 		customtype.UUID.Validator())
 }
 
-func DomainFilter(nouns string) Filter {
-	return NewFilter("domain", "Only the "+nouns+" of this domain, by name or UUID.",
-		customtype.DomainRef.Validator())
-}
-
-func WorkspaceFilter(nouns string) Filter {
-	return NewFilter("workspace_id", "Only the "+nouns+" of the workspace with this UUID.",
-		customtype.UUID.Validator())
-}
-
-// SearchFilter selects objects by a part of the text that in describes.
-func SearchFilter(nouns, in string) Filter {
-	return NewFilter("search", "Only the "+nouns+" with this text in "+in+", in upper or lower case.")
-}
-
-// DomainFilters select domains.
-func DomainFilters() []Filter {
-	return []Filter{
-		WorkspaceFilter("domains"),
-		NewFilter("status", "Only the domains in this state: `pending_payment`, `pending`, `active` or `failed`.",
-			validate.OneOf[api.ListDomainsRequest]("status")),
-		NewFilter("tag", "Only the domains with this label, by its name or UUID."),
-		SearchFilter("domains", "their name, an internationalized one in either form"),
+// FiltersOf returns the query parameters of a list as filters, with the contract's descriptions and
+// limits.
+func FiltersOf[R any]() (all []Filter) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
+		name := f.Tag.Get("query")
+		if name == "" || len(f.Index) > 1 { // the page
+			continue
+		}
+		filter := Filter{Name: name, MarkdownDescription: describeField(name, f.Tag, ""), Bool: f.Type.Kind() == reflect.Bool}
+		switch rule := filterRules[name]; {
+		case f.Tag.Get("enum") != "":
+			filter.Validators = []validator.String{validate.OneOf[R](name)}
+		case f.Tag.Get("format") == "uuid":
+			filter.Validators = []validator.String{customtype.UUID.Validator()}
+		case rule != nil:
+			filter.Validators = []validator.String{rule}
+		}
+		all = append(all, filter)
 	}
+	return all
 }
 
-// scopeFilters select objects by their [Scope]. noun is the singular with its article.
-func scopeFilters(noun, nouns string) []Filter {
-	domain, workspace := DomainFilter(nouns), WorkspaceFilter(nouns)
-	domain.MarkdownDescription = "Only the " + nouns + " that apply to this domain, by name or UUID."
-	workspace.MarkdownDescription = "Only the " + nouns + " that apply to the workspace with this UUID, without those of its domains. Set it or `domain`."
-	workspace.Validators = append(workspace.Validators, oneScope(noun))
-	return []Filter{
-		domain, workspace,
-		NewFilter("scope_type", "Only the "+nouns+" that apply to the `account` as a whole, or to any `workspace`, or to any `domain`.",
-			validate.OneOf[api.ListForwardingRequest]("scope_type")),
-	}
+// filterRules validates filters whose syntax the contract does not have.
+var filterRules = map[string]validator.String{
+	"domain": customtype.DomainRef.Validator(), "name": customtype.DNSName.Validator(), "country_code": validate.Country(),
 }
 
 // scopeQualifiers are the attributes that say in which [Scope] to find the object

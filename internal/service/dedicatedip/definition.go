@@ -5,7 +5,6 @@ package dedicatedip
 import (
 	"cmp"
 	"context"
-	"iter"
 	"net/netip"
 	"time"
 
@@ -28,19 +27,7 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	Name: "dedicated_ip",
 	Collection: service.Collection[api.DedicatedIP]{
 		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
-		Filters: []service.Filter{
-			service.NewFilter("status", "Only the dedicated IPs in this state: `provisioning`, `active` or `releasing`.",
-				validate.OneOf[api.ListDedicatedIPsRequest]("status")),
-			service.NewFilter("country_code", "Only the dedicated IPs in this country, by its two-letter code (ISO 3166), such as `DE`.",
-				validate.Country()),
-		},
-		List: func(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[api.DedicatedIP, error] {
-			country := by["country_code"]
-			if code, err := api.CheckCountry(country); err == nil {
-				country = code
-			}
-			return c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{Status: by["status"], CountryCode: country})
-		},
+		Query: service.Listed((*client.Client).ListDedicatedIPs),
 	},
 	ID:   func(d *api.DedicatedIP) string { return d.ID },
 	Kind: func(c *client.Client) *client.Kind[api.DedicatedIP] { return c.DedicatedIPs },
@@ -93,9 +80,7 @@ func NewOptionsDataSource() datasource.DataSource {
 		Names: "dedicated_ip_options", Noun: "dedicated IP option", Nouns: "dedicated IP options",
 		Note: "Addresses are claimed from them: set `option_id` of a `mailhost_dedicated_ip`. " +
 			"An API with the published operations only can't list them; find them in the service's own control panel.",
-		List: func(ctx context.Context, c *client.Client, _ service.FilterValues) iter.Seq2[api.DedicatedIPOption, error] {
-			return c.ListDedicatedIPOptions(ctx)
-		},
+		Query: service.ListedAll((*client.Client).ListDedicatedIPOptions),
 	}.DataSources()
 }
 

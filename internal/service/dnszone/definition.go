@@ -44,7 +44,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Collection: service.Collection[api.Domain]{
 		Noun: "DNS zone", Nouns: "DNS zones",
 		Attributes: attributes,
-		Filters:    service.DomainFilters(), List: service.Listed((*client.Client).ListDomains),
+		Query:      service.Listed((*client.Client).ListDomains),
 	},
 	ID:       func(d *api.Domain) string { return d.ID },
 	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },

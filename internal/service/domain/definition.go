@@ -27,8 +27,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Collection: service.Collection[api.Domain]{
 		Names: "domains", Noun: "domain", Nouns: "domains",
 		Attributes: attributes,
-		Filters:    service.DomainFilters(),
-		List:       service.Listed((*client.Client).ListDomains),
+		Query:      service.Listed((*client.Client).ListDomains),
 	},
 	ID:      func(d *api.Domain) string { return d.ID },
 	Kind:    func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },

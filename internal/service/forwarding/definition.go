@@ -14,7 +14,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 var Definition = &service.Definition[api.Forwarding, model]{
@@ -22,12 +21,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Collection: service.Collection[api.Forwarding]{
 		Names: "forwardings", Noun: "forwarding rule", Nouns: "forwarding rules",
 		Attributes: attributes,
-		Filters: []service.Filter{
-			service.NewFilter("verification_state", "Only the forwarding rules whose recipient's confirmation is in this state: `internal` (none required), `pending`, `verified` or `expired`.",
-				validate.OneOf[api.ListForwardingRequest]("verification_state")),
-			service.SearchFilter("forwarding rules", "their target's address"),
-		},
-		List: service.Listed((*client.Client).ListForwarding),
+		Query:      service.Listed((*client.Client).ListForwarding),
 	},
 	ID:          func(f *api.Forwarding) string { return f.ID },
 	Kind:        func(c *client.Client) *client.Kind[api.Forwarding] { return c.Forwarding },

@@ -24,14 +24,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	Collection: service.Collection[api.Mailbox]{
 		Names: "mailboxes", Noun: "mailbox", Nouns: "mailboxes",
 		Attributes: attributes,
-		Filters: []service.Filter{
-			service.DomainFilter("mailboxes"),
-			service.WorkspaceFilter("mailboxes"),
-			service.NewFilter("status", "Only the mailboxes in this state: `provisioning`, `active`, `paused` or `deleting`.",
-				validate.OneOf[api.ListMailboxesRequest]("status")),
-			service.SearchFilter("mailboxes", "their address or the person's name"),
-		},
-		List: service.Listed((*client.Client).ListMailboxes),
+		Query:      service.Listed((*client.Client).ListMailboxes),
 	},
 	ID:       func(m *api.Mailbox) string { return m.ID },
 	Kind:     func(c *client.Client) *client.Kind[api.Mailbox] { return c.Mailboxes },

@@ -43,7 +43,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Name: "mailbox_set",
 	Collection: service.Collection[api.Domain]{
 		Noun: "mailbox set", Nouns: "mailbox sets", Attributes: attributes,
-		Filters: service.DomainFilters(), List: service.Listed((*client.Client).ListDomains),
+		Query: service.Listed((*client.Client).ListDomains),
 	},
 	ID:       func(d *api.Domain) string { return d.ID },
 	Flatten:  (*model).setDomain,

@@ -5,7 +5,6 @@ package serviceaccount
 
 import (
 	"context"
-	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -29,9 +28,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		Names: "service_accounts", Noun: "service account", Nouns: "service accounts",
 		Note:       "They include revoked ones, which have a `revoked_at`. Their tokens are not included.",
 		Attributes: attributes,
-		List: func(ctx context.Context, c *client.Client, _ service.FilterValues) iter.Seq2[api.ServiceAccount, error] {
-			return c.ListServiceAccounts(ctx)
-		},
+		Query:      service.ListedAll((*client.Client).ListServiceAccounts),
 	},
 	ID:       func(a *api.ServiceAccount) string { return a.ID },
 	Kind:     func(c *client.Client) *client.Kind[api.ServiceAccount] { return c.ServiceAccounts },
