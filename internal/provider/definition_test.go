@@ -21,7 +21,7 @@ func TestDefinitions(t *testing.T) {
 			continue
 		}
 		checkModel(t, name, d)
-		for _, required := range []string{"Names", "Noun", "Nouns", "List", "ID", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys", "Listing.DisplayName"} {
+		for _, required := range []string{"Names", "Noun", "Nouns", "List", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys"} {
 			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
 		keys := member(d, "Single.Keys").Interface().([]service.Filter)

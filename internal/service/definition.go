@@ -12,8 +12,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
 
@@ -25,8 +27,6 @@ type Definition[T any, M fmt.Stringer] struct {
 	Name string
 	Collection[T]
 
-	// ID returns an object's id.
-	ID func(*T) string
 	// CanonicalID returns an id in the API's spelling, and false for anything else.
 	// The default accepts UUIDs.
 	CanonicalID func(string) (id string, ok bool)
@@ -136,7 +136,8 @@ type Single[T any] struct {
 type Listing[T any, M fmt.Stringer] struct {
 	// Note follows the first sentence of its Markdown description.
 	Note string
-	// DisplayName names the object for people.
+	// DisplayName names the object for people. The default is the first natural key of Single, or the
+	// name, with the type of the scope if it is not the account.
 	DisplayName func(*T) string
 	// Imported, if set, changes the model of a listed object to the one that an import and
 	// a read leave, so that a configuration generated from it has an empty plan.
@@ -177,7 +178,7 @@ func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
 	if d.CreateTimeout > 0 {
 		all["timeouts"] = createTimeout(d.CreateTimeout)
 	}
-	return planned(all, &d.Managing)
+	return planned(all)
 }
 
 func (d *Definition[T, M]) typeName() string { return "mailhost_" + d.Name }
@@ -253,6 +254,24 @@ func (d *Definition[T, M]) model(ctx context.Context, domains DomainReader, v *T
 	return m
 }
 
+// idOf returns the id of a response.
+func idOf(response any) string { return shown(context.Background(), valuesOf(response)["id"]) }
+
+func (d *Definition[T, M]) displayName(v *T) string {
+	if d.Listing.DisplayName != nil {
+		return d.Listing.DisplayName(v)
+	}
+	key, values := "name", valuesOf(v)
+	if len(d.Single.Keys) > 1 {
+		key = d.Single.Keys[1].Name
+	}
+	name := shown(context.Background(), values[key])
+	if d.isScoped() && !values["scope_type"].Equal(types.StringValue(vocab.ScopeAccount)) {
+		name += " (" + shown(context.Background(), values["scope_type"]) + ")"
+	}
+	return name
+}
+
 // findID returns the id of the object with an import key.
 func (d *Definition[T, M]) findID(ctx context.Context, c *client.Client, key string) (string, error) {
 	var found *T
@@ -265,7 +284,7 @@ func (d *Definition[T, M]) findID(ctx context.Context, c *client.Client, key str
 	if err != nil {
 		return "", err
 	}
-	return d.ID(found), nil
+	return idOf(found), nil
 }
 
 // find finds the object of a data source.

@@ -76,15 +76,15 @@ func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnosti
 	AddErrorWithAdvice(diags, err, summary, fields, next)
 }
 
-// WarnMissingDomain warns once in a plan of objects in a domain that the account does not have
+// warnMissingDomainOf warns once in a plan of objects in a domain that the account does not have
 // and that no resource planned so far buys or adopts. It is no error, because another resource
 // may still do that. A plan that keeps the object in its domain looks nothing up.
-func (c *connection) WarnMissingDomain(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (c *connection) warnMissingDomainOf(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	ref := attribute(resp.Plan.Raw, "domain")
 	if resp.Diagnostics.HasError() || ref == attribute(req.State.Raw, "domain") {
 		return
 	}
-	c.WarnMissingDomainRef(ctx, ref, &resp.Diagnostics)
+	c.WarnMissingDomain(ctx, ref, &resp.Diagnostics)
 }
 
 // lookedUp is the key of a domain in the walk's notes that a plan has looked up.
@@ -93,8 +93,8 @@ type lookedUp struct{ domain string }
 // lookupTimeout limits a lookup, so that no plan waits for its warnings during an outage.
 const lookupTimeout = 10 * time.Second
 
-// WarnMissingDomainRef is WarnMissingDomain for a reference to a domain; "" is none.
-func (c *connection) WarnMissingDomainRef(ctx context.Context, ref string, diags *diag.Diagnostics) {
+// WarnMissingDomain is warnMissingDomainOf for a reference to a domain; "" is none.
+func (c *connection) WarnMissingDomain(ctx context.Context, ref string, diags *diag.Diagnostics) {
 	name, err := customtype.DomainRef.Normalize(ref)
 	account := c.ClientForWarning(ctx)
 	if ref == "" || err != nil || account == nil || c.CreatesDomain(ref) {

@@ -60,7 +60,7 @@ type Existing struct {
 // Existing describes an object that the create of plan would make a second time. Its Changes are the
 // ChangedArguments but for the unchanged ones.
 func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, importKey string, unchanged ...string) Existing {
-	e := Existing{Label: plan.String(), Type: d.typeName(), ID: d.ID(found), ImportKey: importKey, IsValuable: d.IsValuable}
+	e := Existing{Label: plan.String(), Type: d.typeName(), ID: idOf(found), ImportKey: importKey, IsValuable: d.IsValuable}
 	var now M
 	d.flatten(&now, found)
 	from, to := valuesOf(now), valuesOf(plan)

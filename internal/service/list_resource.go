@@ -72,8 +72,8 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 
 func (l *listResource[T, M]) result(ctx context.Context, req list.ListRequest, c *client.Client, domains DomainReader, v *T) list.ListResult {
 	result := req.NewListResult(ctx)
-	result.DisplayName = l.Listing.DisplayName(v)
-	result.Diagnostics.Append(setIdentity(ctx, result.Identity, c.AccountID(), l.ID(v))...)
+	result.DisplayName = l.displayName(v)
+	result.Diagnostics.Append(setIdentity(ctx, result.Identity, c.AccountID(), idOf(v))...)
 	if req.IncludeResource {
 		m := l.model(ctx, domains, v)
 		if l.Listing.Imported != nil {

@@ -72,6 +72,7 @@ func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	switch {
 	case !req.State.Raw.IsNull():
 		if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+			m.keepComputed(req, resp)
 			m.planReplacement(ctx, req, resp)
 			DropEmptyUpdate(req, resp)
 			m.modifyPlan(ctx, req, resp)
@@ -96,6 +97,9 @@ func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 
 func (m *managed[T, M]) modifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if plan, state, ok := m.Models(ctx, req, resp); ok {
+		if m.Names != "" { // a set and a zone look their domain up
+			m.warnMissingDomainOf(ctx, req, resp)
+		}
 		m.own.ModifyPlan(ctx, plan, state, req, resp)
 	}
 }

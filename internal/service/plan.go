@@ -123,6 +123,21 @@ func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.Modif
 	}
 }
 
+// keepComputed keeps the values of computed attributes in the plan of an update, unless they are
+// volatile or the configuration sets them.
+func (r *Resource[T, M]) keepComputed(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if resp.Plan.Raw.IsNull() {
+		return
+	}
+	plan, config, state := attributesOf(resp.Plan.Raw), attributesOf(req.Config.Raw), attributesOf(req.State.Raw)
+	for name, a := range resp.Plan.Schema.GetAttributes() {
+		if a.IsComputed() && !plan[name].IsKnown() && config[name].IsNull() && !slices.Contains(r.Volatile, name) {
+			plan[name] = state[name]
+		}
+	}
+	resp.Plan.Raw = tftypes.NewValue(resp.Plan.Raw.Type(), map[string]tftypes.Value(plan))
+}
+
 // losesDomain reports whether the plan destroys or replaces the domain of an object.
 func (r *Resource[T, M]) losesDomain(state Attributes) bool {
 	id := cmp.Or(state.Text("domain_id"), state.Text("id")) // a set and a zone have the domain's

@@ -274,7 +274,7 @@ func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, cre
 		return created
 	}
 	last, err := client.WaitFor(ctx, c,
-		func(ctx context.Context) (*T, error) { return d.Kind(c).Get(ctx, d.ID(created)) },
+		func(ctx context.Context) (*T, error) { return d.Kind(c).Get(ctx, idOf(created)) },
 		func(v *T) (bool, error) { return status(v) != pending, nil })
 	if err != nil {
 		WarnNotReady(ctx, diags, label, pending, err)

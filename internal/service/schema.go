@@ -4,17 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	data "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -38,12 +32,9 @@ func Domain(idAttribute, what, change string) schema.Attribute {
 	}
 }
 
-// planned adds to a resource's attributes what holds for all of them:
-//
-//   - A value of a custom type is validated, and keeps its prior spelling if it means
-//     the same.
-//   - A computed attribute keeps its value in the plan of an update, unless it is volatile.
-func planned(attributes map[string]schema.Attribute, m *Managing) map[string]schema.Attribute {
+// planned adds to a resource's attributes that a value of a custom type is validated, and keeps its
+// prior spelling if it means the same.
+func planned(attributes map[string]schema.Attribute) map[string]schema.Attribute {
 	for name, a := range attributes {
 		if s, ok := a.(schema.StringAttribute); ok {
 			if t, ok := s.CustomType.(customtype.Type); ok {
@@ -52,33 +43,8 @@ func planned(attributes map[string]schema.Attribute, m *Managing) map[string]sch
 				attributes[name] = s
 			}
 		}
-		if a.IsComputed() && !a.IsOptional() && !slices.Contains(m.Volatile, name) {
-			attributes[name] = stable(name, a)
-		}
 	}
 	return attributes
-}
-
-// stable returns the computed attribute with its plan modifier UseStateForUnknown.
-func stable(name string, a schema.Attribute) schema.Attribute {
-	switch a := a.(type) {
-	case schema.StringAttribute:
-		a.PlanModifiers = append(a.PlanModifiers, stringplanmodifier.UseStateForUnknown())
-		return a
-	case schema.BoolAttribute:
-		a.PlanModifiers = append(a.PlanModifiers, boolplanmodifier.UseStateForUnknown())
-		return a
-	case schema.Int64Attribute:
-		a.PlanModifiers = append(a.PlanModifiers, int64planmodifier.UseStateForUnknown())
-		return a
-	case schema.SingleNestedAttribute:
-		a.PlanModifiers = append(a.PlanModifiers, objectplanmodifier.UseStateForUnknown())
-		return a
-	case schema.ListNestedAttribute:
-		a.PlanModifiers = append(a.PlanModifiers, listplanmodifier.UseStateForUnknown())
-		return a
-	}
-	panic(fmt.Sprintf("service: no computed attribute is like %s, a %T", name, a))
 }
 
 // contractAttributes returns the fields of a response as computed attributes, with the descriptions

@@ -260,12 +260,3 @@ func scopesNamed(scope, name string) []client.Scope {
 }
 
 func isUUID(s string) bool { return uuid.Validate(s) == nil }
-
-// ScopedName returns the display name of an object with a scope, because objects in
-// other scopes may have the same name.
-func ScopedName(name, scopeType string) string {
-	if scopeType == vocab.ScopeAccount {
-		return name
-	}
-	return name + " (" + scopeType + ")"
-}

@@ -12,8 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -29,7 +27,6 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
 		Query: service.Listed((*client.Client).ListDedicatedIPs),
 	},
-	ID:   func(d *api.DedicatedIP) string { return d.ID },
 	Kind: func(c *client.Client) *client.Kind[api.DedicatedIP] { return c.DedicatedIPs },
 	Find: (*client.Client).FindDedicatedIP,
 	Managing: service.Managing{
@@ -60,9 +57,6 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 			return "ip", value
 		},
 	},
-	Listing: service.Listing[api.DedicatedIP, model]{
-		DisplayName: func(d *api.DedicatedIP) string { return d.Name },
-	},
 }
 
 func checkIP(s string) (string, error) {
@@ -90,8 +84,7 @@ func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"option_id": schema.StringAttribute{
 			Optional: true, Computed: true,
-			CustomType:    customtype.UUID,
-			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			CustomType: customtype.UUID,
 			MarkdownDescription: "UUID of the option that the address is claimed from: its type and location. The data source `mailhost_dedicated_ip_options` lists the options. " +
 				"Required to claim an address, but not to import one; removing it later changes nothing. Changing it claims another address and releases this one. " +
 				"The API does not return the option of an existing address, so an import leaves it null; the configured value is then stored without replacing anything.",

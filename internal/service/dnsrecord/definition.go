@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -39,7 +38,6 @@ var Definition = &service.Definition[located, model]{
 		Attributes: attributes,
 		Query:      service.Query[located]{Filters: service.FiltersOf[api.ListDNSRecordsRequest](), List: listRecords},
 	},
-	ID:          func(r *located) string { return strconv.FormatInt(r.ID, 10) },
 	CanonicalID: canonicalID,
 	Flatten: func(m *model, r *located) {
 		m.setZone(r.zone)

@@ -21,7 +21,6 @@ import (
 )
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	r.WarnMissingDomain(ctx, req, resp)
 	if req.Plan.Raw.IsNull() {
 		r.checkZone(state, true, &resp.Diagnostics)
 		return

@@ -46,7 +46,6 @@ var Definition = &service.Definition[api.Domain, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListDomains),
 	},
-	ID:       func(d *api.Domain) string { return d.ID },
 	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },
 	Find:     (*client.Client).FindDomain,
 	ImportBy: "the domain's name, such as example.com, or its UUID",
@@ -64,8 +63,7 @@ var Definition = &service.Definition[api.Domain, model]{
 		IsValuable:          true,
 	},
 	Listing: service.Listing[api.Domain, model]{
-		Note:        "Each domain is one zone, with all records but the system-managed ones.",
-		DisplayName: func(d *api.Domain) string { return d.Name },
+		Note: "Each domain is one zone, with all records but the system-managed ones.",
 		Imported: func(ctx context.Context, c *client.Client, m *model) error {
 			has, err := m.zone(c).read(ctx)
 			if has.isUnreadable {

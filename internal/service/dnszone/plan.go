@@ -60,7 +60,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	ref := plan.Domain.ValueString()
 	z, err := lookUp(ctx, c, ref)
 	if client.IsNotFound(err) { // the apply may create it
-		r.WarnMissingDomainRef(ctx, ref, diags)
+		r.WarnMissingDomain(ctx, ref, diags)
 		z = zone{client: c, name: dnsrecord.ZoneName(ref)}
 	} else if err != nil {
 		service.AddError(diags, err, "Can't look up the domain of the "+plan.String(), nil)

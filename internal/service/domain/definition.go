@@ -9,8 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -29,7 +27,6 @@ var Definition = &service.Definition[api.Domain, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListDomains),
 	},
-	ID:      func(d *api.Domain) string { return d.ID },
 	Kind:    func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
 	Flatten: (*model).flatten,
 	Find:    (*client.Client).FindDomain,
@@ -61,7 +58,6 @@ var Definition = &service.Definition[api.Domain, model]{
 		},
 	},
 	Listing: service.Listing[api.Domain, model]{
-		DisplayName: func(d *api.Domain) string { return d.Name },
 		Imported: func(_ context.Context, _ *client.Client, m *model) error {
 			m.Acquisition = types.StringValue(acquisitionAdopt)
 			return nil
@@ -100,8 +96,7 @@ func attributes() map[string]schema.Attribute {
 		},
 		"workspace_id": schema.StringAttribute{
 			Optional: true, Computed: true,
-			CustomType:    customtype.UUID,
-			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			CustomType: customtype.UUID,
 			MarkdownDescription: "UUID of the workspace that the domain is in. Default: the account's default workspace for a purchase, which the plan shows, and the current workspace for an adoption. " +
 				"Changing it moves the domain; removing it leaves the domain where it is.",
 		},

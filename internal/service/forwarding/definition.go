@@ -23,7 +23,6 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListForwarding),
 	},
-	ID:          func(f *api.Forwarding) string { return f.ID },
 	Kind:        func(c *client.Client) *client.Kind[api.Forwarding] { return c.Forwarding },
 	FindInScope: (*client.Client).FindForwarding,
 	ImportBy:    "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
@@ -35,7 +34,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		NaturalKeys: naturalKeys,
 		ImportNotes: map[string]any{switchKey: switchState{Imported: true}},
 		Volatile: []string{
-			"verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
+			"active", "verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 		},
 	},
 	DeleteOperation: api.DeleteForwarding.Spec,
@@ -49,8 +48,7 @@ var Definition = &service.Definition[api.Forwarding, model]{
 		},
 	},
 	Listing: service.Listing[api.Forwarding, model]{
-		Note:        "`active` is null for a rule with a pending verification: the API does not return whether it is switched off, and a configuration generated from it must not switch it off.",
-		DisplayName: func(f *api.Forwarding) string { return service.ScopedName(f.TargetEmail, f.ScopeType) },
+		Note: "`active` is null for a rule with a pending verification: the API does not return whether it is switched off, and a configuration generated from it must not switch it off.",
 		Imported: func(_ context.Context, _ *client.Client, m *model) error {
 			if !m.confirmed() {
 				m.Active = types.BoolNull() // false would switch off a pending rule

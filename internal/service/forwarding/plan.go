@@ -16,7 +16,6 @@ import (
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	isUpdate := !req.State.Raw.IsNull() && !req.Plan.Raw.IsNull()
-	r.WarnMissingDomain(ctx, req, resp)
 	if req.Plan.Raw.IsNull() {
 		return
 	}

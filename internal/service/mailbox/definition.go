@@ -26,7 +26,6 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListMailboxes),
 	},
-	ID:       func(m *api.Mailbox) string { return m.ID },
 	Kind:     func(c *client.Client) *client.Kind[api.Mailbox] { return c.Mailboxes },
 	Flatten:  (*model).flatten,
 	Find:     (*client.Client).FindMailbox,
@@ -58,9 +57,6 @@ var Definition = &service.Definition[api.Mailbox, model]{
 			service.NewFilter("primary_email", "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
 				customtype.EmailAddress.Validator()),
 		},
-	},
-	Listing: service.Listing[api.Mailbox, model]{
-		DisplayName: func(m *api.Mailbox) string { return m.PrimaryEmail },
 	},
 }
 

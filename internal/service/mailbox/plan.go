@@ -15,7 +15,6 @@ import (
 )
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	r.WarnMissingDomain(ctx, req, resp)
 	switch {
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, plan, &resp.Diagnostics)

@@ -45,7 +45,6 @@ var Definition = &service.Definition[api.Domain, model]{
 		Noun: "mailbox set", Nouns: "mailbox sets", Attributes: attributes,
 		Query: service.Listed((*client.Client).ListDomains),
 	},
-	ID:       func(d *api.Domain) string { return d.ID },
 	Flatten:  (*model).setDomain,
 	Find:     (*client.Client).FindDomain,
 	ImportBy: "the name of the domain, such as example.com, or by its UUID",
@@ -62,8 +61,7 @@ var Definition = &service.Definition[api.Domain, model]{
 		Shared:        true,
 	},
 	Listing: service.Listing[api.Domain, model]{
-		Note:        "Each domain is one set, with all of its mailboxes.",
-		DisplayName: func(d *api.Domain) string { return d.Name },
+		Note: "Each domain is one set, with all of its mailboxes.",
 		Imported: func(ctx context.Context, c *client.Client, m *model) error {
 			l, err := list(ctx, c, m.ID.ValueString())
 			if err == nil {

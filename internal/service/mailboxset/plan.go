@@ -30,7 +30,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, &plan, &resp.Diagnostics)
 	case service.DestroysOrReplaces(resp):
-		r.WarnMissingDomainRef(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
+		r.WarnMissingDomain(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
 		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
 		limits := state
 		limits.MaxDeletions = types.Int64Value(min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()))
@@ -85,7 +85,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	}
 	r.Notes().Store(planned{canonicalDomain(domain)}, l)
 	if len(l.byID) == 0 && len(c.entries) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
-		r.WarnMissingDomainRef(ctx, domain, diags)
+		r.WarnMissingDomain(ctx, domain, diags)
 	}
 	r.checkExisting(*plan, l.existing(sortedKeys(c.entries)), true, diags)
 }

@@ -48,7 +48,6 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListMasterPasswords),
 	},
-	ID:          func(p *api.MasterPassword) string { return p.ID },
 	Kind:        func(c *client.Client) *client.Kind[api.MasterPassword] { return c.MasterPasswords },
 	FindInScope: (*client.Client).FindMasterPassword,
 	ImportBy:    "<domain>/<name>, <workspace UUID>/<name>, <name> alone for a master password of the account, or by UUID",
@@ -72,8 +71,7 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 		},
 	},
 	Listing: service.Listing[api.MasterPassword, model]{
-		Note:        "A configuration generated from it has no secret, so that the one in use does not change.",
-		DisplayName: func(p *api.MasterPassword) string { return service.ScopedName(p.Name, p.ScopeType) },
+		Note: "A configuration generated from it has no secret, so that the one in use does not change.",
 	},
 }
 

@@ -21,7 +21,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	r.WarnMissingDomain(ctx, req, resp)
 	if req.State.Raw.IsNull() {
 		planCreate(ctx, config, plan, resp)
 		return

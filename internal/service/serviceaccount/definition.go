@@ -30,7 +30,6 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		Attributes: attributes,
 		Query:      service.ListedAll((*client.Client).ListServiceAccounts),
 	},
-	ID:       func(a *api.ServiceAccount) string { return a.ID },
 	Kind:     func(c *client.Client) *client.Kind[api.ServiceAccount] { return c.ServiceAccounts },
 	Find:     (*client.Client).FindServiceAccount,
 	ImportBy: "name or by UUID",
@@ -42,6 +41,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 			return map[string]attr.Value{"account_id": types.StringValue(accountID)}
 		},
 		ReplacedBy: []string{"name"},
+		Volatile:   []string{"expires_at"}, // see planExpiry
 	},
 	DeleteOperation: api.RevokeServiceAccount.Spec,
 	DeleteVerb:      "revoke",
@@ -55,8 +55,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		},
 	},
 	Listing: service.Listing[api.ServiceAccount, model]{
-		Note:        "Revoked ones can't be managed and are left out. The token of an imported service account is unknown.",
-		DisplayName: func(a *api.ServiceAccount) string { return a.Name },
+		Note: "Revoked ones can't be managed and are left out. The token of an imported service account is unknown.",
 		Imported: func(ctx context.Context, c *client.Client, m *model) error {
 			return m.readPermissions(ctx, c, true)
 		},
