@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,11 +59,12 @@ func planExport(_ context.Context, config exportConfig, diags *diag.Diagnostics)
 	if config.Path.IsUnknown() || config.Overwrite.IsUnknown() {
 		return
 	}
-	if err := checkTarget(config.Path.ValueString(), config.overwrites()); err != nil {
-		addFileError(diags, err)
+	target := config.Path.ValueString()
+	if err := checkTarget(target, config.overwrites()); err != nil {
+		addFileError(diags, target, err)
 		return
 	}
-	dir := filepath.Dir(config.Path.ValueString())
+	dir := filepath.Dir(target)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		diags.AddAttributeWarning(path.Root("path"), "The directory "+dir+" of the export does not exist",
 			"The export does not create it: the action will fail unless the apply creates the directory before. Create the directory, or choose another path.")
@@ -74,12 +76,14 @@ func runExport(ctx context.Context, c *client.Client, config exportConfig, resp 
 	if resp.Diagnostics.Append(diags...); diags.HasError() {
 		return
 	}
-	file, err := newFile(config.Path.ValueString(), config.overwrites())
+	target := config.Path.ValueString()
+	temporary, err := newFile(target, config.overwrites())
 	if err != nil {
-		addFileError(&resp.Diagnostics, err)
+		addFileError(&resp.Diagnostics, target, err)
 		return
 	}
-	defer file.discard()
+	defer os.Remove(temporary.Name())
+	defer temporary.Close()
 	csv, err := c.ExportMailboxes(ctx, body)
 	if err != nil {
 		addExportError(&resp.Diagnostics, err)
@@ -87,25 +91,67 @@ func runExport(ctx context.Context, c *client.Client, config exportConfig, resp 
 	}
 	defer csv.Close()
 	var rows rowCounter
-	size, err := io.Copy(io.MultiWriter(file, &rows), csv)
+	size, err := io.Copy(io.MultiWriter(temporary, &rows), csv)
 	if err == nil {
-		err = file.commit()
+		err = rename(temporary, target, config.overwrites())
 	}
-	_, isOurs := errors.AsType[*fileError](err)
 	switch {
-	case isOurs:
-		addFileError(&resp.Diagnostics, err)
+	case fileCause(err) != nil:
+		addFileError(&resp.Diagnostics, target, err)
 	case err != nil:
 		addIncomplete(&resp.Diagnostics, err)
 	default:
 		n := rows.mailboxes()
-		service.Progress(resp, "Wrote %d %s to %s (%d bytes).", n, service.Plural(n, "mailbox", "mailboxes"), file.path, size)
+		service.Progress(resp, "Wrote %d %s to %s (%d bytes).", n, service.Plural(n, "mailbox", "mailboxes"), target, size)
 	}
 }
 
 func (c exportConfig) overwrites() bool { return c.Overwrite.IsNull() || c.Overwrite.ValueBool() }
 
-func addFileError(diags *diag.Diagnostics, err error) {
+var errIsDirectory = errors.New("it is a directory")
+
+// checkTarget checks, as far as possible before the write, that a file can be written.
+func checkTarget(path string, overwrite bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // there is no file, or newFile reports the error
+		return nil //nolint:nilerr // see above
+	case info.IsDir():
+		return &fs.PathError{Path: path, Err: errIsDirectory}
+	case !overwrite:
+		return &fs.PathError{Path: path, Err: fs.ErrExist}
+	}
+	return nil
+}
+
+// newFile creates a file beside a path that only the user can read, for the time of the export.
+func newFile(path string, overwrite bool) (*os.File, error) {
+	if err := checkTarget(path, overwrite); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+}
+
+// rename completes a file and renames it to its path.
+func rename(temporary *os.File, path string, overwrite bool) error {
+	if err := cmp.Or(temporary.Sync(), temporary.Close(), checkTarget(path, overwrite)); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+// fileCause returns why the file system refused something, without the path, or nil for another error.
+func fileCause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return nil
+}
+
+func addFileError(diags *diag.Diagnostics, target string, err error) {
 	next := "Check that its directory exists and that you may write there, or choose another path."
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -113,5 +159,5 @@ func addFileError(diags *diag.Diagnostics, err error) {
 	case errors.Is(err, errIsDirectory):
 		next = "Choose a file in it."
 	}
-	diags.AddAttributeError(path.Root("path"), "Can't write the file of the export", fmt.Sprintf("%s. %s", err, next))
+	diags.AddAttributeError(path.Root("path"), "Can't write the file of the export", fmt.Sprintf("%s can't be written: %s. %s", target, fileCause(err), next))
 }

@@ -2,14 +2,9 @@ package mailbox
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -71,87 +66,6 @@ func addExportError(diags *diag.Diagnostics, err error) {
 
 func addIncomplete(diags *diag.Diagnostics, err error) {
 	diags.AddError("Can't export the mailboxes", fmt.Sprintf("The API's response is incomplete: %s. The received part was discarded. Run the command again.", err))
-}
-
-// file is a file that is written under a temporary name beside its path, and renamed when
-// it is complete. Its errors are of type *fileError.
-type file struct {
-	path      string
-	overwrite bool
-	temporary *os.File
-}
-
-// fileError is an error of the file system with the path of the file.
-type fileError struct {
-	path string
-	err  error
-}
-
-func (e *fileError) Error() string { return fmt.Sprintf("%s can't be written: %s", e.path, e.err) }
-
-func (e *fileError) Unwrap() error { return e.err }
-
-// failure returns an error of package os with the path of the file in place of the temporary one.
-func failure(path string, err error) error {
-	return &fileError{path: path, err: cmp.Or(errors.Unwrap(err), err)}
-}
-
-var errIsDirectory = errors.New("it is a directory")
-
-// checkTarget checks, as far as possible before the write, that a file can be written.
-func checkTarget(path string, overwrite bool) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil: // there is no file, or newFile reports the error
-		return nil //nolint:nilerr // see above
-	case info.IsDir():
-		return &fileError{path, errIsDirectory}
-	case !overwrite:
-		return &fileError{path, fs.ErrExist}
-	}
-	return nil
-}
-
-// newFile creates a file that only the user can read.
-func newFile(path string, overwrite bool) (*file, error) {
-	if err := checkTarget(path, overwrite); err != nil {
-		return nil, err
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return nil, failure(path, err)
-	}
-	return &file{path: path, overwrite: overwrite, temporary: temporary}, nil
-}
-
-func (f *file) Write(p []byte) (int, error) {
-	n, err := f.temporary.Write(p)
-	if err != nil {
-		err = failure(f.path, err)
-	}
-	return n, err
-}
-
-// commit completes the file and renames it to its path. Without overwrite it creates a hard link,
-// which fails if the path exists.
-func (f *file) commit() error {
-	place := os.Link
-	if f.overwrite {
-		place = os.Rename
-	}
-	err := cmp.Or(f.temporary.Sync(), f.temporary.Close())
-	if err == nil {
-		err = place(f.temporary.Name(), f.path)
-	}
-	if err != nil {
-		return failure(f.path, err)
-	}
-	return nil
-}
-
-func (f *file) discard() {
-	_ = f.temporary.Close()
-	_ = os.Remove(f.temporary.Name())
 }
 
 // rowCounter is a writer that counts the rows of an export: no field has a line break.
