@@ -15,10 +15,10 @@ type Account struct {
 
 // Workspace groups domains of an account.
 type Workspace struct {
-	ID        string `json:"id" format:"uuid"`
-	Name      string `json:"name"`
-	CreatedAt string `json:"created_at" format:"date-time"`
-	UpdatedAt string `json:"updated_at" format:"date-time"`
+	ID        string `json:"id" format:"uuid" doc:"UUID of the workspace"`
+	Name      string `json:"name" doc:"Name of the workspace"`
+	CreatedAt string `json:"created_at" format:"date-time" doc:"When the workspace was created"`
+	UpdatedAt string `json:"updated_at" format:"date-time" doc:"When the workspace was last changed"`
 }
 
 type CreateWorkspaceBody struct {

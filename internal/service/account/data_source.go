@@ -30,12 +30,7 @@ func NewDataSource() datasource.DataSource {
 type account struct {
 	api.Account
 
-	Workspaces []workspace `json:"workspaces" doc:"Workspaces of the account, which group its domains; the oldest first"`
-}
-
-type workspace struct {
-	ID   string `json:"id" doc:"UUID of the workspace"`
-	Name string `json:"name" doc:"Name of the workspace"`
+	Workspaces []api.Workspace `json:"workspaces" doc:"Workspaces of the account, which group its domains; the oldest first"`
 }
 
 func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
@@ -57,7 +52,7 @@ func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp 
 			service.AddError(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
 			return
 		}
-		a.Workspaces = append(a.Workspaces, workspace{w.ID, w.Name})
+		a.Workspaces = append(a.Workspaces, w)
 	}
 	resp.Diagnostics.Append(service.SetState(ctx, &resp.State, a)...)
 }
