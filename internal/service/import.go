@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 )
@@ -42,6 +44,10 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 		}
 	case !isID:
 		found, err := find(ctx, c, id)
+		if errors.Is(err, client.ErrReadUnsupported) {
+			r.addNoImport(&resp.Diagnostics, id)
+			return
+		}
 		if client.IsNotFound(err) && r.ImportBy != "" {
 			err = fmt.Errorf("%w. Import by %s", err, r.ImportBy)
 		}
@@ -62,6 +68,24 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 	for key, value := range r.ImportNotes {
 		resp.Diagnostics.Append(SetPrivate(ctx, resp.Private, key, value)...)
 	}
+}
+
+// addNoImport adds the error of an import from an API that can't read the object.
+func (d *Definition[T, M]) addNoImport(diags *diag.Diagnostics, key string) {
+	diags.AddError(fmt.Sprintf("Can't import the %s %q", d.Noun, key),
+		fmt.Sprintf("This API has no operation that reads or lists %s, so none can be imported. Create a new one with Terraform, and remove the old one in the service's own control panel.", d.Nouns))
+}
+
+// hasOnlyID reports whether a state is that of an import that nothing has read yet.
+func hasOnlyID(state tftypes.Value) bool {
+	others := attributesOf(state)
+	delete(others, "id")
+	for _, v := range others {
+		if !v.IsNull() {
+			return false
+		}
+	}
+	return true
 }
 
 func ImportedID(resp *resource.ImportStateResponse) string { return attribute(resp.State.Raw, "id") }

@@ -199,6 +199,8 @@ func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	case client.IsNotFound(err):
 		resp.State.RemoveResource(ctx)
+	case errors.Is(err, client.ErrReadUnsupported) && hasOnlyID(req.State.Raw):
+		m.addNoImport(&resp.Diagnostics, attribute(req.State.Raw, "id"))
 	case errors.Is(err, client.ErrReadUnsupported):
 	default:
 		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)

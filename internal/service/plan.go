@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,15 +25,11 @@ func KeepEqual(equal func(a, b string) bool) planmodifier.String {
 	})
 }
 
-// keepDomainRef returns a plan modifier that keeps the prior reference to a domain if the
-// configuration refers to the same domain in another way.
-func keepDomainRef(idAttribute string) planmodifier.String {
-	return KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
-		var id, name types.String
-		diags := req.State.GetAttribute(ctx, path.Root(idAttribute), &id)
-		diags.Append(req.State.GetAttribute(ctx, path.Root("domain_name"), &name)...)
-		return customtype.RefersTo(config, id.ValueString(), name.ValueString()), diags
-	})
+// keepDomainRef is a [KeepPrior] that keeps the prior reference to a domain if the configuration
+// refers to the same domain in another way.
+func keepDomainRef(_ context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
+	state := attributesOf(req.State.Raw)
+	return customtype.RefersTo(config, state.domainID(), state.Text("domain_name")), nil
 }
 
 // KeepPrior is a plan modifier that keeps the prior value if it means the same as the
@@ -140,8 +135,7 @@ func (r *Resource[T, M]) keepComputed(req resource.ModifyPlanRequest, resp *reso
 
 // losesDomain reports whether the plan destroys or replaces the domain of an object.
 func (r *Resource[T, M]) losesDomain(state Attributes) bool {
-	id := cmp.Or(state.Text("domain_id"), state.Text("id")) // a set and a zone have the domain's
-	return r.Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: id})
+	return r.Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: state.domainID()})
 }
 
 // DestroysOrReplaces reports whether a plan destroys the object, or replaces it.

@@ -171,6 +171,9 @@ func attribute(object tftypes.Value, name string) string { return attributesOf(o
 // IsNull reports whether an attribute is null.
 func (a Attributes) IsNull(name string) bool { return a[name].IsNull() }
 
+// domainID returns the id of the domain that an object is in: a set has the domain's own id.
+func (a Attributes) domainID() string { return cmp.Or(a.Text("domain_id"), a.Text("id")) }
+
 // DomainName returns the name of the domain to which an object refers by name, in ASCII, or "".
 func (a Attributes) DomainName() string {
 	name, err := customtype.DomainName.Normalize(a.Text("domain"))

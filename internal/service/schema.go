@@ -21,13 +21,12 @@ func ComputedString(description string) schema.Attribute {
 }
 
 // Domain returns the attribute of the domain that an object is in. what names the domain, as in
-// "Domain of the mailbox", and change says what another domain does. The domain's id is in the
-// attribute idAttribute, and its name in domain_name.
-func Domain(idAttribute, what, change string) schema.Attribute {
+// "Domain of the mailbox", and change says what another domain does.
+func Domain(what, change string) schema.Attribute {
 	return schema.StringAttribute{
 		Required:            true,
 		CustomType:          customtype.DomainRef,
-		PlanModifiers:       []planmodifier.String{keepDomainRef(idAttribute)},
+		PlanModifiers:       []planmodifier.String{KeepPrior(keepDomainRef)},
 		MarkdownDescription: what + ", by name or UUID, for instance `mailhost_domain.main.name`. " + change,
 	}
 }

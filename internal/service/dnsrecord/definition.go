@@ -105,7 +105,7 @@ func attributes() map[string]schema.Attribute {
 	priority := validate.Range[api.CreateDNSRecordBody]("prio")
 	return map[string]schema.Attribute{
 		"id":     service.ComputedString("Id of the record: a number, in decimal."),
-		"domain": service.Domain("domain_id", "Domain of the record", "Changing it replaces the record."),
+		"domain": service.Domain("Domain of the record", "Changing it replaces the record."),
 		"name": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.DNSName,

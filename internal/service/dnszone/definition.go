@@ -92,7 +92,7 @@ const defaultTimeout = 20 * time.Minute
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id":     service.ComputedString("UUID of the domain."),
-		"domain": service.Domain("domain_id", "Domain whose records these are", "Changing it deletes the records from the old domain and takes the new one over."),
+		"domain": service.Domain("Domain whose records these are", "Changing it deletes the records from the old domain and takes the new one over."),
 		"records": schema.MapAttribute{
 			Required:    true,
 			ElementType: entryType,

@@ -62,7 +62,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"domain": service.Domain("domain_id", "Domain of the mailbox", "Changing it replaces the mailbox."),
+		"domain": service.Domain("Domain of the mailbox", "Changing it replaces the mailbox."),
 		"local_part": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.LocalPart,

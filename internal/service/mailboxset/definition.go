@@ -80,7 +80,7 @@ var (
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id":          service.ComputedString("UUID of the domain."),
-		"domain":      service.Domain("id", "Domain of the mailboxes", "Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain."),
+		"domain":      service.Domain("Domain of the mailboxes", "Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain."),
 		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
 		"mailboxes": schema.StringAttribute{
 			Required:   true,

@@ -32,7 +32,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	},
 	Kind:     func(c *client.Client) *client.Kind[api.ServiceAccount] { return c.ServiceAccounts },
 	Find:     (*client.Client).FindServiceAccount,
-	ImportBy: "name or by UUID",
+	ImportBy: "the name of one that is not revoked, or by UUID",
 	Validate: validateConfig,
 	Managing: service.Managing{
 		ResourceDescription: description,

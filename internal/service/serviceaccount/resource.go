@@ -81,13 +81,9 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// Read leaves the state as it is if the API can't read service accounts.
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
 	a, err := c.ServiceAccounts.Get(ctx, state.ID.ValueString())
 	switch {
-	case errors.Is(err, client.ErrReadUnsupported) && state.Name.IsNull():
-		addNoImport(&resp.Diagnostics, state.ID.ValueString())
-		return nil
 	case errors.Is(err, client.ErrReadUnsupported):
 	case err != nil:
 		return err
@@ -107,7 +103,7 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 		}
 	}
 	warnExpired(&resp.Diagnostics, *state, serverNow(ctx, c))
-	return nil
+	return err
 }
 
 func warnExpired(diags *diag.Diagnostics, state model, now time.Time) {
@@ -128,28 +124,4 @@ func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, re
 		return nil
 	}
 	return c.ServiceAccounts.Delete(ctx, state.ID.ValueString())
-}
-
-// ImportState imports by UUID, by name, or by identity.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	unsupported := false
-	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, name string) (string, error) {
-		a, err := c.FindServiceAccount(ctx, name)
-		switch unsupported = errors.Is(err, client.ErrReadUnsupported); {
-		case client.IsNotFound(err):
-			return "", fmt.Errorf("%w among those that are not revoked", err)
-		case err != nil:
-			return "", err
-		}
-		return a.ID, nil
-	})
-	if unsupported {
-		resp.Diagnostics = nil
-		addNoImport(&resp.Diagnostics, req.ID)
-	}
-}
-
-func addNoImport(diags *diag.Diagnostics, key string) {
-	diags.AddError(fmt.Sprintf("Can't import the service account %q", key),
-		"This API has no operation that reads or lists service accounts, so none can be imported. Create a new one with Terraform, give its token to the users of the old one, and revoke the old one in the service's own control panel.")
 }
