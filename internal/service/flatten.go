@@ -17,8 +17,8 @@ import (
 )
 
 // Flatten sets the fields of a model from an API response, by their tfsdk and json tags. A field
-// that the response does not have stays as it is, a nil pointer becomes null, and a number in a
-// string decimal. It panics if the types differ otherwise.
+// that the response does not have stays as it is, a nil pointer and an empty string become null, and
+// a number in a string decimal. It panics if the types differ otherwise.
 func Flatten(model, response any) {
 	values := valuesOf(response)
 	eachField(reflect.ValueOf(model).Elem(), func(name string, field reflect.Value) {
@@ -28,6 +28,10 @@ func Flatten(model, response any) {
 		}
 		switch v := value.(type) {
 		case types.String:
+			if v.ValueString() == "" { // a response that lacks the field, as that of a purchase does
+				v = types.StringNull()
+				value = v
+			}
 			if field.Type() == reflect.TypeFor[customtype.String]() {
 				value = customtype.String{StringValue: v}
 			}

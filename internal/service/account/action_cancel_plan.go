@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -23,7 +24,7 @@ type cancellation struct {
 }
 
 func NewCancelPlan() action.Action {
-	return newAction("cancel_plan", schema.Schema{
+	return newAction[cancellation]("cancel_plan", schema.Schema{
 		MarkdownDescription: "Cancels the plan of the account, at the end of the billing period or at once. " +
 			"The plan warns about it, and an account that is cancelled already does not change. You can't undo the action: only the service itself can reverse a cancellation.",
 		Attributes: map[string]schema.Attribute{
@@ -35,10 +36,10 @@ func NewCancelPlan() action.Action {
 			},
 			"cancel_immediately": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether the account ends at once: it can then be read but not changed. Default: `false`."},
 		},
-	}, cancellation.check, nil)
+	})
 }
 
-func (c cancellation) check(diags *diag.Diagnostics) {
+func (c cancellation) check(_ time.Time, diags *diag.Diagnostics) {
 	if c.CancelAtPeriodEnd.IsUnknown() || c.CancelImmediately.IsUnknown() {
 		return
 	}

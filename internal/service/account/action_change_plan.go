@@ -26,7 +26,7 @@ type change struct {
 
 func NewChangePlan() action.Action {
 	plan := validate.OneOf[api.ChangePlanBody]("plan_id")
-	return newAction("change_plan", schema.Schema{
+	return newAction[change]("change_plan", schema.Schema{
 		MarkdownDescription: "Changes the plan of the account, now or at a date. The plan warns about it, and an account that is on that plan already does not change.",
 		Attributes: map[string]schema.Attribute{
 			confirmation: confirmationAttribute(),
@@ -42,10 +42,10 @@ func NewChangePlan() action.Action {
 				MarkdownDescription: "When the plan changes (RFC 3339), such as `2027-01-01T00:00:00Z`. It must not be in the past. Default: now.",
 			},
 		},
-	}, nil, change.checkDate)
+	})
 }
 
-func (c change) checkDate(now time.Time, diags *diag.Diagnostics) {
+func (c change) check(now time.Time, diags *diag.Diagnostics) {
 	if c.expand().Timely(now) != nil {
 		diags.AddAttributeError(path.Root("effective_date"), "Invalid effective_date",
 			fmt.Sprintf("effective_date must not be in the past, got %s. Remove it to change the plan now, or set a later one.", c.EffectiveDate.ValueString()))

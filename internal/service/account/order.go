@@ -32,16 +32,18 @@ type order interface {
 	// done describes an account for which the change is in effect already, and returns "" for
 	// any other and for nil, which can't be read.
 	done(*api.Account) string
+	// check checks a configuration; now is zero if it is not known.
+	check(now time.Time, diags *diag.Diagnostics)
 	send(context.Context, *client.Client) (*api.BillingResult, error)
 	// rejection describes a response that is no success, and returns "" for a success.
 	rejection(*api.BillingResult) string
 }
 
-// newAction returns an action that changes the account's plan. validate and check, if set,
-// check a configuration: validate before each plan, check with the API's time before its effect is
-// announced.
-func newAction[C order](name string, definition schema.Schema, validate func(C, *diag.Diagnostics), check func(C, time.Time, *diag.Diagnostics)) action.Action {
-	a := &service.Action[C]{Name: name, Definition: definition, Validate: validate}
+// newAction returns an action that changes the account's plan. Its configuration is checked before
+// each plan, and with the API's time before the effect is announced.
+func newAction[C order](name string, definition schema.Schema) action.Action {
+	a := &service.Action[C]{Name: name, Definition: definition}
+	a.Validate = func(config C, diags *diag.Diagnostics) { config.check(time.Time{}, diags) }
 	a.Plan = func(ctx context.Context, config C, diags *diag.Diagnostics) {
 		c := a.Client(ctx, diags)
 		if c == nil || !config.account().IsUnknown() && !confirmed(diags, c, config.account()) {
@@ -52,10 +54,7 @@ func newAction[C order](name string, definition schema.Schema, validate func(C, 
 			return
 		}
 		// A date is in the past if the change is in effect already.
-		if check != nil {
-			check(config, time.Now().Add(c.ClockOffset(ctx)), diags)
-		}
-		if !diags.HasError() {
+		if config.check(time.Now().Add(c.ClockOffset(ctx)), diags); !diags.HasError() {
 			diags.AddWarning(fmt.Sprintf("The action will %s the plan of the account %s", config.verb(), c.AccountID()),
 				fmt.Sprintf("%s When the action runs, %s. What the account pays changes with it.", describe(before), config.effect()))
 		}

@@ -27,9 +27,8 @@ var Definition = &service.Definition[api.Domain, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListDomains),
 	},
-	Kind:    func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
-	Flatten: (*model).flatten,
-	Find:    (*client.Client).FindDomain,
+	Kind: func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
+	Find: (*client.Client).FindDomain,
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
@@ -211,24 +210,6 @@ func naturalKeys(of service.Attributes) []string {
 		return []string{canonical(name)}
 	}
 	return nil
-}
-
-// flatten sets the model from a response. The response to a purchase has only a few
-// fields; the others become null.
-func (m *model) flatten(d *api.Domain) {
-	service.Flatten(m, d)
-	m.WorkspaceID = customtype.NewPointer(nonEmpty(&d.WorkspaceID))
-	m.RedirectURL = customtype.NewPointer(nonEmpty(d.RedirectURL))
-	m.RedirectMode = types.StringPointerValue(nonEmpty(d.RedirectMode))
-	m.CreatedAt = types.StringPointerValue(nonEmpty(&d.CreatedAt))
-	m.UpdatedAt = types.StringPointerValue(nonEmpty(&d.UpdatedAt))
-}
-
-func nonEmpty(p *string) *string {
-	if p == nil || *p == "" {
-		return nil
-	}
-	return p
 }
 
 // changes returns the update that changes other to m. It omits equal values and those

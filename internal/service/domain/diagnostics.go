@@ -147,11 +147,7 @@ func warnPurchase(diags *diag.Diagnostics, plan model, because string, offer *ap
 }
 
 func priceOf(offer *api.DomainAvailability) string {
-	price := *offer.Price
-	if currency := nonEmpty(offer.Currency); currency != nil {
-		price += " " + *currency
-	}
-	return price
+	return strings.TrimSpace(*offer.Price + " " + api.Value(offer.Currency))
 }
 
 // addNoPrice adds the error of a plan that can't find out now what it has to show of a

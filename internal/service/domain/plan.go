@@ -32,9 +32,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		}
 	case req.State.Raw.IsNull():
 		planned := r.planCreate(ctx, req, plan, &resp.Diagnostics)
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("acquisition"), planned.acquisition)...)
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("purchase_price"), planned.price)...)
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("workspace_id"), planned.workspaceID)...)
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &planned)...)
 	case service.DestroysOrReplaces(resp):
 		service.WarnReplace(&resp.Diagnostics, state.String(),
 			"A domain can't be renamed: another name buys or adopts another domain, and deletes this one.", r.deleteConsequence(ctx, state))
@@ -58,15 +56,7 @@ func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
 	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, n, service.Plural(n, "mailbox", "mailboxes"))
 }
 
-// plannedCreate are the planned attributes of a new domain that the configuration does not
-// decide.
-type plannedCreate struct {
-	acquisition types.String
-	price       types.String
-	workspaceID customtype.String
-}
-
-// planCreate plans a new domain. It adds an error if it can be neither bought nor adopted, and
+// planCreate returns the plan of a new domain. It adds an error if it can be neither bought nor adopted, and
 // otherwise a warning with the price or the changes. The acquisition is unknown, with a warning, if
 // the name is or the credential may not view the domain. An outage is an error, because core plans
 // again in the apply, and would buy at a price that nobody has seen.
@@ -76,9 +66,9 @@ type plannedCreate struct {
 // on the domains of the account: if another run buys or deletes the domain between
 // the plans, nothing is bought. Nor is it at another price, or in another account, which has
 // another workspace.
-func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) plannedCreate {
-	unknown := plannedCreate{types.StringUnknown(), types.StringUnknown(), plan.WorkspaceID}
-	adopted := plannedCreate{types.StringValue(acquisitionAdopt), types.StringNull(), plan.WorkspaceID}
+func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, plan model, diags *diag.Diagnostics) model {
+	unknown, adopted := plan, plan
+	adopted.Acquisition, adopted.PurchasePrice = types.StringValue(acquisitionAdopt), types.StringNull()
 	c := r.ClientForPlan(ctx, diags)
 	if c == nil {
 		if !diags.HasError() {
@@ -109,7 +99,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 		warnPurchase(diags, plan, "The registry refused it the first time, so the failed domain is deleted first. ", offer, err)
 		planned := r.purchased(ctx, c, req.Config, plan, offer, diags)
 		if offer == nil { // some APIs return the price once the failed domain is deleted
-			planned.price = types.StringUnknown()
+			planned.PurchasePrice = types.StringUnknown()
 		}
 		return planned
 	case owned.Status == vocab.DomainFailed:
@@ -123,17 +113,17 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 }
 
 // purchased plans a purchase. offer is nil if the price is not known before it.
-func (r *Resource) purchased(ctx context.Context, c *client.Client, config tfsdk.Config, plan model, offer *api.DomainAvailability, diags *diag.Diagnostics) plannedCreate {
-	planned := plannedCreate{types.StringValue(acquisitionPurchase), types.StringNull(), plan.WorkspaceID}
+func (r *Resource) purchased(ctx context.Context, c *client.Client, config tfsdk.Config, plan model, offer *api.DomainAvailability, diags *diag.Diagnostics) model {
+	plan.Acquisition, plan.PurchasePrice = types.StringValue(acquisitionPurchase), types.StringNull()
 	if offer != nil && offer.Price != nil {
-		planned.price = types.StringValue(priceOf(offer))
+		plan.PurchasePrice = types.StringValue(priceOf(offer))
 	}
 	var configured customtype.String
 	diags.Append(config.GetAttribute(ctx, path.Root("workspace_id"), &configured)...)
 	if configured.IsNull() {
-		planned.workspaceID = r.defaultWorkspace(ctx, c)
+		plan.WorkspaceID = r.defaultWorkspace(ctx, c)
 	}
-	return planned
+	return plan
 }
 
 // defaultWorkspace returns the account's default workspace, which is read once for all

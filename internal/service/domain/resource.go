@@ -38,7 +38,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		return
 	}
 	created := plan
-	created.flatten(a.domain)
+	service.Flatten(&created, a.domain)
 	if created.Acquisition = types.StringValue(acquisitionPurchase); a.adopted {
 		created.Acquisition = types.StringValue(acquisitionAdopt)
 	}
@@ -66,7 +66,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 func (m *model) readSideEffects(ctx context.Context, c *client.Client, before model) {
 	now := before
 	if d, err := c.Domains.Get(ctx, m.ID.ValueString()); err == nil {
-		now.flatten(d)
+		service.Flatten(&now, d)
 	}
 	m.UpdatedAt, m.RedirectMode = now.UpdatedAt, now.RedirectMode
 }
@@ -185,7 +185,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 // applySettings updates the domain to its planned settings.
 func (a *acquisition) applySettings(ctx context.Context) error {
 	var now model
-	now.flatten(a.domain)
+	service.Flatten(&now, a.domain)
 	body := a.plan.changes(now)
 	if body == (api.UpdateDomainBody{}) {
 		return nil
