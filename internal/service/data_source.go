@@ -66,7 +66,7 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 func (d *Definition[T, M]) DataSource() datasource.DataSource {
 	arguments := slices.Concat(d.Single.Keys, d.Single.Qualifiers)
 	if d.isScoped() {
-		arguments = append(arguments, scopeQualifiers("a "+d.Noun, d.Single.Keys[1].Name)...)
+		arguments = append(arguments, scopeQualifiers(d.Single.Keys[1].Name)...)
 	}
 	attributes := d.collection().readOnly()
 	for _, f := range arguments {

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -191,15 +190,9 @@ func (d *Definition[T, M]) collection() Collection[T] {
 	if !d.isScoped() {
 		return c
 	}
-	c.Filters = slices.Clone(c.Filters)
-	for i, f := range c.Filters {
-		if f.Name == "workspace_id" {
-			c.Filters[i].Validators = append(slices.Clip(f.Validators), oneScope("a "+d.Noun))
-		}
-	}
 	c.Attributes = func() map[string]schema.Attribute {
 		all := d.Attributes()
-		maps.Copy(all, scopeAttributes("a "+d.Noun))
+		maps.Copy(all, scopeAttributes())
 		return all
 	}
 	c.described = scopeDescriptions

@@ -44,6 +44,7 @@ func IDKey(noun, others string) Filter {
 // FiltersOf returns the query parameters of a list as filters, with the contract's descriptions and
 // limits.
 func FiltersOf[R any]() (all []Filter) {
+	_, isScoped := reflect.TypeFor[R]().FieldByName("ScopeType")
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
 		name := f.Tag.Get("query")
 		if name == "" || len(f.Index) > 1 { // the page
@@ -58,6 +59,9 @@ func FiltersOf[R any]() (all []Filter) {
 		case rule != nil:
 			filter.Validators = []validator.String{rule}
 		}
+		if isScoped && name == "workspace_id" {
+			filter.Validators = append(filter.Validators, oneScope{})
+		}
 		all = append(all, filter)
 	}
 	return all
@@ -69,14 +73,14 @@ var filterRules = map[string]validator.String{
 }
 
 // scopeQualifiers are the attributes that say in which [Scope] to find the object
-// with a natural key. noun is the singular with its article.
-func scopeQualifiers(noun, key string) []Filter {
+// with the natural key.
+func scopeQualifiers(key string) []Filter {
 	withKey := stringvalidator.AlsoRequires(path.MatchRoot(key))
 	return []Filter{
 		NewFilter("domain", "Domain that it applies to. With `"+key+"`, set its name or UUID to look in that domain; without `domain` and `workspace_id`, the lookup is among those of the whole account.",
 			customtype.DomainRef.Validator(), withKey),
 		NewFilter("workspace_id", "UUID of the workspace that it applies to. With `"+key+"`, set it in place of `domain` to look in that workspace.",
-			customtype.UUID.Validator(), oneScope(noun), withKey),
+			customtype.UUID.Validator(), oneScope{}, withKey),
 	}
 }
 

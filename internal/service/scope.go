@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
@@ -29,9 +28,8 @@ type Scope struct {
 	ScopeID     types.String      `tfsdk:"scope_id"`
 }
 
-// scopeAttributes returns the attributes of [Scope]. noun is the object's noun with
-// its article.
-func scopeAttributes(noun string) map[string]schema.Attribute {
+// scopeAttributes returns the arguments of [Scope].
+func scopeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"domain": schema.StringAttribute{
 			Optional:            true,
@@ -41,7 +39,7 @@ func scopeAttributes(noun string) map[string]schema.Attribute {
 		"workspace_id": schema.StringAttribute{
 			Optional:            true,
 			CustomType:          customtype.UUID,
-			Validators:          []validator.String{oneScope(noun)},
+			Validators:          []validator.String{oneScope{}},
 			MarkdownDescription: "UUID of the workspace that it applies to, in place of `domain`. Another workspace replaces it.",
 		},
 	}
@@ -76,20 +74,20 @@ var scopeDescriptions = map[string]string{
 }
 
 // oneScope is a validator of workspace_id that refuses a domain beside it.
-type oneScope string
+type oneScope struct{}
 
 func (oneScope) Description(context.Context) string { return "set only without a domain" }
 
 func (v oneScope) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
-func (v oneScope) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+func (oneScope) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	var domain attr.Value // of another type in each kind of schema
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("domain"), &domain)...)
 	if resp.Diagnostics.HasError() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || domain.IsNull() || domain.IsUnknown() {
 		return
 	}
 	resp.Diagnostics.AddAttributeError(req.Path, "Both domain and workspace_id",
-		fmt.Sprintf("%s applies to a domain or to a workspace. Remove domain or workspace_id.", capital(string(v))))
+		"It applies to a domain or to a workspace. Remove domain or workspace_id.")
 }
 
 // Expand returns the scope as configured, for the client.

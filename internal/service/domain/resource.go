@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -32,7 +33,10 @@ func NewResource() resource.Resource {
 
 // Create buys the domain or adopts it.
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
-	a := &acquisition{client: c, plan: plan}
+	a := &acquisition{client: c, plan: plan, workspaceID: plan.WorkspaceID.ValueString()}
+	if a.workspaceID == "" && !plan.ContactInfo.IsNull() { // the id of the default workspace can be computed if the account can't be read
+		a.workspaceID = cmp.Or(r.defaultWorkspace(ctx, c).ValueString(), api.DefaultWorkspaceID(c.AccountID()))
+	}
 	a.run(ctx, &resp.Diagnostics)
 	if a.domain == nil {
 		return
@@ -90,6 +94,8 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 type acquisition struct {
 	client *client.Client
 	plan   model
+	// workspaceID is the workspace of a bought domain.
+	workspaceID string
 
 	// domain goes into the state; nil if there is none.
 	domain     *api.Domain
@@ -122,7 +128,7 @@ func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 }
 
 func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
-	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), api.PurchaseDomainsBody{WorkspaceID: a.workspace(ctx), ContactInfo: expandContact(a.plan.ContactInfo)})
+	got, err := a.client.PurchaseDomain(ctx, a.plan.canonicalName(), api.PurchaseDomainsBody{WorkspaceID: a.workspaceID, ContactInfo: expandContact(a.plan.ContactInfo)})
 	switch {
 	case err != nil:
 		addPurchaseError(diags, err, a.plan)
@@ -146,18 +152,6 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 		warnUnset(diags, a.plan, err)
 	}
 	a.await(ctx, diags)
-}
-
-// workspace returns the workspace of a bought domain. The id of an account's default
-// workspace can be computed if the account can't be read.
-func (a *acquisition) workspace(ctx context.Context) string {
-	if id := a.plan.WorkspaceID.ValueString(); id != "" {
-		return id
-	}
-	if account, err := a.client.GetAccount(ctx); err == nil && account.DefaultWorkspaceID != "" {
-		return account.DefaultWorkspaceID
-	}
-	return api.DefaultWorkspaceID(a.client.AccountID())
 }
 
 // adopt adopts a domain that the account owns, if on_existing says so.
