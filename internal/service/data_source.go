@@ -68,7 +68,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 	if d.isScoped() {
 		arguments = append(arguments, scopeQualifiers(d.Single.Keys[1].Name)...)
 	}
-	attributes := d.collection().readOnly()
+	attributes := d.Collection.readOnly()
 	for _, f := range arguments {
 		a, _ := attributes[f.Name].(schema.StringAttribute)
 		a.Optional, a.Computed, a.Validators, a.MarkdownDescription = true, true, f.Validators, f.MarkdownDescription
@@ -116,7 +116,7 @@ func describe(arguments []Filter, by FilterValues) string {
 
 // DataSources returns the data source of all objects that match the filters.
 func (d *Definition[T, M]) DataSources() datasource.DataSource {
-	return d.collection().dataSources(func(ctx context.Context, domains DomainReader, v *T) any { return d.model(ctx, domains, v) })
+	return d.Collection.dataSources(func(ctx context.Context, domains DomainReader, v *T) any { return d.model(ctx, domains, v) })
 }
 
 // DataSources returns the data source of all objects that match the filters, with the
@@ -161,7 +161,9 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 // readOnly returns the attributes of an object in a data source.
 func (l Collection[T]) readOnly() map[string]schema.Attribute {
 	described := map[string]string{"domain": "Name of the domain, as `domain_name`."}
-	maps.Copy(described, l.described)
+	if l.isScoped() {
+		maps.Copy(described, scopeDescriptions)
+	}
 	for name, a := range contractAttributes(reflect.TypeFor[T](), l.Noun) {
 		described[name] = a.GetMarkdownDescription()
 	}

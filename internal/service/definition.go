@@ -75,8 +75,6 @@ type Collection[T any] struct {
 	// Attributes are the resource's arguments, and what else T does not have: the other fields of T
 	// are computed attributes. Data sources describe each field of T as the contract does.
 	Attributes func() map[string]schema.Attribute
-	// described has the descriptions of attributes in data sources that T does not have.
-	described map[string]string
 	Query[T]
 }
 
@@ -170,7 +168,7 @@ func ListedAll[T any](list func(c *client.Client, ctx context.Context) iter.Seq2
 }
 
 func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
-	all := d.collection().attributes()
+	all := d.Collection.attributes()
 	if d.Settings != nil {
 		maps.Copy(all, d.Settings())
 	}
@@ -182,21 +180,10 @@ func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
 
 func (d *Definition[T, M]) typeName() string { return "mailhost_" + d.Name }
 
-func (d *Definition[T, M]) isScoped() bool { return d.FindInScope != nil }
-
-// collection returns the collection with what a scope adds.
-func (d *Definition[T, M]) collection() Collection[T] {
-	c := d.Collection
-	if !d.isScoped() {
-		return c
-	}
-	c.Attributes = func() map[string]schema.Attribute {
-		all := d.Attributes()
-		maps.Copy(all, scopeAttributes())
-		return all
-	}
-	c.described = scopeDescriptions
-	return c
+// isScoped reports whether the objects have a [Scope].
+func (l Collection[T]) isScoped() bool {
+	_, ok := reflect.TypeFor[T]().FieldByName("ScopeType")
+	return ok
 }
 
 // attributes returns the attributes of the resource that the API returns.
@@ -207,6 +194,9 @@ func (l Collection[T]) attributes() map[string]schema.Attribute {
 	}
 	if l.Attributes != nil {
 		maps.Copy(all, l.Attributes())
+	}
+	if l.isScoped() {
+		maps.Copy(all, scopeAttributes())
 	}
 	return all
 }

@@ -16,11 +16,10 @@ import (
 type listResource[T any, M fmt.Stringer] struct {
 	connection
 	*Definition[T, M]
-	collection Collection[T]
 }
 
 func (d *Definition[T, M]) ListResource() list.ListResource {
-	return &listResource[T, M]{Definition: d, collection: d.collection()}
+	return &listResource[T, M]{Definition: d}
 }
 
 func (l *listResource[T, M]) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
@@ -33,15 +32,15 @@ func (l *listResource[T, M]) Metadata(_ context.Context, req resource.MetadataRe
 
 func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	attributes := map[string]schema.Attribute{}
-	for _, f := range l.collection.Filters {
+	for _, f := range l.Collection.Filters {
 		attributes[f.Name] = f.listAttribute()
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: l.collection.description("Lists the", l.Listing.Note), Attributes: attributes}
+	resp.Schema = schema.Schema{MarkdownDescription: l.Collection.description("Lists the", l.Listing.Note), Attributes: attributes}
 }
 
 // List reads a page when the one before it has been consumed, and none after the limit.
 func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	by, diags := filterValues(ctx, req.Config, l.collection.Filters)
+	by, diags := filterValues(ctx, req.Config, l.Collection.Filters)
 	c := l.Client(ctx, &diags)
 	if diags.HasError() {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
@@ -50,10 +49,10 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 	domains := listedDomains(c)
 	stream.Results = func(push func(list.ListResult) bool) {
 		left := req.Limit
-		for v, err := range l.collection.List(ctx, c, by) {
+		for v, err := range l.Collection.List(ctx, c, by) {
 			if err != nil {
 				var failed list.ListResult
-				l.collection.addListError(&failed.Diagnostics, err)
+				l.Collection.addListError(&failed.Diagnostics, err)
 				push(failed)
 				return
 			}
@@ -78,7 +77,7 @@ func (l *listResource[T, M]) result(ctx context.Context, req list.ListRequest, c
 		m := l.model(ctx, domains, v)
 		if l.Listing.Imported != nil {
 			if err := l.Listing.Imported(ctx, c, &m); err != nil {
-				l.collection.addListError(&result.Diagnostics, err)
+				l.Collection.addListError(&result.Diagnostics, err)
 				return result
 			}
 		}
