@@ -5,12 +5,14 @@ import (
 	"iter"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // ListDedicatedIPs returns the dedicated IPs that match the request's filters.
 func (c *Client) ListDedicatedIPs(ctx context.Context, req api.ListDedicatedIPsRequest) iter.Seq2[api.DedicatedIP, error] {
+	req.CountryCode = strings.ToUpper(req.CountryCode)
 	return list(ctx, c, api.ListDedicatedIPs, req, dedicatedIPKeys.ID)
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 
@@ -44,14 +45,15 @@ func IDKey(noun, others string) Filter {
 // FiltersOf returns the query parameters of a list as filters, with the contract's descriptions and
 // limits.
 func FiltersOf[R any]() (all []Filter) {
-	_, isScoped := reflect.TypeFor[R]().FieldByName("ScopeType")
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
+	request := reflect.TypeFor[R]()
+	_, isScoped := request.FieldByName("ScopeType")
+	for _, f := range reflect.VisibleFields(request) {
 		name := f.Tag.Get("query")
 		if name == "" || len(f.Index) > 1 { // the page
 			continue
 		}
 		filter := Filter{Name: name, MarkdownDescription: describeField(name, f.Tag, ""), Bool: f.Type.Kind() == reflect.Bool}
-		switch rule := filterRules[name]; {
+		switch rule := cmp.Or(filterRules[name], filterRules[request.Name()+" "+name]); {
 		case f.Tag.Get("enum") != "":
 			filter.Validators = []validator.String{validate.OneOf[R](name)}
 		case f.Tag.Get("format") == "uuid":
@@ -67,9 +69,10 @@ func FiltersOf[R any]() (all []Filter) {
 	return all
 }
 
-// filterRules validates filters whose syntax the contract does not have.
+// filterRules validates filters whose syntax the contract does not have, of every list or of one.
 var filterRules = map[string]validator.String{
-	"domain": customtype.DomainRef.Validator(), "name": customtype.DNSName.Validator(), "country_code": validate.Country(),
+	"domain": customtype.DomainRef.Validator(), "country_code": validate.Country(),
+	"ListDNSRecordsRequest name": customtype.DNSName.Validator(),
 }
 
 // scopeQualifiers are the attributes that say in which [Scope] to find the object
