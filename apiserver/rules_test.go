@@ -35,7 +35,8 @@ func TestRules(t *testing.T) {
 	clients := map[string]*apitest.Client{"owner": h.Client, "w": h.Restricted(t, "workspace", workspace), "brief": c,
 		"few": h.Limited(t, apitest.Grant{Capability: vocab.CapAuthorizationManage}, apitest.Grant{Capability: vocab.CapServiceAccountRevoke}),
 		"mover": h.Limited(t, apitest.GrantOn(vocab.CapDomainUpdate, "workspace", h.DefaultWorkspace()), apitest.GrantOn(vocab.CapDomainUpdate, "workspace", workspace),
-			apitest.GrantOn(vocab.CapMailboxView, "workspace", workspace))}
+			apitest.GrantOn(vocab.CapMailboxView, "workspace", workspace)),
+		"a": h.Limited(t, apitest.GrantOn(vocab.CapDomainUpdate, "domain", api.DerivedID(fixtureAccount, "domain:a.com")))}
 	for name, c := range clients {
 		if c.Account = fixtureAccount; name != "owner" {
 			f.of(c)
@@ -52,7 +53,7 @@ func TestRules(t *testing.T) {
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$N"}`, 422, "no workspace $N"},
 		{"owner PATCH /domains/none.com", `{"workspace_id":"$D"}`, 404, "domain"},
 		{"mover PATCH /domains/a.com", `{"workspace_id":"$W"}`, 403, "would gain mailbox.view"},
-		{"mover PATCH /domains/a.com", `{"workspace_id":"$D"}`, 200, `"workspace_id":"$D"`},
+		{"a PATCH /domains/a.com", `{"workspace_id":"$D"}`, 200, `"workspace_id":"$D"`},
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$W","redirect_url":"https://a.com"}`, 200, `"workspace_id":"$W"`},
 		{"owner GET /domains?tag=vip&workspace_id=$W&status=active&search=A", ``, 200, `"redirect_mode":"301"`},
 		{"w GET /domains?page_size=1&page=2", ``, 200, `"total":2`},

@@ -37,7 +37,7 @@ var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomain
 			d.RedirectURL, d.RedirectMode = redirect.Value, cmp.Or(d.RedirectMode, vocab.RedirectPermanent)
 		}
 		d.UpdatedAt = c.Arrival
-		if in.Body.WorkspaceID == nil {
+		if in.Body.WorkspaceID == nil || *in.Body.WorkspaceID == d.WorkspaceID {
 			return nil
 		}
 		from := *d
