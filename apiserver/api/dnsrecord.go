@@ -29,7 +29,7 @@ type ListDNSRecordsRequest struct {
 	Paged
 	Domain string `query:"domain" doc:"Only those of this domain, by name or UUID"`
 	Type   string `query:"type" enum:"A,AAAA,CAA,CNAME,MX,NS,SRV,TXT" doc:"Only those of this type"`
-	Name   string `query:"name" doc:"Only those of this name: relative to its domain, such as www, or absolute, such as www.example.com.; @ is the domain itself"`
+	Name   string `query:"name" doc:"Only those of this name, relative to its domain or, with domain, absolute; @ is the domain itself"`
 }
 
 type DNSRecordRequest struct {
