@@ -62,7 +62,11 @@ func checkPermissions(ctx context.Context, set types.Set, diags *diag.Diagnostic
 	if set.IsUnknown() {
 		return
 	}
-	for _, p := range permissionsIn(ctx, set) {
+	all := permissionsIn(ctx, set)
+	if slices.ContainsFunc(set.Elements(), attr.Value.IsNull) {
+		all = append(all, permission{}) // with a null among the elements, permissionsIn returns none
+	}
+	for _, p := range all {
 		// The schema can't require it, because the framework takes it for missing while the whole element is unknown.
 		if p.CapabilityKey.IsNull() {
 			diags.AddAttributeError(path.Root("permissions"), "A permission without capability_key",

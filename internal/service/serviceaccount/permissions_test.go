@@ -106,6 +106,8 @@ func TestPermissionsRefused(t *testing.T) {
 		map[string]any{"capability_key": "mailbox.view", "resource_type": "domain"}, map[string]any{"capability_key": "mailbox.fly"}, map[string]any{},
 	}}, nil)
 	acctest.Expect(t, diags, "ERROR", "names only half of its resource", `There is no capability "mailbox.fly"`, "A permission without capability_key")
+	_, diags = s.Protocol(t, "").Apply(t.Context(), typeName, map[string]any{"name": "CI", "permissions": []any{view, nil}}, nil)
+	acctest.Expect(t, diags, "ERROR", "A permission without capability_key")
 	// As for a permission that is a variable, which the CLI validates without its value.
 	p := s.Protocol(t, "")
 	unknown := map[string]any{"name": "CI", "permissions": []any{acctest.Unknown}}
