@@ -54,7 +54,9 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
-		warnUnnamed(diags, "domain")
+		if c == nil || c.Supports(ctx, api.DeleteDNSRecord.Spec, "1") { // an id, whether or not a record has it
+			warnUnnamed(diags, "domain")
+		}
 		return
 	}
 	ref := plan.Domain.ValueString()

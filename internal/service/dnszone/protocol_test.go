@@ -391,6 +391,8 @@ func TestPublishedOperations(t *testing.T) {
 	d := s.Domain(t, "example.com")
 	exist(t, s, contents{"www A 192.0.2.1": 3600, "old A 192.0.2.9": 300})
 	p := s.Protocol(t, "")
+	_, diags := p.Plan(typeName, map[string]any{"domain": acctest.Unknown, "records": map[string]any{}}, nil)
+	assert.Check(t, len(diags) == 0, "a zone that removes nothing: %s", acctest.Render(diags))
 	first := zoneOf(map[string]any{"www A": entry("192.0.2.1", "192.0.2.2"), "dev A": entry("192.0.2.5")})
 	plan, diags := p.Plan(typeName, first, nil)
 	p.NoErrors(diags)
