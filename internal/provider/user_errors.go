@@ -13,17 +13,25 @@ import (
 // fraction matches the framework's error of a number with a fraction where it wants none.
 var fraction = regexp.MustCompile(`\(\*big\.Float=([^)]+)\) is not an integer`)
 
+// required matches the framework's error of a required attribute that is null.
+var required = regexp.MustCompile(`^Must set a configuration value for the (.+) attribute as the provider has marked it as required`)
+
 // inWords returns the diagnostics with the framework's errors about mistakes of a configuration
 // in words for its author, each once. The framework calls them errors of the provider.
 func inWords(diags []*tfprotov6.Diagnostic) []*tfprotov6.Diagnostic {
 	var all []*tfprotov6.Diagnostic
 	for _, d := range diags {
-		number := fraction.FindStringSubmatch(d.Detail)
+		number, missing := fraction.FindStringSubmatch(d.Detail), required.FindStringSubmatch(d.Detail)
 		switch {
 		case number != nil:
 			d = &tfprotov6.Diagnostic{
 				Severity: d.Severity, Attribute: d.Attribute, Summary: "A number must be whole",
 				Detail: fmt.Sprintf("%s has %s where a whole number is needed. To round the result of a division, use floor or ceil.", attributeName(d), number[1]),
+			}
+		case missing != nil:
+			d = &tfprotov6.Diagnostic{
+				Severity: d.Severity, Attribute: d.Attribute, Summary: missing[1] + " is missing",
+				Detail: "It is required, and its value here is null. Set it to another value.",
 			}
 		case d.Summary == "Invalid Configuration for Read-Only Attribute":
 			d = &tfprotov6.Diagnostic{
