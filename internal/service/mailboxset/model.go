@@ -373,7 +373,7 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 		checkEntry(diags, key, entries[key], ignored)
 	}
 	if len(ignored) > 0 {
-		diags.AddAttributeWarning(mailboxesPath, "Attributes of mailboxes without a use",
+		diags.AddAttributeWarning(mailboxesPath, "Mailboxes of "+cmp.Or(config.domain(), "a set")+" have attributes without a use",
 			"A mailbox has first_name and last_name. These attributes of the entries are ignored, but Terraform stores them in its state: "+strings.Join(sortedKeys(ignored), ", ")+
 				". Leave them out of the entries.")
 	}

@@ -55,7 +55,7 @@ func TestValuesStayAsConfigured(t *testing.T) {
 		"ann": map[string]any{"first_name": 1000000, "last_name": true, "team": "sales", "manager": nil},
 		"bob": map[string]any{"first_name": "Bob", "last_name": "Doe", "team": 7},
 	}}
-	acctest.Expect(t, p.Validate(typeName, config), "WARNING", "are ignored", "state: manager, team")
+	acctest.Expect(t, p.Validate(typeName, config), "WARNING", "Mailboxes of example.com have", "are ignored", "state: manager, team")
 	o, diags := p.Apply(t.Context(), typeName, config, nil)
 	p.NoErrors(diags)
 	assert.Check(t, is.DeepEqual(addressesOf(t, s), []string{"ann=1000000 true", "bob=Bob Doe"}), "the domain")
