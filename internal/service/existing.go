@@ -118,7 +118,7 @@ func ExistingAdvice(resourceType, importKey string) string {
 	return ImportAdvice(resourceType, importKey) +
 		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.\n\n" +
 		"If the state has it already, do neither: run terraform untaint if this resource is tainted, add a moved block if it was renamed, " +
-		"use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
+		"remove create_before_destroy if the plan replaces it, use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
 }
 
 // ChangedArguments returns which arguments differ, but for those that replace the object.
