@@ -21,16 +21,19 @@ func mailboxes(n int) string {
 	return fmt.Sprintf("%d %s", n, service.Plural(n, "mailbox", "mailboxes"))
 }
 
-// warnDeletions warns in a plan that deletes mailboxes, and with others creates some too.
-func warnDeletions(diags *diag.Diagnostics, set model, addresses []string, others bool) {
-	detail := "The mail in these mailboxes is lost, and somebody else in the account can use their addresses:" + service.Bullets(addresses)
-	detail += "\n\nForwarding rules that have one of them as their target stop forwarding."
-	if others {
-		detail += "\n\n" + changedKeys
-	}
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(addresses)), set.domain(), service.Plural(len(addresses), "its", "their")), detail+
-		"\n\nTo keep one, add its entry again, or its key to retired with the value \"keep\".")
+// warnDeletions warns in a plan that deletes mailboxes. keep says how to keep one.
+func warnDeletions(diags *diag.Diagnostics, set model, addresses []string, keep string) {
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(addresses)), set.domain(), service.Plural(len(addresses), "its", "their")),
+		"The mail in these mailboxes is lost, and somebody else in the account can use their addresses:"+service.Bullets(addresses)+
+			"\n\nForwarding rules that have one of them as their target stop forwarding.\n\n"+keep)
 }
+
+// How to keep a mailbox that a plan deletes: one that leaves the set, or one of a set that is
+// destroyed or gets another domain.
+const (
+	keepEntry  = "To keep one, add its entry again, or its key to retired with the value \"keep\"."
+	keepBefore = "To keep one, add its key to retired with the value \"keep\", and apply that alone before this plan."
+)
 
 // changedKeys is for a plan that deletes and creates mailboxes.
 const changedKeys = "The plan also creates mailboxes. A changed key is a new address: it deletes the mailbox with the old one, and does not rename it."

@@ -25,7 +25,7 @@ const importedKey = "imported"
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		r.planDestroy(ctx, state, state, false, destroyRefused, &resp.Diagnostics)
+		r.planDestroy(ctx, state, state, destroyRefused, &resp.Diagnostics)
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, &plan, &resp.Diagnostics)
@@ -34,7 +34,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
 		limits := state
 		limits.MaxDeletions = types.Int64Value(min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()))
-		r.planDestroy(ctx, state, limits, true, replacementRefused, &resp.Diagnostics)
+		r.planDestroy(ctx, state, limits, replacementRefused, &resp.Diagnostics)
 		plan.forget()
 	default:
 		r.planUpdate(ctx, req, &plan, state, resp)
@@ -195,11 +195,11 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		r.checkExisting(*plan, l.(*listing).existing(ch.added), false, diags)
 	}
 	warnReleased(diags, state, prior.addressList(kept), imported)
-	next := updateRefused
+	keep, next := keepEntry, updateRefused
 	if len(ch.added) > 0 {
-		next = changedKeys + "\n\n" + next
+		keep, next = changedKeys+"\n\n"+keep, changedKeys+"\n\n"+next
 	}
-	r.checkDeletions(ctx, *plan, state, prior, deleted, len(ch.added) > 0, next, diags)
+	r.checkDeletions(ctx, *plan, state, prior, deleted, keep, next, diags)
 }
 
 // plannedUnmanaged returns the mailboxes that the map does not have after an update: the
@@ -240,8 +240,8 @@ func (r *Resource) record(state model, prior *contents, staying, deleted, releas
 }
 
 // checkDeletions adds an error to a plan that deletes more mailboxes than limits allows, with what
-// to do next, and otherwise a warning that names them. others means that the plan also creates some.
-func (r *Resource) checkDeletions(ctx context.Context, limits, state model, prior *contents, deleted []string, others bool, next string, diags *diag.Diagnostics) {
+// to do next, and otherwise a warning that names them and says how to keep one.
+func (r *Resource) checkDeletions(ctx context.Context, limits, state model, prior *contents, deleted []string, keep, next string, diags *diag.Diagnostics) {
 	unnamed, allowed := limits.unnamed(deleted), limits.MaxDeletions.ValueInt64()
 	switch {
 	case len(deleted) == 0:
@@ -250,7 +250,7 @@ func (r *Resource) checkDeletions(ctx context.Context, limits, state model, prio
 	case int64(len(unnamed)) > allowed:
 		addTooMany(diags, state, prior.addressList(unnamed), allowed, next)
 	default:
-		warnDeletions(diags, state, prior.addressList(deleted), others)
+		warnDeletions(diags, state, prior.addressList(deleted), keep)
 	}
 }
 
@@ -260,13 +260,13 @@ func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool
 	return client == nil || len(keys) == 0 || client.Supports(ctx, api.DeleteMailbox.Spec, c.ids[keys[0]].Value)
 }
 
-// planDestroy plans the destruction of the set, within limits. With others, a new set replaces it.
-func (r *Resource) planDestroy(ctx context.Context, state, limits model, others bool, next string, diags *diag.Diagnostics) {
+// planDestroy plans the destruction of the set, within limits. next is what to do if it is refused.
+func (r *Resource) planDestroy(ctx context.Context, state, limits model, next string, diags *diag.Diagnostics) {
 	c := state.contents(diags)
 	deleted, kept := state.retirement(sortedKeys(c.entries), false)
 	if r.record(state, c, nil, deleted, kept, diags); diags.HasError() {
 		return
 	}
 	warnReleased(diags, state, c.addressList(kept), false)
-	r.checkDeletions(ctx, limits, state, c, deleted, others, next, diags)
+	r.checkDeletions(ctx, limits, state, c, deleted, keepBefore, next, diags)
 }

@@ -263,6 +263,8 @@ func TestReplacement(t *testing.T) {
 	acctest.Expect(t, diags, "ERROR", "max_deletions is 0", "apply that first")
 	o, diags = p.Apply(t.Context(), typeName, set(changes{"max_deletions": 1}, "ann"), o)
 	p.NoErrors(diags)
+	_, diags = p.Walk().PlanReplacement(typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
+	acctest.Expect(t, diags, "WARNING", "deletes 1 mailbox", "apply that alone before this plan")
 	o, diags = p.ApplyReplacement(t.Context(), typeName, set(changes{"domain": "example.org", "max_deletions": 1}, "ann"), o)
 	p.NoErrors(diags)
 	expect(t, o, "addresses", "ann=ann@example.org")
