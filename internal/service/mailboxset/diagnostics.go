@@ -63,16 +63,19 @@ func addUnknownMap(diags *diag.Diagnostics) {
 }
 
 // warnReleased warns in a plan that drops mailboxes from the set and leaves them as they are.
-func warnReleased(diags *diag.Diagnostics, set model, addresses []string, imported bool) {
+func warnReleased(diags *diag.Diagnostics, set model, addresses []string, imported, destroyed bool) {
 	if len(addresses) == 0 {
 		return
 	}
-	because := "Their entries are gone, and retired keeps them:"
-	if imported {
+	because, next := "Their entries are gone, and retired keeps them:", ", in unmanaged. To manage one with this set, add its entry to mailboxes before the apply."
+	switch {
+	case destroyed:
+		because, next = "The set leaves the domain, and retired, as it was last applied, keeps them:", "."
+	case imported:
 		because = "They were imported with the domain, and the configuration does not have them:"
 	}
 	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The %s releases %s", set, mailboxes(len(addresses))),
-		because+service.FirstBullets(addresses)+"\n\nThey stay as they are, in unmanaged. To manage one with this set, add its entry to mailboxes before the apply.")
+		because+service.FirstBullets(addresses)+"\n\nThey stay as they are"+next)
 }
 
 // warnRemaining warns of mailboxes that leave the set and that the API can't delete, in the plan and

@@ -194,7 +194,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
 		r.checkExisting(*plan, l.(*listing).existing(ch.added), false, diags)
 	}
-	warnReleased(diags, state, prior.addressList(kept), imported)
+	warnReleased(diags, state, prior.addressList(kept), imported, false)
 	keep, next := keepEntry, updateRefused
 	if len(ch.added) > 0 {
 		keep, next = changedKeys+"\n\n"+keep, changedKeys+"\n\n"+next
@@ -267,6 +267,6 @@ func (r *Resource) planDestroy(ctx context.Context, state, limits model, next st
 	if r.record(state, c, nil, deleted, kept, diags); diags.HasError() {
 		return
 	}
-	warnReleased(diags, state, c.addressList(kept), false)
+	warnReleased(diags, state, c.addressList(kept), false, true)
 	r.checkDeletions(ctx, limits, state, c, deleted, keepBefore, next, diags)
 }

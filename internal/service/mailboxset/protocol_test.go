@@ -374,7 +374,7 @@ func TestRetired(t *testing.T) {
 
 	// For a destroy, the value in the state counts.
 	_, diags = p.Plan(typeName, nil, o)
-	acctest.Expect(t, diags, "releases 1 mailbox", "would delete 1 mailbox of example.com")
+	acctest.Expect(t, diags, "releases 1 mailbox", "as it was last applied, keeps them", "would delete 1 mailbox of example.com")
 	o, diags = p.Apply(t.Context(), typeName, set(changes{"retired": changes{"cid": "delete", "eve": "keep"}}, "cid", "eve"), o)
 	p.NoErrors(diags)
 	_, diags = p.Destroy(t.Context(), typeName, o)
