@@ -3,13 +3,16 @@ package control
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 )
 
 // BusyError reports requests that were still in flight when Reset gave up.
@@ -29,62 +32,46 @@ func (e *BusyError) Error() string {
 // pauseTimeout limits how long a reset waits for the requests in flight.
 const pauseTimeout = 10 * time.Second
 
+// allRequests is more than can be in flight.
+const allRequests = math.MaxInt64
+
 // inFlight tracks the requests in flight, and can pause new ones.
 type inFlight struct {
-	monitor  monitor.Monitor
-	requests []*apiserver.Request
-	paused   bool
+	// running is acquired by each request, and as a whole by a pause. Who waits longest is first.
+	running  *semaphore.Weighted
+	requests sync.Map // of *apiserver.Request
 }
 
 func (f *inFlight) middleware(next http.Handler) http.Handler {
+	f.running = semaphore.NewWeighted(allRequests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := apiserver.RequestOf(r.Context())
 		if request.Name() == "health" { // it reads and changes nothing
 			next.ServeHTTP(w, r)
 			return
 		}
-		if f.whenNotPaused(r.Context(), func() { f.requests = append(f.requests, &request) }) != nil {
+		if f.running.Acquire(r.Context(), 1) != nil {
 			panic(http.ErrAbortHandler) // the client has disconnected
 		}
-		defer f.monitor.Do(func() {
-			f.requests = slices.DeleteFunc(f.requests, func(other *apiserver.Request) bool { return other == &request })
-		})
+		defer f.running.Release(1)
+		f.requests.Store(&request, nil)
+		defer f.requests.Delete(&request)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// whenNotPaused waits until there is no pause, and calls fn with the lock. The error is
-// the context's.
-func (f *inFlight) whenNotPaused(ctx context.Context, fn func()) error {
-	return f.monitor.Wait(ctx, func() bool {
-		if !f.paused {
-			fn()
-			return true
-		}
-		return false
-	})
-}
-
-// pause lets new requests wait, calls release so that held requests end, and waits
-// until none is in flight. Call resume unless there is an error, which is a
-// *BusyError or the context's.
+// pause calls release so that held requests end, lets new requests wait, and waits
+// until none is in flight. Call resume unless there is an error, which is a *BusyError.
 func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, pauseTimeout)
 	defer cancel()
-	if err := f.whenNotPaused(ctx, func() { f.paused = true }); err != nil {
-		return nil, err
-	}
-	resume = func() { f.monitor.Do(func() { f.paused = false }) }
 	release()
-	if f.monitor.Wait(ctx, func() bool { return len(f.requests) == 0 }) == nil {
-		return resume, nil
+	if f.running.Acquire(ctx, allRequests) == nil {
+		return func() { f.running.Release(allRequests) }, nil
 	}
 	busy := &BusyError{}
-	f.monitor.Do(func() {
-		for _, r := range f.requests {
-			busy.Requests = append(busy.Requests, *r)
-		}
-	})
-	resume()
+	for r := range f.requests.Range {
+		busy.Requests = append(busy.Requests, *r.(*apiserver.Request))
+	}
 	return nil, busy
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 )
 
@@ -57,18 +56,15 @@ func (h server) showFault(r *http.Request) (any, error) {
 			return nil, invalid(errors.New("held: must be a whole number"))
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), timeout)
-	defer cancel()
-	ctx, cancel = monitor.Until(ctx, h.service.Draining())
-	defer cancel()
-	state, err := h.Faults.AwaitHeld(ctx, r.PathValue("id"), held)
-	switch {
-	case errors.Is(err, fault.ErrNotFound):
-		return nil, err
-	case err != nil:
+	var state fault.State
+	holds := h.poll(r, timeout, func() bool {
+		state, err = h.Faults.Rule(r.PathValue("id"))
+		return err != nil || state.Held >= held
+	})
+	if !holds {
 		return nil, &httpError{http.StatusConflict, fmt.Errorf("the fault %s holds %d requests after %s, want %d", state.ID, state.Held, timeout, held)}
 	}
-	return state, nil
+	return state, err
 }
 
 func (h server) removeFault(r *http.Request) (any, error) {
@@ -108,8 +104,25 @@ func (h server) showJournal(r *http.Request) (any, error) {
 	return map[string]any{"items": entries, "last_seq": last, "dropped": dropped}, err
 }
 
-// pollInterval is how often an awaited list is read.
+// pollInterval is how often it is checked what a request waits for.
 const pollInterval = 10 * time.Millisecond
+
+// poll waits until done returns true. It returns false after the timeout, and when the client
+// disconnects or the service drains.
+func (h server) poll(r *http.Request, timeout time.Duration, done func() bool) bool {
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	for !done() {
+		select {
+		case <-time.After(pollInterval):
+		case <-ctx.Done():
+			return false
+		case <-h.service.Draining():
+			return false
+		}
+	}
+	return true
+}
 
 // await returns what a list has, once that is as many items as the request's parameter count
 // demands. It waits as long as the parameter wait allows, by default for one item. Another
@@ -127,17 +140,11 @@ func await[T any](h server, r *http.Request, list func() []T) ([]T, error) {
 	if err != nil || want < 0 {
 		return nil, invalid(errors.New("count: must be a whole number"))
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), wait)
-	defer cancel()
-	ctx, cancel = monitor.Until(ctx, h.service.Draining())
-	defer cancel()
-	items := list()
-	for ; len(items) < want && ctx.Err() == nil; items = list() {
-		select {
-		case <-time.After(pollInterval):
-		case <-ctx.Done():
-		}
-	}
+	var items []T
+	h.poll(r, wait, func() bool {
+		items = list()
+		return len(items) >= want
+	})
 	if len(items) < want || q.Get("count") != "" && len(items) > want {
 		return nil, &httpError{http.StatusConflict, fmt.Errorf("%d match, want %d", len(items), want)}
 	}

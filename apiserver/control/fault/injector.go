@@ -30,15 +30,17 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 )
 
 // ErrNotFound is returned for the id of a rule that does not exist.
 var ErrNotFound = errors.New("there is no such fault")
+
+// pollInterval is how often Await reads a rule.
+const pollInterval = 10 * time.Millisecond
 
 // Injector applies rules to requests. The zero value has no rules. It is safe for
 // concurrent use and must not be copied.
@@ -46,9 +48,9 @@ type Injector struct {
 	// Seed begins the random sequences of rules that have no seed of their own.
 	Seed uint64
 
-	monitor monitor.Monitor
-	rules   []*activeRule
-	added   int
+	mu    sync.Mutex
+	rules []*activeRule
+	added int
 }
 
 // State is a rule with its counters.
@@ -64,10 +66,9 @@ type State struct {
 
 type activeRule struct {
 	State
-	random  *rand.Rand
-	removed bool
-	// releases counts the calls of Release: a request is held until the next one.
-	releases int
+	random *rand.Rand
+	// removed is closed with the rule, and released by the next Release, which replaces it.
+	removed, released chan struct{}
 }
 
 // Add appends a rule and returns its id. The error lists everything that is wrong with
@@ -80,23 +81,26 @@ func (i *Injector) Add(r Rule) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	i.monitor.Do(func() {
-		i.added++
-		random := rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)) //nolint:gosec // it has to be reproducible
-		id = "f" + strconv.Itoa(i.added)
-		i.rules = append(i.rules, &activeRule{State: State{ID: id, Rule: r}, random: random})
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.added++
+	id = "f" + strconv.Itoa(i.added)
+	i.rules = append(i.rules, &activeRule{
+		State:   State{ID: id, Rule: r},
+		random:  rand.New(rand.NewPCG(cmp.Or(r.Seed, i.Seed+uint64(i.added)), 0)), //nolint:gosec // it has to be reproducible
+		removed: make(chan struct{}), released: make(chan struct{}),
 	})
 	return id, nil
 }
 
 // Rules returns all rules in order.
 func (i *Injector) Rules() []State {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	states := []State{}
-	i.monitor.Do(func() {
-		for _, a := range i.rules {
-			states = append(states, a.State)
-		}
-	})
+	for _, a := range i.rules {
+		states = append(states, a.State)
+	}
 	return states
 }
 
@@ -107,42 +111,34 @@ func (i *Injector) Rule(id string) (state State, err error) {
 }
 
 // with calls fn for a rule, or returns ErrNotFound.
-func (i *Injector) with(id string, fn func(*activeRule)) (err error) {
-	i.monitor.Do(func() {
-		if a := i.find(id); a != nil {
-			fn(a)
-		} else {
-			err = ErrNotFound
-		}
-	})
-	return err
-}
-
-func (i *Injector) find(id string) *activeRule {
+func (i *Injector) with(id string, fn func(*activeRule)) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	for _, a := range i.rules {
 		if a.ID == id {
-			return a
+			fn(a)
+			return nil
 		}
 	}
-	return nil
+	return ErrNotFound
 }
 
 // Remove removes a rule, and releases the requests that it holds or delays.
 func (i *Injector) Remove(id string) error {
 	return i.with(id, func(a *activeRule) {
-		a.removed = true
+		close(a.removed)
 		i.rules = slices.DeleteFunc(i.rules, func(other *activeRule) bool { return other == a })
 	})
 }
 
 // Clear removes every rule.
 func (i *Injector) Clear() {
-	i.monitor.Do(func() {
-		for _, a := range i.rules {
-			a.removed = true
-		}
-		i.rules = nil
-	})
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, a := range i.rules {
+		close(a.removed)
+	}
+	i.rules = nil
 }
 
 // Release releases the requests that a rule holds now, and returns their number. The
@@ -150,7 +146,8 @@ func (i *Injector) Clear() {
 func (i *Injector) Release(id string) (released int, err error) {
 	err = i.with(id, func(a *activeRule) {
 		released, a.Held = a.Held, 0
-		a.releases++
+		close(a.released)
+		a.released = make(chan struct{})
 	})
 	return released, err
 }
@@ -163,52 +160,40 @@ func (i *Injector) AwaitHeld(ctx context.Context, id string, n int) (State, erro
 // Await waits until a rule meets a condition. It returns ErrNotFound if the rule
 // does not exist or is removed, and the context's error with the rule's last state
 // if ctx ends.
-func (i *Injector) Await(ctx context.Context, id string, condition func(State) bool) (state State, err error) {
-	found := true
-	err = i.monitor.Wait(ctx, func() bool {
-		a := i.find(id)
-		if found = a != nil; !found {
-			return true
+func (i *Injector) Await(ctx context.Context, id string, condition func(State) bool) (State, error) {
+	for {
+		state, err := i.Rule(id)
+		if err != nil || condition(state) {
+			return state, err
 		}
-		state = a.State
-		return condition(state)
-	})
-	if !found {
-		return State{}, ErrNotFound
+		select {
+		case <-time.After(pollInterval):
+		case <-ctx.Done():
+			return state, context.Cause(ctx)
+		}
 	}
-	return state, err
 }
 
 // pick returns the rule that fires for a request, or nil, and how long it delays the request,
 // whose body may have been read.
 func (i *Injector) pick(r *http.Request) (picked *activeRule, delay time.Duration, read *http.Request) {
 	operation := apiserver.RequestOf(r.Context()).Operation
-	var body map[string]any
-	if i.readsBody(operation) {
-		var data []byte
-		r, data = withBodyRead(r)
-		_ = json.Unmarshal(data, &body) // another body has no members
+	if !slices.ContainsFunc(i.Rules(), func(s State) bool { return s.names(operation) }) {
+		return nil, 0, r
 	}
-	i.monitor.Do(func() {
-		for _, a := range i.rules {
-			if a.selects(operation, r, body) && a.fires() {
-				picked, delay = a, time.Duration(a.Delay)
-				if a.Jitter {
-					delay = time.Duration(a.random.Int64N(int64(delay)))
-				}
-				return
+	r, body := withBodyRead(r)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, a := range i.rules {
+		if a.selects(operation, r, body) && a.fires() {
+			delay = time.Duration(a.Delay)
+			if a.Jitter {
+				delay = time.Duration(a.random.Int64N(int64(delay)))
 			}
+			return a, delay, r
 		}
-	})
-	return picked, delay, r
-}
-
-// readsBody reports whether a rule depends on the bodies of an operation.
-func (i *Injector) readsBody(operation api.Spec) (reads bool) {
-	i.monitor.Do(func() {
-		reads = slices.ContainsFunc(i.rules, func(a *activeRule) bool { return a.Body != nil && a.names(operation) })
-	})
-	return reads
+	}
+	return nil, 0, r
 }
 
 // fires counts a selected request and reports whether the rule acts on it.
@@ -225,17 +210,27 @@ func (a *activeRule) fires() bool {
 	return true
 }
 
-// hold waits until the request is released, the rule is removed or ctx ends.
-func (i *Injector) hold(ctx context.Context, a *activeRule) {
-	var held int
-	i.monitor.Do(func() {
-		a.Held++
-		held = a.releases
-	})
-	_ = i.monitor.Wait(ctx, func() bool { return a.removed || a.releases != held })
-	i.monitor.Do(func() {
-		if a.releases == held {
-			a.Held--
-		}
-	})
+// hold waits until the request is released.
+func (i *Injector) hold(r *http.Request, a *activeRule) {
+	i.mu.Lock()
+	a.Held++
+	released := a.released
+	i.mu.Unlock()
+	wait(r, a, released)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if a.released == released { // else Release has counted it
+		a.Held--
+	}
+}
+
+// wait waits for a channel, at most until the rule is removed, the client disconnects or the service
+// drains.
+func wait[T any](r *http.Request, a *activeRule, until <-chan T) {
+	select {
+	case <-until:
+	case <-a.removed:
+	case <-r.Context().Done():
+	case <-apiserver.RequestOf(r.Context()).Draining:
+	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/internal/monitor"
 )
 
 // Middleware applies the rules to requests. It is for apiserver.Options.Middleware,
@@ -42,19 +41,13 @@ func Track(ctx context.Context) (context.Context, func() string) {
 	return context.WithValue(ctx, trackKey{}, applied), func() string { return *applied }
 }
 
-// apply performs the rule's action on a request. A request that waits is released when
-// the rule is removed, the client disconnects or the service drains.
-func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	r, _ = withBodyRead(r) // so that a journal has it, whatever the action
-	waiting, cancel := monitor.Until(r.Context(), apiserver.RequestOf(r.Context()).Draining)
-	defer cancel()
-	if wait > 0 {
-		delay, end := context.WithTimeout(waiting, wait)
-		_ = i.monitor.Wait(delay, func() bool { return a.removed })
-		end()
+// apply performs the rule's action on a request.
+func (i *Injector) apply(a *activeRule, delay time.Duration, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if delay > 0 {
+		wait(r, a, time.After(delay))
 	}
 	if a.Hold == Before {
-		i.hold(waiting, a)
+		i.hold(r, a)
 	}
 	done := httptest.NewRecorder()
 	maps.Copy(done.Header(), w.Header())
@@ -70,7 +63,7 @@ func (i *Injector) apply(a *activeRule, wait time.Duration, w http.ResponseWrite
 		a.writeError(w, r)
 		return
 	case a.Hold == After:
-		i.hold(waiting, a)
+		i.hold(r, a)
 		send(done, w)
 		return
 	case a.Truncate != nil && done.Body.Len() > 0:
@@ -114,8 +107,9 @@ func (a *activeRule) withShortPage(r *http.Request) *http.Request {
 	return short
 }
 
-// withBodyRead reads the body of a request in advance, and returns it too. Only then does
-// net/http detect that the client has disconnected and clear the deadline for the body.
+// withBodyRead reads the body of a request in advance, and returns it too, so that a journal has it,
+// whatever the action. Only then does net/http detect that the client has disconnected and clear the
+// deadline for the body.
 func withBodyRead(r *http.Request) (*http.Request, []byte) {
 	if r.Body == http.NoBody {
 		return r, nil

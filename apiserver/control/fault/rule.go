@@ -201,8 +201,8 @@ func (r Rule) selectorProblems() (problems []string) {
 	return problems
 }
 
-// selects reports whether the rule applies to a request, whose body has these members.
-func (r Rule) selects(operation api.Spec, req *http.Request, body map[string]any) bool {
+// selects reports whether the rule applies to a request with that body.
+func (r Rule) selects(operation api.Spec, req *http.Request, body []byte) bool {
 	if !r.names(operation) {
 		return false
 	}
@@ -211,8 +211,12 @@ func (r Rule) selects(operation api.Spec, req *http.Request, body map[string]any
 			return false
 		}
 	}
+	var members map[string]any
+	if r.Body != nil {
+		_ = json.Unmarshal(body, &members) // another body has no members
+	}
 	for name, want := range r.Body {
-		if value, ok := body[name]; !ok || !reflect.DeepEqual(value, want) {
+		if value, ok := members[name]; !ok || !reflect.DeepEqual(value, want) {
 			return false
 		}
 	}
