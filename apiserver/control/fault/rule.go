@@ -53,12 +53,12 @@ type Rule struct {
 	// them is set, and without one the rule fires for all. Nth chooses a single
 	// request, Every each n-th, and Percent a share above 0 and up to 100, in a
 	// pseudo-random sequence that starts with Seed.
-	Nth     int     `json:"nth,omitempty"`
-	Every   int     `json:"every,omitempty"`
+	Nth     int     `json:"nth,omitempty" minimum:"1" maximum:"2147483647"`
+	Every   int     `json:"every,omitempty" minimum:"1" maximum:"2147483647"`
 	Percent float64 `json:"percent,omitempty"`
 	Seed    uint64  `json:"seed,omitempty"`
 	// Times limits how often the rule fires; 0 is unlimited.
-	Times int `json:"times,omitempty"`
+	Times int `json:"times,omitempty" minimum:"1" maximum:"2147483647"`
 
 	// Delay is a wait before any action. With Jitter it is a random part of that.
 	Delay  apiserver.Duration `json:"delay,omitempty"`
@@ -66,22 +66,22 @@ type Rule struct {
 	// Status responds with an error, 400 to 599, and a Retry-After of that many
 	// seconds, which is a date with RetryAfterDate. The operation is executed first if
 	// After is set. With HTML the body is the page of a proxy.
-	Status         int  `json:"status,omitempty"`
-	RetryAfter     int  `json:"retry_after,omitempty"`
+	Status         int  `json:"status,omitempty" minimum:"400" maximum:"599"`
+	RetryAfter     int  `json:"retry_after,omitempty" minimum:"1" maximum:"86400"`
 	RetryAfterDate bool `json:"retry_after_date,omitempty"`
 	After          bool `json:"after,omitempty"`
 	HTML           bool `json:"html,omitempty"`
 	// Drop closes the connection without a response. With RST, TCP resets it.
-	Drop Point `json:"drop,omitempty"`
+	Drop Point `json:"drop,omitempty" enum:"before,after"`
 	RST  bool  `json:"rst,omitempty"`
 	// Hold keeps the request waiting until Release, until the rule is removed, the
 	// client disconnects or the service drains.
-	Hold Point `json:"hold,omitempty"`
+	Hold Point `json:"hold,omitempty" enum:"before,after"`
 	// Truncate closes the connection after that many bytes of the response body,
 	// with the Content-Length of the whole. A response without a body is not sent.
-	Truncate *int `json:"truncate,omitempty"`
+	Truncate *int `json:"truncate,omitempty" minimum:"0" maximum:"16777216"`
 	// PageSize makes lists return pages of at most that many objects.
-	PageSize int `json:"page_size,omitempty"`
+	PageSize int `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
 }
 
 // Hostile returns the rules of a service on a bad day: one request in twenty fails, each takes a
@@ -96,14 +96,10 @@ func Hostile() []Rule {
 	}
 }
 
-const (
-	maxTruncate   = 16 << 20
-	maxRetryAfter = 24 * 60 * 60
-)
-
 // ParseRule decodes a rule from a JSON object, strictly as package strictjson does.
-// It rejects a 0 that would mean the same as a missing member. The error of a rule whose members
-// can be read lists everything that is wrong.
+// A member that is there has the limits in its tag, so that a 0 is an error where it would mean the
+// same as a missing member. The error of a rule whose members can be read lists everything that is
+// wrong.
 func ParseRule(data []byte) (Rule, error) {
 	var members map[string]any
 	if err := json.Unmarshal(data, &members); err != nil {
@@ -113,56 +109,41 @@ func ParseRule(data []byte) (Rule, error) {
 	if err := strictjson.Unmarshal(data, &r); err != nil {
 		return Rule{}, err
 	}
-	var problems []string
-	for _, name := range []string{"nth", "every", "percent", "times", "status", "retry_after", "page_size"} {
-		if members[name] == 0.0 {
-			problems = append(problems, name+": must not be 0; leave it out")
+	problems := r.selectorProblems()
+	for field, value := range reflect.ValueOf(r).Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if _, given := members[name]; !given {
+			continue
+		}
+		if err := api.LimitsOfTag(field.Tag).Check(value.Interface()); err != nil {
+			problems = append(problems, name+": "+err.Error())
 		}
 	}
-	return r, invalid(append(problems, r.problems()...))
-}
-
-func invalid(problems []string) error {
-	if problems == nil {
-		return nil
-	}
-	return errors.New(strings.Join(problems, "; "))
-}
-
-func (r Rule) problems() []string {
-	problems := r.selectorProblems()
+	actions := count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil, r.PageSize != 0)
 	for _, rule := range []struct {
 		broken  bool
 		problem string
 	}{
-		{r.Nth < 0 || r.Every < 0 || r.Times < 0, "nth, every, times: must be 1 or more"},
-		{r.Percent < 0 || r.Percent > 100, "percent: must be above 0 and at most 100"},
+		{members["percent"] == 0.0 || r.Percent < 0 || r.Percent > 100, "percent: must be above 0 and at most 100"},
 		{count(r.Nth != 0, r.Every != 0, r.Percent != 0) > 1, "nth, every, percent: set at most one"},
 		{r.Seed != 0 && r.Percent == 0, "seed: requires percent"},
 		{r.Delay < 0, "delay: must not be negative"},
-		{r.Status != 0 && (r.Status < 400 || r.Status > 599), "status: must be 400 to 599"},
-		{r.RetryAfter < 0 || r.RetryAfter > maxRetryAfter, "retry_after: must be 1 to 86400 seconds"},
 		{r.Status == 0 && (r.RetryAfter != 0 || r.After), "retry_after, after: require status"},
 		{r.Jitter && r.Delay <= 0, "jitter: requires delay"},
 		{r.HTML && r.Status == 0, "html: requires status"},
 		{r.RetryAfterDate && r.RetryAfter == 0, "retry_after_date: requires retry_after"},
 		{r.RST && r.Drop == "", "rst: requires drop"},
-		{r.PageSize < 0, "page_size: must be 1 or more"},
-		{r.Drop != "" && r.Drop != Before && r.Drop != After, "drop: must be before or after"},
-		{r.Hold != "" && r.Hold != Before && r.Hold != After, "hold: must be before or after"},
-		{r.Truncate != nil && (*r.Truncate < 0 || *r.Truncate > maxTruncate), "truncate: must be 0 to 16777216 bytes"},
-		{r.actions() > 1, "status, drop, hold, truncate, page_size: set exactly one"},
-		{r.actions() == 0 && r.Delay <= 0, "status, drop, hold, truncate, page_size, delay: set one"},
+		{actions > 1, "status, drop, hold, truncate, page_size: set exactly one"},
+		{actions == 0 && r.Delay <= 0, "status, drop, hold, truncate, page_size, delay: set one"},
 	} {
 		if rule.broken {
 			problems = append(problems, rule.problem)
 		}
 	}
-	return problems
-}
-
-func (r Rule) actions() int {
-	return count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil, r.PageSize != 0)
+	if problems != nil {
+		return Rule{}, errors.New(strings.Join(problems, "; "))
+	}
+	return r, nil
 }
 
 func count(conditions ...bool) (n int) {
