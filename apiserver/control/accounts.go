@@ -70,15 +70,25 @@ func (h server) listAccounts(r *http.Request) (any, error) {
 }
 
 func (h server) deleteAccount(r *http.Request) (any, error) {
-	id := r.PathValue("account_id")
+	id := api.CanonicalID(r.PathValue("account_id"))
 	ids, err := h.service.Accounts(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := h.find(id); !ok && !slices.Contains(ids, api.CanonicalID(id)) {
+	h.mu.Lock()
+	i, isIsolated := h.isolated[id]
+	delete(h.isolated, id)
+	h.kept = slices.DeleteFunc(h.kept, func(a Account) bool { return a.AccountID == id })
+	h.mu.Unlock()
+	switch {
+	case isIsolated:
+		i.service.Drain()
+		_, err = i.plane.inFlight.pause(r.Context(), i.plane.Faults.Clear)
+		return nil, errors.Join(err, i.service.Close())
+	case !slices.Contains(ids, id):
 		return nil, &httpError{http.StatusNotFound, errors.New("there is no account " + id)}
 	}
-	return nil, h.Plane.DeleteAccount(r.Context(), h.service, id)
+	return nil, h.service.EraseAccount(r.Context(), id)
 }
 
 func (h server) settlePayment(r *http.Request) (any, error) {

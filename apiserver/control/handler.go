@@ -267,7 +267,7 @@ func writeError(w http.ResponseWriter, err error) {
 		status = http.StatusRequestEntityTooLarge
 	case errors.As(err, &withStatus):
 		status = withStatus.status
-	case errors.Is(err, fault.ErrNotFound), errors.Is(err, apiserver.ErrNoPurchase), errors.Is(err, ErrNoSnapshot):
+	case errors.Is(err, fault.ErrNotFound), errors.Is(err, apiserver.ErrNoPurchase):
 		status = http.StatusNotFound
 	case errors.As(err, &inUse), errors.As(err, &busy):
 		status = http.StatusConflict

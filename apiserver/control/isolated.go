@@ -159,27 +159,6 @@ func (p *Plane) API(next http.Handler) http.Handler {
 	})
 }
 
-// DeleteAccount deletes an account with all that is in it.
-func (p *Plane) DeleteAccount(ctx context.Context, s *apiserver.Service, id string) error {
-	id = api.CanonicalID(id)
-	i, ok := p.find(id)
-	p.mu.Lock()
-	delete(p.isolated, id)
-	p.kept = slices.DeleteFunc(p.kept, func(a Account) bool { return a.AccountID == id })
-	p.mu.Unlock()
-	if !ok {
-		return s.EraseAccount(ctx, id)
-	}
-	return i.close(ctx)
-}
-
-// close ends the requests of an isolated account, and its service.
-func (i isolated) close(ctx context.Context) error {
-	i.service.Drain()
-	_, err := i.plane.inFlight.pause(ctx, i.plane.Faults.Clear)
-	return errors.Join(err, i.service.Close())
-}
-
 // Drain drains the services of the isolated accounts.
 func (p *Plane) Drain() {
 	p.mu.Lock()

@@ -15,7 +15,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -132,34 +131,4 @@ func (p *Plane) restore(ctx context.Context, offset time.Duration, change func(c
 	}
 	p.Journal.Clear()
 	return nil
-}
-
-// ErrNoSnapshot is returned for the name of a snapshot that does not exist.
-var ErrNoSnapshot = errors.New("there is no snapshot of that name")
-
-// Save keeps the state of the service in memory under a name: all data, tokens included, the
-// outbox, the settings of fixtures and the clock.
-func (p *Plane) Save(ctx context.Context, s *apiserver.Service, name string) error {
-	restore, err := s.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.snapshots == nil {
-		p.snapshots = map[string]snapshot{}
-	}
-	p.snapshots[name] = snapshot{restore, time.Duration(p.Clock.offset.Load()), p.Clock.Now().UTC()}
-	return nil
-}
-
-// Load restores what Save has kept. Faults, journal and requests in flight are as with Reset.
-func (p *Plane) Load(ctx context.Context, name string) error {
-	p.mu.Lock()
-	saved, ok := p.snapshots[name]
-	p.mu.Unlock()
-	if !ok {
-		return ErrNoSnapshot
-	}
-	return p.restore(ctx, saved.offset, saved.restore)
 }

@@ -174,9 +174,27 @@ func (h server) listSnapshots(*http.Request) (any, error) {
 }
 
 func (h server) saveSnapshot(r *http.Request) (any, error) {
-	return nil, h.Save(r.Context(), h.service, r.PathValue("name"))
+	restore, err := h.service.Snapshot(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.snapshots == nil {
+		h.snapshots = map[string]snapshot{}
+	}
+	h.snapshots[r.PathValue("name")] = snapshot{restore, time.Duration(h.Clock.offset.Load()), h.Clock.Now().UTC()}
+	return nil, nil
 }
 
+// loadSnapshot restores what saveSnapshot has kept. Faults, journal and requests in flight are as
+// with Reset.
 func (h server) loadSnapshot(r *http.Request) (any, error) {
-	return nil, h.Load(r.Context(), r.PathValue("name"))
+	h.mu.Lock()
+	saved, ok := h.snapshots[r.PathValue("name")]
+	h.mu.Unlock()
+	if !ok {
+		return nil, &httpError{http.StatusNotFound, errors.New("there is no snapshot of that name")}
+	}
+	return nil, h.restore(r.Context(), saved.offset, saved.restore)
 }
