@@ -28,6 +28,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/oauth2"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
@@ -201,15 +203,8 @@ func (s *Server) account(id, token string) Account {
 func (s *Server) Outbox() []email.Message { return s.Service.Outbox() }
 
 // Client returns an HTTP client whose requests have the account's token.
-func (a Account) Client() *http.Client { return &http.Client{Transport: bearer(a.Token)} }
-
-// bearer sends requests with a token.
-type bearer string
-
-func (token bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(token))
-	return http.DefaultTransport.RoundTrip(r)
+func (a Account) Client() *http.Client {
+	return oauth2.NewClient(context.Background(), oauth2.StaticTokenSource(&oauth2.Token{AccessToken: a.Token}))
 }
 
 // Path returns the URL of a path below the account's prefix, such as "/mailboxes".

@@ -47,9 +47,8 @@ func Registrable(name string) error {
 	case !icann:
 		return fmt.Errorf("%w: names under %.63q are not sold", ErrUnsupportedTLD, suffix)
 	}
-	parent := strings.TrimSuffix(name, "."+suffix)
-	if dot := strings.LastIndexByte(parent, '.'); dot >= 0 {
-		return fmt.Errorf("%w: it lies below %.63q; expected that name", ErrNotRegistrable, name[dot+1:])
+	if registrable, _ := publicsuffix.EffectiveTLDPlusOne(name); registrable != name {
+		return fmt.Errorf("%w: it lies below %.63q; expected that name", ErrNotRegistrable, registrable)
 	}
 	return nil
 }
@@ -89,7 +88,7 @@ func checkRegistered(label []rune, latin bool) error {
 	if mixesScripts(label) {
 		return fmt.Errorf("label %s must not mix scripts", shown)
 	}
-	if latin && looksLatin(label) {
+	if latin && consistsOf(label, func(r rune) bool { return strings.ContainsRune(lookalikes, r) }) {
 		return fmt.Errorf("label %s must not consist only of letters that look like Latin ones", shown)
 	}
 	return nil
@@ -110,44 +109,22 @@ var ignorableBlocks = &unicode.RangeTable{
 // whole-script confusables).
 const lookalikes = "асԁеһіјӏорԛѕԝху"
 
-// looksLatin reports whether each letter of a label is one of the lookalikes.
-func looksLatin(label []rune) bool {
-	return !slices.ContainsFunc(label, func(r rune) bool {
-		return !unicode.In(r, unicode.Common, unicode.Inherited) && !strings.ContainsRune(lookalikes, r)
-	})
+// consistsOf reports whether a condition holds for each letter of a label. Common and inherited
+// characters are no letters.
+func consistsOf(label []rune, is func(rune) bool) bool {
+	return !slices.ContainsFunc(label, func(r rune) bool { return !unicode.In(r, unicode.Common, unicode.Inherited) && !is(r) })
 }
-
-// writingSystems are the sets of scripts that may be mixed.
-var writingSystems = [][]string{{"Han", "Hiragana", "Katakana"}, {"Han", "Hangul"}, {"Han", "Bopomofo"}}
 
 // mixesScripts reports whether a label has letters of several scripts that may not be
 // mixed.
 func mixesScripts(label []rune) bool {
-	found := map[string]bool{}
-	for _, r := range label {
-		if unicode.In(r, unicode.Common, unicode.Inherited) {
-			continue
-		}
-		for name, table := range unicode.Scripts {
-			if unicode.Is(table, r) {
-				found[name] = true
-				break
-			}
-		}
+	within := func(scripts ...*unicode.RangeTable) bool {
+		return consistsOf(label, func(r rune) bool { return unicode.In(r, scripts...) })
 	}
-	if len(found) <= 1 {
-		return false
-	}
-	for _, system := range writingSystems {
-		n := 0
-		for _, script := range system {
-			if found[script] {
-				n++
-			}
-		}
-		if n == len(found) {
+	for _, script := range unicode.Scripts {
+		if within(script) {
 			return false
 		}
 	}
-	return true
+	return !within(unicode.Han, unicode.Hiragana, unicode.Katakana) && !within(unicode.Han, unicode.Hangul) && !within(unicode.Han, unicode.Bopomofo)
 }
