@@ -52,8 +52,8 @@ type Queue struct {
 	workers sync.WaitGroup
 	// GivenUp is how many messages this process has given up.
 	GivenUp atomic.Int64
-	// wake ends the wait of a worker.
-	wake chan struct{}
+	// turn holds an element while a worker is in next, and wake ends its wait.
+	turn, wake chan struct{}
 	// closing ends when the workers must stop, and ctx when the attempts in flight must end.
 	closing, ctx  context.Context
 	close, cancel context.CancelFunc
@@ -61,7 +61,10 @@ type Queue struct {
 
 // NewQueue starts a queue that sends with sender and adds every message to outbox.
 func NewQueue(s store.Store, sender email.Sender, compose Composer, outbox *Outbox, log *slog.Logger) *Queue {
-	q := &Queue{store: s, sender: sender, compose: compose, outbox: outbox, log: log, wake: make(chan struct{}, 1)}
+	q := &Queue{
+		store: s, sender: sender, compose: compose, outbox: outbox, log: log,
+		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+	}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	q.closing, q.close = context.WithCancel(q.ctx)
 	for range concurrency {
@@ -83,16 +86,29 @@ func (q *Queue) Notify() {
 
 // work sends messages until the queue is closed and none is due.
 func (q *Queue) work() {
+	for {
+		message, claim := q.next()
+		if message == nil {
+			return
+		}
+		q.outbox.Add(*message)
+		q.send(*message, claim)
+		q.Notify() // it may be due again earlier than what next waits for
+	}
+}
+
+// next waits for a due message and claims it, one worker at a time; nil if the queue is closed.
+func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
+	q.turn <- struct{}{}
+	defer func() { <-q.turn }()
 	for q.ctx.Err() == nil {
 		message, claim, wait := q.claim()
 		switch {
 		case message != nil:
-			q.Notify() // another worker looks for more
-			q.outbox.Add(*message)
-			q.send(*message, claim)
-		case wait == 0: // another worker was faster, or nobody waits for the message any more
+			return message, claim
+		case wait == 0: // another process was faster, or nobody waits for it any more
 		case q.closing.Err() != nil:
-			return
+			return nil, claim
 		default:
 			select {
 			case <-time.After(wait):
@@ -101,6 +117,7 @@ func (q *Queue) work() {
 			}
 		}
 	}
+	return nil, claim
 }
 
 // claim claims the first due message and writes it, or returns how long to wait for one.
@@ -124,7 +141,7 @@ func (q *Queue) claim() (message *email.Message, claim store.QueuedMessage, wait
 	return message, claim, 0
 }
 
-// claimAndWrite returns no message if another worker has claimed it or nobody waits for it.
+// claimAndWrite returns no message if another process has claimed it or nobody waits for it.
 func (q *Queue) claimAndWrite(now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
 	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
 		claim, err = tx.ClaimMessage(now, now.Add(lease))
