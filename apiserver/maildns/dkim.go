@@ -93,16 +93,6 @@ var (
 	errNoKey      = errors.New("this is not a public key; expected one PEM block that begins with -----BEGIN PUBLIC KEY-----, or the whole base64 text of one, which a record has after p=")
 )
 
-// parseDKIMKey parses a public key in any text form. No error contains any part of the text,
-// which may be secret.
-func parseDKIMKey(s string) (DKIMKey, error) {
-	der, err := keyBytes(strings.TrimSpace(s))
-	if err != nil {
-		return DKIMKey{}, err
-	}
-	return ParseDKIMKey(der)
-}
-
 // DKIMKey is a public key as verifiers accept it.
 type DKIMKey struct {
 	// Type is rsa or ed25519.
@@ -145,22 +135,25 @@ func ParseDKIMKey(der []byte) (DKIMKey, error) {
 // own, from which an indented heredoc or an environment variable without line breaks moves them.
 var pemBoundary = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]+-----`)
 
-func keyBytes(s string) ([]byte, error) {
+// parseDKIMKey parses a public key in any text form. No error contains any part of the text,
+// which may be secret.
+func parseDKIMKey(s string) (DKIMKey, error) {
+	s = strings.TrimSpace(s)
 	if strings.Contains(s, "PRIVATE KEY") {
-		return nil, errPrivateKey
+		return DKIMKey{}, errPrivateKey
 	}
 	if !strings.HasPrefix(s, "-----BEGIN") {
 		der, err := base64.StdEncoding.Strict().DecodeString(strings.Join(strings.Fields(s), ""))
 		if err != nil {
-			return nil, errNoKey
+			return DKIMKey{}, errNoKey
 		}
-		return der, nil
+		return ParseDKIMKey(der)
 	}
 	block, rest := pem.Decode([]byte(pemBoundary.ReplaceAllString(s, "\n$0\n")))
 	if block == nil || strings.TrimSpace(string(rest)) != "" || block.Type != "PUBLIC KEY" && block.Type != "RSA PUBLIC KEY" {
-		return nil, errNoKey
+		return DKIMKey{}, errNoKey
 	}
-	return block.Bytes, nil
+	return ParseDKIMKey(block.Bytes)
 }
 
 // isPrivateKey reports whether der is a private key in any encoding.

@@ -50,19 +50,20 @@ func (s SPF) Record() (string, error) {
 	seen := map[string]int{}
 	for i, term := range s.Terms {
 		t, err := parseConfigured(term)
-		if err == nil {
-			err = t.checkPlace()
-		}
-		if err != nil {
+		first, again := seen[t.key()]
+		switch why := onlyInDefault[t.Name]; {
+		case err != nil:
 			ps.addErr(spfTerms, i, err)
-			continue
+		case why != "":
+			ps.add(spfTerms, i, "%s belongs in default: %s", t, why)
+		case again && t.IsModifier():
+			ps.add(spfTerms, i, "%s must not occur twice (RFC 7208, section 6); element %d is the first", t.Name, first)
+		case again:
+			ps.add(spfTerms, i, "%s never matches, because element %d is the same mechanism", t, first)
+		default:
+			seen[t.key()] = i
+			add(t)
 		}
-		if j, ok := seen[t.key()]; ok {
-			ps.add(spfTerms, i, "%s", t.repeated(j))
-			continue
-		}
-		seen[t.key()] = i
-		add(t)
 	}
 	fallback, err := parseSPFDefault(s.Default)
 	ps.addErr(spfDefault, whole, err)
@@ -72,6 +73,12 @@ func (s SPF) Record() (string, error) {
 			len(lookups), MaxLookups, strings.Join(lookups, ", "))
 	}
 	return ps.finish(spfTerms, strings.Join(slices.Concat([]string{"v=spf1"}, mechanisms, modifiers), " "))
+}
+
+// onlyInDefault are the terms that belong in [SPF.Default], and why.
+var onlyInDefault = map[string]string{
+	"all":      "receivers ignore all terms after it (RFC 7208, section 5.1)",
+	"redirect": "it replaces all, and receivers ignore it beside all (RFC 7208, section 6.1)",
 }
 
 // SPFTerm is one term of a policy, in canonical form.
@@ -109,25 +116,6 @@ func (t SPFTerm) NeedsLookup() bool {
 		return true
 	}
 	return false // all, ip4, ip6, exp
-}
-
-// checkPlace refuses a term that belongs in [SPF.Default].
-func (t SPFTerm) checkPlace() error {
-	switch t.Name {
-	case "all":
-		return fmt.Errorf("%s belongs in default: receivers ignore all terms after it (RFC 7208, section 5.1)", t)
-	case "redirect":
-		return fmt.Errorf("%s belongs in default: it replaces all, and receivers ignore it beside all (RFC 7208, section 6.1)", t)
-	}
-	return nil
-}
-
-// repeated describes the problem of a term with the same key as element i.
-func (t SPFTerm) repeated(i int) string {
-	if t.IsModifier() {
-		return fmt.Sprintf("%s must not occur twice (RFC 7208, section 6); element %d is the first", t.Name, i)
-	}
-	return fmt.Sprintf("%s never matches, because element %d is the same mechanism", t, i)
 }
 
 // parseSPFDefault parses the term for all other hosts.
