@@ -32,9 +32,8 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		defer func() { // also if the handler panics to drop the connection
 			e.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
 			e.Status, e.Fault = out.status, appliedFault()
-			secrets := secretMembers(e.Operation)
-			e.Request, e.RequestOmitted = in.redacted(secrets)
-			e.Response, e.ResponseOmitted = out.body.redacted(secrets)
+			e.Request, e.RequestOmitted = in.redacted(e.Operation)
+			e.Response, e.ResponseOmitted = out.body.redacted(e.Operation)
 			j.add(e)
 		}()
 		recorded := r.WithContext(ctx)
@@ -91,7 +90,7 @@ func (b *recordedBody) isJSON() bool {
 }
 
 // redacted returns the body without its secrets, or the reason why it is omitted.
-func (b *recordedBody) redacted(s secrets) (body json.RawMessage, omitted string) {
+func (b *recordedBody) redacted(operation string) (body json.RawMessage, omitted string) {
 	switch {
 	case b.total == 0:
 		return nil, ""
@@ -100,7 +99,7 @@ func (b *recordedBody) redacted(s secrets) (body json.RawMessage, omitted string
 	case b.total > maxBody:
 		return nil, "it has more than 64 KiB"
 	}
-	body, ok := s.redact(b.buffer.Bytes())
+	body, ok := redact(operation, b.buffer.Bytes())
 	if !ok {
 		return nil, "it is not complete JSON"
 	}

@@ -23,24 +23,20 @@ var token = regexp.MustCompile(tokenPrefix + `[^\s"/?&=]+|eyJ[\w-]+\.[\w-]+\.[\w
 
 func redactTokens(s string) string { return token.ReplaceAllString(s, Redacted) }
 
-// secrets are the names of secret members of a body, in lower case.
-type secrets []string
+// secretNames are the members of bodies and the parameters that are redacted, in lower case.
+// contact_info is personal data, which the API never returns either.
+var secretNames = []string{"access_token", "token", "generated_secret", "secret", "password", "contact_info", "value"}
 
-// secretMembers returns the members that are redacted in an operation's bodies.
-// contact_info is personal data, which the API never returns either. The value of a
-// DNS record is public; the value of a master password is not.
-func secretMembers(operation string) secrets {
-	names := secrets{"token", "generated_secret", "secret", "password", "contact_info"}
-	switch operation {
-	case api.CreateDNSRecord.ID, api.ListDNSRecords.ID, api.GetDNSRecord.ID, api.UpdateDNSRecord.ID:
-		return names
-	}
-	return append(names, "value")
+// isSecret reports whether a member or a parameter is redacted, ignoring case as JSON decoders do.
+// The value of a DNS record is public; the value of a master password is not.
+func isSecret(operation, name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(secretNames, name) && (name != "value" || !strings.Contains(operation, "dns-record"))
 }
 
-// redact returns a JSON object or array with its secrets replaced; ok is false for
+// redact returns an operation's JSON object or array with its secrets replaced; ok is false for
 // any other body.
-func (s secrets) redact(body []byte) (redacted json.RawMessage, ok bool) {
+func redact(operation string, body []byte) (redacted json.RawMessage, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	var v any
@@ -52,36 +48,30 @@ func (s secrets) redact(body []byte) (redacted json.RawMessage, ok bool) {
 	default:
 		return nil, false
 	}
-	redacted, err := api.EncodeJSON(s.redactValue(v))
+	redacted, err := api.EncodeJSON(redactValue(operation, v))
 	return bytes.TrimSpace(redacted), err == nil
 }
 
-func (s secrets) redactValue(v any) any {
+func redactValue(operation string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		redacted := make(map[string]any, len(v))
 		for name, member := range v {
-			if s.contain(name) && member != nil {
+			if isSecret(operation, name) && member != nil {
 				member = Redacted
 			}
-			redacted[redactTokens(name)] = s.redactValue(member)
+			redacted[redactTokens(name)] = redactValue(operation, member)
 		}
 		return redacted
 	case []any:
 		for i := range v {
-			v[i] = s.redactValue(v[i])
+			v[i] = redactValue(operation, v[i])
 		}
 	case string:
 		return redactTokens(v)
 	}
 	return v
 }
-
-// contain ignores case, as JSON decoders do.
-func (s secrets) contain(name string) bool { return slices.Contains(s, strings.ToLower(name)) }
-
-// secretParameters are the names of parameters, in lower case, that may have a credential.
-var secretParameters = []string{"access_token", "token", "value", "secret", "password"}
 
 // redactQuery replaces parameters that may have a credential (RFC 6750, section 2.3). It decodes
 // them twice, because some clients encode twice.
@@ -91,7 +81,7 @@ func redactQuery(raw string) string {
 		once, err := url.QueryUnescape(parameter)
 		twice, _ := url.QueryUnescape(once)
 		name, _, _ := strings.Cut(once, "=")
-		if err != nil || token.MatchString(once) || token.MatchString(twice) || slices.Contains(secretParameters, strings.ToLower(name)) {
+		if err != nil || token.MatchString(once) || token.MatchString(twice) || isSecret("", name) {
 			parameters[i] = Redacted
 		}
 	}

@@ -58,7 +58,7 @@ func (rec *Recording) Middleware(next http.Handler) http.Handler {
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		request, _ := secretMembers(operation).redact(body)
+		request, _ := redact(operation, body)
 		e := rec.next(r.Method, redactTokens(apiserver.RedactPath(r.URL.Path)), redactQuery(r.URL.RawQuery), request)
 		switch {
 		case e == nil:
