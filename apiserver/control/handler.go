@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,7 +60,12 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 			pattern += "{$}" // not everything below it
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			body, err := e.respond(w, r)
+			r = r.WithContext(apiserver.AsControlPlane(r.Context()))
+			r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
+			body, err := any(nil), e.check(r)
+			if err == nil {
+				body, err = e.serve(r)
+			}
 			if err != nil {
 				writeError(w, err)
 				return
@@ -89,16 +95,6 @@ func (p *Plane) routes(s *apiserver.Service) http.Handler {
 	return jsonErrors(mux)
 }
 
-// respond calls the handler for a valid request.
-func (e endpoint) respond(w http.ResponseWriter, r *http.Request) (body any, err error) {
-	if err := e.check(r); err != nil {
-		return nil, err
-	}
-	r = r.WithContext(apiserver.AsControlPlane(r.Context()))
-	r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
-	return e.serve(r)
-}
-
 // check returns an error for a request with what the endpoint does not take, because a test
 // would pass for the wrong reason.
 func (e endpoint) check(r *http.Request) error {
@@ -121,9 +117,9 @@ func (e endpoint) check(r *http.Request) error {
 	if e.body != nil {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBytes))
-	if text := strings.TrimSpace(string(body)); err == nil && text != "" && text != "{}" {
-		return invalid(errors.New("the endpoint takes no body"))
+	body, err := io.ReadAll(r.Body)
+	if text := strings.TrimSpace(string(body)); err != nil || text != "" && text != "{}" {
+		return invalid(cmp.Or(err, errors.New("the endpoint takes no body")))
 	}
 	return nil
 }
