@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,18 +27,20 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 		}
 		ctx, appliedFault := fault.Track(r.Context())
 		e := newEntry(r, clock())
-		in := &requestRecorder{ReadCloser: r.Body, recordedBody: recordedBody{contentType: r.Header.Get("Content-Type")}}
-		out := &responseRecorder{ResponseWriter: w}
+		in, out := new(recordedBody), &responseRecorder{ResponseWriter: w}
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
 			e.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
 			e.Status, e.Fault = out.status, appliedFault()
-			e.Request, e.RequestOmitted = in.redacted(e.Operation)
-			e.Response, e.ResponseOmitted = out.body.redacted(e.Operation)
+			e.Request, e.RequestOmitted = in.redacted(e.Operation, r.Header)
+			e.Response, e.ResponseOmitted = out.body.redacted(e.Operation, w.Header())
 			j.add(e)
 		}()
 		recorded := r.WithContext(ctx)
-		recorded.Body = in
+		recorded.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(r.Body, in), r.Body}
 		next.ServeHTTP(out, recorded)
 	})
 }
@@ -72,31 +75,23 @@ func credentialOf(r *http.Request, request apiserver.Request) string {
 // maxBody is the size of the largest body that is kept, in bytes.
 const maxBody = 64 << 10
 
-type recordedBody struct {
-	contentType string
-	buffer      bytes.Buffer
-	total       int64
-}
+// recordedBody keeps the beginning of the part of a body that is read or written.
+type recordedBody struct{ buffer bytes.Buffer }
 
-func (b *recordedBody) add(p []byte) {
-	if b.total += int64(len(p)); b.total <= maxBody && b.isJSON() {
-		b.buffer.Write(p)
-	}
-}
-
-func (b *recordedBody) isJSON() bool {
-	mediaType, _, err := mime.ParseMediaType(b.contentType)
-	return err == nil && mediaType == "application/json"
+func (b *recordedBody) Write(p []byte) (int, error) {
+	b.buffer.Write(p[:min(len(p), maxBody+1-b.buffer.Len())])
+	return len(p), nil
 }
 
 // redacted returns the body without its secrets, or the reason why it is omitted.
-func (b *recordedBody) redacted(operation string) (body json.RawMessage, omitted string) {
+func (b *recordedBody) redacted(operation string, header http.Header) (body json.RawMessage, omitted string) {
+	mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	switch {
-	case b.total == 0:
+	case b.buffer.Len() == 0:
 		return nil, ""
-	case !b.isJSON():
+	case mediaType != "application/json":
 		return nil, "it is not application/json"
-	case b.total > maxBody:
+	case b.buffer.Len() > maxBody:
 		return nil, "it has more than 64 KiB"
 	}
 	body, ok := redact(operation, b.buffer.Bytes())
@@ -104,18 +99,6 @@ func (b *recordedBody) redacted(operation string) (body json.RawMessage, omitted
 		return nil, "it is not complete JSON"
 	}
 	return body, ""
-}
-
-// requestRecorder records the part of a request's body that the service reads.
-type requestRecorder struct {
-	io.ReadCloser
-	recordedBody
-}
-
-func (r *requestRecorder) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	r.add(p[:n])
-	return n, err
 }
 
 // responseRecorder records a response on its way to the client.
@@ -126,18 +109,14 @@ type responseRecorder struct {
 }
 
 func (r *responseRecorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status, r.body.contentType = status, r.Header().Get("Content-Type")
-	}
+	r.status = cmp.Or(r.status, status)
 	r.ResponseWriter.WriteHeader(status)
 }
 
 func (r *responseRecorder) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.WriteHeader(http.StatusOK)
-	}
+	r.status = cmp.Or(r.status, http.StatusOK)
 	n, err := r.ResponseWriter.Write(b)
-	r.body.add(b[:n])
+	_, _ = r.body.Write(b[:n])
 	return n, err
 }
 
