@@ -7,8 +7,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// kind has what Get, Create, Update and Delete do with the objects of a table. o is a pointer to
-// one.
+// kind has what Get, Create, Update and Delete do with the objects of a table, unless a kind needs
+// more, as mailboxes do. o is a pointer to an object.
 type kind struct {
 	get    func(r *reader, o any, accountID string, id any) error
 	create func(t *tx, o any) error

@@ -36,7 +36,7 @@ func loopbackForPort(address string) string {
 	return net.JoinHostPort("127.0.0.1", address)
 }
 
-// loopbackByDefault does so for :8080 too.
+// loopbackByDefault adds the host 127.0.0.1 to a port alone, also if it is written as :8080.
 func loopbackByDefault(address string) string {
 	return loopbackForPort(strings.TrimPrefix(address, ":"))
 }
