@@ -8,9 +8,10 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // The bounds of a request body: the depth of its values, and their number with names of members.
@@ -47,61 +48,24 @@ func decodeJSON(data []byte) (value any, err error) {
 	return value, err
 }
 
-// assign sets v, a part of a request, to a value of decodeJSON as far as that fits, which a valid
-// one does. Unlike encoding/json, it compares names exactly, takes 60.0 and 6e1 for integers, as
-// JSON Schema does, and sets absent fields to the default of their tag.
-func assign(v reflect.Value, value any) {
-	if custom, ok := reflect.TypeAssert[json.Unmarshaler](v.Addr()); ok {
-		text, _ := json.Marshal(value) // it was decoded from JSON
-		_ = custom.UnmarshalJSON(text)
-		return
-	}
-	if value == nil {
-		return
-	}
-	switch value := value.(type) {
-	case string:
-		if v.Kind() == reflect.String {
-			v.SetString(value)
-			return
-		}
-	case bool:
-		if v.Kind() == reflect.Bool {
-			v.SetBool(value)
-			return
-		}
-	case json.Number:
-		if n, ok := wholeNumber(value); ok && v.CanInt() {
-			v.SetInt(n)
-			return
-		}
-	case []any:
-		if v.Kind() == reflect.Slice {
-			v.Set(reflect.MakeSlice(v.Type(), len(value), len(value)))
-			for i, item := range value {
-				assign(v.Index(i), item)
-			}
-			return
-		}
-	case map[string]any:
-		if v.Kind() == reflect.Struct {
-			assignFields(v, value)
-			return
-		}
-	}
-	if v.Kind() == reflect.Pointer {
-		v.Set(reflect.New(v.Type().Elem())) // a value that does not fit is present nevertheless
-		assign(v.Elem(), value)
-	}
-}
+// fitting are the options by which assign decodes what fits. Names are compared exactly, which
+// encoding/json does not, and 60.0 and 6e1 are integers, as in JSON Schema.
+var fitting = jsonv2.JoinOptions(
+	jsonv1.ReportErrorsWithLegacySemantics(true), // after the rest of the value
+	jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int64) error {
+		text, err := d.ReadValue()
+		*n, _ = wholeNumber(json.Number(text))
+		return err
+	})),
+)
 
-func assignFields(v reflect.Value, object map[string]any) {
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		field := v.FieldByIndex(f.Index)
-		if member, sent := object[name]; sent {
-			assign(field, member)
-		}
+// assign sets body to a value of decodeJSON as far as that fits, which a valid one does, and absent
+// fields to the default of their tag.
+func assign(body reflect.Value, value any) {
+	text, _ := json.Marshal(value)                               // it was decoded from JSON
+	_ = jsonv2.Unmarshal(text, body.Addr().Interface(), fitting) // the validator reports it
+	for _, f := range reflect.VisibleFields(body.Type()) {
+		field := body.FieldByIndex(f.Index)
 		if byDefault := f.Tag.Get("default"); byDefault != "" && field.IsZero() {
 			parse(field, byDefault)
 		}
