@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -148,7 +149,7 @@ func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Ca
 // admit returns a caller whom the cache accepts, as of an earlier time, or else what view
 // returns. A cancelled account may be active again.
 func (a *Authenticator) admit(ctx context.Context, who Caller) (Caller, error) {
-	if e, ok := a.cache.latest(who.key()); ok {
+	if e, ok := a.cache.get(who.key()); ok {
 		if admitted, err := who.evaluate(e, a.now()); err == nil && !admitted.cancelled {
 			admitted.unverified = true
 			return admitted, nil
@@ -205,7 +206,7 @@ func (a *Authenticator) read(r store.Reader, who Caller) (e entry, err error) {
 		return entry{}, err
 	}
 	key := who.key()
-	if cached, ok := a.cache.get(key, e.version); ok {
+	if cached, ok := a.cache.get(key); ok && cached.version == e.version {
 		return cached, nil
 	}
 	if who.IsServiceAccount() {
@@ -284,41 +285,28 @@ type entry struct {
 	grants         []store.Authorization
 }
 
-func (e entry) size() int { return 1 + len(e.grants) }
+func (e entry) size() int64 { return int64(1 + len(e.grants)) }
 
 // cache holds entries by Caller.key. It is safe for concurrent use.
 type cache struct {
-	mu      sync.RWMutex
-	entries map[string]entry
-	size    int
+	entries sync.Map // of entry
+	size    atomic.Int64
 }
 
-// get returns the entry of a key if it holds for a version.
-func (c *cache) get(key string, version int64) (entry, bool) {
-	e, ok := c.latest(key)
-	return e, ok && e.version == version
+// get returns the entry of a key, which may be outdated.
+func (c *cache) get(key string) (entry, bool) {
+	e, ok := c.entries.Load(key)
+	if !ok {
+		return entry{}, false
+	}
+	return e.(entry), true
 }
 
-// latest returns the entry of a key, which may be outdated.
-func (c *cache) latest(key string) (entry, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	e, ok := c.entries[key]
-	return e, ok
-}
-
-// put replaces the entry of a key. A full cache starts anew.
+// put replaces the entry of a key, whose earlier one still counts. A full cache starts anew.
 func (c *cache) put(key string, e entry) {
-	if e.size() > cacheSize {
-		return
+	if c.size.Add(e.size()) > cacheSize {
+		c.entries.Clear()
+		c.size.Store(e.size())
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old, ok := c.entries[key]; ok {
-		c.size -= old.size()
-	}
-	if c.size += e.size(); c.size > cacheSize || c.entries == nil {
-		c.entries, c.size = map[string]entry{}, e.size()
-	}
-	c.entries[key] = e
+	c.entries.Store(key, e)
 }

@@ -164,10 +164,10 @@ func TestCache(t *testing.T) {
 	w.watched.err = errors.New("the account can't be read")
 	for _, w.watched.only = range []string{"ServiceAccountByPublicID", "GrantsOf", "Account"} {
 		_, err := w.enter(t.Context(), w.token.String())
-		assert.Check(t, errors.Is(err, w.watched.err) && len(w.cache.entries) == 0, "%s: %v", w.watched.only, err)
+		assert.Check(t, errors.Is(err, w.watched.err) && cached(w.Authenticator) == 0, "%s: %v", w.watched.only, err)
 	}
 	_, err := w.enter(owner, "")
-	assert.Check(t, errors.Is(err, w.watched.err) && len(w.cache.entries) == 0, "%v; want the error of the store", err)
+	assert.Check(t, errors.Is(err, w.watched.err) && cached(w.Authenticator) == 0, "%v; want the error of the store", err)
 	w.watched.err, w.watched.only, w.watched.reads = nil, "", 0
 	check("first", 5)
 	w.update(t, func(tx store.Tx) error {
@@ -186,31 +186,32 @@ func TestCache(t *testing.T) {
 	} else if _, err := w.enter(t.Context(), unknown.String()); err == nil {
 		t.Error("an unknown token is accepted")
 	}
-	assert.Check(t, len(w.cache.entries) == 2, "the cache has %d entries, want 2", len(w.cache.entries))
+	assert.Check(t, cached(w.Authenticator) == 2, "the cache has %d entries, want 2", cached(w.Authenticator))
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	var c cache
-	const grants = 99
-	for n := range 3 * cacheSize / (grants + 1) {
-		c.put(fmt.Sprint(n), entry{version: 1, grants: make([]store.Authorization, grants)})
-		c.put(fmt.Sprint(n), entry{version: 2, grants: make([]store.Authorization, grants)})
-		_, ok := c.get(fmt.Sprint(n), 1)
-		assert.Assert(t, !ok, "an entry is used for another version")
-		_, ok = c.get(fmt.Sprint(n), 2)
-		assert.Assert(t, ok && c.size == len(c.entries)*(grants+1) && c.size <= cacheSize, "%d entries count as %d; the last one exists: %t", len(c.entries), c.size, ok)
+	w := Authenticator{}
+	large := entry{grants: make([]store.Authorization, cacheSize/2)}
+	for n := range 4 {
+		w.cache.put(fmt.Sprint(n), entry{version: 1})
+		w.cache.put(fmt.Sprint(n), large)
+		e, ok := w.cache.get(fmt.Sprint(n))
+		assert.Assert(t, ok && e.version == 0 && len(e.grants) == len(large.grants), "%t, an entry of version %d with %d grants", ok, e.version, len(e.grants))
+		assert.Assert(t, cached(&w) == 1, "%d large entries are left", cached(&w))
 	}
-	c = cache{}
-	for n := range cacheSize / (grants + 1) {
-		c.put(fmt.Sprint(n), entry{grants: make([]store.Authorization, grants)})
-		assert.Assert(t, len(c.entries) == n+1, "%d of %d entries are left before the cache is full", len(c.entries), n+1)
+	w.cache = cache{}
+	for n := range cacheSize {
+		w.cache.put(fmt.Sprint(n), entry{})
 	}
-	c.put("large", entry{grants: make([]store.Authorization, cacheSize-1)})
-	_, ok := c.get("large", 0)
-	assert.Check(t, ok, "an entry of the cache's size is not cached")
-	c.put("huge", entry{grants: make([]store.Authorization, cacheSize)})
-	_, ok = c.get("huge", 0)
-	assert.Check(t, !ok && len(c.entries) != 0, "an entry that is larger than the cache is cached, or empties it")
+	assert.Check(t, cached(&w) == cacheSize, "%d entries are left before the cache is full", cached(&w))
+	w.cache.put("one more", entry{})
+	assert.Check(t, cached(&w) == 1, "%d entries are left of a full cache", cached(&w))
+}
+
+// cached returns the number of entries in the cache.
+func cached(a *Authenticator) (n int) {
+	a.cache.entries.Range(func(any, any) bool { n++; return true })
+	return n
 }
 
 // TestKeys checks that no two callers share a cache entry.
