@@ -10,7 +10,7 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -63,16 +63,16 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identit
 	if err != nil {
 		return identity.Session{}, err
 	}
-	s := identity.Session{Token: u.token, ExpiresAt: u.expiry}
+	s := identity.Session{Token: u.Token, ExpiresAt: u.Expiry}
 	if api.IsID(u.of) {
-		who, err := a.enterAsUser(ctx, u.token, u.of)
+		who, err := a.enterAsUser(ctx, u.Token, u.of)
 		if err != nil {
 			return identity.Session{}, err
 		}
 		s.AccountID, s.Name = u.of, cmp.Or(who.Name, who.Email, who.Subjects[0].ID)
 		return s, nil
 	}
-	token, _ := parseToken(u.token)
+	token, _ := parseToken(u.Token)
 	who, err := a.view(ctx, Caller{publicID: u.of, secretHash: token.Hash()})
 	if err != nil {
 		return identity.Session{}, err
@@ -92,15 +92,21 @@ func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 		return err
 	}
 	return a.store.Update(ctx, func(tx store.Tx) error {
-		return tx.UpdateTokenBucket(u.bucket, a.now(), func(time.Time) time.Time { return u.expiry })
+		return tx.UpdateTokenBucket(u.bucket, a.now(), func(time.Time) time.Time { return u.Expiry })
 	})
+}
+
+// content is the encrypted part of a sealed session.
+type content struct {
+	Token  string
+	Expiry time.Time
 }
 
 // unsealed is what a sealed session holds.
 type unsealed struct {
+	content
 	// of is the public id of a service account's token, or the id of a user's account.
-	of, token string
-	expiry    time.Time
+	of string
 	// bucket is the name of the token bucket of EndSession.
 	bucket string
 }
@@ -110,7 +116,7 @@ type unsealed struct {
 func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, err error) {
 	invalid := invalidToken(api.TypeInvalidToken, "the session is not valid")
 	of, encoded, _ := strings.Cut(sealed, ".")
-	content, err := base64.RawURLEncoding.DecodeString(encoded)
+	encrypted, err := base64.RawURLEncoding.DecodeString(encoded)
 	if err != nil {
 		return u, invalid
 	}
@@ -121,14 +127,14 @@ func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, 
 	if secretHash == nil { // the account may not exist, which nobody may find out
 		return u, invalid
 	}
-	if u, err = open(secretHash, of, content); err != nil {
+	if u, err = open(secretHash, of, encrypted); err != nil {
 		return u, invalid
 	}
 	endedUntil, err := store.Read(ctx, a.store, func(r store.Reader) (time.Time, error) { return r.TokenBucket(u.bucket) })
 	if err != nil {
 		return u, err
 	}
-	if expired(u.expiry, a.now()) || !endedUntil.IsZero() {
+	if expired(u.Expiry, a.now()) || !endedUntil.IsZero() {
 		return u, invalidToken(api.TypeTokenExpired, "the session has ended")
 	}
 	return u, nil
@@ -154,40 +160,25 @@ func (a *Authenticator) sessionSecret(ctx context.Context, of string) ([]byte, e
 // seal encrypts and compresses a token with an expiry: browsers limit a cookie to 4 KiB. of
 // stays readable.
 func seal(secretHash []byte, of string, expiry time.Time, token string) string {
-	content := bytes.NewBuffer(binary.BigEndian.AppendUint64(nil, uint64(expiry.UnixMicro())))
-	w, _ := flate.NewWriter(content, flate.BestCompression) // the level is valid, and writing to memory never fails
-	_, _ = io.WriteString(w, token)
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.BestCompression) // the level is valid, and writing to memory never fails
+	_ = json.NewEncoder(w).Encode(content{token, expiry})
 	_ = w.Close()
-	return of + "." + base64.RawURLEncoding.EncodeToString(sessionCipher(secretHash).Seal(nil, nil, content.Bytes(), []byte(of)))
+	return of + "." + base64.RawURLEncoding.EncodeToString(sessionCipher(secretHash).Seal(nil, nil, packed.Bytes(), []byte(of)))
 }
 
-// expiryLength is the length of the expiry in a sealed session, in bytes.
-const expiryLength = 8
-
-// maxToken is the size of the largest token in a session, in bytes.
-const maxToken = 16 << 10
+// maxContent bounds what a session takes in memory, in bytes: its sender may have compressed it.
+const maxContent = 16 << 10
 
 // open decrypts what seal has encrypted.
-func open(secretHash []byte, of string, content []byte) (u unsealed, err error) {
-	opened, err := sessionCipher(secretHash).Open(nil, nil, content, []byte(of))
+func open(secretHash []byte, of string, sealed []byte) (u unsealed, err error) {
+	packed, err := sessionCipher(secretHash).Open(nil, nil, sealed, []byte(of))
 	if err != nil {
 		return u, err
 	}
-	if len(opened) < expiryLength {
-		return u, io.ErrUnexpectedEOF
-	}
-	token, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(opened[expiryLength:])), maxToken+1))
-	if err == nil && len(token) > maxToken {
-		err = errors.New("the token is too large")
-	}
-	if err != nil {
-		return u, err
-	}
-	sum := sha256.Sum256(content) // its text may be written in several ways
-	return unsealed{
-		of: of, token: string(token), expiry: time.UnixMicro(int64(binary.BigEndian.Uint64(opened))).UTC(),
-		bucket: "session " + base64.RawURLEncoding.EncodeToString(sum[:]),
-	}, nil
+	sum := sha256.Sum256(sealed) // its text may be written in several ways
+	u = unsealed{of: of, bucket: "session " + base64.RawURLEncoding.EncodeToString(sum[:])}
+	return u, json.NewDecoder(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxContent)).Decode(&u.content)
 }
 
 // sessionCipher returns the cipher with a key that follows from the hash of a token's secret.

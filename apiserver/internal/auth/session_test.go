@@ -22,16 +22,16 @@ import (
 func TestForgedSessions(t *testing.T) {
 	hash := []byte("the hash of a token's secret")
 	aead := sessionCipher(hash)
-	for _, length := range []int{0, expiryLength - 1, expiryLength, expiryLength + 5} {
+	for length := range 5 {
 		_, err := open(hash, accountID, aead.Seal(nil, nil, make([]byte, length), []byte(accountID)))
 		assert.Check(t, err != nil, "a session of %d bytes is accepted", length)
 	}
-	for length, valid := range map[int]bool{5: true, maxToken: true, maxToken + 1: false, 40 << 20: false} {
+	for length, valid := range map[int]bool{5: true, maxContent - 100: true, maxContent: false, 40 << 20: false} {
 		sealed := seal(hash, accountID, time.Now(), strings.Repeat("a", length))
 		content, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(sealed, accountID+"."))
 		assert.NilError(t, err)
 		u, err := open(hash, accountID, content)
-		assert.Check(t, (err == nil) == valid && (!valid || len(u.token) == length), "a token of %d bytes is opened as %d bytes, %v", length, len(u.token), err)
+		assert.Check(t, (err == nil) == valid && (!valid || len(u.Token) == length), "a token of %d bytes is opened as %d bytes, %v", length, len(u.Token), err)
 	}
 }
 
