@@ -358,7 +358,7 @@ func (s *Service) Snapshot(ctx context.Context) (restore func(context.Context) e
 		}
 		s.rules.Outbox.Clear()
 		s.rules.Outbox.Add(messages...)
-		s.rules.Settings.Change(&limits.Registrar, &limits.MaxMailboxes)
+		s.rules.Settings.Set(limits)
 		s.forget()
 		return nil
 	}, nil

@@ -19,7 +19,7 @@ package account
 
 import (
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/email"
@@ -86,31 +86,22 @@ type Limits struct {
 
 // Settings holds the Limits in force. It is safe for concurrent use.
 type Settings struct {
-	mu               sync.Mutex
-	initial, current Limits
+	initial Limits
+	current atomic.Pointer[Limits]
 }
 
-// NewSettings returns Settings with the limits that hold until Change.
-func NewSettings(initial Limits) *Settings { return &Settings{initial: initial, current: initial} }
+// NewSettings returns Settings with the limits that hold until Set.
+func NewSettings(initial Limits) *Settings {
+	s := &Settings{initial: initial}
+	s.Reset()
+	return s
+}
 
 // Get returns the limits in force.
-func (s *Settings) Get() Limits {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
-}
+func (s *Settings) Get() Limits { return *s.current.Load() }
+
+// Set replaces the limits.
+func (s *Settings) Set(l Limits) { s.current.Store(&l) }
 
 // Reset restores the initial limits.
-func (s *Settings) Reset() { s.Change(&s.initial.Registrar, &s.initial.MaxMailboxes) }
-
-// Change replaces the limits that are not nil.
-func (s *Settings) Change(r *registrar.Registrar, maxMailboxes *int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r != nil {
-		s.current.Registrar = *r
-	}
-	if maxMailboxes != nil {
-		s.current.MaxMailboxes = *maxMailboxes
-	}
-}
+func (s *Settings) Reset() { s.Set(s.initial) }
