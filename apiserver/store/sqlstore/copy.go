@@ -125,7 +125,9 @@ func (t copiedTable) names() (names []string) {
 func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) error) (string, error) {
 	var places []int // of the key's columns
 	var keys []string
+	row, dest := make([]any, len(t.columns)), make([]any, len(t.columns))
 	for i, c := range t.columns {
+		dest[i] = &row[i]
 		if c.inKey {
 			places, keys = append(places, i), append(keys, c.name)
 		}
@@ -139,15 +141,15 @@ func (t copiedTable) each(ctx context.Context, q Querier, fn func(rows [][]any) 
 		if after != nil {
 			query = selection + ` WHERE (` + key + `) > (` + placeholders(len(keys), 1) + `)` + end
 		}
-		rows, err := scanAll(ctx, q, query, after, len(t.columns))
-		if err != nil {
-			return "", err
-		}
-		for _, row := range rows {
+		var rows [][]any
+		if err := eachRow(ctx, q, query, after, dest, func() {
 			for i, v := range row {
 				row[i] = normal(v)
 				_, _ = fmt.Fprintf(sum, "%T %q\n", row[i], fmt.Sprint(row[i])) // never fails
 			}
+			rows = append(rows, slices.Clone(row))
+		}); err != nil {
+			return "", err
 		}
 		if len(rows) > 0 {
 			if err := fn(rows); err != nil {
@@ -222,26 +224,6 @@ func (s *Store) frozen(ctx context.Context, q Querier) ([]copiedTable, error) {
 		}
 	}
 	return s.tables(ctx, q)
-}
-
-// scanAll returns the rows of a query with some columns.
-func scanAll(ctx context.Context, q Querier, query string, args []any, columns int) (all [][]any, err error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		row, dest := make([]any, columns), make([]any, columns)
-		for i := range row {
-			dest[i] = &row[i]
-		}
-		if err := rows.Scan(dest...); err != nil {
-			return nil, err
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
 }
 
 // Snapshot implements store.Store.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -311,20 +312,25 @@ func column[T any](r *reader, query string, args ...any) ([]T, error) {
 
 // scan returns the rows of a query, each scanned into the fields of a T.
 func scan[T any](r *reader, query string, args []any, fields func(*T) []any) (items []T, err error) {
-	rows, err := r.q.QueryContext(r.ctx, query, args...)
+	var row T // of which every row overwrites the same fields
+	err = eachRow(r.ctx, r.q, query, args, fields(&row), func() { items = append(items, row) })
+	return items, err
+}
+
+// eachRow calls fn for each row of a query, after it was scanned into dest.
+func eachRow(ctx context.Context, q Querier, query string, args, dest []any, fn func()) (err error) {
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	var row T // of which every row overwrites the same fields
-	dest := fields(&row)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
-			return nil, err
+			return err
 		}
-		items = append(items, row)
+		fn()
 	}
-	return items, rows.Err()
+	return rows.Err()
 }
 
 // create inserts an object, sets its creation time and reports it, or returns an
