@@ -14,9 +14,9 @@ import (
 
 // Limits are the limits in the tags of a body field. A missing bound is nil.
 type Limits struct {
-	MinLength, MaxLength *int
-	Minimum, Maximum     *int64
-	Enum                 []string
+	MinLength, MaxLength, Minimum, Maximum *int64
+
+	Enum []string
 	// Name reports that the field is a name, for which text.CheckName must hold.
 	Name bool
 }
@@ -33,7 +33,7 @@ func (l Limits) Check(value any) error {
 }
 
 func (l Limits) checkText(s string) error {
-	n := utf8.RuneCountInString(s)
+	n := int64(utf8.RuneCountInString(s))
 	switch {
 	case l.MinLength != nil && n < *l.MinLength, l.MaxLength != nil && n > *l.MaxLength:
 		return errors.New(l.LengthRule())
@@ -73,10 +73,10 @@ func LimitsOf[T any](name string) Limits {
 // LimitsOfTag returns the limits in the tag of a body's field.
 func LimitsOfTag(tag reflect.StructTag) Limits {
 	l := Limits{
-		MinLength: bound(tag, "minLength", strconv.Atoi),
-		MaxLength: bound(tag, "maxLength", strconv.Atoi),
-		Minimum:   bound(tag, "minimum", parseInt64),
-		Maximum:   bound(tag, "maximum", parseInt64),
+		MinLength: bound(tag, "minLength"),
+		MaxLength: bound(tag, "maxLength"),
+		Minimum:   bound(tag, "minimum"),
+		Maximum:   bound(tag, "maximum"),
 		Name:      tag.Get("format") == FormatName,
 	}
 	if enum := tag.Get("enum"); enum != "" {
@@ -85,19 +85,17 @@ func LimitsOfTag(tag reflect.StructTag) Limits {
 	return l
 }
 
-func bound[N any](tag reflect.StructTag, key string, parse func(string) (N, error)) *N {
+func bound(tag reflect.StructTag, key string) *int64 {
 	value, ok := tag.Lookup(key)
 	if !ok {
 		return nil
 	}
-	n, err := parse(value)
+	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
 		panic("api: tag " + key + " is no number: " + value)
 	}
 	return &n
 }
-
-func parseInt64(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 
 // FormatName is the format tag of a name: text in one line that people see. Its rule
 // is text.CheckName's.

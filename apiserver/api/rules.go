@@ -259,7 +259,7 @@ func timely(s *string, arrival time.Time, after bool, field string) *Problem {
 	if s == nil {
 		return nil
 	}
-	t, err := time.Parse(time.RFC3339, *s)
+	t, err := ParseTime(*s)
 	switch {
 	case err != nil:
 		return nil //nolint:nilerr // the tag reports it
@@ -267,9 +267,6 @@ func timely(s *string, arrival time.Time, after bool, field string) *Problem {
 		return Invalid("must be in the future").InBody(field)
 	case t.Before(arrival):
 		return Invalid("must not be in the past").InBody(field)
-	}
-	if _, err = ParseTime(*s); err != nil {
-		return Invalid("%s", err).InBody(field)
 	}
 	return nil
 }

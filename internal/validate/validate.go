@@ -89,7 +89,7 @@ func shortDuration(d time.Duration) string {
 // Length returns a validator of the length limits, in characters, of the field name in
 // the request body T. The contract has to have an upper limit.
 func Length[T any](name string) validator.String {
-	limits, low := api.LimitsOf[T](name), 0
+	limits, low := api.LimitsOf[T](name), int64(0)
 	high := *limits.MaxLength
 	plain := fmt.Sprintf("at most %d characters long", high)
 	if limits.MinLength != nil {
@@ -97,7 +97,7 @@ func Length[T any](name string) validator.String {
 		plain = fmt.Sprintf("%d to %d characters long", low, high)
 	}
 	return stringValidator{description{plain, plain}, func(s string) string {
-		if n := utf8.RuneCountInString(s); n < low || n > high {
+		if n := int64(utf8.RuneCountInString(s)); n < low || n > high {
 			return fmt.Sprintf("must be %s; it has %d", plain, n)
 		}
 		if err := text.CheckName(s); limits.Name && err != nil {

@@ -2,7 +2,6 @@ package account
 
 import (
 	"slices"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -12,15 +11,10 @@ var _ = read(api.ListAuditLog, func(c *Call, r store.Reader, in *api.ListAuditLo
 	f := store.AuditFilter{
 		AccountID: c.Caller.AccountID, Operation: in.Operation, RequestID: in.RequestID, Subject: in.Subject, Object: in.Object, Limit: in.Limit,
 	}
-	var err error
-	if f.Since, err = timeInQuery("since", in.Since); err != nil {
-		return nil, err
-	}
-	if f.Until, err = timeInQuery("until", in.Until); err != nil {
-		return nil, err
-	}
+	f.Since, _ = api.ParseTime(in.Since) // they are valid or empty
+	f.Until, _ = api.ParseTime(in.Until)
 	entries := []api.AuditEntry{}
-	err = r.EachAuditEntry(f, func(e store.AuditEntry) error {
+	err := r.EachAuditEntry(f, func(e store.AuditEntry) error {
 		more := 0
 		if in.MaxChanges > 0 {
 			more = max(0, len(e.Changes)-in.MaxChanges)
@@ -34,17 +28,6 @@ var _ = read(api.ListAuditLog, func(c *Call, r store.Reader, in *api.ListAuditLo
 	slices.Reverse(entries)
 	return &entries, err
 })
-
-// timeInQuery returns the time of a query parameter, or the zero time without one.
-func timeInQuery(name, value string) (t time.Time, err error) {
-	if value == "" {
-		return t, nil
-	}
-	if t, err = api.ParseTime(value); err != nil {
-		return t, api.Unprocessable(api.Invalid("%s", err).At("query", name))
-	}
-	return t, nil
-}
 
 // AuditEntry returns an entry in the form of the API.
 func AuditEntry(e store.AuditEntry) api.AuditEntry {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -92,8 +93,8 @@ func (v *validator) text(s *huma.Schema, value any) {
 		v.add(api.Invalid("must not hold the character NUL"))
 	case s.Format == "uuid" && uuid.Validate(str) != nil:
 		v.report(api.TypeUUID, "Input should be a valid UUID")
-	case s.Format == "date-time" && !isTimestamp(str):
-		v.report(api.TypeDatetime, "Input should be a valid datetime with a timezone (RFC 3339)")
+	case s.Format == "date-time":
+		v.time(str)
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, value):
 		v.report(api.TypeEnum, "Input should be %s", alternatives(s.Enum))
 	}
@@ -141,9 +142,13 @@ func (v *validator) object(s *huma.Schema, value any) {
 // unknown reports a member or a parameter that does not exist, in strict mode.
 func (v *validator) unknown() { v.report(api.TypeExtra, "Extra inputs are not permitted") }
 
-func isTimestamp(s string) bool {
-	_, err := time.Parse(time.RFC3339, s)
-	return err == nil
+func (v *validator) time(s string) {
+	_, err := api.ParseTime(s)
+	if _, malformed := errors.AsType[*time.ParseError](err); malformed {
+		v.report(api.TypeDatetime, "Input should be a valid datetime with a timezone (RFC 3339)")
+	} else if err != nil {
+		v.add(api.Invalid("%s", err))
+	}
 }
 
 func plural(n int, noun string) string {
