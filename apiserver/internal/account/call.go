@@ -83,30 +83,21 @@ func remove[Req any](op api.Operation[Req, api.NoContent], rule func(*Call, stor
 	return change(op, func(c *Call, tx store.Tx, in *Req) (*api.NoContent, error) { return &api.NoContent{}, rule(c, tx, in) })
 }
 
-// view reads one snapshot, in which the caller is authorized.
+// view reads one snapshot without overdue domains, in which the caller is authorized, after others
+// of the account if there are too many.
 func view[T any](c *Call, fn func(store.Reader) (T, error)) (out T, err error) {
-	err = c.snapshot(func(r store.Reader) error {
-		if err := c.authorize(r); err != nil {
-			return err
-		}
-		out, err = fn(r)
-		return err
-	})
-	return out, c.notFound(err)
-}
-
-// snapshot reads one snapshot without overdue domains, after others of the account if there are
-// too many.
-func (c *Call) snapshot(fn func(store.Reader) error) error {
 	leave, err := c.Rules.readers.enter(c.Context, c.Caller.AccountID)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer leave()
-	return c.Rules.Store.View(c.Context, func(r store.Reader) error {
-		r.HideUnpaid(LastUnpaid(c.Arrival))
+	out, err = store.Read(c.Context, c.Rules.Store, func(r store.Reader) (out T, err error) {
+		if err := c.begin(r); err != nil {
+			return out, err
+		}
 		return fn(r)
 	})
+	return out, c.notFound(err)
 }
 
 // transact makes the changes of a request and stores its idempotency record in one transaction.
@@ -117,8 +108,7 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
 		out, c.unchanged, c.committed = nil, false, func() {}
 		c.Idempotency.Restart()
-		tx.HideUnpaid(LastUnpaid(c.Arrival))
-		if err := c.authorize(tx); err != nil {
+		if err := c.begin(tx); err != nil {
 			return err
 		}
 		if replayed, err := c.replay(tx); err != nil || replayed {
@@ -138,8 +128,10 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	return out, nil
 }
 
-// authorize evaluates the caller again in r. From then on c.Caller has the grants of r.
-func (c *Call) authorize(r store.Reader) error {
+// begin hides overdue domains in r, and evaluates the caller again. From then on c.Caller has the
+// grants of r.
+func (c *Call) begin(r store.Reader) error {
+	r.HideUnpaid(LastUnpaid(c.Arrival))
 	who, err := c.Rules.Auth.Authorize(r, c.Caller, c.Spec)
 	if err != nil {
 		return err

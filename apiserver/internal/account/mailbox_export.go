@@ -81,18 +81,15 @@ func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) e
 	full := errors.New("the chunk is full")
 	for ids := filter.IDs; ; ids = ids[len(filter.IDs):] { // in order; the time of a query grows with their number
 		filter.IDs = ids[:min(exportChunk, len(ids))]
-		chunk := make([]store.Mailbox, 0, exportChunk)
-		end := c.snapshot(func(r store.Reader) error {
-			if err := c.authorize(r); err != nil { // also after a revocation, or a smaller grant
-				return err
-			}
+		chunk, end := view(c, func(r store.Reader) (chunk []store.Mailbox, err error) { // ends with a revocation
 			filter.Within = c.within()
-			return r.EachMailbox(c.Caller.AccountID, filter, func(m store.Mailbox) error {
+			err = r.EachMailbox(c.Caller.AccountID, filter, func(m store.Mailbox) error {
 				if chunk = append(chunk, m); len(chunk) == exportChunk {
 					return full
 				}
 				return nil
 			})
+			return chunk, err
 		})
 		if end != nil && !errors.Is(end, full) {
 			return end
