@@ -49,18 +49,8 @@ var pageTemplate = template.Must(template.New("page").
 	Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(pageStyle) }}). //nolint:gosec // it is our own
 	Parse(pageHTML))
 
-// writePage writes a page, which no cache may keep and no other site may frame.
-func writePage(w http.ResponseWriter, status int, p page) {
-	header := w.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", pageCSP)
-	header.Set("Cache-Control", "no-store")
-	header.Set("Referrer-Policy", "no-referrer")
-	w.WriteHeader(status)
-	_ = pageTemplate.Execute(w, p) // it fails if nobody waits for the page
-}
-
-// page serves a page, which content returns with its status. An error is logged.
+// page serves a page, which content returns with its status. No cache may keep it (see pipeline) and
+// no other site may frame it. An error is logged.
 func (h *Handler) page(pattern string, content func(*http.Request) (int, page, error)) {
 	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		status, p, err := content(r)
@@ -70,7 +60,12 @@ func (h *Handler) page(pattern string, content func(*http.Request) (int, page, e
 				h.Rules.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
 			}
 		}
-		writePage(w, status, p)
+		header := w.Header()
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Content-Security-Policy", pageCSP)
+		header.Set("Referrer-Policy", "no-referrer")
+		w.WriteHeader(status)
+		_ = pageTemplate.Execute(w, p) // it fails if nobody waits for the page
 	})
 }
 
