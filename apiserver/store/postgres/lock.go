@@ -7,16 +7,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
 
-// accounts is the name of the lock of the list of accounts.
-const accounts = "accounts"
-
 var _ sqlstore.Locker = (*transaction)(nil)
 
 // LockAccount implements sqlstore.Locker. An account that does not exist has no row, so
 // that the list of accounts is locked until it is known whether somebody else creates it.
 func (t *transaction) LockAccount(ctx context.Context, id string) bool {
-	key := accountLock(id)
-	if t.locked[key] {
+	if t.locked[id] {
 		return false
 	}
 	const lock = `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`
@@ -24,19 +20,17 @@ func (t *transaction) LockAccount(ctx context.Context, id string) bool {
 		t.LockAccounts(ctx)
 		_, _ = t.run(ctx, lock, id) // an error is in failed
 	}
-	t.locked[key] = t.failed == nil
+	t.locked[id] = t.failed == nil
 	return t.failed == nil
 }
 
-func accountLock(id string) string { return "account " + id }
-
 // LockAccounts implements sqlstore.Locker.
 func (t *transaction) LockAccounts(ctx context.Context) {
-	if t.locked[accounts] {
+	if t.listLocked {
 		return
 	}
-	_, _ = t.run(ctx, `SELECT pg_advisory_xact_lock($1)`, advisoryKey(accounts)) // an error is in failed
-	t.locked[accounts] = t.failed == nil
+	_, _ = t.run(ctx, `SELECT pg_advisory_xact_lock($1)`, advisoryKey("accounts")) // an error is in failed
+	t.listLocked = t.failed == nil
 }
 
 // advisoryKey returns the number of a lock. Two names with the same number would only wait

@@ -41,8 +41,10 @@ type transaction struct {
 	wrote bool
 	// outdated means that the connection is not used again, see isOutdated.
 	outdated bool
-	// locked holds the accounts that an update has locked, and accounts for their list.
-	locked map[string]bool
+	// locked holds the accounts that an update has locked. It has also locked their list if
+	// listLocked is set.
+	locked     map[string]bool
+	listLocked bool
 }
 
 var _ sqlstore.Querier = (*transaction)(nil)

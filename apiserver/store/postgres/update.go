@@ -97,7 +97,7 @@ func (e *engine) updateOnce(ctx context.Context, account string, joining <-chan 
 	ctx = context.WithoutCancel(ctx)
 	t.locked = map[string]bool{}
 	if account != "" {
-		t.locked[accountLock(account)] = t.begun.String() == "SELECT 1"
+		t.locked[account] = t.begun.String() == "SELECT 1"
 		t.LockAccount(ctx, account)
 	}
 	if err = t.failed; err == nil {
