@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,13 +24,11 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 	m := store.Mailbox{LocalPart: in.Body.LocalPart, FirstName: in.Body.FirstName, LastName: in.Body.LastName}
 	c.complete(&m, d)
 	created, err := tx.CreateMailboxes([]*store.Mailbox{&m}, left)
-	if err == nil && !created[&m] {
-		err = c.notCreated(tx, d, m)
+	if err != nil || created[&m] {
+		return new(c.mailbox(m)), err
 	}
-	if refused, ok := errors.AsType[*mailboxError](err); ok {
-		err = api.Conflict("%s", refused.message)
-	}
-	return new(c.mailbox(m)), err
+	refused, err := c.notCreated(tx, d, m)
+	return nil, cmp.Or[error](err, api.Conflict("%s", refused.Message))
 })
 
 // An item that fails does not stop the others.
@@ -40,11 +39,11 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 	}
 	out := &api.CreatedMailboxes{Created: []api.CreatedMailboxItem{}, Failed: []api.FailedMailboxItem{}}
 	earlier := map[string]bool{} // local parts
-	mailboxes, refusals := make([]*store.Mailbox, len(in.Body.Items)), make([]error, len(in.Body.Items))
+	mailboxes, refusals := make([]*store.Mailbox, len(in.Body.Items)), make([]api.FailedMailboxItem, len(in.Body.Items))
 	var valid []*store.Mailbox
 	for i, item := range in.Body.Items {
-		m, err := checkItem(item, earlier)
-		if mailboxes[i], refusals[i] = &m, err; err == nil {
+		m, refused := checkItem(item, earlier)
+		if mailboxes[i], refusals[i] = &m, refused; refused.Code == "" {
 			c.complete(&m, d)
 			valid = append(valid, &m)
 		}
@@ -54,45 +53,41 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 		return nil, err
 	}
 	for i, m := range mailboxes {
-		err := refusals[i]
 		if created[m] {
 			out.Created = append(out.Created, api.CreatedMailboxItem{Index: i, Mailbox: c.mailbox(*m)})
 			continue
 		}
-		if err == nil {
-			err = c.notCreated(tx, d, *m)
+		refused := refusals[i]
+		if refused.Code == "" {
+			if refused, err = c.notCreated(tx, d, *m); err != nil {
+				return nil, err
+			}
 		}
-		refused, ok := errors.AsType[*mailboxError](err)
-		if !ok {
-			return nil, err
-		}
-		out.Failed = append(out.Failed, api.FailedMailboxItem{Index: i, Code: refused.code, Message: refused.message})
+		refused.Index = i
+		out.Failed = append(out.Failed, refused)
 	}
 	c.unchanged = len(out.Created) == 0
 	return out, nil
 })
 
-// mailboxError is the conflict of a single create, or a failed item of a bulk request.
-type mailboxError struct{ code, message string }
-
-func (e *mailboxError) Error() string { return e.message }
-
-// checkItem applies the rules of a single create's body to one item of a bulk request.
-func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbox, err error) {
+// checkItem applies the rules of a single create's body to one item of a bulk request. The refusal
+// of a valid one has no code.
+func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbox, refused api.FailedMailboxItem) {
 	m.FirstName, m.LastName = item.FirstName, item.LastName
+	var err error
 	if m.LocalPart, err = emailaddr.ParseLocalPart(item.LocalPart); err != nil {
-		return m, &mailboxError{api.BulkInvalidLocalPart, "local_part: " + err.Error()}
+		return m, api.FailedMailboxItem{Code: api.BulkInvalidLocalPart, Message: "local_part: " + err.Error()}
 	}
 	for _, field := range []struct{ name, value string }{{"first_name", item.FirstName}, {"last_name", item.LastName}} {
 		if err := api.LimitsOf[api.CreateMailboxBody](field.name).Check(field.value); err != nil {
-			return m, &mailboxError{api.BulkInvalidName, field.name + ": " + err.Error()}
+			return m, api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": " + err.Error()}
 		}
 	}
 	if earlier[m.LocalPart] {
-		return m, &mailboxError{api.BulkDuplicateInRequest, "an earlier item of this request has the same local_part"}
+		return m, api.FailedMailboxItem{Code: api.BulkDuplicateInRequest, Message: "an earlier item of this request has the same local_part"}
 	}
 	earlier[m.LocalPart] = true
-	return m, nil
+	return m, refused
 }
 
 // roomForMailboxes returns a domain for new mailboxes, and how many more the account may have.
@@ -117,16 +112,14 @@ func (c *Call) complete(m *store.Mailbox, d store.Domain) {
 	}
 }
 
-// notCreated returns why a mailbox was not created: a *mailboxError.
-func (c *Call) notCreated(tx store.Tx, d store.Domain, m store.Mailbox) error {
+// notCreated returns why a mailbox was not created.
+func (c *Call) notCreated(tx store.Tx, d store.Domain, m store.Mailbox) (api.FailedMailboxItem, error) {
 	owner, err := tx.MailboxByAddress(m.AccountID, m.LocalPart, d.Name)
 	if errors.Is(err, store.ErrNotFound) { // a taken address is reported first
-		err = &mailboxError{api.BulkQuotaExceeded, fmt.Sprintf("the account has reached its limit of %d mailboxes", c.Rules.Settings.Get().MaxMailboxes)}
+		limit := c.Rules.Settings.Get().MaxMailboxes
+		return api.FailedMailboxItem{Code: api.BulkQuotaExceeded, Message: fmt.Sprintf("the account has reached its limit of %d mailboxes", limit)}, nil
 	}
-	if err != nil {
-		return err
-	}
-	return &mailboxError{api.BulkAlreadyExists, c.addressTaken(tx, d, m.LocalPart, owner)}
+	return api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: c.addressTaken(tx, d, m.LocalPart, owner)}, err
 }
 
 // addressTaken returns the message of a conflict with the mailbox that has an address, as its
