@@ -32,20 +32,14 @@ func (r *reader) Workspaces(accountID string, within store.Within, s store.Slice
 }
 
 func (t *tx) DeleteAccount(id string) error {
-	account, err := t.Account(id)
-	if err != nil {
-		return err
-	}
+	t.lockAccount(id)
 	for _, table := range ownTables {
 		if err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1`, id); err != nil {
 			return err
 		}
 	}
-	if err := t.exec(`DELETE FROM accounts WHERE id = $1`, id); err != nil {
-		return err
-	}
-	report(t, &account, nil)
-	return nil
+	_, err := removeOne(t, accounts, id, id)
+	return err
 }
 
 var feedback = newKind(table[store.Feedback]{name: "feedback"})
