@@ -20,15 +20,14 @@ const (
 	decodeFactor = 4
 )
 
-// receive reads a body that must be JSON. A large one takes memory until release is called.
-func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (data []byte, release func(), err error) {
-	release = func() {}
+// receive reads a body that must be JSON. A large one takes memory, which ServeHTTP releases.
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength != 0 {
 		if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
-			return nil, release, unsupported("Content-Type", "the request body must be sent as Content-Type: application/json")
+			return nil, unsupported("Content-Type", "the request body must be sent as Content-Type: application/json")
 		}
 		if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-			return nil, release, unsupported("Content-Encoding", "the request body must be sent as it is, without a Content-Encoding").With("Accept-Encoding", "identity")
+			return nil, unsupported("Content-Encoding", "the request body must be sent as it is, without a Content-Encoding").With("Accept-Encoding", "identity")
 		}
 	}
 	in := http.MaxBytesReader(w, r.Body, api.MaxBodyBytes)
@@ -40,9 +39,9 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (data []byte, 
 			weight = decodeFactor * api.MaxBodyBytes
 		}
 		if !h.bodies.TryAcquire(weight) {
-			return nil, release, api.Unavailable("too many large requests are in flight; try again").At("body")
+			return nil, api.Unavailable("too many large requests are in flight; try again").At("body")
 		}
-		release = func() { h.bodies.Release(weight) }
+		progressOf(r.Context()).bodyMemory = weight
 		_, err = body.ReadFrom(in)
 	}
 	tooLarge, _ := errors.AsType[*http.MaxBytesError](err)
@@ -59,7 +58,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (data []byte, 
 		// the request.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
-	return body.Bytes(), release, err
+	return body.Bytes(), err
 }
 
 // unsupported is the 415 for a header of the body (RFC 9110, section 15.5.16).

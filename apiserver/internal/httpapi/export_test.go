@@ -19,8 +19,10 @@ func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handle
 	mux := http.NewServeMux()
 	mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		var request any
-		body, release, err := h.receive(w, r)
-		defer release()
+		p := &progress{}
+		r = r.WithContext(context.WithValue(r.Context(), progressKey{}, p))
+		body, err := h.receive(w, r)
+		defer h.bodies.Release(p.bodyMemory)
 		if err == nil {
 			request, err = o.read(r, body)
 		}

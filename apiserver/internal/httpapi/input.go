@@ -122,10 +122,6 @@ func (o *operation) readBody(v *validator, field reflect.Value, data []byte) any
 // invalid returns the 422 for a request that breaks its schema or a rule beyond it, or nil. The
 // 422 also names the unknown objects to which the body refers.
 func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Problem) error {
-	broken = inOrder(broken)
-	if len(broken) > api.MaxProblems {
-		return api.Unprocessable(broken...)
-	}
 	rules := brokenRules(request, progressOf(r.Context()).arrival)
 	if len(broken)+len(rules) == 0 {
 		return nil

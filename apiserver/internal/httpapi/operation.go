@@ -31,9 +31,10 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.Header.Get(api.IdempotencyKeyHeader) != "" {
 		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
 	}
-	progressOf(ctx).caller = who
-	request, q, release, err := o.prepare(w, r)
-	defer release()
+	p := progressOf(ctx)
+	p.caller = who
+	defer func() { o.bodies.Release(p.bodyMemory) }()
+	request, q, err := o.prepare(w, r)
 	if err != nil {
 		// A body that does not arrive in time has ended the request's context.
 		current, refused := o.Rules.Auth.Verify(context.WithoutCancel(ctx), who, o.Spec)
@@ -46,22 +47,21 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// prepare reads and validates a request, and claims its Idempotency-Key. release must be called.
-func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any, q *idempotency.Request, release func(), err error) {
+// prepare reads and validates a request, and claims its Idempotency-Key.
+func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any, q *idempotency.Request, err error) {
 	var body []byte
-	release = func() {}
 	if o.input().body != nil {
-		if body, release, err = o.receive(w, r); err != nil {
-			return nil, nil, release, err
+		if body, err = o.receive(w, r); err != nil {
+			return nil, nil, err
 		}
 	}
 	if request, err = o.read(r, body); err != nil {
-		return nil, nil, release, err
+		return nil, nil, err
 	}
 	p := progressOf(r.Context())
 	p.decoded = request
 	q, err = o.Idempotency.Begin(p.caller, o.ID, keyOf(request), request)
-	return request, q, release, err
+	return request, q, err
 }
 
 // respond runs the operation and writes the response, unless there is an error.

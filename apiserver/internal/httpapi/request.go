@@ -80,6 +80,8 @@ type progress struct {
 	// decoded is the request to the operation, and remoteAddress the host that it came from.
 	decoded       any
 	remoteAddress string
+	// bodyMemory is what the body takes of Handler.bodies.
+	bodyMemory int64
 	// arrival is the time of everything that an operation does.
 	arrival time.Time
 }
