@@ -14,7 +14,20 @@ var auditEntries = newTable(table[store.AuditEntry]{name: "audit_entries"})
 const auditChunk = 50
 
 func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) error) error {
-	w := r.auditWhere(f)
+	w := r.inAllAccounts().
+		equal(`t.account_id`, f.AccountID).
+		equal(`t.operation`, f.Operation).
+		equal(`t.request_id`, f.RequestID).
+		changed(f.Object)
+	if !f.Since.IsZero() {
+		w.and(`t.created_at >= ?`, f.Since)
+	}
+	if !f.Until.IsZero() {
+		w.and(`t.created_at < ?`, f.Until)
+	}
+	if f.Subject != "" {
+		w.and(`(t.subject_id = ? OR t.subject_name = ?)`, f.Subject, f.Subject)
+	}
 	if f.Limit > 0 {
 		newest := w.clone()
 		leftOut, err := collect(r, auditEntries, newest, ` ORDER BY t.created_at DESC, t.id DESC LIMIT 1 OFFSET `+newest.bind(f.Limit))
@@ -26,23 +39,6 @@ func (r *reader) EachAuditEntry(f store.AuditFilter, fn func(store.AuditEntry) e
 		}
 	}
 	return each(r, auditEntries, w, auditChunk, fn)
-}
-
-func (r *reader) auditWhere(f store.AuditFilter) *where {
-	w := r.inAllAccounts().
-		equal(`t.account_id`, f.AccountID).
-		equal(`t.operation`, f.Operation).
-		equal(`t.request_id`, f.RequestID)
-	if !f.Since.IsZero() {
-		w.and(`t.created_at >= ?`, f.Since)
-	}
-	if !f.Until.IsZero() {
-		w.and(`t.created_at < ?`, f.Until)
-	}
-	if f.Subject != "" {
-		w.and(`(t.subject_id = ? OR t.subject_name = ?)`, f.Subject, f.Subject)
-	}
-	return w.changed(f.Object)
 }
 
 // changed selects the audit entries with a change of an object, by its id or its name,

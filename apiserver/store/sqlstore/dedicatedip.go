@@ -17,18 +17,13 @@ func (r *reader) DedicatedIPOptions(accountID string, s store.Slice) ([]store.De
 		return nil, 0, err
 	}
 	for i := range options { // an account has few
-		if options[i].Claimed, err = r.claimed(options[i].Addresses); err != nil {
+		w := r.inAllAccounts()
+		w.and(w.in(`address`, options[i].Addresses))
+		if options[i].Claimed, err = column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text+` ORDER BY address`, w.args...); err != nil {
 			return nil, 0, err
 		}
 	}
 	return options, total, nil
-}
-
-// claimed returns which of some addresses any account has claimed.
-func (r *reader) claimed(addresses []string) ([]string, error) {
-	w := r.inAllAccounts()
-	w.and(w.in(`address`, addresses))
-	return column[string](r, `SELECT address FROM dedicated_ip_claims`+w.text+` ORDER BY address`, w.args...)
 }
 
 // createDedicatedIP claims the addresses, which the schema's cascade releases.

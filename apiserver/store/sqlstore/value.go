@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -71,9 +72,6 @@ func (j asJSON) Scan(src any) error {
 }
 
 func jsonArray(values []string) string {
-	if len(values) == 0 {
-		return "[]"
-	}
-	encoded, _ := json.Marshal(values) // strings can always be encoded
+	encoded, _ := json.Marshal(slices.Concat([]string{}, values)) // never null; strings can always be encoded
 	return string(encoded)
 }

@@ -191,9 +191,7 @@ func (w *where) scoped(f store.ScopedFilter) *where {
 	if f.WorkspaceID != "" {
 		w.scope(store.Scope{Type: vocab.ScopeWorkspace, ID: f.WorkspaceID})
 	}
-	if f.ScopeType != "" {
-		w.and(`t.scope_type = ?`, f.ScopeType)
-	}
+	w.equal(`t.scope_type`, f.ScopeType)
 	if !f.Within.Restricted {
 		return w
 	}
