@@ -283,7 +283,7 @@ func TestEachStatementFails(t *testing.T) {
 	f.open().Wrap(func(e sqlstore.Engine) sqlstore.Engine { engine = e; return e })
 	const own = `CREATE TABLE own (id TEXT)`
 	first := &sqlstore.Dialect{
-		Migrations: fstest.MapFS{"0001.sql": {Data: []byte(own)}}, Objects: `SELECT 'table own', '` + own + `'`,
+		Migrations: fstest.MapFS{"schema/0001.sql": {Data: []byte(own)}}, Objects: `SELECT 'table own', '` + own + `'`,
 		SchemaVersion: func(context.Context, sqlstore.Querier, int) (int, error) { return 0, nil },
 		SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, _ int) error {
 			_, err := q.ExecContext(ctx, `INSERT INTO own (id) SELECT checksum FROM mailhost_migrations WHERE version = 1`)

@@ -16,7 +16,7 @@ var schema embed.FS
 const compatibleWith = 3
 
 var dialect = sqlstore.Dialect{
-	Migrations:    sqlstore.SchemaFiles(schema),
+	Migrations:    schema,
 	SchemaVersion: schemaVersion,
 	SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, version int) error {
 		_, err := q.ExecContext(ctx, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS mailhost_schema (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, compatible_with INTEGER NOT NULL);

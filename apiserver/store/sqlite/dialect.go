@@ -15,7 +15,7 @@ var schema embed.FS
 const applicationMark = 0x6D68
 
 var dialect = sqlstore.Dialect{
-	Migrations:    sqlstore.SchemaFiles(schema),
+	Migrations:    schema,
 	SchemaVersion: schemaVersion,
 	SetSchemaVersion: func(ctx context.Context, q sqlstore.Querier, version int) error { // a pragma takes no placeholder
 		_, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, applicationMark<<16, version))

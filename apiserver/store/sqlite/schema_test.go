@@ -86,7 +86,8 @@ func TestOtherSchema(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := storetest.Migrations(dialect.Migrations)
-			files[first].Data = []byte(c.change(string(files[first].Data)))
+			file := files["schema/"+first]
+			file.Data = []byte(c.change(string(file.Data)))
 			path := newPath(t)
 			s := openStore(t, path, Options{migrations: files})
 			for statement := range strings.SplitSeq(c.statements, "; ") {

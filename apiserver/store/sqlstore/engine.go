@@ -46,8 +46,8 @@ type Locker interface {
 
 // Dialect is what differs in an engine's SQL. In a pattern, %s is a placeholder or a name.
 type Dialect struct {
-	// Migrations is the schema as files that are applied in order: 0001_….sql, 0002_….sql and
-	// so on. A released one must not change: a database with another is not opened.
+	// Migrations is the schema as files that are applied in order: schema/0001_….sql,
+	// schema/0002_….sql and so on. A released one must not change: a database with another is not opened.
 	Migrations fs.FS
 	// SchemaVersion returns the number of applied migrations. own is that of this program.
 	SchemaVersion    func(ctx context.Context, q Querier, own int) (int, error)
@@ -70,12 +70,6 @@ type Dialect struct {
 	// ContinueIDs is a query after which the database assigns ids of audit entries after those
 	// that are there, or "".
 	ContinueIDs string
-}
-
-// SchemaFiles returns the migrations in a folder schema.
-func SchemaFiles(files fs.FS) fs.FS {
-	sub, _ := fs.Sub(files, "schema") // the name is a valid one
-	return sub
 }
 
 // elements returns a SELECT of a placeholder's elements.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,10 +102,10 @@ func (m migration) checksum() string {
 
 // readMigrations returns the dialect's migrations in order.
 func readMigrations(d *Dialect) (files []migration) {
-	names, _ := fs.Glob(d.Migrations, "*.sql") // the pattern is a valid one
+	names, _ := fs.Glob(d.Migrations, "schema/*.sql") // the pattern is a valid one
 	for _, name := range names {
 		text, _ := fs.ReadFile(d.Migrations, name) // they are in memory
-		files = append(files, migration{name, string(text)})
+		files = append(files, migration{path.Base(name), string(text)})
 	}
 	return files
 }

@@ -48,7 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 // Migrations returns a copy of an engine's migrations, and those that a later version adds.
 func Migrations(released fs.FS, later ...string) fstest.MapFS {
 	files := fstest.MapFS{}
-	names, err := fs.Glob(released, "*.sql")
+	names, err := fs.Glob(released, "schema/*.sql")
 	if err != nil {
 		panic(err)
 	}
@@ -60,7 +60,7 @@ func Migrations(released fs.FS, later ...string) fstest.MapFS {
 		files[name] = &fstest.MapFile{Data: content}
 	}
 	for _, text := range later {
-		files[fmt.Sprintf("%04d_later.sql", len(files)+1)] = &fstest.MapFile{Data: []byte(text)}
+		files[fmt.Sprintf("schema/%04d_later.sql", len(files)+1)] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return files
 }
