@@ -111,7 +111,10 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 		if err := c.begin(tx); err != nil {
 			return err
 		}
-		if replayed, err := c.replay(tx); err != nil || replayed {
+		if replayed, err := c.Idempotency.Replay(tx, c.Arrival); err != nil || replayed {
+			return err
+		}
+		if err := c.Caller.MayChange(c.Spec); err != nil {
 			return err
 		}
 		if out, err = fn(tx); err != nil || c.unchanged {
@@ -138,15 +141,6 @@ func (c *Call) begin(r store.Reader) error {
 	}
 	c.Caller = who
 	return nil
-}
-
-// replay reports whether the response is replayed. If not, the account must allow changes.
-func (c *Call) replay(r store.Reader) (bool, error) {
-	replayed, err := c.Idempotency.Replay(r, c.Arrival)
-	if err == nil && !replayed {
-		err = c.Caller.MayChange(c.Spec)
-	}
-	return replayed, err
 }
 
 // notFound returns the 404 of the object in the operation's path for store.ErrNotFound, and any
