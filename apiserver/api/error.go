@@ -152,11 +152,6 @@ func Unprocessable(problems ...*Problem) *Error {
 	return &Error{status: http.StatusUnprocessableEntity, Detail: problems}
 }
 
-// NotFound is the 404 for an object that does not exist, or not for this caller; param is the path parameter that names it.
-func NotFound(param, kind string) *Error {
-	return NewError(http.StatusNotFound, TypeNotFound, "no such %s in this account", kind).At("path", param)
-}
-
 // Conflict is the 409 for an object that exists already, or a state that forbids the
 // request.
 func Conflict(format string, args ...any) *Error {

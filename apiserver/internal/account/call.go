@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net/http"
 	"sync"
 	"time"
 
@@ -147,7 +148,8 @@ func (c *Call) begin(r store.Reader) error {
 // other error unchanged.
 func (c *Call) notFound(err error) error {
 	if params := c.Spec.PathParameters(); len(params) > 1 && errors.Is(err, store.ErrNotFound) {
-		return api.NotFound(params[1], c.Spec.Kind.Noun) // params[0] is the account
+		// params[0] is the account.
+		return api.NewError(http.StatusNotFound, api.TypeNotFound, "no such %s in this account", c.Spec.Kind.Noun).At("path", params[1])
 	}
 	return err
 }

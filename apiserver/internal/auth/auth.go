@@ -60,8 +60,8 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 	if len(authorization) > 1 {
 		return Caller{}, invalidToken(api.TypeInvalidToken, "send one Authorization header; there are several")
 	}
-	presented := bearer(authorization)
-	if presented == "" {
+	scheme, presented, _ := strings.Cut(strings.Join(authorization, ""), " ")
+	if presented = strings.TrimSpace(presented); presented == "" || !strings.EqualFold(scheme, "Bearer") {
 		return Caller{}, api.NewError(http.StatusUnauthorized, api.TypeNotAuthenticated, "send the header Authorization: Bearer <token>").
 			At("header", "Authorization").With("WWW-Authenticate", "Bearer")
 	}
@@ -73,15 +73,6 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 		return a.user(ctx, presented)
 	}
 	return Caller{}, invalidToken(api.TypeInvalidToken, "the bearer token is malformed; was it copied whole?")
-}
-
-// bearer returns the bearer token of Authorization headers, or "".
-func bearer(authorization []string) string {
-	scheme, presented, _ := strings.Cut(strings.Join(authorization, ""), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(presented)
 }
 
 // user returns the caller of an access token of the OAuth issuer.
@@ -128,11 +119,7 @@ func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string,
 // Verify authorizes a caller that Enter may have admitted by the cache, as Authorize does, in a
 // snapshot of its own.
 func (a *Authenticator) Verify(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
-	who, err := a.view(ctx, who)
-	if err != nil {
-		return Caller{}, err
-	}
-	return who, who.mayUse(spec)
+	return store.Read(ctx, a.store, func(r store.Reader) (Caller, error) { return a.Authorize(r, who, spec) })
 }
 
 // Authorize returns the caller as it is in r, the snapshot or transaction of an operation, or a

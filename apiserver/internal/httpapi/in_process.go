@@ -50,7 +50,9 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if aborted && w.status == 0 {
 		return nil, errAborted
 	} else if aborted {
-		body = io.MultiReader(body, failingReader{})
+		end, abort := io.Pipe()
+		_ = abort.CloseWithError(errAborted) // it never fails
+		body = io.MultiReader(body, end)
 	}
 	w.WriteHeader(http.StatusOK)
 	return &http.Response{
@@ -87,8 +89,3 @@ func (w *response) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.body.Write(b)
 }
-
-// failingReader follows what an aborted response has.
-type failingReader struct{}
-
-func (failingReader) Read([]byte) (int, error) { return 0, errAborted }
