@@ -25,7 +25,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/bootstrap"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/mail"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
@@ -45,8 +44,6 @@ type (
 	RateLimit = ratelimit.Limit
 	// PasswordCost is the cost of argon2id (RFC 9106). The zero value is OWASP's recommendation.
 	PasswordCost = account.PasswordCost
-	// AccountInUseError reports that InitAccount found a service account that works.
-	AccountInUseError = bootstrap.AccountInUseError
 )
 
 // ErrNoPurchase is returned for a purchase that has no domains or was not paid for within 7
@@ -116,7 +113,6 @@ type Options struct {
 // Service is the API's implementation. It is safe for concurrent use.
 type Service struct {
 	http     *httpapi.Handler
-	accounts bootstrap.Accounts
 	rules    *account.Rules
 	fixtures *fixture.Loader
 	close    func() error
@@ -157,7 +153,6 @@ func New(o Options) (*Service, error) {
 		served.Limiter = ratelimit.New(o.RateLimit)
 	}
 	s.http = httpapi.New(served)
-	s.accounts = bootstrap.Accounts{Dependencies: s.rules.Dependencies}
 	s.fixtures = &fixture.Loader{Dependencies: s.rules.Dependencies}
 	s.close = sync.OnceValue(func() error {
 		s.Drain()
@@ -254,50 +249,6 @@ func (s *Service) Outbox() []email.Message { return s.rules.Outbox.Messages() }
 
 // ClearOutbox empties the Outbox.
 func (s *Service) ClearOutbox() { s.rules.Outbox.Clear() }
-
-// EnsureAccount returns the id of an account, which it creates if there is none. With an empty
-// id it takes the only account of the store, and fails if there are several.
-func (s *Service) EnsureAccount(ctx context.Context, id string) (string, error) {
-	return s.accounts.Ensure(ctx, id)
-}
-
-// Accounts returns the ids of all accounts, by creation time.
-func (s *Service) Accounts(ctx context.Context) ([]string, error) { return s.accounts.IDs(ctx) }
-
-// InitAccount creates an account with its owner's service account and returns the token, which
-// can't be read again. An empty id is a new one. In an account that exists it creates the
-// service account, or returns an *AccountInUseError if one works.
-func (s *Service) InitAccount(ctx context.Context, id, tokenName string) (accountID, token string, err error) {
-	return s.accounts.Init(ctx, id, tokenName, "")
-}
-
-// InitAccountWithToken is InitAccount with a token that a test has chosen.
-func (s *Service) InitAccountWithToken(ctx context.Context, id, tokenName, token string) (accountID string, err error) {
-	accountID, _, err = s.accounts.Init(ctx, id, tokenName, token)
-	return accountID, err
-}
-
-// EraseAccount deletes an account with all that is in it, for tests.
-func (s *Service) EraseAccount(ctx context.Context, id string) error {
-	return s.accounts.Delete(ctx, id, "", true)
-}
-
-// DeleteAccount deletes an account, which must have no domains and dedicated IPs. The audit log
-// keeps its entries, and has one with the operator's name.
-func (s *Service) DeleteAccount(ctx context.Context, id, operator string) error {
-	return s.accounts.Delete(ctx, id, operator, false)
-}
-
-// IssueOwnerToken creates a service account with the grants of the account's owner and returns
-// its token.
-func (s *Service) IssueOwnerToken(ctx context.Context, accountID, name string) (string, error) {
-	return s.accounts.IssueOwnerToken(ctx, accountID, name)
-}
-
-// LogRestore logs in every account that the operator with this name has restored a backup.
-func (s *Service) LogRestore(ctx context.Context, operator string) error {
-	return s.accounts.LogRestore(ctx, operator)
-}
 
 // SettlePayment marks a purchase as paid: its domains become pending or active. It returns all
 // of them, or ErrNoPurchase; paying again changes nothing.

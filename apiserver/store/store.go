@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -137,6 +138,9 @@ func (e *ExistsError) Error() string { return fmt.Sprintf("exists already as %s"
 type Slice struct {
 	Offset, Limit int
 }
+
+// All is the slice of every object.
+var All = Slice{Limit: math.MaxInt32}
 
 // Within restricts a read to some workspaces and domains if Restricted is set.
 type Within struct {
