@@ -3,16 +3,10 @@ package oauth
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"net/http"
-	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-	"golang.org/x/oauth2"
-	"golang.org/x/sync/singleflight"
-	"golang.org/x/time/rate"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
@@ -34,56 +28,22 @@ const (
 	retryAfterFailure = 30 * time.Second
 )
 
-// keySet caches the issuer's keys and endpoints. The one of go-oidc never removes a withdrawn
-// key, and fetches the keys again for every token with an invalid signature.
-type keySet struct {
-	issuer string
-	client *http.Client
-	clock  func() time.Time
-	log    *slog.Logger
-
-	fetches singleflight.Group
-	limiter *rate.Limiter
-
-	mu       sync.Mutex
-	keys     []jose.JSONWebKey
-	endpoint oauth2.Endpoint
-	// dueAt is the time of the next fetch, and trustedUntil the end of the keys' use.
-	dueAt, trustedUntil time.Time
-	// failed reports whether the last fetch failed.
-	failed bool
-}
-
-func newKeySet(o Options) *keySet {
-	return &keySet{
-		issuer: o.Issuer, clock: o.Clock, log: o.Logger,
-		client: &http.Client{
-			Transport: limitedTransport{o.Transport},
-			// Don't follow redirects, which could lead to another site.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		limiter: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst),
-	}
-}
+// This file is the cache of the issuer's keys and endpoints. The one of go-oidc never removes a
+// withdrawn key, and fetches the keys again for every token with an invalid signature.
 
 // verify returns an error unless a token is signed by one of the keys. It fetches the keys if the
 // token's key is unknown, because it may be new (OpenID Connect Core, section 10.1.1).
-func (k *keySet) verify(ctx context.Context, t *jwt.JSONWebToken) error {
-	keys, err := k.current(ctx)
-	if err != nil {
-		return err
-	}
+func (v *Verifier) verify(ctx context.Context, t *jwt.JSONWebToken) error {
+	keys, err := v.current(ctx)
 	signed, known := verifyWith(keys, t)
-	if !signed && !known {
-		if keys, err = k.refresh(ctx); err != nil {
-			return err
-		}
+	if err == nil && !signed && !known {
+		keys, err = v.refresh(ctx)
 		signed, _ = verifyWith(keys, t)
 	}
-	if !signed {
-		return errSignature
+	if err == nil && !signed {
+		err = errSignature
 	}
-	return nil
+	return err
 }
 
 // verifyWith reports whether one of the keys has signed a token, and whether the key that the
@@ -106,15 +66,15 @@ func verifyWith(keys []jose.JSONWebKey, t *jwt.JSONWebToken) (signed, known bool
 }
 
 // current returns the valid keys, and fetches them if they are due.
-func (k *keySet) current(ctx context.Context) ([]jose.JSONWebKey, error) {
-	k.mu.Lock()
-	now, known := k.clock(), k.keys
-	due, trusted := !now.Before(k.dueAt), now.Before(k.trustedUntil)
-	k.mu.Unlock()
+func (v *Verifier) current(ctx context.Context) ([]jose.JSONWebKey, error) {
+	v.mu.Lock()
+	now, known := v.options.Clock(), v.keys
+	due, trusted := !now.Before(v.dueAt), now.Before(v.trustedUntil)
+	v.mu.Unlock()
 	if trusted && !due {
 		return known, nil
 	}
-	keys, err := k.refresh(ctx)
+	keys, err := v.refresh(ctx)
 	if err != nil && trusted {
 		return known, nil
 	}
@@ -123,10 +83,10 @@ func (k *keySet) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 
 // refresh fetches the keys, or waits for the fetch in flight. If the rate limit
 // prevents a fetch, it returns the result of the last one.
-func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
-	fetched := k.fetches.DoChan("", func() (any, error) {
-		if k.limiter.AllowN(k.clock(), 1) {
-			k.fetch()
+func (v *Verifier) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
+	fetched := v.fetches.DoChan("", func() (any, error) {
+		if v.limiter.AllowN(v.options.Clock(), 1) {
+			v.fetch()
 		}
 		return nil, nil
 	})
@@ -135,30 +95,30 @@ func (k *keySet) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.failed {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.failed {
 		return nil, &identity.IssuerUnavailableError{RetryAfter: fetchEvery}
 	}
-	return k.keys, nil
+	return v.keys, nil
 }
 
 // fetch fetches the keys for all waiting requests. It does not end when one of them is
 // cancelled.
-func (k *keySet) fetch() {
+func (v *Verifier) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
-	keys, endpoint, err := k.read(ctx)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now, failedBefore := k.clock(), k.failed
-	if k.failed = err != nil; k.failed {
-		k.dueAt = now.Add(retryAfterFailure)
-		k.log.Warn("the OAuth issuer's keys can't be fetched", "issuer", k.issuer, "error", fmt.Sprintf("%.300s", err))
+	keys, endpoint, err := v.read(ctx)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now, failedBefore := v.options.Clock(), v.failed
+	if v.failed = err != nil; v.failed {
+		v.dueAt = now.Add(retryAfterFailure)
+		v.options.Logger.Warn("the OAuth issuer's keys can't be fetched", "issuer", v.options.Issuer, "error", fmt.Sprintf("%.300s", err))
 		return
 	}
 	if failedBefore {
-		k.log.Info("the OAuth issuer's keys can be fetched again", "issuer", k.issuer)
+		v.options.Logger.Info("the OAuth issuer's keys can be fetched again", "issuer", v.options.Issuer)
 	}
-	k.keys, k.endpoint, k.dueAt, k.trustedUntil = keys, endpoint, now.Add(freshFor), now.Add(trustedFor)
+	v.keys, v.endpoint, v.dueAt, v.trustedUntil = keys, endpoint, now.Add(freshFor), now.Add(trustedFor)
 }

@@ -23,8 +23,8 @@ const (
 )
 
 // read finds the issuer's endpoints by OpenID Connect Discovery, and fetches its keys.
-func (k *keySet) read(ctx context.Context) (keys []jose.JSONWebKey, endpoint oauth2.Endpoint, err error) {
-	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.client), k.issuer)
+func (v *Verifier) read(ctx context.Context) (keys []jose.JSONWebKey, endpoint oauth2.Endpoint, err error) {
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, v.client), v.options.Issuer)
 	if err != nil {
 		return nil, endpoint, fmt.Errorf("discovery: %w", err)
 	}
@@ -37,7 +37,7 @@ func (k *keySet) read(ctx context.Context) (keys []jose.JSONWebKey, endpoint oau
 	if err := CheckURL(metadata.KeysURL); err != nil {
 		return nil, endpoint, fmt.Errorf("discovery: jwks_uri: %w", err)
 	}
-	if keys, err = k.readKeys(ctx, metadata.KeysURL); err != nil {
+	if keys, err = v.readKeys(ctx, metadata.KeysURL); err != nil {
 		return nil, endpoint, fmt.Errorf("key set %s: %w", metadata.KeysURL, err)
 	}
 	return keys, provider.Endpoint(), nil
@@ -45,13 +45,13 @@ func (k *keySet) read(ctx context.Context) (keys []jose.JSONWebKey, endpoint oau
 
 // readKeys returns the keys of a JWK set that can verify a token. It ignores others
 // (RFC 7517, section 5).
-func (k *keySet) readKeys(ctx context.Context, keysURL string) (keys []jose.JSONWebKey, err error) {
+func (v *Verifier) readKeys(ctx context.Context, keysURL string) (keys []jose.JSONWebKey, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, keysURL, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Accept", "application/jwk-set+json, application/json")
-	resp, err := k.client.Do(r)
+	resp, err := v.client.Do(r)
 	if err != nil {
 		return nil, err
 	}

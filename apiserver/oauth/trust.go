@@ -65,7 +65,7 @@ func (all Verifiers) VerifyToken(ctx context.Context, token string) (identity.Us
 		return identity.User{}, err
 	}
 	for _, v := range all {
-		if v.issuer == named.Issuer {
+		if v.options.Issuer == named.Issuer {
 			return v.VerifyToken(ctx, token)
 		}
 	}

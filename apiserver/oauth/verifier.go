@@ -21,11 +21,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 )
@@ -63,13 +66,21 @@ type Options struct {
 // Verifier validates the access tokens of one issuer. It implements
 // identity.TokenVerifier and is safe for concurrent use.
 type Verifier struct {
-	issuer, audience, groupsClaim string
-
-	clock func() time.Time
-	keys  *keySet
-
+	options Options
 	// workloads are set for an issuer of workloads, whose tokens are not those of people.
 	workloads []Workload
+
+	client  *http.Client
+	fetches singleflight.Group
+	limiter *rate.Limiter
+
+	mu       sync.Mutex
+	keys     []jose.JSONWebKey
+	endpoint oauth2.Endpoint
+	// dueAt is the time of the next fetch, and trustedUntil the end of the keys' use.
+	dueAt, trustedUntil time.Time
+	// failed reports whether the last fetch failed.
+	failed bool
 }
 
 // New returns a Verifier. It makes no request, so the issuer may be unavailable.
@@ -91,27 +102,32 @@ func New(o Options) (*Verifier, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Verifier{
-		issuer: o.Issuer, audience: o.Audience, groupsClaim: o.GroupsClaim,
-		clock: o.Clock, keys: newKeySet(o),
+		options: o,
+		client: &http.Client{
+			Transport: limitedTransport{o.Transport},
+			// Don't follow redirects, which could lead to another site.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		limiter: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst),
 	}, nil
 }
 
-func (v *Verifier) Issuer() string { return v.issuer }
+func (v *Verifier) Issuer() string { return v.options.Issuer }
 
 // Check reads the issuer's keys and returns how many can verify a token.
 func (v *Verifier) Check(ctx context.Context) (keys int, err error) {
-	found, _, err := v.keys.read(ctx)
+	found, _, err := v.read(ctx)
 	return len(found), err
 }
 
 // Endpoint returns where people sign in at the issuer. It is cached like the keys.
 func (v *Verifier) Endpoint(ctx context.Context) (oauth2.Endpoint, error) {
-	if _, err := v.keys.current(ctx); err != nil {
+	if _, err := v.current(ctx); err != nil {
 		return oauth2.Endpoint{}, err
 	}
-	v.keys.mu.Lock()
-	defer v.keys.mu.Unlock()
-	return v.keys.endpoint, nil
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.endpoint, nil
 }
 
 // VerifyToken implements identity.TokenVerifier. It fetches no keys for a token that can't be valid
@@ -123,19 +139,19 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string) (identity.User
 	}
 	typ := headerType(t)
 	switch {
-	case registered.Issuer != v.issuer:
+	case registered.Issuer != v.options.Issuer:
 		return identity.User{}, errIssuer
 	case !slices.Contains([]string{"", "jwt", typeAccessToken}, typ):
 		return identity.User{}, errNotAccessToken
 	}
-	if err := v.keys.verify(ctx, t); err != nil {
+	if err := v.verify(ctx, t); err != nil {
 		return identity.User{}, err
 	}
-	now := v.clock()
+	now := v.options.Clock()
 	switch {
 	case c.hasDistantTime():
 		return identity.User{}, errClaims
-	case !registered.Audience.Contains(v.audience):
+	case !registered.Audience.Contains(v.options.Audience):
 		return identity.User{}, errAudience
 	case registered.Expiry == nil:
 		return identity.User{}, errNoExpiry
@@ -161,7 +177,7 @@ func (v *Verifier) user(c claims, typ string) (identity.User, error) {
 	case strings.HasPrefix(c.text("sub"), WorkloadPrefix):
 		return identity.User{}, errReserved
 	}
-	return c.user(v.groupsClaim)
+	return c.user(v.options.GroupsClaim)
 }
 
 // The errors that a caller sees.
