@@ -193,7 +193,7 @@ func (c *checker) mtaSTS(acceptsMail bool) Result {
 	if !ok {
 		return f.end("")
 	}
-	if _, err := (maildns.MTASTS{ID: tagsOf(record, true)["id"]}).Record(); err != nil {
+	if _, err := maildns.MTASTSRecord(tagsOf(record, true)["id"]); err != nil {
 		f.fail("%s", err)
 	}
 	if !c.hasAddress(host) {

@@ -72,7 +72,7 @@ func TestTLSRPTRecord(t *testing.T) {
 		"v=TLSRPTv1; rua=mailto:a%21b@example.com,https://xn--bcher-kva.example": {"a!b@Example.com", "https://Bücher.example"},
 		"v=TLSRPTv1; rua=https://a.example:8443/~x%21%2C%3B?y=%3B":               {"HTTPS://a.example:8443/~x!,;?y=;"},
 	} {
-		got, err := (TLSRPT{RUA: rua}).Record()
+		got, err := TLSRPTRecord(rua)
 		assert.Check(t, err == nil && got == want, "got %q, %v; want %q", got, err, want)
 	}
 	for in, want := range map[string]string{
@@ -80,11 +80,11 @@ func TestTLSRPTRecord(t *testing.T) {
 		"https://localhost": "invalid host", "https://192.0.2.1/": "invalid host", "https://example.com:99999/": "port", "https://example.com/?q=ü": "escaped", "https://example.com/?a b": "escaped", "https://example.com/#": "fragment", "example.com": "must contain an @",
 		"a@example.com!10m": "must not contain", "mailto://a@example.com": "is not an address",
 	} {
-		got, err := TLSRPT{RUA: []string{in}}.Record()
+		got, err := TLSRPTRecord([]string{in})
 		wantProblem(t, got, err, "rua[0]: ", want)
 	}
-	got, err := TLSRPT{}.Record()
+	got, err := TLSRPTRecord(nil)
 	wantProblem(t, got, err, "rua: must contain at least one address")
-	got, err = TLSRPT{RUA: []string{"a@example.com", "a@example.com"}}.Record()
+	got, err = TLSRPTRecord([]string{"a@example.com", "a@example.com"})
 	wantProblem(t, got, err, "rua[1]: ", "repeats")
 }

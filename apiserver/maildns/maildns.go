@@ -2,8 +2,8 @@
 // DMARC, DKIM, MTA-STS and TLS-RPT records, and the MTA-STS policy. Package mailcheck checks
 // what is published by the same rules.
 //
-// Each kind of record is a struct with a method Record that checks all fields against
-// the kind's RFC and returns the text of the record. The package also refuses what an
+// Each kind of record is a function, or a struct with a method Record, that checks all fields
+// against the kind's RFC and returns the text of the record. The package also refuses what an
 // RFC only advises against if nobody can want it, for instance ptr in SPF.
 //
 // It has no I/O and no state. It may import the standard library

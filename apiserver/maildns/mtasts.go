@@ -16,19 +16,14 @@ const maxMTASTSID = 32
 
 var mtastsID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
 
-// MTASTS is the record that announces the MTA-STS policy of a domain (RFC 8461), to
-// publish at _mta-sts.
-type MTASTS struct {
-	// ID identifies the version of the policy: 1 to 32 letters and digits.
-	ID string
-}
-
-func (m MTASTS) Record() (string, error) {
+// MTASTSRecord returns the record that announces the MTA-STS policy of a domain (RFC 8461), to
+// publish at _mta-sts. The id, of 1 to 32 letters and digits, identifies the version of the policy.
+func MTASTSRecord(id string) (string, error) {
 	var ps Problems
-	if !mtastsID.MatchString(m.ID) {
-		ps.add("id", whole, "must be 1 to %d ASCII letters and digits, such as 20260131T120000, not %.60q", maxMTASTSID, m.ID)
+	if !mtastsID.MatchString(id) {
+		ps.add("id", whole, "must be 1 to %d ASCII letters and digits, such as 20260131T120000, not %.60q", maxMTASTSID, id)
 	}
-	return ps.finish("id", "v=STSv1; id="+m.ID+";")
+	return ps.finish("id", "v=STSv1; id="+id+";")
 }
 
 // MTASTSID derives an id from the text of a policy. Different texts have different

@@ -12,11 +12,11 @@ func TestMTASTSRecord(t *testing.T) {
 	for id, want := range map[string]string{ // the first one is from RFC 8461, section 3.1
 		"20160831085700Z": "v=STSv1; id=20160831085700Z;", "a": "v=STSv1; id=a;", strings.Repeat("Z", 32): "v=STSv1; id=" + strings.Repeat("Z", 32) + ";",
 	} {
-		got, err := (MTASTS{ID: id}).Record()
+		got, err := MTASTSRecord(id)
 		assert.Check(t, err == nil && got == want, "got %q, %v; want %q", got, err, want)
 	}
 	for _, id := range []string{"", strings.Repeat("a", 33), "2016-08-31", "a_b", "a;b", "é", "ő"} {
-		got, err := MTASTS{ID: id}.Record()
+		got, err := MTASTSRecord(id)
 		wantProblem(t, got, err, "id: must be 1 to 32 ASCII letters and digits")
 	}
 }
@@ -96,7 +96,7 @@ func TestMTASTSID(t *testing.T) {
 	t.Parallel()
 	id, err := MTASTSID(rfc8461)
 	assert.Check(t, err == nil && id == "b7c7f8ecaf8c62bfd6c88412f7c35d06", "got %q, %v", id, err)
-	_, err = (MTASTS{ID: id}).Record()
+	_, err = MTASTSRecord(id)
 	assert.Check(t, err)
 	other, err := MTASTSID(strings.Replace(rfc8461, "enforce", "testing", 1))
 	assert.Check(t, err == nil && other != id, "another policy: %q, %v", other, err)

@@ -12,21 +12,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/emailaddr"
 )
 
-// TLSRPT is the record that asks senders to report on TLS connections to a domain (RFC
-// 8460), to publish at _smtp._tls.
-type TLSRPT struct {
-	// RUA are the recipients of reports, at least one: addresses, with or without
-	// mailto:, and https URLs.
-	RUA []string
-}
-
-func (t TLSRPT) Record() (string, error) {
+// TLSRPTRecord returns the record that asks senders to report on TLS connections to a domain (RFC
+// 8460), to publish at _smtp._tls. The recipients of reports, at least one, are addresses, with or
+// without mailto:, and https URLs.
+func TLSRPTRecord(rua []string) (string, error) {
 	var ps Problems
-	if len(t.RUA) == 0 {
+	if len(rua) == 0 {
 		ps.add("rua", whole, "must contain at least one address, such as tls@example.com")
 	}
 	tags := tagList{"v=TLSRPTv1"}
-	tags.add("rua", ps.uris("rua", t.RUA, func(s string) (string, error) {
+	tags.add("rua", ps.uris("rua", rua, func(s string) (string, error) {
 		if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.EqualFold(scheme, "mailto") {
 			return httpsURI(s)
 		}

@@ -107,7 +107,7 @@ var mtastsRecord = providerFunction{
 		text("id", "Identifies the version of the policy: 1 to 32 letters and digits. Change it whenever the policy changes, because senders fetch the policy only then. "+
 			"`mta_sts_id` derives one from the policy."),
 	},
-	run: ofString(func(id string) (string, error) { return maildns.MTASTS{ID: id}.Record() }),
+	run: ofString(maildns.MTASTSRecord),
 }
 
 var mtastsPolicy = providerFunction{
@@ -156,10 +156,8 @@ var tlsrptRecord = providerFunction{
 	run: func(get getArguments) (any, error) {
 		var rua []types.String
 		get(&rua)
-		var record maildns.TLSRPT
-		var problems maildns.Problems
-		record.RUA, problems = stringElements("rua", rua)
-		result, err := record.Record()
+		recipients, problems := stringElements("rua", rua)
+		result, err := maildns.TLSRPTRecord(recipients)
 		return result, withArgumentProblems(problems, err)
 	},
 }
