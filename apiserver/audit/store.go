@@ -70,7 +70,7 @@ func (t *auditedTx) observe(c store.Change) {
 		action, v = store.AuditDeleted, c.Before
 	case sameButForUpdatedAt(c.Before, c.After):
 		return
-	case revokedAt(c.Before).IsZero() && !revokedAt(c.After).IsZero():
+	case !isRevoked(c.Before) && isRevoked(c.After):
 		action = store.AuditRevoked
 	}
 	o := v.Identity()
@@ -84,15 +84,9 @@ func (t *auditedTx) observe(c store.Change) {
 	t.entries = append(t.entries, &entry{store.AuditEntry{AccountID: o.AccountID, Changes: []store.AuditChange{change}}, t.own})
 }
 
-// revokedAt returns when an object was revoked, or the zero time.
-func revokedAt(v store.Object) time.Time {
-	switch v := v.(type) {
-	case store.ServiceAccount:
-		return v.RevokedAt
-	case store.Authorization:
-		return v.RevokedAt
-	}
-	return time.Time{}
+func isRevoked(v store.Object) bool {
+	at := reflect.ValueOf(v).FieldByName("RevokedAt")
+	return at.IsValid() && !at.IsZero()
 }
 
 func sameButForUpdatedAt(before, after store.Object) bool {
