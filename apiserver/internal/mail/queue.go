@@ -102,47 +102,37 @@ func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 	q.turn <- struct{}{}
 	defer func() { <-q.turn }()
 	for q.ctx.Err() == nil {
-		message, claim, wait := q.claim()
-		switch {
-		case message != nil:
-			return message, claim
-		case wait == 0: // another process was faster, or nobody waits for it any more
-		case q.closing.Err() != nil:
-			return nil, claim
-		default:
-			select {
-			case <-time.After(wait):
-			case <-q.wake:
-			case <-q.closing.Done():
+		now := time.Now()
+		due, err := store.Read(q.ctx, q.store, store.Reader.NextMessageDue)
+		if err == nil && !due.After(now) {
+			switch message, claim, err = q.claim(now); {
+			case err == nil && message != nil:
+				return message, claim
+			case err == nil: // another process was faster, or nobody waits for it any more
+				continue
 			}
+		}
+		wait := pollInterval
+		if err == nil {
+			wait = min(due.Sub(now), pollInterval)
+		} else if !errors.Is(err, store.ErrNotFound) && q.ctx.Err() == nil {
+			q.log.Warn("can't read the mail queue; trying again", "again_in", pollInterval, "error", err)
+		}
+		if q.closing.Err() != nil {
+			break
+		}
+		select {
+		case <-time.After(wait):
+		case <-q.wake:
+		case <-q.closing.Done(): // looks once more
 		}
 	}
 	return nil, claim
 }
 
-// claim claims the first due message and writes it, or returns how long to wait for one.
-func (q *Queue) claim() (message *email.Message, claim store.QueuedMessage, wait time.Duration) {
-	due, err := store.Read(q.ctx, q.store, store.Reader.NextMessageDue)
-	now := time.Now()
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil, claim, pollInterval
-	case err == nil && due.After(now):
-		return nil, claim, min(due.Sub(now), pollInterval)
-	case err == nil:
-		message, claim, err = q.claimAndWrite(now)
-	}
-	if err != nil {
-		if q.ctx.Err() == nil {
-			q.log.Warn("can't read the mail queue; trying again", "again_in", pollInterval, "error", err)
-		}
-		return nil, claim, pollInterval
-	}
-	return message, claim, 0
-}
-
-// claimAndWrite returns no message if another process has claimed it or nobody waits for it.
-func (q *Queue) claimAndWrite(now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
+// claim claims the first due message and writes it. It returns no message if another process has
+// claimed it or nobody waits for it.
+func (q *Queue) claim(now time.Time) (message *email.Message, claim store.QueuedMessage, err error) {
 	err = q.store.Update(q.ctx, func(tx store.Tx) (err error) {
 		claim, err = tx.ClaimMessage(now, now.Add(lease))
 		return err
