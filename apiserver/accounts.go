@@ -11,7 +11,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/audit"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/bootstrap"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
@@ -46,7 +45,7 @@ func (s *Service) EnsureAccount(ctx context.Context, id string) (found string, e
 		}
 		audit.Attribute(tx, audit.Operator(""), audit.EnsureAccount)
 		found = cmp.Or(id, s.rules.Random.ID())
-		return bootstrap.CreateAccount(tx, bootstrap.NewAccount(found, s.rules.Now()), bootstrap.DefaultOptions(found))
+		return account.CreateAccount(tx, account.NewAccount(found, s.rules.Now()), account.DefaultIPOptions(found))
 	})
 	return found, err
 }
@@ -110,7 +109,7 @@ func (s *Service) initAccount(ctx context.Context, id, tokenName, chosen string)
 		audit.Attribute(tx, audit.Operator(""), audit.InitAccount)
 		_, err := tx.Account(id)
 		if errors.Is(err, store.ErrNotFound) {
-			err = bootstrap.CreateAccount(tx, bootstrap.NewAccount(id, s.rules.Now()), bootstrap.DefaultOptions(id))
+			err = account.CreateAccount(tx, account.NewAccount(id, s.rules.Now()), account.DefaultIPOptions(id))
 		} else if err == nil {
 			err = refuseInUse(tx, id, s.rules.Now())
 		}
@@ -221,5 +220,5 @@ func (s *Service) createOwner(tx store.Tx, token auth.Token, accountID, name str
 	if err := tx.Create(&o); err != nil {
 		return err
 	}
-	return bootstrap.GrantOwner(tx, s.rules.Random.ID(), o.AccountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: o.ID}, s.rules.Now())
+	return account.GrantOwner(tx, s.rules.Random.ID(), o.AccountID, store.Subject{Type: vocab.SubjectServiceAccount, ID: o.ID}, s.rules.Now())
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/access"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/bootstrap"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 )
 
 // This file compares a database with a backup of it, by the API's lists.
@@ -76,7 +76,7 @@ func compareServices(ctx context.Context, current, backup *apiserver.Service) ([
 
 func (a *accountComparison) compare(ctx context.Context, now, then *apiclient.Client) error {
 	var err error
-	states := map[string]bool{bootstrap.OwnerGrantID(a.AccountID): true} // as a new account has it
+	states := map[string]bool{account.OwnerGrantID(a.AccountID): true} // as a new account has it
 	if !a.Deleted {
 		if states, err = credentials(ctx, now, nil); err != nil {
 			return err

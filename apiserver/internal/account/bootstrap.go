@@ -1,6 +1,4 @@
-// Package bootstrap is what every account comes with. The API has no operation that creates an
-// account: the embedder of a service, an operator or a fixture does it.
-package bootstrap
+package account
 
 import (
 	"fmt"
@@ -20,9 +18,9 @@ const DefaultWorkspace = "Default"
 
 const addressesPerOption = 16
 
-// DefaultOptions returns the dedicated IPs that an account can claim unless a fixture has
+// DefaultIPOptions returns the dedicated IPs that an account can claim unless a fixture has
 // others: the first addresses of two documentation ranges (RFC 5737).
-func DefaultOptions(accountID string) []store.DedicatedIPOption {
+func DefaultIPOptions(accountID string) []store.DedicatedIPOption {
 	options := []store.DedicatedIPOption{
 		{ID: api.DerivedID(accountID, "dedicated-ip-option:eu"), Name: "Europe", CountryCode: "DE", ASN: 64496},
 		{ID: api.DerivedID(accountID, "dedicated-ip-option:us"), Name: "United States", CountryCode: "US", ASN: 64497},
