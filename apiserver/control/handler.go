@@ -257,7 +257,6 @@ func writeError(w http.ResponseWriter, err error) {
 	var withStatus *httpError
 	var tooLarge *http.MaxBytesError
 	var inUse *apiserver.AccountInUseError
-	var busy *BusyError
 	switch {
 	case errors.As(err, &tooLarge):
 		status = http.StatusRequestEntityTooLarge
@@ -265,7 +264,7 @@ func writeError(w http.ResponseWriter, err error) {
 		status = withStatus.status
 	case errors.Is(err, fault.ErrNotFound), errors.Is(err, apiserver.ErrNoPurchase):
 		status = http.StatusNotFound
-	case errors.As(err, &inUse), errors.As(err, &busy):
+	case errors.As(err, &inUse):
 		status = http.StatusConflict
 	}
 	write(w, status, map[string]string{"error": err.Error()})

@@ -15,20 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 )
 
-// BusyError reports requests that were still in flight when Reset gave up.
-type BusyError struct {
-	Requests []apiserver.Request
-}
-
-func (e *BusyError) Error() string {
-	names := make([]string, len(e.Requests))
-	for i, r := range e.Requests {
-		names[i] = r.Name() + " (" + r.ID + ")"
-	}
-	slices.Sort(names)
-	return fmt.Sprintf("only the faults are removed, because requests are still in flight; check that their clients end them: %s", strings.Join(names, ", "))
-}
-
 // pauseTimeout limits how long a reset waits for the requests in flight.
 const pauseTimeout = 10 * time.Second
 
@@ -61,7 +47,7 @@ func (f *inFlight) middleware(next http.Handler) http.Handler {
 }
 
 // pause calls release so that held requests end, lets new requests wait, and waits
-// until none is in flight. Call resume unless there is an error, which is a *BusyError.
+// until none is in flight. Call resume unless there is an error, which names the requests.
 func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, pauseTimeout)
 	defer cancel()
@@ -69,9 +55,10 @@ func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), er
 	if f.running.Acquire(ctx, allRequests) == nil {
 		return func() { f.running.Release(allRequests) }, nil
 	}
-	busy := &BusyError{}
+	var names []string
 	for r := range f.requests.Range {
-		busy.Requests = append(busy.Requests, *r.(*apiserver.Request))
+		names = append(names, r.(*apiserver.Request).Name()+" ("+r.(*apiserver.Request).ID+")")
 	}
-	return nil, busy
+	slices.Sort(names)
+	return nil, &httpError{http.StatusConflict, fmt.Errorf("only the faults are removed, because requests are still in flight; check that their clients end them: %s", strings.Join(names, ", "))}
 }

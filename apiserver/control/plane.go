@@ -96,8 +96,8 @@ func (p *Plane) addHostile() {
 // apiserver.Service.Reset. Accounts with a chosen token are created again, with that token.
 //
 // Requests that arrive meanwhile wait. Those in flight are released by their faults
-// and end first. If they don't end within ten seconds, the error is a *BusyError, and
-// accounts, journal and clock are unchanged.
+// and end first. If they don't end within ten seconds, the error names them, and accounts,
+// journal and clock are unchanged.
 func (p *Plane) Reset(ctx context.Context, s *apiserver.Service) error {
 	return p.restore(ctx, 0, func(ctx context.Context) error {
 		if err := s.Reset(ctx, p.Fixture); err != nil {

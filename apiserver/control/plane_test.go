@@ -103,8 +103,7 @@ func TestResetOfABusyService(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := h.plane.Reset(ctx, h.service)
-	var busy *control.BusyError
-	assert.Check(t, errors.As(err, &busy) && len(busy.Requests) == 1 && strings.Contains(err.Error(), "create-workspace (uploading)"), "error: %v", err)
+	assert.Check(t, err != nil && strings.HasSuffix(err.Error(), ": create-workspace (uploading)"), "error: %v", err)
 	ahead := time.Until(h.plane.Clock.Now())
 	assert.Check(t, ahead >= 59*time.Minute, "the clock was reset: it is %s ahead", ahead)
 	h.inProcess.must("GET", "/domains", "") // the service keeps working
