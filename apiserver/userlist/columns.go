@@ -56,12 +56,6 @@ func key(header string) string {
 	}, header)
 }
 
-// Column is a column that was used.
-type Column struct {
-	Field  Field
-	Header string // as the file has it
-}
-
 type header struct {
 	separator rune
 	cells     []string
@@ -163,12 +157,10 @@ func (h *header) check(domains []string) error {
 	return &MissingColumnError{missing, h}
 }
 
-func (h *header) used() []Column {
-	var columns []Column
-	for _, field := range Fields {
-		if i, ok := h.index[field]; ok {
-			columns = append(columns, Column{field, clean(h.cells[i])})
-		}
+func (h *header) used() map[Field]string {
+	columns := map[Field]string{}
+	for field, i := range h.index {
+		columns[field] = clean(h.cells[i])
 	}
 	return columns
 }

@@ -40,8 +40,8 @@ type Options struct {
 
 // List is the content of a file.
 type List struct {
-	// Columns are the columns that were used, in the order of the fields.
-	Columns []Column
+	// Columns are the headers of the columns that were used, as the file has them.
+	Columns map[Field]string
 	// Separator is what separates the cells.
 	Separator rune
 	// Rows is the number of rows below the header that are not empty.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/userlist"
 )
 
 // printedProblems is how many problems a terminal gets.
@@ -13,8 +14,10 @@ const printedProblems = 50
 func (r *importResult) writeText(w io.Writer) {
 	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	line("%s: %s in %s, separated by %s", cli.Printable(r.File), cli.Counted(r.Rows, "row"), r.Encoding, separatorName(r.list.Separator))
-	for _, c := range r.list.Columns {
-		line("  %-12s  %s", c.Field, cli.Printable(c.Header))
+	for _, field := range userlist.Fields {
+		if header, used := r.Columns[field]; used {
+			line("  %-12s  %s", field, cli.Printable(header))
+		}
 	}
 	for _, d := range r.Domains {
 		r.writeDomain(line, d)

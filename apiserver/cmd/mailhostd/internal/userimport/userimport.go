@@ -19,14 +19,14 @@ import (
 type Command struct {
 	File string `arg:"" placeholder:"FILE" help:"CSV file: the user export of Google Workspace, Microsoft 365 or Entra, or one with the columns address (or local_part), first_name and last_name."`
 
-	Domain      []string          `variable:"-" placeholder:"NAME" help:"Take the rows of this domain only; repeat it for several. Required if the file has several domains, or local parts only."`
-	DryRun      bool              `variable:"-" short:"n" help:"Check the file, compare it with the account if there is one, and change nothing."`
-	SkipInvalid bool              `variable:"-" help:"Import the valid rows of a file that has others too."`
-	ActiveOnly  bool              `variable:"-" help:"Leave out users who are suspended, archived or blocked at the old host."`
-	Column      map[string]string `variable:"-" mapsep:"none" placeholder:"FIELD=HEADER" help:"Name a column whose header is not recognized, for instance address=Benutzerprinzipalname. Fields: ${import_fields}."`
-	Encoding    string            `variable:"-" placeholder:"NAME" help:"Encoding of a file that is not in UTF-8 or UTF-16, for instance windows-1252."`
-	HCL         string            `name:"hcl" variable:"-" placeholder:"FOLDER" help:"Write the cleaned CSV of each domain, and the mailhost_mailbox_set that reads it, to this folder. No account is needed."`
-	Overwrite   bool              `variable:"-" help:"With --hcl: replace a CSV file that has other content."`
+	Domain      []string                  `variable:"-" placeholder:"NAME" help:"Take the rows of this domain only; repeat it for several. Required if the file has several domains, or local parts only."`
+	DryRun      bool                      `variable:"-" short:"n" help:"Check the file, compare it with the account if there is one, and change nothing."`
+	SkipInvalid bool                      `variable:"-" help:"Import the valid rows of a file that has others too."`
+	ActiveOnly  bool                      `variable:"-" help:"Leave out users who are suspended, archived or blocked at the old host."`
+	Column      map[userlist.Field]string `variable:"-" mapsep:"none" placeholder:"FIELD=HEADER" help:"Name a column whose header is not recognized, for instance address=Benutzerprinzipalname. Fields: ${import_fields}."`
+	Encoding    string                    `variable:"-" placeholder:"NAME" help:"Encoding of a file that is not in UTF-8 or UTF-16, for instance windows-1252."`
+	HCL         string                    `name:"hcl" variable:"-" placeholder:"FOLDER" help:"Write the cleaned CSV of each domain, and the mailhost_mailbox_set that reads it, to this folder. No account is needed."`
+	Overwrite   bool                      `variable:"-" help:"With --hcl: replace a CSV file that has other content."`
 
 	cli.TargetFlags
 	cli.OutputFlags
@@ -50,7 +50,7 @@ func Fields() string {
 
 func (c Command) Validate() error {
 	for field := range c.Column {
-		if !slices.Contains(userlist.Fields, userlist.Field(field)) {
+		if !slices.Contains(userlist.Fields, field) {
 			return fmt.Errorf("--column: there is no field %.40q; the fields are %s", field, Fields())
 		}
 	}
@@ -112,17 +112,13 @@ func (c Command) read() (*userlist.List, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	columns := map[userlist.Field]string{}
-	for field, header := range c.Column {
-		columns[userlist.Field(field)] = header
-	}
 	domains := make([]string, len(c.Domain))
 	for i, name := range c.Domain {
 		if domains[i], err = domainname.Normalize(name); err != nil {
 			return nil, "", fmt.Errorf("%s: the domain %.255q is invalid: %w", c.File, name, err)
 		}
 	}
-	list, err := userlist.Parse(text, userlist.Options{Domains: domains, Columns: columns, ActiveOnly: c.ActiveOnly})
+	list, err := userlist.Parse(text, userlist.Options{Domains: domains, Columns: c.Column, ActiveOnly: c.ActiveOnly})
 	if missing, ok := errors.AsType[*userlist.MissingColumnError](err); ok {
 		advice := make([]string, len(missing.Fields))
 		for i, field := range missing.Fields {
@@ -172,11 +168,11 @@ func describeDomains(rows map[string]int) string {
 }
 
 type importResult struct {
-	File     string            `json:"file"`
-	Encoding string            `json:"encoding"`
-	Columns  map[string]string `json:"columns"`
-	Rows     int               `json:"rows"`
-	DryRun   bool              `json:"dry_run"`
+	File     string                    `json:"file"`
+	Encoding string                    `json:"encoding"`
+	Columns  map[userlist.Field]string `json:"columns"`
+	Rows     int                       `json:"rows"`
+	DryRun   bool                      `json:"dry_run"`
 	// Domains are the domains that were chosen, by name.
 	Domains []*importedDomain `json:"domains"`
 	// OtherDomains counts the rows of each domain that was not chosen.
@@ -217,12 +213,9 @@ type importedDomain struct {
 
 func newImportResult(c Command, list *userlist.List, encoding string) *importResult {
 	r := &importResult{
-		File: c.File, Encoding: encoding, Columns: map[string]string{}, Rows: list.Rows, Domains: []*importedDomain{},
+		File: c.File, Encoding: encoding, Columns: list.Columns, Rows: list.Rows, Domains: []*importedDomain{},
 		OtherDomains: list.OtherDomains, LeftOut: len(list.LeftOut), LeftOutAddresses: list.LeftOut, Problems: append([]userlist.Problem{}, list.Problems...),
 		DryRun: c.DryRun, list: list,
-	}
-	for _, column := range list.Columns {
-		r.Columns[string(column.Field)] = column.Header
 	}
 	r.InvalidRows = len(slices.CompactFunc(slices.Clone(list.Problems), func(a, b userlist.Problem) bool { return a.Line == b.Line }))
 	for _, u := range list.Users {
