@@ -48,8 +48,8 @@ func Attribute(tx store.Tx, who store.AuditSubject, operation Operation, fields 
 // AsSystem runs fn and attributes its changes to the service. It panics if tx is not NewStore's.
 func AsSystem(tx store.Tx, operation Operation, fn func() error) error {
 	t := tx.(*auditedTx)
-	t.own = &Origin{Subject: System, Operation: string(operation)}
-	defer func() { t.own = nil }()
+	t.own = operation
+	defer func() { t.own = "" }()
 	return fn()
 }
 

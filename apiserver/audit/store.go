@@ -34,30 +34,22 @@ func (s auditedStore) Update(ctx context.Context, fn func(store.Tx) error) error
 		if err := fn(t); err != nil {
 			return err
 		}
-		if len(t.entries) == 0 {
-			return nil
-		}
 		origin := t.origin(s.originOf(ctx))
 		if origin.Arrival.IsZero() {
 			origin.Arrival = s.now()
 		}
-		return t.log(origin.Arrival, origin)
+		return t.log(origin)
 	})
 }
 
 // auditedTx collects the changes of a transaction.
 type auditedTx struct {
 	store.Tx
-	account    string   // whose request it is, or ""
-	attributed Origin   // by Attribute
-	own        *Origin  // while AsSystem runs
-	entries    []*entry // one for each account and origin
-}
-
-// entry is an entry of the log. Its origin is nil if it is the transaction's.
-type entry struct {
-	store.AuditEntry
-	origin *Origin
+	account    string    // whose request it is, or ""
+	attributed Origin    // by Attribute
+	own        Operation // while AsSystem runs
+	// entries are one for each account and operation, which is empty if it is the transaction's.
+	entries []*store.AuditEntry
 }
 
 // observe adds a change to the entry of its account, unless only the update time differs.
@@ -76,12 +68,12 @@ func (t *auditedTx) observe(c store.Change) {
 	o := v.Identity()
 	change := store.AuditChange{Action: action, Type: o.Type, ID: o.ID, Name: o.Name, Fields: c.Fields}
 	for _, e := range slices.Backward(t.entries) { // a fixture changes one account after another
-		if e.AccountID == o.AccountID && e.origin == t.own {
+		if e.AccountID == o.AccountID && e.Operation == string(t.own) {
 			e.Changes = append(e.Changes, change)
 			return
 		}
 	}
-	t.entries = append(t.entries, &entry{store.AuditEntry{AccountID: o.AccountID, Changes: []store.AuditChange{change}}, t.own})
+	t.entries = append(t.entries, &store.AuditEntry{AccountID: o.AccountID, Operation: string(t.own), Changes: []store.AuditChange{change}})
 }
 
 func isRevoked(v store.Object) bool {
@@ -107,11 +99,11 @@ func (t *auditedTx) origin(o Origin) Origin {
 }
 
 // log writes the entries.
-func (t *auditedTx) log(at time.Time, transaction Origin) error {
+func (t *auditedTx) log(transaction Origin) error {
 	for _, e := range t.entries {
 		from := transaction
-		if e.origin != nil {
-			from = *e.origin
+		if e.Operation != "" {
+			from = Origin{Subject: System, Operation: e.Operation}
 		}
 		if from.Operation == "" {
 			return ErrUnattributed
@@ -124,9 +116,9 @@ func (t *auditedTx) log(at time.Time, transaction Origin) error {
 				e.Changes[i].Fields = from.Fields
 			}
 		}
-		e.CreatedAt, e.Operation, e.Subject = at, from.Operation, from.Subject
+		e.CreatedAt, e.Operation, e.Subject = transaction.Arrival, from.Operation, from.Subject
 		e.RequestID, e.RemoteAddress = from.RequestID, from.RemoteAddress
-		if err := t.AddAuditEntry(&e.AuditEntry); err != nil {
+		if err := t.AddAuditEntry(e); err != nil {
 			return err
 		}
 	}
