@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -92,25 +91,6 @@ func (r Registrar) PaidState(now time.Time) store.Provisioning {
 	}
 	return store.Provisioning{Status: vocab.DomainActive}
 }
-
-// Bill adds up the price of a purchase.
-type Bill struct {
-	// Currency is empty as long as nothing was bought.
-	Currency      string
-	PaymentNeeded bool
-	total         big.Rat
-}
-
-// Add adds an offer that was accepted.
-func (b *Bill) Add(o Offer) {
-	if price, ok := new(big.Rat).SetString(o.Price); ok {
-		b.total.Add(&b.total, price)
-	}
-	b.Currency, b.PaymentNeeded = o.Currency, b.PaymentNeeded || o.PaymentNeeded
-}
-
-// Total returns the sum with two decimal places.
-func (b *Bill) Total() string { return b.total.FloatString(2) }
 
 // Duration is a time.Duration that JSON writes as "90s".
 type Duration time.Duration

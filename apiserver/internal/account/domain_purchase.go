@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/big"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -64,7 +65,7 @@ var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseD
 	}
 	batch := c.Rules.Random.ID()
 	out := &api.Purchase{Results: make([]api.PurchaseResult, len(in.Body.Domains)), PurchaseBatchID: &batch}
-	var bill registrar.Bill
+	var total big.Rat
 	for i, requested := range in.Body.Domains {
 		d := store.Domain{WorkspaceID: in.Body.WorkspaceID, Registrant: registrant, PurchaseBatchID: batch}
 		result, offer, err := c.purchaseOne(tx, requested, d)
@@ -77,15 +78,15 @@ var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseD
 			continue
 		}
 		out.SuccessfulCount++
-		bill.Add(offer)
+		if price, ok := new(big.Rat).SetString(offer.Price); ok {
+			total.Add(&total, price)
+		}
+		out.Currency, out.EstimatedTotal = &offer.Currency, new(total.FloatString(2))
+		if offer.PaymentNeeded {
+			out.PaymentURL = new(c.Rules.PublicURL + PaymentPath + batch)
+		}
 	}
 	c.unchanged = out.SuccessfulCount == 0
-	if bill.Currency != "" {
-		out.Currency, out.EstimatedTotal = &bill.Currency, new(bill.Total())
-	}
-	if bill.PaymentNeeded {
-		out.PaymentURL = new(c.Rules.PublicURL + PaymentPath + batch)
-	}
 	return out, nil
 })
 
