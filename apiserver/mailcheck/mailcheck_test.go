@@ -160,8 +160,6 @@ func TestChecks(t *testing.T) {
 		r := result(w, tt.check, "s1")
 		assert.Check(t, r.Status == tt.status && strings.Contains(r.Message, tt.message), "%s with %s %.120q: %+v; want %s: …%s…", tt.check, tt.name, tt.values, r, tt.status, tt.message)
 	}
-	r := result(base(), "dkim")
-	assert.Check(t, r.Status == skipped, "without selectors: %+v", r)
 }
 
 // TestRules has a record for each rule that checkdmarc (github.com/domainaware/checkdmarc) tests
