@@ -19,7 +19,7 @@ import (
 // Fold returns the form in which names are compared and searched, without case and composition
 // (Unicode, section 3.13, canonical caseless matching; in NFC). It is idempotent.
 func Fold(s string) string {
-	if isASCII(s) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return strings.ToLower(s)
 	}
 	return norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(s))))
@@ -31,10 +31,6 @@ func foldCherokee(r rune) rune {
 		return unicode.ToUpper(r)
 	}
 	return r
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // invisible are characters without a width.

@@ -55,12 +55,10 @@ func Unmarshal(data []byte, v any) error {
 // free-form JSON it is a value.
 func refuseNull(d *jsontext.Decoder, v any) error {
 	if _, freeForm := v.(*any); d.PeekKind() == jsontext.KindNull && !freeForm {
-		return errNull
+		return errors.New("must not be null; leave the field out")
 	}
 	return errors.ErrUnsupported // to be decoded as always
 }
-
-var errNull = errors.New("must not be null; leave the field out")
 
 // placeOf returns a pointer as people write it, such as accounts[0].status.
 func placeOf(pointer jsontext.Pointer) (place string) {
