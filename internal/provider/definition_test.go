@@ -39,7 +39,7 @@ func TestDefinitions(t *testing.T) {
 			assert.Check(t, attributes[attribute], "%s: Volatile or ReplacedBy has %s, which is no attribute", name, attribute)
 		}
 		var ways []string
-		for _, way := range []string{"Find", "FindInScope", "FindBy"} {
+		for _, way := range []string{"Find", "FindInScope"} {
 			if !member(d, way).IsZero() {
 				ways = append(ways, way)
 			}

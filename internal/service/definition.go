@@ -34,14 +34,12 @@ type Definition[T any, M fmt.Stringer] struct {
 	Kind func(c *client.Client) *client.Kind[T]
 	// Flatten sets a model from a response. The default is [Flatten].
 	Flatten func(m *M, v *T)
-	// Find finds the object with a natural key, for an import and for a data source. One of the
-	// next two replaces it.
+	// Find finds the object with a natural key, for an import and for a data source.
 	Find func(c *client.Client, ctx context.Context, key string) (*T, error)
-	// FindInScope is for a key that is unique in a scope only. The kind then has the attributes
-	// and the filters of a scope, and its model embeds [Scope].
+	// FindInScope replaces it for a key that is unique in a scope only. The kind then has the
+	// attributes and the filters of a scope, and its model embeds [Scope].
 	FindInScope func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)
-	// FindBy finds the object of a data source by all of its arguments. The kind's resource has
-	// an ImportState of its own.
+	// FindBy, if set, finds the object of a data source by all of its arguments.
 	FindBy func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)
 	// ImportBy lists the import ids for an import that finds nothing.
 	ImportBy string

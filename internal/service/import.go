@@ -18,13 +18,6 @@ import (
 
 // ImportState imports by id, by natural key, or by identity.
 func (r *Resource[T, M]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.ImportFound(ctx, req, resp, r.findID)
-}
-
-// ImportFound is ImportState with a find of its own.
-func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
-	find func(ctx context.Context, c *client.Client, key string) (id string, err error),
-) {
 	c := r.Client(ctx, &resp.Diagnostics)
 	if c == nil {
 		return
@@ -43,7 +36,7 @@ func (r *Resource[T, M]) ImportFound(ctx context.Context, req resource.ImportSta
 				fmt.Sprintf("%q is not the id of an object in the API, and an identity contains nothing else. To import the object by its name, write id = %q in the import block, in place of identity.", id, id))
 		}
 	case !isID:
-		found, err := find(ctx, c, id)
+		found, err := r.findID(ctx, c, id)
 		if errors.Is(err, client.ErrReadUnsupported) {
 			r.addNoImport(&resp.Diagnostics, id)
 			return

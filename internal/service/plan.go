@@ -20,21 +20,18 @@ import (
 // in another case. Put it before RequiresReplace. Semantic equality of a custom type does not
 // suffice, because the framework compares responses with it and not configurations.
 func KeepEqual(equal func(a, b string) bool) planmodifier.String {
-	return KeepPrior(func(_ context.Context, _ planmodifier.StringRequest, a, b string) (bool, diag.Diagnostics) {
-		return equal(a, b), nil
-	})
+	return KeepPrior(func(_ Attributes, a, b string) bool { return equal(a, b) })
 }
 
 // keepDomainRef is a [KeepPrior] that keeps the prior reference to a domain if the configuration
 // refers to the same domain in another way.
-func keepDomainRef(_ context.Context, req planmodifier.StringRequest, _, config string) (bool, diag.Diagnostics) {
-	state := attributesOf(req.State.Raw)
-	return customtype.RefersTo(config, state.domainID(), state.Text("domain_name")), nil
+func keepDomainRef(state Attributes, _, config string) bool {
+	return customtype.RefersTo(config, state.domainID(), state.Text("domain_name"))
 }
 
-// KeepPrior is a plan modifier that keeps the prior value if it means the same as the
-// configured one.
-type KeepPrior func(ctx context.Context, req planmodifier.StringRequest, prior, config string) (same bool, diags diag.Diagnostics)
+// KeepPrior is a plan modifier that keeps the prior value if it means the same as the configured
+// one, in an object with the attributes of the state.
+type KeepPrior func(state Attributes, prior, config string) bool
 
 func (KeepPrior) Description(context.Context) string {
 	return "keeps the prior spelling of an equal value"
@@ -42,13 +39,11 @@ func (KeepPrior) Description(context.Context) string {
 
 func (k KeepPrior) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
 
-func (k KeepPrior) PlanModifyString(ctx context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
+func (k KeepPrior) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
 	if req.StateValue.IsNull() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	same, diags := k(ctx, req, req.StateValue.ValueString(), req.ConfigValue.ValueString())
-	resp.Diagnostics.Append(diags...)
-	if same {
+	if k(attributesOf(req.State.Raw), req.StateValue.ValueString(), req.ConfigValue.ValueString()) {
 		resp.PlanValue = req.StateValue
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -43,7 +44,9 @@ var Definition = &service.Definition[located, model]{
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
 	},
+	Find:     findImported,
 	FindBy:   find,
+	ImportBy: keyForms,
 	Validate: validateConfig,
 	Managing: service.Managing{
 		ResourceDescription: description,
@@ -107,9 +110,11 @@ func attributes() map[string]schema.Attribute {
 		"id":     service.ComputedString("Id of the record: a number, in decimal."),
 		"domain": service.Domain("Domain of the record", "Changing it replaces the record."),
 		"name": schema.StringAttribute{
-			Required:            true,
-			CustomType:          customtype.DNSName,
-			PlanModifiers:       []planmodifier.String{keepEqual(model.sameName)},
+			Required:   true,
+			CustomType: customtype.DNSName,
+			PlanModifiers: []planmodifier.String{service.KeepPrior(func(prior service.Attributes, a, b string) bool {
+				return dnsdata.EqualNames(a, b, prior.Text("domain_name"))
+			})},
 			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
 		},
 		"type": schema.StringAttribute{
@@ -119,7 +124,7 @@ func attributes() map[string]schema.Attribute {
 		},
 		"value": schema.StringAttribute{
 			Required:      true,
-			PlanModifiers: []planmodifier.String{keepEqual(model.sameValue)},
+			PlanModifiers: []planmodifier.String{service.KeepPrior(func(prior service.Attributes, a, b string) bool { return dnsdata.EqualValues(prior.Text("type"), a, b) })},
 			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
 				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",
 		},
@@ -188,20 +193,16 @@ func (m model) importID() string {
 	return strings.Join([]string{k.domain, k.recordType, k.name, k.value}, "/")
 }
 
-func (m model) sameName(a, b string) bool {
-	return dnsdata.EqualNames(a, b, m.DomainName.ValueString())
-}
-
 func (m model) sameValue(a, b string) bool {
 	return dnsdata.EqualValues(m.Type.ValueString(), a, b)
 }
 
-func (m *model) setZone(z zone) {
-	m.Domain = customtype.KeepDomainRef(m.Domain, z.id, z.name)
-	if m.DomainID = types.StringValue(z.id); z.id == "" {
+func (m *model) setZone(z session.Domain) {
+	m.Domain = customtype.KeepDomainRef(m.Domain, z.ID, z.Name)
+	if m.DomainID = types.StringValue(z.ID); z.ID == "" {
 		m.DomainID = types.StringNull()
 	}
-	m.DomainName = types.StringValue(z.name)
+	m.DomainName = types.StringValue(z.Name)
 }
 
 // flatten sets the model from a response, after setZone. It keeps the prior spelling of a name and
@@ -209,7 +210,7 @@ func (m *model) setZone(z zone) {
 func (m *model) flatten(r *api.DNSRecord) {
 	before := *m
 	service.Flatten(m, r)
-	if m.sameName(before.Name.ValueString(), r.Name) {
+	if dnsdata.EqualNames(before.Name.ValueString(), r.Name, m.DomainName.ValueString()) {
 		m.Name = before.Name
 	}
 	if m.sameValue(before.Value.ValueString(), r.Value) {
@@ -229,51 +230,32 @@ func fqdn(name, zone string) string {
 	return relative + "." + zone
 }
 
-// validateConfig checks attributes that depend on each other, if both are known.
+// validateConfig checks what the validators of single attributes can't, as far as it is known.
 func validateConfig(_ context.Context, m model, diags *diag.Diagnostics) {
-	m.checkName(diags)
-	m.checkValue(diags)
-	m.checkPriority(diags)
-}
-
-// checkName checks the name in its zone. The attribute's own validator reports
-// everything else.
-func (m model) checkName(diags *diag.Diagnostics) {
-	name, zone := m.Name.ValueString(), ZoneName(m.Domain.ValueString())
-	if zone == "" || dnsdata.ValidateName(name) != nil {
+	name, domain := m.Name.ValueString(), ZoneName(m.Domain.ValueString())
+	if domain != "" && dnsdata.ValidateName(name) == nil {
+		if _, err := dnsdata.NormalizeName(name, domain); err != nil {
+			service.AddInvalidValue(diags, "name", err)
+		}
+	}
+	recordType := m.Type.ValueString()
+	if _, err := dnsdata.NormalizeType(recordType); err != nil {
 		return
 	}
-	if _, err := dnsdata.NormalizeName(name, zone); err != nil {
-		service.AddInvalidValue(diags, "name", err)
+	if !m.Value.IsNull() && !m.Value.IsUnknown() {
+		if _, err := dnsdata.NormalizeValue(recordType, m.Value.ValueString()); err != nil {
+			service.AddInvalidValue(diags, "value", err)
+		}
 	}
-}
-
-func (m model) checkValue(diags *diag.Diagnostics) {
-	if m.Value.IsNull() || m.Value.IsUnknown() || m.Type.IsUnknown() || m.typeIsInvalid() {
+	if m.Priority.IsUnknown() {
 		return
 	}
-	if _, err := dnsdata.NormalizeValue(m.Type.ValueString(), m.Value.ValueString()); err != nil {
-		service.AddInvalidValue(diags, "value", err)
-	}
-}
-
-func (m model) checkPriority(diags *diag.Diagnostics) {
-	if m.Priority.IsUnknown() || m.Type.IsUnknown() || m.typeIsInvalid() {
-		return
-	}
-	p := api.CheckPriority(m.Type.ValueString(), !m.Priority.IsNull())
-	switch {
+	switch p := api.CheckPriority(recordType, !m.Priority.IsNull()); {
 	case p == nil:
 	case p.Type == api.TypeMissing:
 		diags.AddAttributeError(path.Root("priority"), "Missing priority",
-			fmt.Sprintf("A record of the type %s needs a priority, for instance priority = 10. The record with the lowest priority comes first.", m.Type.ValueString()))
+			fmt.Sprintf("A record of the type %s needs a priority, for instance priority = 10. The record with the lowest priority comes first.", recordType))
 	default:
 		service.AddInvalidValue(diags, "priority", errors.New(p.Msg))
 	}
-}
-
-// typeIsInvalid reports whether the attribute's own validator refused the type.
-func (m model) typeIsInvalid() bool {
-	_, err := dnsdata.NormalizeType(m.Type.ValueString())
-	return !m.Type.IsUnknown() && err != nil
 }

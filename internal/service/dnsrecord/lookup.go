@@ -19,29 +19,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
-
-// zone is the domain of a record. API responses do not include it, so it is looked up
-// once and stored in the state.
-type zone struct {
-	// id is "" if the credential may not see the domain.
-	id   string
-	name string
-}
 
 // zoneOf returns the domain of a reference by name or UUID. It returns only the name of
 // a domain that the credential may not see, and of one that does not exist, which the
 // API refuses in the create.
-func zoneOf(ctx context.Context, c *client.Client, ref string) (zone, error) {
+func zoneOf(ctx context.Context, c *client.Client, ref string) (session.Domain, error) {
 	d, err := c.Domains.Get(ctx, ref)
 	name := ZoneName(ref)
 	switch {
 	case err == nil:
-		return zone{id: d.ID, name: ZoneName(d.Name)}, nil
+		return session.Domain{ID: d.ID, Name: ZoneName(d.Name)}, nil
 	case client.IsNotFound(err), client.StatusOf(err) == http.StatusForbidden && name != "":
-		return zone{name: name}, nil
+		return session.Domain{Name: name}, nil
 	}
-	return zone{}, err
+	return session.Domain{}, err
 }
 
 // ZoneName returns the canonical name of a domain for a reference by name, and "" for a
@@ -57,11 +50,12 @@ func ZoneName(ref string) string {
 	return name
 }
 
-// located is a record with its domain, which API responses do not include.
+// located is a record with its domain, which API responses do not include: it is looked up once and
+// stored in the state.
 type located struct {
 	api.DNSRecord
 
-	zone zone
+	zone session.Domain
 }
 
 // String returns the record as a line of a zone file.
@@ -70,7 +64,7 @@ func (r *located) String() string {
 	if r.Priority != nil {
 		value = fmt.Sprintf("%d %s", *r.Priority, value)
 	}
-	return fmt.Sprintf("%s %s %.80s", fqdn(r.Name, r.zone.name), r.Type, value)
+	return fmt.Sprintf("%s %s %.80s", fqdn(r.Name, r.zone.Name), r.Type, value)
 }
 
 // listRecords iterates over the records that match the filters domain, type and name: those of
@@ -82,7 +76,7 @@ func listRecords(ctx context.Context, c *client.Client, by service.FilterValues)
 				yield(located{}, err)
 				return
 			}
-			req := api.ListDNSRecordsRequest{Domain: cmp.Or(in.id, in.name, by["domain"]), Type: by["type"], Name: by["name"]}
+			req := api.ListDNSRecordsRequest{Domain: cmp.Or(in.ID, in.Name, by["domain"]), Type: by["type"], Name: by["name"]}
 			for r, err := range c.ListDNSRecords(ctx, req) {
 				if !yield(located{r, in}, err) || err != nil {
 					return
@@ -93,14 +87,14 @@ func listRecords(ctx context.Context, c *client.Client, by service.FilterValues)
 }
 
 // zones returns one domain, or all domains of the account if domain is "".
-func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[zone, error] {
-	return func(yield func(zone, error) bool) {
+func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[session.Domain, error] {
+	return func(yield func(session.Domain, error) bool) {
 		if domain != "" {
 			yield(zoneOf(ctx, c, domain))
 			return
 		}
 		for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
-			if !yield(zone{id: d.ID, name: ZoneName(d.Name)}, err) || err != nil {
+			if !yield(session.Domain{ID: d.ID, Name: ZoneName(d.Name)}, err) || err != nil {
 				return
 			}
 		}
@@ -108,16 +102,16 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[zone,
 }
 
 // searchZone returns the domain of a record. It searches all domains of the account.
-func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (zone, error) {
+func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (session.Domain, error) {
 	for other, err := range listRecords(ctx, c, service.FilterValues{"type": record.Type, "name": record.Name}) {
 		switch {
 		case err != nil:
-			return zone{}, fmt.Errorf("can't find its domain: %w", err)
+			return session.Domain{}, fmt.Errorf("can't find its domain: %w", err)
 		case other.ID == record.ID:
 			return other.zone, nil
 		}
 	}
-	return zone{}, errors.New("can't find its domain: none of the domains that the credential may see has the record")
+	return session.Domain{}, errors.New("can't find its domain: none of the domains that the credential may see has the record")
 }
 
 // find finds the record of a data source, by its id or by its natural key.
@@ -133,6 +127,15 @@ func find(ctx context.Context, c *client.Client, by service.FilterValues) (*loca
 	}
 	key := recordKey{domain: by["domain"], recordType: by["type"], name: by["name"], value: by["value"]}
 	return key.find(ctx, c, true)
+}
+
+// findImported finds the record of an import by its natural key.
+func findImported(c *client.Client, ctx context.Context, key string) (*located, error) {
+	k, err := parseKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return k.find(ctx, c, false)
 }
 
 // recordKey is the natural key of a record. Without a value, several records may match.
@@ -168,8 +171,8 @@ func (k recordKey) find(ctx context.Context, c *client.Client, systemManaged boo
 	return &located{candidates[0], in}, nil
 }
 
-func (k recordKey) recordsIn(ctx context.Context, c *client.Client, in zone) ([]api.DNSRecord, error) {
-	return c.FindDNSRecords(ctx, cmp.Or(in.name, k.domain), k.recordType, k.name, k.value)
+func (k recordKey) recordsIn(ctx context.Context, c *client.Client, in session.Domain) ([]api.DNSRecord, error) {
+	return c.FindDNSRecords(ctx, cmp.Or(in.Name, k.domain), k.recordType, k.name, k.value)
 }
 
 func describe(records []api.DNSRecord) string {
@@ -191,74 +194,42 @@ func canonicalID(s string) (string, bool) {
 
 const keyForms = "<domain>/<type>/<name>/<value>, such as example.com/TXT/@/v=spf1 -all; without the last part if there is one such record; or the id"
 
-var errCantRead = errors.New("this API has no operation that reads a DNS record, so no record can be imported; create records with Terraform from the start, or manage them without it")
-
-// ImportState imports by id, by domain, type, name and value, or by identity. It sets the domain,
-// which a Read can't.
+// ImportState also sets the domain, which a Read can't. All imports of a run by id share one list of
+// every domain's records.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	var in zone
-	r.ImportFound(ctx, req, resp, func(ctx context.Context, c *client.Client, key string) (id string, err error) {
-		k, err := parseKey(key)
-		if err != nil {
-			return "", err
-		}
-		found, err := k.find(ctx, c, false)
-		if errors.Is(err, client.ErrReadUnsupported) {
-			return "", errCantRead
-		}
-		if err != nil {
-			return "", err
-		}
-		in = found.zone
-		return strconv.FormatInt(found.ID, 10), nil
-	})
+	r.Resource.ImportState(ctx, req, resp)
 	c := r.Client(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	id := service.ImportedID(resp)
-	m, err := r.imported(ctx, c, id, in)
-	if err != nil {
-		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't import the DNS record "+id, nil, importAdvice(err))
-		return
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
-}
-
-func importAdvice(err error) string {
-	switch {
-	case errors.Is(err, errCantRead):
-		return ""
-	case errors.Is(err, errSystemManaged):
-		return systemManagedAdvice
-	}
-	return "Import by " + keyForms + "."
-}
-
-// imported returns the record with an id. It searches for an unknown domain: all imports of a run
-// share one list of every domain's records.
-func (r *Resource) imported(ctx context.Context, c *client.Client, id string, in zone) (*model, error) {
 	record, err := c.DNSRecords.Get(ctx, id)
-	switch {
+	var in session.Domain
+	switch key, notKey := parseKey(req.ID); {
 	case errors.Is(err, client.ErrReadUnsupported):
-		return nil, errCantRead
+		return // the Read reports it
 	case err != nil:
-		return nil, err
+		err = service.WithAdvice(err, "Import by "+keyForms+".")
 	case record.IsSystemManaged:
-		return nil, errSystemManaged
-	}
-	if in.name == "" {
+		err = service.WithAdvice(errSystemManaged, systemManagedAdvice)
+	case notKey == nil:
+		in, err = zoneOf(ctx, c, key.domain)
+	default:
 		byID := func(l *located) string { return strconv.FormatInt(l.ID, 10) }
 		if found := service.FindListed(r.Notes(), "", listRecords(ctx, c, nil), byID, id, func(*located) bool { return true }); found != nil {
 			in = found.zone
-		} else if in, err = searchZone(ctx, c, record); err != nil {
-			return nil, err
+		} else {
+			in, err = searchZone(ctx, c, record)
 		}
 	}
-	m := new(model)
+	if err != nil {
+		service.AddError(&resp.Diagnostics, err, "Can't import the DNS record "+id, nil)
+		return
+	}
+	var m model
 	m.setZone(in)
 	m.flatten(record)
-	return m, nil
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 
 func parseKey(s string) (recordKey, error) {

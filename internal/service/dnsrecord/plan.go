@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -73,16 +72,6 @@ func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *d
 	}
 	diags.AddWarning("The "+state.String()+" can't be changed in place",
 		"According to its responses, this API has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail with the steps that lead to the configured record.")
-}
-
-// keepEqual is a plan modifier that keeps the prior spelling of a value that is the
-// same for the prior record.
-func keepEqual(same func(prior model, a, b string) bool) planmodifier.String {
-	return service.KeepPrior(func(ctx context.Context, req planmodifier.StringRequest, a, b string) (bool, diag.Diagnostics) {
-		var prior model
-		diags := req.State.Get(ctx, &prior)
-		return same(prior, a, b), diags
-	})
 }
 
 // known returns what the configuration of a new record decides. Only the API itself creates

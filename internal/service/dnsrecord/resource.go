@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 type Resource struct {
@@ -116,7 +117,7 @@ var (
 // have or, on an API that can't list records, the one that the conflict names. The published
 // API has no field for the id of an existing object; its message contains the id if the
 // credential may see the record.
-func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, plan model, in zone) (*api.DNSRecord, error) {
+func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, plan model, in session.Domain) (*api.DNSRecord, error) {
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	for _, record := range found {
 		if !plan.isSame(&record) {
@@ -165,7 +166,7 @@ var errSystemManaged = errors.New("the record is system-managed: it was created 
 const systemManagedAdvice = "It needs no resource and can't have one. Remove the resource from the configuration."
 
 // conflictAdvice returns what to do about the record that causes a conflict.
-func conflictAdvice(ctx context.Context, c *client.Client, plan model, in zone) string {
+func conflictAdvice(ctx context.Context, c *client.Client, plan model, in session.Domain) string {
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	if err != nil {
 		return "This API can neither list nor import DNS records. If the record is yours, set on_existing = \"adopt\": the resource then manages the identical record that the API names. If the record is a DKIM record that was created with the domain, remove this resource from the configuration. " +
