@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
@@ -84,13 +84,13 @@ func equalWhereKnown(a, b tftypes.Value) bool {
 	return slices.EqualFunc(itemsA, itemsB, equalWhereKnown)
 }
 
-// Changed returns a planned value for an update, or nil if it equals the state: an
+// Changed returns the value of a planned attribute for an update, or nil if it equals the state: an
 // update sends only what changed.
-func Changed(plan, state types.String) *string {
+func Changed[T any](plan, state attr.Value, value *T) *T {
 	if plan.Equal(state) || plan.IsUnknown() {
 		return nil
 	}
-	return plan.ValueStringPointer()
+	return value
 }
 
 // planReplacement plans the replacement of an object whose scope or an argument of ReplacedBy

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
@@ -43,13 +42,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		err = errSystemManaged // found by the lookup after a lost response
 	}
 	if service.Adopts(plan.OnExisting) && client.IsConflict(err) {
-		existing, failure := r.adopt(ctx, c, err, plan, in)
-		switch {
-		case failure != nil:
-			err = failure
-		case existing != nil:
-			created, err = existing, nil
-		}
+		created, err = adopt(ctx, c, err, plan, in)
 	}
 	switch {
 	case errors.Is(err, errSystemManaged):
@@ -92,16 +85,10 @@ func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, re
 }
 
 func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
-	changed := func(plan, state types.Int64) *int64 {
-		if plan.Equal(state) || plan.IsUnknown() {
-			return nil
-		}
-		return plan.ValueInt64Pointer()
-	}
 	return api.UpdateDNSRecordBody{
-		Value: service.Changed(plan.Value, state.Value),
-		TTL:   changed(plan.TTL, state.TTL),
-		Prio:  changed(plan.Priority, state.Priority),
+		Value: service.Changed(plan.Value, state.Value, plan.Value.ValueStringPointer()),
+		TTL:   service.Changed(plan.TTL, state.TTL, plan.TTL.ValueInt64Pointer()),
+		Prio:  service.Changed(plan.Priority, state.Priority, plan.Priority.ValueInt64Pointer()),
 	}
 }
 
@@ -113,11 +100,11 @@ var (
 	namedID = regexp.MustCompile(`(?i)\bid\b[ :=#"']*(\d{1,16})\b`)
 )
 
-// adopt returns the identical record that a create met, or nil: the record that the lists
-// have or, on an API that can't list records, the one that the conflict names. The published
+// adopt returns the identical record that a create met, or the create's error: the record that the
+// lists have or, on an API that can't list records, the one that the conflict names. The published
 // API has no field for the id of an existing object; its message contains the id if the
 // credential may see the record.
-func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, plan model, in session.Domain) (*api.DNSRecord, error) {
+func adopt(ctx context.Context, c *client.Client, refusal error, plan model, in session.Domain) (*api.DNSRecord, error) {
 	found, err := plan.naturalKey().recordsIn(ctx, c, in)
 	for _, record := range found {
 		if !plan.isSame(&record) {
@@ -133,7 +120,7 @@ func (r *Resource) adopt(ctx context.Context, c *client.Client, refusal error, p
 	if id := ExistingID(refusal); id != 0 && errors.Is(err, client.ErrReadUnsupported) {
 		return &api.DNSRecord{ID: id, Name: plan.Name.ValueString()}, nil // the state has the plan's values of the rest
 	}
-	return nil, nil
+	return nil, refusal
 }
 
 // isSame reports whether an existing record is the planned one, which the customer may have.

@@ -129,7 +129,7 @@ func (m model) expandCreate() api.CreateMailboxBody {
 
 func (m model) expandUpdate(state model) api.UpdateMailboxBody {
 	return api.UpdateMailboxBody{
-		FirstName: service.Changed(m.FirstName, state.FirstName),
-		LastName:  service.Changed(m.LastName, state.LastName),
+		FirstName: service.Changed(m.FirstName, state.FirstName, m.FirstName.ValueStringPointer()),
+		LastName:  service.Changed(m.LastName, state.LastName, m.LastName.ValueStringPointer()),
 	}
 }
