@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
@@ -22,9 +21,9 @@ func mailboxes(n int) string {
 }
 
 // warnDeletions warns in a plan that deletes mailboxes. keep says how to keep one.
-func warnDeletions(diags *diag.Diagnostics, set model, addresses []string, keep string) {
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(addresses)), set.domain(), service.Plural(len(addresses), "its", "their")),
-		"The mail in these mailboxes is lost, and somebody else in the account can use their addresses:"+service.Bullets(addresses)+
+func warnDeletions(diags *diag.Diagnostics, set model, deleted []item, keep string) {
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(deleted)), set.domain(), service.Plural(len(deleted), "its", "their")),
+		"The mail in these mailboxes is lost, and somebody else in the account can use their addresses:"+service.Bullets(addresses(deleted))+
 			"\n\nForwarding rules that have one of them as their target stop forwarding.\n\n"+keep)
 }
 
@@ -49,10 +48,10 @@ const (
 )
 
 // addTooMany refuses a plan that deletes more mailboxes than allowed.
-func addTooMany(diags *diag.Diagnostics, set model, addresses []string, allowed int64, next string) {
-	summary := fmt.Sprintf("The plan would delete %s of %s, and max_deletions is %d", mailboxes(len(addresses)), set.domain(), allowed)
+func addTooMany(diags *diag.Diagnostics, set model, unnamed []item, allowed int64, next string) {
+	summary := fmt.Sprintf("The plan would delete %s of %s, and max_deletions is %d", mailboxes(len(unnamed)), set.domain(), allowed)
 	diags.AddAttributeError(path.Root("max_deletions"), summary,
-		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, service.Bullets(addresses), next))
+		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, service.Bullets(addresses(unnamed)), next))
 }
 
 // addUnknownMap refuses a plan that can't name the mailboxes that it may delete.
@@ -63,8 +62,8 @@ func addUnknownMap(diags *diag.Diagnostics) {
 }
 
 // warnReleased warns in a plan that drops mailboxes from the set and leaves them as they are.
-func warnReleased(diags *diag.Diagnostics, set model, addresses []string, imported, destroyed bool) {
-	if len(addresses) == 0 {
+func warnReleased(diags *diag.Diagnostics, set model, released []item, imported, destroyed bool) {
+	if len(released) == 0 {
 		return
 	}
 	because, next := "Their entries are gone, and retired keeps them:", ", in unmanaged. To manage one with this set, add its entry to mailboxes before the apply."
@@ -74,8 +73,8 @@ func warnReleased(diags *diag.Diagnostics, set model, addresses []string, import
 	case imported:
 		because = "They were imported with the domain, and the configuration does not have them:"
 	}
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The %s releases %s", set, mailboxes(len(addresses))),
-		because+service.FirstBullets(addresses)+"\n\nThey stay as they are"+next)
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The %s releases %s", set, mailboxes(len(released))),
+		because+service.FirstBullets(addresses(released))+"\n\nThey stay as they are"+next)
 }
 
 // warnRemaining warns of mailboxes that leave the set and that the API can't delete, in the plan and
@@ -91,14 +90,14 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 
 // addExisting refuses to create mailboxes that exist. isNew is whether the state lacks the set, so
 // that it can be imported.
-func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox, isNew bool) {
+func addExisting(diags *diag.Diagnostics, existing []match, isNew bool) {
 	var lines []string
 	orImport := ""
 	if isNew {
 		orImport = ", or import the domain into the set"
 	}
-	for _, key := range sortedKeys(existing) {
-		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(key), existing[key].PrimaryEmail, existing[key].ID))
+	for _, e := range existing {
+		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(e.key), e.mailbox.PrimaryEmail, e.mailbox.ID))
 	}
 	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), service.Plural(len(existing), "exists", "exist")),
 		"The domain has these mailboxes:"+service.FirstBullets(lines)+
@@ -107,9 +106,9 @@ func addExisting(diags *diag.Diagnostics, existing map[string]*api.Mailbox, isNe
 			"If the state has them already, do none of that: run terraform untaint if the set is tainted, or add a moved block if it was renamed.")
 }
 
-func addInState(diags *diag.Diagnostics, keys []string) {
-	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(keys)), service.Plural(len(keys), "is", "are")),
-		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(keys)+
+func addInState(diags *diag.Diagnostics, items []item) {
+	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(items)), service.Plural(len(items), "is", "are")),
+		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(keys(items))+
 			"\n\nNothing was changed.\n\n"+
 			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+
 			"- If the set was renamed or moved, add a moved block with its old and its new address.\n"+
@@ -118,15 +117,15 @@ func addInState(diags *diag.Diagnostics, keys []string) {
 			"- Otherwise remove the entries here.")
 }
 
-func addCreatedTwice(diags *diag.Diagnostics, keys []string) {
-	diags.AddAttributeError(mailboxesPath, "Another resource creates "+mailboxes(len(keys))+" of the set",
-		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+service.FirstBullets(keys)+
+func addCreatedTwice(diags *diag.Diagnostics, items []item) {
+	diags.AddAttributeError(mailboxesPath, "Another resource creates "+mailboxes(len(items))+" of the set",
+		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+service.FirstBullets(keys(items))+
 			"\n\nNothing was changed. Remove them from one of the two.")
 }
 
-func addConflicts(diags *diag.Diagnostics, addresses []string) {
-	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(addresses))+" of the set",
-		"The same plan creates, adopts, imports or keeps them for other resources, or one of the two destroys what the other one keeps:"+service.FirstBullets(addresses)+
+func addConflicts(diags *diag.Diagnostics, items []item) {
+	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(items))+" of the set",
+		"The same plan creates, adopts, imports or keeps them for other resources, or one of the two destroys what the other one keeps:"+service.FirstBullets(addresses(items))+
 			"\n\nNothing was changed.\n\n"+
 			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
 			"- To leave them to the other resources, remove their entries and name them in retired with the value \"keep\".\n"+
@@ -136,16 +135,13 @@ func addConflicts(diags *diag.Diagnostics, addresses []string) {
 
 // warnAdoption warns in a plan that adopts mailboxes, first of those that it changes or that the
 // service is deleting. It has no names: the map may be sensitive, which a provider can't see.
-func warnAdoption(diags *diag.Diagnostics, plan model, existing map[string]*api.Mailbox) {
-	var ignored diag.Diagnostics
-	entries := plan.contents(&ignored).entries
+func warnAdoption(diags *diag.Diagnostics, plan model, existing []match) {
 	var changed, same []string
-	for _, key := range sortedKeys(existing) {
-		m := existing[key]
-		switch e := entries[key]; {
+	for _, e := range existing {
+		switch m := e.mailbox; {
 		case m.Status == vocab.MailboxDeleting:
 			changed = append(changed, m.PrimaryEmail+", whose status is deleting: it will disappear, and a later plan creates it again")
-		case e.same(entryOf(m)):
+		case e.entry.same(entryOf(m)):
 			same = append(same, m.PrimaryEmail)
 		default:
 			changed = append(changed, m.PrimaryEmail+", whose name changes")

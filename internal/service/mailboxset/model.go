@@ -59,48 +59,33 @@ const (
 	retiredKeep   = "keep"
 )
 
-// retirement divides keys that leave the map by whether their mailboxes are deleted or kept. After an
-// import, only those are deleted that retired names, or may name: the map may never have had the others.
-func (m model) retirement(keys []string, imported bool) (deleted, kept []string) {
+// retirement divides mailboxes that leave the map by whether they are deleted or kept. retired does not
+// name the unnamed ones of the deleted, which max_deletions limits. After an import, only those are
+// deleted that retired names, or may name: the map may never have had the others.
+func (m model) retirement(leaving []item, imported bool) (deleted, unnamed, kept []item) {
 	imported = imported && !m.hasUnknownRetired()
-	how := m.retiredAs()
-	for _, key := range keys {
-		switch how := how[localPart(key)]; {
-		case how == retiredDelete, how == "" && !imported:
-			deleted = append(deleted, key)
-		default:
-			kept = append(kept, key)
-		}
-	}
-	return deleted, kept
-}
-
-// unnamed returns the keys of deleted mailboxes that retired does not name, which max_deletions
-// limits.
-func (m model) unnamed(deleted []string) (keys []string) {
-	how := m.retiredAs()
-	for _, key := range deleted {
-		if how[localPart(key)] != retiredDelete {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
-// hasUnknownRetired reports whether only the apply will know what retired says.
-func (m model) hasUnknownRetired() bool {
-	return m.Retired.IsUnknown() || slices.ContainsFunc(slices.Collect(maps.Values(m.Retired.Elements())), attr.Value.IsUnknown)
-}
-
-// retiredAs returns the known values of retired by the [localPart] of their keys.
-func (m model) retiredAs() map[string]string {
 	how := make(map[string]string, len(m.Retired.Elements()))
 	for key, value := range m.Retired.Elements() {
 		if text, ok := value.(types.String); ok {
 			how[localPart(key)] = text.ValueString()
 		}
 	}
-	return how
+	for _, i := range leaving {
+		switch how := how[i.localPart()]; {
+		case how == retiredDelete:
+			deleted = append(deleted, i)
+		case how == "" && !imported:
+			deleted, unnamed = append(deleted, i), append(unnamed, i)
+		default:
+			kept = append(kept, i)
+		}
+	}
+	return deleted, unnamed, kept
+}
+
+// hasUnknownRetired reports whether only the apply will know what retired says.
+func (m model) hasUnknownRetired() bool {
+	return m.Retired.IsUnknown() || slices.ContainsFunc(slices.Collect(maps.Values(m.Retired.Elements())), attr.Value.IsUnknown)
 }
 
 // entry is an element of mailboxes.
@@ -163,156 +148,147 @@ func entryOf(m *api.Mailbox) (e entry) {
 	return e
 }
 
-// contents are the decoded values of a model, by the keys of the configuration.
-type contents struct {
-	entries    map[string]entry
-	addresses  map[string]compact.Text
-	ids        map[string]compact.Text
-	unmanaged  []string
-	byIdentity map[string]string // the key of each entry, by its localPart
+// item is a mailbox of a set.
+type item struct {
+	key         string // of mailboxes, as configured
+	entry       entry
+	address, id compact.Text
 }
 
 // localPart returns the form of a key in which keys are compared.
 func localPart(key string) string { return strings.ToLower(key) }
 
-func newContents() *contents {
-	return &contents{entries: map[string]entry{}, addresses: map[string]compact.Text{}, ids: map[string]compact.Text{}, byIdentity: map[string]string{}}
-}
+func (i item) localPart() string { return localPart(i.key) }
 
-// contents decodes the model's values. Those that are null or unknown are empty.
-func (m model) contents(diags *diag.Diagnostics) *contents {
-	c := newContents()
-	decode(m.Mailboxes, &c.entries, diags)
-	decode(m.Addresses, &c.addresses, diags)
-	decode(m.IDs, &c.ids, diags)
-	decode(m.Unmanaged, &c.unmanaged, diags)
-	for key := range c.entries {
-		c.byIdentity[localPart(key)] = key
-	}
-	return c
-}
-
-func decode[T any](from types.String, to *T, diags *diag.Diagnostics) {
-	if from.IsNull() || from.IsUnknown() {
-		return
-	}
-	v, err := compact.Decode[T](from)
-	if err != nil {
-		diags.AddError("Unreadable value", err.Error()+". This is a bug in the provider.")
-		return
-	}
-	*to = v
-}
-
-func (c *contents) put(key string, e entry, address, id string) {
-	c.entries[key], c.byIdentity[localPart(key)] = e, key
-	c.addresses[key], c.ids[key] = compact.Text{Value: address}, compact.Text{Value: id}
-}
-
-// keep adds an entry of other, under a key of its own.
-func (c *contents) keep(key string, e entry, other *contents, otherKey string) {
-	c.put(key, e, other.addresses[otherKey].Value, other.ids[otherKey].Value)
-}
-
-func (m *model) set(c *contents) {
-	m.Mailboxes, m.Addresses, m.IDs = compact.Encode(c.entries), compact.Encode(c.addresses), compact.Encode(c.ids)
-	m.setUnmanaged(c.unmanaged)
-}
-
-func (m *model) setUnmanaged(addresses []string) {
-	if addresses == nil {
-		addresses = []string{}
-	}
-	m.Unmanaged = compact.Encode(addresses)
-}
-
-// addressList returns the addresses of keys, for a message.
-func (c *contents) addressList(keys []string) []string {
-	list := make([]string, len(keys))
-	for i, key := range keys {
-		list[i] = cmp.Or(c.addresses[key].Value, key)
+// addresses returns the addresses of mailboxes, for a message.
+func addresses(items []item) []string {
+	list := make([]string, len(items))
+	for n, i := range items {
+		list[n] = cmp.Or(i.address.Value, i.key)
 	}
 	return list
 }
 
-// changes are the differences between a plan and the state before it. Each list has keys
-// in alphabetical order.
-type changes struct {
-	added   []string          // keys of the plan
-	removed []string          // keys of the state
-	kept    map[string]string // the key in the state, by the key in the plan
+// keys returns the keys of mailboxes, for a message.
+func keys(items []item) []string {
+	list := make([]string, len(items))
+	for n, i := range items {
+		list[n] = i.key
+	}
+	return list
 }
 
-func changesOf(prior, plan *contents) changes {
-	c := changes{kept: make(map[string]string, len(plan.entries))}
-	for _, key := range sortedKeys(plan.entries) {
-		before, ok := prior.byIdentity[localPart(key)]
-		if !ok {
-			c.added = append(c.added, key)
-			continue
-		}
-		c.kept[key] = before
+// contents are the decoded values of a model: the mailboxes of the map by their [localPart], and
+// the addresses of the others.
+type contents struct {
+	items     map[string]item
+	unmanaged []string
+}
+
+// contents decodes the model's values. Those that are null or unknown are empty.
+func (m model) contents(diags *diag.Diagnostics) *contents {
+	entries, addresses, ids := decode[entry](m.Mailboxes, diags), decode[compact.Text](m.Addresses, diags), decode[compact.Text](m.IDs, diags)
+	c := &contents{items: make(map[string]item, len(entries))}
+	for key, e := range entries {
+		c.put(item{key, e, addresses[key], ids[key]})
 	}
-	for _, key := range sortedKeys(prior.entries) {
-		if _, ok := plan.byIdentity[localPart(key)]; !ok {
-			c.removed = append(c.removed, key)
-		}
+	if unmanaged, err := compact.Decode[[]string](m.Unmanaged); err == nil {
+		c.unmanaged = unmanaged
 	}
 	return c
 }
 
-// listing is what a domain's list of mailboxes had at one moment.
-type listing struct {
-	byID        map[string]*api.Mailbox
-	byLocalPart map[string]*api.Mailbox
+func decode[T any](from types.String, diags *diag.Diagnostics) map[string]T {
+	all, err := compact.Decode[map[string]T](from)
+	if err != nil {
+		diags.AddError("Unreadable value", err.Error()+". This is a bug in the provider.")
+	}
+	return all
 }
 
-func list(ctx context.Context, c *client.Client, domain string) (*listing, error) {
-	l := &listing{byID: map[string]*api.Mailbox{}, byLocalPart: map[string]*api.Mailbox{}}
+func (c *contents) put(i item) { c.items[i.localPart()] = i }
+
+func (c *contents) sorted() []item {
+	return slices.SortedFunc(maps.Values(c.items), func(a, b item) int { return strings.Compare(a.key, b.key) })
+}
+
+func (m *model) set(c *contents) {
+	entries, addresses, ids := make(map[string]entry, len(c.items)), make(map[string]compact.Text, len(c.items)), make(map[string]compact.Text, len(c.items))
+	for _, i := range c.items {
+		entries[i.key], addresses[i.key], ids[i.key] = i.entry, i.address, i.id
+	}
+	m.Mailboxes, m.Addresses, m.IDs = compact.Encode(entries), compact.Encode(addresses), compact.Encode(ids)
+	m.Unmanaged = compact.Encode(append([]string{}, c.unmanaged...))
+}
+
+// changesOf returns the differences between a plan and the state before it, in the order of the
+// keys. A kept item is the plan's, with the address and the id of the state.
+func changesOf(prior, plan *contents) (added, removed, kept []item) {
+	for _, i := range plan.sorted() {
+		before, ok := prior.items[i.localPart()]
+		if !ok {
+			added = append(added, i)
+			continue
+		}
+		i.address, i.id = before.address, before.id
+		kept = append(kept, i)
+	}
+	for _, i := range prior.sorted() {
+		if _, ok := plan.items[i.localPart()]; !ok {
+			removed = append(removed, i)
+		}
+	}
+	return added, removed, kept
+}
+
+// listing is what a domain's list of mailboxes had at one moment, by [localPart].
+type listing map[string]*api.Mailbox
+
+func list(ctx context.Context, c *client.Client, domain string) (listing, error) {
+	l := listing{}
 	for m, err := range c.ListMailboxes(ctx, api.ListMailboxesRequest{Domain: domain}) {
 		if err != nil {
 			return nil, err
 		}
 		if customtype.RefersTo(domain, m.DomainID, m.DomainName) { // an API may ignore the filter
-			l.byID[strings.ToLower(m.ID)], l.byLocalPart[localPart(m.LocalPart)] = &m, &m
+			l[localPart(m.LocalPart)] = &m
 		}
 	}
 	return l, nil
 }
 
+func itemOf(key string, e entry, m *api.Mailbox) item {
+	return item{key, e, compact.Text{Value: m.PrimaryEmail}, compact.Text{Value: m.ID}}
+}
+
 // contents returns a set of all mailboxes.
-func (l *listing) contents() *contents {
-	c := newContents()
-	for _, m := range l.byID {
-		c.put(m.LocalPart, entryOf(m), m.PrimaryEmail, m.ID)
+func (l listing) contents() *contents {
+	c := &contents{items: make(map[string]item, len(l))}
+	for _, m := range l {
+		c.put(itemOf(m.LocalPart, entryOf(m), m))
 	}
 	return c
 }
 
-func (l *listing) any() *api.Mailbox {
-	for _, m := range l.byID {
+func (l listing) any() *api.Mailbox {
+	for _, m := range l {
 		return m
 	}
 	return nil
 }
 
-// of returns the mailbox with the id of an entry, if it still has the address of the key.
-func (l *listing) of(c *contents, key string) *api.Mailbox {
-	if m := l.byID[strings.ToLower(c.ids[key].Value)]; m != nil && localPart(m.LocalPart) == localPart(key) {
+// of returns the mailbox of the state's item, if its id still has the address.
+func (l listing) of(i item) *api.Mailbox {
+	if m := l[i.localPart()]; m != nil && strings.EqualFold(m.ID, i.id.Value) {
 		return m
 	}
 	return nil
 }
 
-// without returns the addresses of the mailboxes that are no entries of c, sorted.
-func (l *listing) without(c *contents) []string {
-	managed := make(map[string]bool, len(c.ids))
-	for _, id := range c.ids {
-		managed[strings.ToLower(id.Value)] = true
-	}
-	addresses := []string{}
-	for id, m := range l.byID {
-		if !managed[id] {
+// without returns the addresses of the mailboxes that are no items of c, sorted.
+func (l listing) without(c *contents) (addresses []string) {
+	for part, m := range l {
+		if !strings.EqualFold(m.ID, c.items[part].id.Value) {
 			addresses = append(addresses, m.PrimaryEmail)
 		}
 	}
@@ -320,18 +296,23 @@ func (l *listing) without(c *contents) []string {
 	return addresses
 }
 
-// existing returns the mailboxes that keys to be created have already, by key.
-func (l *listing) existing(keys []string) map[string]*api.Mailbox {
-	found := map[string]*api.Mailbox{}
-	for _, key := range keys {
-		if m := l.byLocalPart[localPart(key)]; m != nil {
-			found[key] = m
-		}
-	}
-	return found
+// match is a mailbox that exists for an item to be created.
+type match struct {
+	item
+	mailbox *api.Mailbox
 }
 
-func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+// existing divides items to be created by whether their mailboxes exist.
+func (l listing) existing(added []item) (existing []match, missing []item) {
+	for _, i := range added {
+		if m := l[i.localPart()]; m != nil {
+			existing = append(existing, match{i, m})
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	return existing, missing
+}
 
 // refreshed is the key of the listing of a refresh in the walk's notes, for the plan that
 // follows. planned is that of the plan of a new set, for its create.
@@ -361,7 +342,7 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 		return
 	}
 	byLocalPart, ignored := make(map[string]string, len(entries)), map[string]bool{}
-	for _, key := range sortedKeys(entries) {
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		canonical, err := emailaddr.ParseLocalPart(key)
 		if err != nil {
 			invalid(diags, at(key), "Invalid key of mailboxes", err.Error())
@@ -374,7 +355,7 @@ func validateConfig(_ context.Context, config model, diags *diag.Diagnostics) {
 	}
 	if len(ignored) > 0 {
 		diags.AddAttributeWarning(mailboxesPath, "Mailboxes of "+cmp.Or(config.domain(), "a set")+" have attributes without a use",
-			"A mailbox has first_name and last_name. These attributes of the entries are ignored, but Terraform stores them in its state: "+strings.Join(sortedKeys(ignored), ", ")+
+			"A mailbox has first_name and last_name. These attributes of the entries are ignored, but Terraform stores them in its state: "+strings.Join(slices.Sorted(maps.Keys(ignored)), ", ")+
 				". Leave them out of the entries.")
 	}
 }

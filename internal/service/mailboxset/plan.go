@@ -2,8 +2,8 @@ package mailboxset
 
 import (
 	"context"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -25,16 +25,14 @@ const importedKey = "imported"
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		r.planDestroy(ctx, state, state, destroyRefused, &resp.Diagnostics)
+		r.planDestroy(ctx, state, state.MaxDeletions.ValueInt64(), destroyRefused, &resp.Diagnostics)
 		return
 	case req.State.Raw.IsNull():
 		r.planCreate(ctx, &plan, &resp.Diagnostics)
 	case service.DestroysOrReplaces(resp):
 		r.WarnMissingDomain(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
 		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
-		limits := state
-		limits.MaxDeletions = types.Int64Value(min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()))
-		r.planDestroy(ctx, state, limits, replacementRefused, &resp.Diagnostics)
+		r.planDestroy(ctx, state, min(plan.MaxDeletions.ValueInt64(), state.MaxDeletions.ValueInt64()), replacementRefused, &resp.Diagnostics)
 		plan.forget()
 	default:
 		r.planUpdate(ctx, req, &plan, state, resp)
@@ -67,12 +65,14 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		}
 	}
 	if name := plan.DomainName.ValueString(); name != "" {
-		for key := range c.entries {
-			c.addresses[key] = address(key, name)
+		known := make(map[string]compact.Text, len(c.items))
+		for _, i := range c.items {
+			known[i.key] = address(i.key, name)
 		}
-		plan.Addresses = compact.Encode(c.addresses)
+		plan.Addresses = compact.Encode(known)
 	}
-	if r.recordCreates(ctx, *plan, plan.objects(c), diags); diags.HasError() {
+	items := c.sorted()
+	if r.recordCreates(ctx, *plan, items, diags); diags.HasError() {
 		return
 	}
 	client := r.ClientForWarning(ctx)
@@ -84,10 +84,11 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		return // the create lists again, and reports why it can't
 	}
 	r.Notes().Store(planned{canonicalDomain(domain)}, l)
-	if len(l.byID) == 0 && len(c.entries) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
+	if len(l) == 0 && len(items) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
 		r.WarnMissingDomain(ctx, domain, diags)
 	}
-	r.checkExisting(*plan, l.existing(sortedKeys(c.entries)), true, diags)
+	existing, _ := l.existing(items)
+	r.checkExisting(*plan, existing, true, diags)
 }
 
 func address(key, domainName string) compact.Text {
@@ -97,36 +98,36 @@ func address(key, domainName string) compact.Text {
 	return compact.Text{Value: localPart(key) + "@" + domainName}
 }
 
-// objects returns the mailboxes of the entries in the walk, by key.
-func (m model) objects(c *contents) map[string]session.Object {
+// objects returns the mailboxes of items in the walk.
+func (m model) objects(items []item) []session.Object {
 	domains := service.DomainKeys(func(name string) string {
 		return map[string]string{"domain_name": m.DomainName.ValueString(), "domain_id": m.ID.ValueString(), "domain": m.Domain.ValueString()}[name]
 	}, "@")
-	all := make(map[string]session.Object, len(c.entries))
-	for key := range c.entries {
-		o := object(c.ids[key].Value)
+	all := make([]session.Object, len(items))
+	for n, i := range items {
+		all[n] = object(i.id.Value)
 		for _, domain := range domains {
-			o.Keys = append(o.Keys, localPart(key)+domain)
+			all[n].Keys = append(all[n].Keys, i.localPart()+domain)
 		}
-		all[key] = o
 	}
 	return all
 }
 
 // recordCreates records the creates of mailboxes in the walk. It adds an error if other resources
 // have some, or the set itself that the plan replaces.
-func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[string]session.Object, diags *diag.Diagnostics) {
+func (r *Resource) recordCreates(ctx context.Context, plan model, added []item, diags *diag.Diagnostics) {
+	objects := plan.objects(added)
 	if service.Adopts(plan.OnExisting) {
-		r.Walk().AwaitOwners(ctx, slices.Collect(maps.Values(objects))...)
+		r.Walk().AwaitOwners(ctx, objects...)
 	}
-	var inState, created []string
-	for _, key := range sortedKeys(objects) {
-		switch r.Walk().PlanCreate(objects[key]) {
+	var inState, created []item
+	for n, o := range objects {
+		switch r.Walk().PlanCreate(o) {
 		case session.NoConflict:
 		case session.InState:
-			inState = append(inState, key)
+			inState = append(inState, added[n])
 		default:
-			created = append(created, key)
+			created = append(created, added[n])
 		}
 	}
 	if len(inState) > 0 {
@@ -139,7 +140,7 @@ func (r *Resource) recordCreates(ctx context.Context, plan model, objects map[st
 
 // checkExisting adds an error to a plan whose new keys have mailboxes already, or a
 // warning if the set adopts them, and they are in no other resource.
-func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, isNew bool, diags *diag.Diagnostics) {
+func (r *Resource) checkExisting(plan model, existing []match, isNew bool, diags *diag.Diagnostics) {
 	if len(existing) == 0 {
 		return
 	}
@@ -147,10 +148,10 @@ func (r *Resource) checkExisting(plan model, existing map[string]*api.Mailbox, i
 		addExisting(diags, existing, isNew)
 		return
 	}
-	var managed []string
-	for _, key := range sortedKeys(existing) {
-		if r.Walk().PlanAdoption(object(existing[key].ID)) != session.NoConflict {
-			managed = append(managed, key)
+	var managed []item
+	for _, e := range existing {
+		if r.Walk().PlanAdoption(object(e.mailbox.ID)) != session.NoConflict {
+			managed = append(managed, e.item)
 		}
 	}
 	if len(managed) > 0 {
@@ -166,107 +167,98 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	imported := service.GetPrivate[bool](ctx, req.Private, importedKey)
 	if plan.Mailboxes.IsUnknown() {
 		plan.forget()
-		if len(prior.entries) > 0 && (plan.hasUnknownRetired() || !imported && (plan.MaxDeletions.IsUnknown() || plan.MaxDeletions.ValueInt64() > 0)) {
+		if len(prior.items) > 0 && (plan.hasUnknownRetired() || !imported && (plan.MaxDeletions.IsUnknown() || plan.MaxDeletions.ValueInt64() > 0)) {
 			addUnknownMap(diags)
 		}
 		return
 	}
 	c := plan.contents(diags)
-	ch := changesOf(prior, c)
-	for key, before := range ch.kept {
-		c.addresses[key], c.ids[key] = prior.addresses[before], prior.ids[before]
+	added, removed, kept := changesOf(prior, c)
+	deleted, unnamed, released := plan.retirement(removed, imported)
+	c.unmanaged = slices.Concat(prior.unmanaged, addresses(released))
+	for _, i := range kept {
+		c.put(i)
 	}
-	for _, key := range ch.added {
-		c.addresses[key], c.ids[key] = address(key, state.DomainName.ValueString()), compact.Text{Unknown: true}
+	for n, i := range added {
+		added[n].address, added[n].id = address(i.key, state.DomainName.ValueString()), compact.Text{Unknown: true}
+		c.put(added[n])
 	}
-	plan.Addresses, plan.IDs = compact.Encode(c.addresses), compact.Encode(c.ids)
-	deleted, kept := plan.retirement(ch.removed, imported)
-	plan.setUnmanaged(plannedUnmanaged(prior, c, ch, kept))
-	if len(ch.removed) > 0 && plan.hasUnknownRetired() {
+	// The next refresh finds those that somebody else creates.
+	c.unmanaged = slices.DeleteFunc(slices.Sorted(slices.Values(c.unmanaged)), func(address string) bool {
+		part, _, _ := strings.Cut(address, "@")
+		_, isAdded := c.items[localPart(part)]
+		return isAdded
+	})
+	configured := plan.Mailboxes
+	plan.set(c)
+	plan.Mailboxes = configured
+	if len(removed) > 0 && plan.hasUnknownRetired() {
 		plan.Unmanaged = types.StringUnknown()
 	}
-	r.record(state, prior, slices.Collect(maps.Values(ch.kept)), deleted, kept, diags)
-	added := plan.objects(c)
-	maps.DeleteFunc(added, func(key string, _ session.Object) bool { return ch.kept[key] != "" })
+	r.record(state, kept, deleted, released, diags)
 	if r.recordCreates(ctx, *plan, added, diags); diags.HasError() {
 		return
 	}
-	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok && len(ch.added) > 0 {
-		r.checkExisting(*plan, l.(*listing).existing(ch.added), false, diags)
+	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok {
+		existing, _ := l.(listing).existing(added)
+		r.checkExisting(*plan, existing, false, diags)
 	}
-	warnReleased(diags, state, prior.addressList(kept), imported, false)
+	warnReleased(diags, state, released, imported, false)
 	keep, next := keepEntry, updateRefused
-	if len(ch.added) > 0 {
+	if len(added) > 0 {
 		keep, next = changedKeys+"\n\n"+keep, changedKeys+"\n\n"+next
 	}
-	r.checkDeletions(ctx, *plan, state, prior, deleted, keep, next, diags)
-}
-
-// plannedUnmanaged returns the mailboxes that the map does not have after an update: the
-// next refresh finds those that somebody else creates.
-func plannedUnmanaged(prior, plan *contents, ch changes, kept []string) []string {
-	added := make(map[string]bool, len(ch.added))
-	for _, key := range ch.added {
-		added[plan.addresses[key].Value] = true
-	}
-	all := slices.DeleteFunc(slices.Clone(prior.unmanaged), func(a string) bool { return added[a] })
-	all = append(all, prior.addressList(kept)...)
-	slices.Sort(all)
-	return all
+	r.checkDeletions(ctx, state, deleted, unnamed, plan.MaxDeletions.ValueInt64(), keep, next, diags)
 }
 
 // record records in the walk what a plan does with the mailboxes of the state. It adds an error if
 // other resources create some, or lose them.
-func (r *Resource) record(state model, prior *contents, staying, deleted, released []string, diags *diag.Diagnostics) {
-	var conflicts []string
-	objects := state.objects(prior)
-	for _, key := range staying {
-		if r.Walk().PlanKeep(objects[key]) != session.NoConflict {
-			conflicts = append(conflicts, key)
+func (r *Resource) record(state model, staying, deleted, released []item, diags *diag.Diagnostics) {
+	var conflicts []item
+	for n, o := range state.objects(staying) {
+		if r.Walk().PlanKeep(o) != session.NoConflict {
+			conflicts = append(conflicts, staying[n])
 		}
 	}
-	for _, key := range deleted {
-		if r.Walk().PlanDestroy(objects[key]) != session.NoConflict {
-			conflicts = append(conflicts, key)
+	for n, o := range state.objects(deleted) {
+		if r.Walk().PlanDestroy(o) != session.NoConflict {
+			conflicts = append(conflicts, deleted[n])
 		}
 	}
-	for _, key := range released {
-		r.Walk().PlanRelease(objects[key])
+	for _, o := range state.objects(released) {
+		r.Walk().PlanRelease(o)
 	}
 	if len(conflicts) > 0 {
-		slices.Sort(conflicts)
-		addConflicts(diags, prior.addressList(conflicts))
+		addConflicts(diags, conflicts)
 	}
 }
 
-// checkDeletions adds an error to a plan that deletes more mailboxes than limits allows, with what
-// to do next, and otherwise a warning that names them and says how to keep one.
-func (r *Resource) checkDeletions(ctx context.Context, limits, state model, prior *contents, deleted []string, keep, next string, diags *diag.Diagnostics) {
-	unnamed, allowed := limits.unnamed(deleted), limits.MaxDeletions.ValueInt64()
+// checkDeletions adds an error to a plan that deletes more unnamed mailboxes than allowed, with what
+// to do next, and otherwise a warning that names all of them and says how to keep one.
+func (r *Resource) checkDeletions(ctx context.Context, state model, deleted, unnamed []item, allowed int64, keep, next string, diags *diag.Diagnostics) {
 	switch {
 	case len(deleted) == 0:
-	case !r.deletes(ctx, prior, deleted):
-		warnRemaining(diags, state, prior.addressList(deleted))
+	case !r.deletes(ctx, deleted):
+		warnRemaining(diags, state, addresses(deleted))
 	case int64(len(unnamed)) > allowed:
-		addTooMany(diags, state, prior.addressList(unnamed), allowed, next)
+		addTooMany(diags, state, unnamed, allowed, next)
 	default:
-		warnDeletions(diags, state, prior.addressList(deleted), keep)
+		warnDeletions(diags, state, deleted, keep)
 	}
 }
 
 // deletes reports whether the API can delete mailboxes, as far as is known.
-func (r *Resource) deletes(ctx context.Context, c *contents, keys []string) bool {
+func (r *Resource) deletes(ctx context.Context, items []item) bool {
 	client := r.ClientForWarning(ctx)
-	return client == nil || len(keys) == 0 || client.Supports(ctx, api.DeleteMailbox.Spec, c.ids[keys[0]].Value)
+	return client == nil || len(items) == 0 || client.Supports(ctx, api.DeleteMailbox.Spec, items[0].id.Value)
 }
 
-// planDestroy plans the destruction of the set, within limits. next is what to do if it is refused.
-func (r *Resource) planDestroy(ctx context.Context, state, limits model, next string, diags *diag.Diagnostics) {
-	c := state.contents(diags)
-	deleted, kept := state.retirement(sortedKeys(c.entries), false)
-	if r.record(state, c, nil, deleted, kept, diags); diags.HasError() {
+// planDestroy plans the destruction of the set. next is what to do if it is refused.
+func (r *Resource) planDestroy(ctx context.Context, state model, allowed int64, next string, diags *diag.Diagnostics) {
+	deleted, unnamed, kept := state.retirement(state.contents(diags).sorted(), false)
+	if r.record(state, nil, deleted, kept, diags); diags.HasError() {
 		return
 	}
-	warnReleased(diags, state, c.addressList(kept), false, true)
-	r.checkDeletions(ctx, limits, state, c, deleted, keepBefore, next, diags)
+	warnReleased(diags, state, kept, false, true)
+	r.checkDeletions(ctx, state, deleted, unnamed, allowed, keepBefore, next, diags)
 }

@@ -1,6 +1,7 @@
 package mailboxset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 	now := r.refresh(state, l, &resp.Diagnostics)
 	state.set(now)
 	state.setDomain(d)
-	for _, o := range state.objects(now) {
+	for _, o := range state.objects(now.sorted()) {
 		r.Walk().Refreshed(o)
 	}
 	return nil
@@ -50,18 +51,18 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 
 // refresh returns what a state is now. A state without mailboxes was just imported: it
 // has all of the domain's.
-func (r *Resource) refresh(state *model, l *listing, diags *diag.Diagnostics) *contents {
+func (r *Resource) refresh(state *model, l listing, diags *diag.Diagnostics) *contents {
 	if state.Mailboxes.IsNull() {
 		return l.contents()
 	}
-	prior, now := state.contents(diags), newContents()
-	for key, before := range prior.entries {
-		if m := l.of(prior, key); m != nil {
+	now := &contents{items: map[string]item{}}
+	for _, i := range state.contents(diags).items {
+		if m := l.of(i); m != nil {
 			e := entryOf(m)
-			if e.same(before) {
-				e = before // the API may have trimmed the names
+			if e.same(i.entry) {
+				e = i.entry // the API may have trimmed the names
 			}
-			now.put(key, e, m.PrimaryEmail, m.ID)
+			now.put(itemOf(i.key, e, m))
 		}
 	}
 	now.unmanaged = l.without(now)
@@ -76,15 +77,15 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
 		return
 	}
-	existing := l.existing(sortedKeys(want.entries))
+	existing, missing := l.existing(want.sorted())
 	if len(existing) > 0 && !service.Adopts(plan.OnExisting) {
 		addExisting(&resp.Diagnostics, existing, true)
 		return
 	}
-	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: newContents(), known: l.any()}
-	a.adopt(ctx, want, existing)
-	a.create(ctx, want, without(sortedKeys(want.entries), existing))
-	if len(a.failures) > 0 && len(a.result.entries) == 0 {
+	a := &apply{client: c, walk: r.Walk(), domain: plan.Domain.ValueString(), result: &contents{items: map[string]item{}}, known: l.any()}
+	a.adopt(ctx, existing)
+	a.create(ctx, missing)
+	if len(a.failures) > 0 && len(a.result.items) == 0 {
 		addFailures(&resp.Diagnostics, a.failures, false)
 		return
 	}
@@ -103,27 +104,17 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	created.set(a.result)
 	r.SetCreated(ctx, resp, c, &created)
 	if len(a.failures) > 0 {
-		warnIncomplete(&resp.Diagnostics, created, len(a.failures), len(want.entries))
+		warnIncomplete(&resp.Diagnostics, created, len(a.failures), len(want.items))
 		addFailures(&resp.Diagnostics, a.failures, true)
 	}
 }
 
 // listed returns the listing that the plan of this call has just read, or reads it.
-func (r *Resource) listed(ctx context.Context, c *client.Client, domain string) (*listing, error) {
+func (r *Resource) listed(ctx context.Context, c *client.Client, domain string) (listing, error) {
 	if l, ok := r.Notes().LoadAndDelete(planned{canonicalDomain(domain)}); ok {
-		return l.(*listing), nil
+		return l.(listing), nil
 	}
 	return list(ctx, c, domain)
-}
-
-func without[T any](keys []string, m map[string]T) []string {
-	var left []string
-	for _, key := range keys {
-		if _, ok := m[key]; !ok {
-			left = append(left, key)
-		}
-	}
-	return left
 }
 
 // Update deletes only what the state has and the plan lacks. What fails stays in the state as it
@@ -132,33 +123,29 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	diags := &resp.Diagnostics
 	prior, want := state.contents(diags), plan.contents(diags)
 	imported := service.GetPrivate[bool](ctx, req.Private, importedKey)
-	ch := changesOf(prior, want)
-	var l *listing
-	if len(ch.added)+len(ch.removed) > 0 {
+	added, removed, kept := changesOf(prior, want)
+	var l listing
+	if len(added)+len(removed) > 0 {
 		var err error
 		if l, err = list(ctx, c, state.ID.ValueString()); err != nil {
 			service.AddError(diags, err, "Can't update the "+state.String(), nil)
 			return
 		}
 	}
-	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
-	deleted, _ := plan.retirement(ch.removed, imported)
-	a.delete(ctx, prior, deleted, l)
-	for key, before := range ch.kept {
-		a.result.keep(key, want.entries[key], prior, before)
-	}
-	a.rename(ctx, prior, want, ch)
-	existing := l.existing(ch.added)
+	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: &contents{items: map[string]item{}, unmanaged: want.unmanaged}}
+	deleted, _, _ := plan.retirement(removed, imported)
+	a.delete(ctx, deleted, l)
+	a.rename(ctx, prior, kept)
+	existing, missing := l.existing(added)
 	if service.Adopts(plan.OnExisting) {
-		a.adopt(ctx, want, existing)
+		a.adopt(ctx, existing)
 	} else {
-		for key, m := range existing {
-			a.fail(key, "Can't create the mailbox "+m.PrimaryEmail, service.WithAdvice(fmt.Errorf("it exists with the id %s, and this set does not manage it", m.ID), adoptAdvice))
+		for _, e := range existing {
+			a.fail(e.item, "Can't create the mailbox "+e.mailbox.PrimaryEmail, service.WithAdvice(fmt.Errorf("it exists with the id %s, and this set does not manage it", e.mailbox.ID), adoptAdvice))
 		}
 	}
-	a.create(ctx, want, without(ch.added, existing))
+	a.create(ctx, missing)
 	updated := plan
-	a.result.unmanaged = want.unmanaged
 	updated.set(a.result)
 	diags.Append(resp.State.Set(ctx, &updated)...)
 	addFailures(diags, a.failures, false)
@@ -170,21 +157,20 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 
 func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, req resource.DeleteRequest, resp *resource.DeleteResponse) error {
 	prior := state.contents(&resp.Diagnostics)
-	deleted, _ := state.retirement(sortedKeys(prior.entries), false)
-	if unnamed := state.unnamed(deleted); r.deletes(ctx, prior, deleted) && int64(len(unnamed)) > state.MaxDeletions.ValueInt64() {
-		addTooMany(&resp.Diagnostics, state, prior.addressList(unnamed), state.MaxDeletions.ValueInt64(), destroyRefused)
+	deleted, unnamed, _ := state.retirement(prior.sorted(), false)
+	if allowed := state.MaxDeletions.ValueInt64(); r.deletes(ctx, deleted) && int64(len(unnamed)) > allowed {
+		addTooMany(&resp.Diagnostics, state, unnamed, allowed, destroyRefused)
 		return nil
 	}
 	l, err := list(ctx, c, state.ID.ValueString())
 	if err != nil {
 		return err
 	}
-	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: newContents()}
-	a.delete(ctx, prior, deleted, l)
+	a := &apply{client: c, walk: r.Walk(), domain: state.ID.ValueString(), result: &contents{items: map[string]item{}, unmanaged: prior.unmanaged}}
+	a.delete(ctx, deleted, l)
 	addFailures(&resp.Diagnostics, a.failures, false)
 	warnRemaining(&resp.Diagnostics, state, slices.Sorted(slices.Values(a.remaining)))
 	if len(a.failures) > 0 {
-		a.result.unmanaged = prior.unmanaged
 		state.set(a.result)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	}
@@ -198,12 +184,12 @@ type apply struct {
 	client *client.Client
 	walk   *session.Walk
 	domain string
+	known  *api.Mailbox
 
 	mu        sync.Mutex // guards what follows
 	result    *contents
 	failures  []failure
 	remaining []string // addresses of mailboxes that the API can't delete
-	known     *api.Mailbox
 }
 
 func (a *apply) locked(change func()) {
@@ -212,16 +198,11 @@ func (a *apply) locked(change func()) {
 	change()
 }
 
-func (a *apply) fail(key, summary string, err error) {
-	a.locked(func() { a.failures = append(a.failures, failure{key, summary, err}) })
+func (a *apply) fail(i item, summary string, err error) {
+	a.locked(func() { a.failures = append(a.failures, failure{i.key, summary, err}) })
 }
 
-func (a *apply) put(key string, e entry, m *api.Mailbox) {
-	a.locked(func() {
-		a.known = m
-		a.result.put(key, e, m.PrimaryEmail, m.ID)
-	})
-}
+func (a *apply) put(i item) { a.locked(func() { a.result.put(i) }) }
 
 // acquire records in the walk that the set has a mailbox, unless another resource has it.
 func (a *apply) acquire(id string) error {
@@ -231,31 +212,27 @@ func (a *apply) acquire(id string) error {
 	return service.WithAdvice(errors.New("another resource of this run manages it, id "+id), "Remove one of the two.")
 }
 
-func (a *apply) create(ctx context.Context, want *contents, keys []string) {
-	items := make([]api.NewMailboxItem, len(keys))
-	for i, key := range keys {
-		e := want.entries[key]
-		items[i] = api.NewMailboxItem{LocalPart: key, FirstName: e.FirstName.Value, LastName: e.LastName.Value}
+func (a *apply) create(ctx context.Context, missing []item) {
+	items := make([]api.NewMailboxItem, len(missing))
+	for n, i := range missing {
+		items[n] = api.NewMailboxItem{LocalPart: i.key, FirstName: i.entry.FirstName.Value, LastName: i.entry.LastName.Value}
 	}
-	for i, outcome := range a.client.CreateMailboxes(ctx, a.domain, items) {
-		key := keys[i]
-		summary := "Can't create the mailbox " + key + "@" + a.domain
-		if address := want.addresses[key].Value; address != "" {
-			summary = "Can't create the mailbox " + address
-		}
+	for n, outcome := range a.client.CreateMailboxes(ctx, a.domain, items) {
+		i, err := missing[n], outcome.Err
 		switch {
-		case isExisting(outcome.Err):
-			a.fail(key, summary, service.WithAdvice(outcome.Err, adoptAdvice))
-			continue
-		case outcome.Err != nil:
-			a.fail(key, summary, service.CreateError(ctx, outcome.Err))
+		case isExisting(err):
+			err = service.WithAdvice(err, adoptAdvice)
+		case err != nil:
+			err = service.CreateError(ctx, err)
+		default:
+			err = a.acquire(outcome.Mailbox.ID)
+		}
+		if err != nil {
+			a.fail(i, "Can't create the mailbox "+cmp.Or(i.address.Value, i.key+"@"+a.domain), err)
 			continue
 		}
-		if err := a.acquire(outcome.Mailbox.ID); err != nil {
-			a.fail(key, summary, err)
-		} else {
-			a.put(key, want.entries[key], outcome.Mailbox)
-		}
+		a.known = outcome.Mailbox
+		a.put(itemOf(i.key, i.entry, outcome.Mailbox))
 	}
 }
 
@@ -264,65 +241,66 @@ func isExisting(err error) bool {
 	return ok && len(refused.Problems) > 0 && refused.Problems[0].Type == api.BulkAlreadyExists
 }
 
-func (a *apply) adopt(ctx context.Context, want *contents, existing map[string]*api.Mailbox) {
-	client.Parallel(a.client, sortedKeys(existing), func(key string) {
-		m, e := existing[key], want.entries[key]
+func (a *apply) adopt(ctx context.Context, existing []match) {
+	client.Parallel(a.client, existing, func(e match) {
+		m := e.mailbox
 		if err := a.acquire(m.ID); err != nil {
-			a.fail(key, "Can't adopt the mailbox "+m.PrimaryEmail, err)
+			a.fail(e.item, "Can't adopt the mailbox "+m.PrimaryEmail, err)
 			return
 		}
-		if err := a.setNames(ctx, m.ID, e, entryOf(m)); err != nil {
+		adopted := itemOf(e.key, e.entry, m)
+		if err := a.setNames(ctx, adopted, entryOf(m)); err != nil {
 			// It is the set's from now on, and the next plan has its names.
-			a.fail(key, "Can't set the names of the mailbox "+m.PrimaryEmail, err)
-			e = entryOf(m)
+			a.fail(adopted, "Can't set the names of the mailbox "+m.PrimaryEmail, err)
+			adopted.entry = entryOf(m)
 		}
-		a.put(key, e, m)
+		a.put(adopted)
 	})
 }
 
 // setNames changes the names of a mailbox if they differ.
-func (a *apply) setNames(ctx context.Context, id string, to, from entry) error {
-	if to.same(from) {
+func (a *apply) setNames(ctx context.Context, i item, from entry) error {
+	if i.entry.same(from) {
 		return nil
 	}
-	_, err := a.client.UpdateMailbox(ctx, id, api.UpdateMailboxBody{FirstName: &to.FirstName.Value, LastName: &to.LastName.Value})
+	_, err := a.client.UpdateMailbox(ctx, i.id.Value, api.UpdateMailboxBody{FirstName: &i.entry.FirstName.Value, LastName: &i.entry.LastName.Value})
 	return err
 }
 
 // rename changes the names of mailboxes of the set. One that fails keeps the names of the
 // state.
-func (a *apply) rename(ctx context.Context, prior, want *contents, ch changes) {
-	client.Parallel(a.client, sortedKeys(ch.kept), func(key string) {
-		before := ch.kept[key]
-		if err := a.setNames(ctx, prior.ids[before].Value, want.entries[key], prior.entries[before]); err != nil {
-			a.fail(key, "Can't update the mailbox "+prior.addresses[before].Value, err)
-			a.locked(func() { a.result.keep(key, prior.entries[before], prior, before) })
+func (a *apply) rename(ctx context.Context, prior *contents, kept []item) {
+	client.Parallel(a.client, kept, func(i item) {
+		before := prior.items[i.localPart()].entry
+		if err := a.setNames(ctx, i, before); err != nil {
+			a.fail(i, "Can't update the mailbox "+i.address.Value, err)
+			i.entry = before
 		}
+		a.put(i)
 	})
 }
 
 // delete deletes mailboxes of the state that still have the address of their key. One that
 // fails stays in the result.
-func (a *apply) delete(ctx context.Context, prior *contents, keys []string, l *listing) {
-	client.Parallel(a.client, keys, func(key string) {
-		id, address := prior.ids[key].Value, prior.addresses[key].Value
-		if l.of(prior, key) == nil {
+func (a *apply) delete(ctx context.Context, deleted []item, l listing) {
+	client.Parallel(a.client, deleted, func(i item) {
+		if l.of(i) == nil {
 			return // it is gone, or has another address by now
 		}
 		var err error
-		if a.walk.IsAcquired(object(id)) {
+		if a.walk.IsAcquired(object(i.id.Value)) {
 			err = errors.New("this run has just adopted it for another resource")
 		} else {
-			err = a.client.Mailboxes.Delete(ctx, id)
+			err = a.client.Mailboxes.Delete(ctx, i.id.Value)
 		}
 		switch {
 		case err == nil || client.IsNotFound(err):
-			a.walk.Gone(object(id))
+			a.walk.Gone(object(i.id.Value))
 		case errors.Is(err, client.ErrDeleteUnsupported):
-			a.locked(func() { a.remaining = append(a.remaining, address) })
+			a.locked(func() { a.remaining = append(a.remaining, i.address.Value) })
 		default:
-			a.fail(key, "Can't delete the mailbox "+address, err)
-			a.locked(func() { a.result.keep(key, prior.entries[key], prior, key) })
+			a.fail(i, "Can't delete the mailbox "+i.address.Value, err)
+			a.put(i)
 		}
 	})
 }
