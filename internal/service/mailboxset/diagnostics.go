@@ -108,7 +108,7 @@ func addExisting(diags *diag.Diagnostics, existing []match, isNew bool) {
 
 func addInState(diags *diag.Diagnostics, items []item) {
 	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(items)), service.Plural(len(items), "is", "are")),
-		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(keys(items))+
+		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(addresses(items))+
 			"\n\nNothing was changed.\n\n"+
 			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+
 			"- If the set was renamed or moved, add a moved block with its old and its new address.\n"+
@@ -119,7 +119,7 @@ func addInState(diags *diag.Diagnostics, items []item) {
 
 func addCreatedTwice(diags *diag.Diagnostics, items []item) {
 	diags.AddAttributeError(mailboxesPath, "Another resource creates "+mailboxes(len(items))+" of the set",
-		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+service.FirstBullets(keys(items))+
+		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+service.FirstBullets(addresses(items))+
 			"\n\nNothing was changed. Remove them from one of the two.")
 }
 
@@ -161,14 +161,6 @@ type failure struct {
 // maxFailures limits the diagnostics of one apply. What is left is one more.
 const maxFailures = 100
 
-// reason returns why the entry was not applied, which other entries may share.
-func (f failure) reason() string {
-	if refused, ok := errors.AsType[*client.Error](f.err); ok {
-		return refused.Reason()
-	}
-	return f.err.Error()
-}
-
 // addFailures reports why entries were not applied, each at its own key. Entries with the same
 // reason share a diagnostic. asWarnings is for a create that has succeeded in part.
 func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
@@ -180,22 +172,27 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 		}
 	}
 	slices.SortFunc(failures, func(a, b failure) int { return strings.Compare(a.key, b.key) })
-	shared := map[string][]string{}
+	var reasons, rest []string
+	byReason := map[string][]failure{}
 	for _, f := range failures {
-		shared[f.reason()] = append(shared[f.reason()], at(f.key).String())
-	}
-	var rest []string
-	n := 0
-	for _, f := range failures {
-		keys := shared[f.reason()]
-		if keys == nil {
-			continue // reported
+		reason := f.err.Error()
+		if refused, ok := errors.AsType[*client.Error](f.err); ok {
+			reason = refused.Reason()
 		}
-		if n++; n > maxFailures {
-			rest = append(rest, f.summary)
+		if byReason[reason] = append(byReason[reason], f); len(byReason[reason]) == 1 {
+			reasons = append(reasons, reason)
+		}
+	}
+	for n, reason := range reasons {
+		var paths, summaries []string
+		for _, f := range byReason[reason] {
+			paths, summaries = append(paths, at(f.key).String()), append(summaries, f.summary)
+		}
+		if n >= maxFailures {
+			rest = append(rest, summaries...)
 			continue
 		}
-		shared[f.reason()] = nil
+		f := byReason[reason][0]
 		var own diag.Diagnostics
 		service.AddError(&own, f.err, f.summary, nil)
 		if client.IncidentOf(f.err) != nil && !asWarnings {
@@ -203,10 +200,10 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 			continue
 		}
 		for _, d := range own {
-			if len(keys) > 1 {
-				add(mailboxesPath, fmt.Sprintf("%s, and %d more", d.Summary(), len(keys)-1), d.Detail()+"\n\nIt concerns:"+service.FirstBullets(keys))
+			if len(paths) > 1 {
+				add(mailboxesPath, fmt.Sprintf("%s, and %d more", d.Summary(), len(paths)-1), d.Detail()+"\n\nIt concerns:"+service.FirstBullets(paths))
 			} else {
-				add(at(f.key), d.Summary(), at(f.key).String()+": "+d.Detail())
+				add(at(f.key), d.Summary(), paths[0]+": "+d.Detail())
 			}
 		}
 	}

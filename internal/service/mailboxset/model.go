@@ -169,15 +169,6 @@ func addresses(items []item) []string {
 	return list
 }
 
-// keys returns the keys of mailboxes, for a message.
-func keys(items []item) []string {
-	list := make([]string, len(items))
-	for n, i := range items {
-		list[n] = i.key
-	}
-	return list
-}
-
 // contents are the decoded values of a model: the mailboxes of the map by their [localPart], and
 // the addresses of the others.
 type contents struct {
@@ -187,23 +178,21 @@ type contents struct {
 
 // contents decodes the model's values. Those that are null or unknown are empty.
 func (m model) contents(diags *diag.Diagnostics) *contents {
-	entries, addresses, ids := decode[entry](m.Mailboxes, diags), decode[compact.Text](m.Addresses, diags), decode[compact.Text](m.IDs, diags)
-	c := &contents{items: make(map[string]item, len(entries))}
+	entries := decode[map[string]entry](m.Mailboxes, diags)
+	addresses, ids := decode[map[string]compact.Text](m.Addresses, diags), decode[map[string]compact.Text](m.IDs, diags)
+	c := &contents{make(map[string]item, len(entries)), decode[[]string](m.Unmanaged, diags)}
 	for key, e := range entries {
 		c.put(item{key, e, addresses[key], ids[key]})
-	}
-	if unmanaged, err := compact.Decode[[]string](m.Unmanaged); err == nil {
-		c.unmanaged = unmanaged
 	}
 	return c
 }
 
-func decode[T any](from types.String, diags *diag.Diagnostics) map[string]T {
-	all, err := compact.Decode[map[string]T](from)
+func decode[T any](from types.String, diags *diag.Diagnostics) T {
+	v, err := compact.Decode[T](from)
 	if err != nil {
 		diags.AddError("Unreadable value", err.Error()+". This is a bug in the provider.")
 	}
-	return all
+	return v
 }
 
 func (c *contents) put(i item) { c.items[i.localPart()] = i }

@@ -57,7 +57,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	if plan.Mailboxes.IsUnknown() {
 		return
 	}
-	c := plan.contents(diags)
+	items := plan.contents(diags).sorted()
 	domain := plan.Domain.ValueString()
 	if uuid.Validate(domain) != nil {
 		if name, err := domainname.Normalize(domain); err == nil {
@@ -65,13 +65,13 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		}
 	}
 	if name := plan.DomainName.ValueString(); name != "" {
-		known := make(map[string]compact.Text, len(c.items))
-		for _, i := range c.items {
-			known[i.key] = address(i.key, name)
+		known := make(map[string]compact.Text, len(items))
+		for n, i := range items {
+			items[n].address = address(i.key, name)
+			known[i.key] = items[n].address
 		}
 		plan.Addresses = compact.Encode(known)
 	}
-	items := c.sorted()
 	if r.recordCreates(ctx, *plan, items, diags); diags.HasError() {
 		return
 	}
