@@ -1,6 +1,7 @@
 package dnszone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,41 +53,44 @@ func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actua
 		service.AddError(diags, err, "Can't read the DNS records of "+z.name, nil)
 		return g.prior, nil
 	}
-	want := contents(g.want)
-	if has.isUnreadable {
-		return z.applyBlindly(ctx, g, want, diags), nil
+	if has.isUnreadable { // the API can only create records: trust the state
+		has.records = make(map[record]served, len(g.prior))
+		for r, ttl := range g.prior {
+			has.records[r] = served{ttl: ttl}
+		}
+		g.isRemovable = func(record) bool { return false }
 	}
 	if addSystemManaged(diags, g.want, has.system); diags.HasError() {
 		return has.ttls(g.ignored), nil
 	}
-	r := z.newRun(g, has.ttls(g.ignored))
-	c := changesOf(has.records, want, func(r record) bool { return !g.ignored.match(r.recordKey) && g.isRemovable(r) })
-	r.all(ctx, c)
-	diags.Append(r.diags...)
-
-	var appeared []record
-	for _, found := range sorted(has.ttls(g.ignored)) {
-		if _, stays := r.actual[found]; !stays {
-			removed = append(removed, found)
-		} else if _, ok := want[found]; !ok && !g.isRemovable(found) {
-			appeared = append(appeared, found)
-			delete(r.actual, found)
-		}
-	}
-	warnAppeared(diags, z.name, appeared)
-	return r.actual, removed
-}
-
-func (z zone) newRun(g goal, actual map[record]int64) *run {
-	r := &run{zone: z, at: map[record]path.Path{}, actual: actual}
+	run := &run{zone: z, at: map[record]path.Path{}, actual: has.ttls(g.ignored)}
 	for _, e := range g.want {
 		for i, v := range e.values {
 			if v.isValid() {
-				r.at[v.record] = e.at(i)
+				run.at[v.record] = e.at(i)
 			}
 		}
 	}
-	return r
+	want := contents(g.want)
+	run.all(ctx, changesOf(has.records, want, func(r record) bool { return !g.ignored.match(r.recordKey) && g.isRemovable(r) }))
+	diags.Append(run.diags...)
+
+	var left []record
+	for _, found := range sorted(has.ttls(g.ignored)) {
+		if _, stays := run.actual[found]; !stays {
+			removed = append(removed, found)
+		} else if _, ok := want[found]; !ok && !g.isRemovable(found) {
+			left = append(left, found)
+			delete(run.actual, found)
+		}
+	}
+	if has.isUnreadable {
+		warnBlindlyAdopted(diags, z.name, run.adopted)
+		warnRemaining(diags, z, left)
+	} else {
+		warnAppeared(diags, z.name, left)
+	}
+	return run.actual, removed
 }
 
 func (r *run) all(ctx context.Context, c changes) {
@@ -158,6 +162,9 @@ func (r *run) do(ctx context.Context, s step) bool {
 		if err = r.client.DNSRecords.Delete(ctx, s.id); client.IsNotFound(err) {
 			err = nil
 		}
+	case s.before != nil && s.id == "":
+		summary = fmt.Sprintf("Can't change the ttl of the record %s of %s", shortened(s.String()), r.name)
+		err = errCantChange
 	case s.before != nil:
 		summary = fmt.Sprintf("Can't change the record %s of %s to %s", shortened(s.before.String()), r.name, shortened(s.value()))
 		_, err = r.client.UpdateDNSRecord(ctx, s.id, s.update())
@@ -244,37 +251,11 @@ func (r *run) create(ctx context.Context, s step) error {
 	return err
 }
 
-// applyBlindly is apply for an API that can only create records: it trusts the state. A
-// record of another TTL is an error, and one that is no longer wanted remains.
-func (z zone) applyBlindly(ctx context.Context, g goal, want map[record]int64, diags *diag.Diagnostics) (actual map[record]int64) {
-	actual = map[record]int64{}
-	var c changes
-	var remaining []record
-	for r, ttl := range g.prior {
-		if _, ok := want[r]; ok {
-			actual[r] = ttl
-		} else if !g.ignored.match(r.recordKey) {
-			remaining = append(remaining, r)
-		}
-	}
-	run := z.newRun(g, actual)
-	for _, r := range sorted(want) {
-		ttl, exists := actual[r]
-		switch {
-		case !exists:
-			c.byName = append(c.byName, []step{{record: r, ttl: want[r]}})
-		case ttl != want[r]:
-			addCantChange(diags, run.at[r], r, z.name)
-		}
-	}
-	run.all(ctx, c)
-	diags.Append(run.diags...)
-	warnBlindlyAdopted(diags, z.name, run.adopted)
-	warnRemaining(diags, z, remaining)
-	return actual
-}
-
-var errUnreadable = errors.New("this API has no operation that lists DNS records")
+var (
+	errUnreadable = errors.New("this API has no operation that lists DNS records")
+	errCantChange = service.WithAdvice(errors.New("this API has no operation that changes a DNS record"),
+		"Restore the ttl in the configuration. Or remove the key and run apply, remove the record in the service's own control panel, and add the key again.")
+)
 
 // step is a request that changes one record.
 type step struct {
@@ -282,7 +263,7 @@ type step struct {
 	record
 
 	ttl int64
-	// id is the record that is changed or deleted; "" for a create.
+	// id is the record that is changed or deleted; "" for a create, and on an API that can't list records.
 	id string
 	// before is the content of the record that is changed.
 	before *record
@@ -313,68 +294,66 @@ func bucketOf(r record) bucket { return bucket{r.recordKey, r.purpose()} }
 
 // changesOf returns the changes from what a domain has to the wanted records with their
 // TTLs. It deletes only what isRemovable reports.
-func changesOf(has map[record]served, want map[record]int64, isRemovable func(record) bool) changes {
+func changesOf(has map[record]served, want map[record]int64, isRemovable func(record) bool) (c changes) {
 	surplus := map[bucket][]record{}
 	for _, r := range sorted(has) {
 		if _, ok := want[r]; !ok && isRemovable(r) {
 			surplus[bucketOf(r)] = append(surplus[bucketOf(r)], r)
 		}
 	}
-	updates, creates := map[string][]step{}, map[string][]step{}
+	byName := map[string][]step{}
 	for _, r := range sorted(want) {
-		ttl := want[r]
-		if s, ok := has[r]; ok {
-			if s.ttl != ttl {
-				updates[r.name] = append(updates[r.name], step{record: r, ttl: ttl, id: s.id, before: &r})
+		s, b := step{record: r, ttl: want[r]}, bucketOf(r)
+		if known, exists := has[r]; exists {
+			if known.ttl == s.ttl {
+				continue
 			}
-			continue
+			s.id, s.before = known.id, &r
+		} else if len(surplus[b]) > 0 {
+			// A change of the priority alone keeps the value.
+			i := max(0, slices.IndexFunc(surplus[b], func(other record) bool { return other.rdata == r.rdata }))
+			before := surplus[b][i]
+			surplus[b] = slices.Delete(surplus[b], i, i+1)
+			s.id, s.before = has[before].id, &before
 		}
-		b := bucketOf(r)
-		if len(surplus[b]) == 0 {
-			creates[r.name] = append(creates[r.name], step{record: r, ttl: ttl})
-			continue
-		}
-		// A change of the priority alone keeps the value.
-		i := max(0, slices.IndexFunc(surplus[b], func(other record) bool { return other.rdata == r.rdata }))
-		before := surplus[b][i]
-		surplus[b] = slices.Delete(surplus[b], i, i+1)
-		updates[r.name] = append(updates[r.name], step{record: r, ttl: ttl, id: has[before].id, before: &before})
+		byName[r.name] = append(byName[r.name], s)
 	}
-	return order(has, surplus, updates, creates)
-}
-
-func order(has map[record]served, surplus map[bucket][]record, updates, creates map[string][]step) (c changes) {
-	first := map[string][]step{}
 	for _, left := range surplus {
 		for _, r := range left {
 			s := step{record: r, ttl: has[r].ttl, id: has[r].id, isDelete: true}
-			if excludes(r, updates[r.name]) || excludes(r, creates[r.name]) {
-				first[r.name] = append(first[r.name], s)
+			if excludes(r, byName[r.name]) {
+				byName[r.name] = append(byName[r.name], s)
 			} else {
 				c.deletes = append(c.deletes, s)
 			}
 		}
 	}
-	slices.SortFunc(c.deletes, byRecord)
-	names := map[string]bool{}
-	for _, steps := range []map[string][]step{first, updates, creates} {
-		for name := range steps {
-			names[name] = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		slices.SortFunc(first[name], byRecord)
-		c.byName = append(c.byName, slices.Concat(first[name], updates[name], creates[name]))
+	slices.SortFunc(c.deletes, step.compare)
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		slices.SortFunc(byName[name], step.compare)
+		c.byName = append(c.byName, byName[name])
 	}
 	return c
 }
 
-func byRecord(a, b step) int { return a.compare(b.record) }
+// compare orders the steps at a name: deletes, changes, creates.
+func (s step) compare(other step) int {
+	phase := func(s step) int {
+		switch {
+		case s.isDelete:
+			return 0
+		case s.before != nil:
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(phase(s), phase(other)), s.record.compare(other.record))
+}
 
 // excludes reports whether a surplus record must be deleted before steps at its name.
 func excludes(r record, steps []step) bool {
 	return slices.ContainsFunc(steps, func(s step) bool {
 		isCNAME := r.recordType == dnsdata.TypeCNAME || s.recordType == dnsdata.TypeCNAME
-		return isCNAME || r.recordType == s.recordType && s.isNullMX()
+		return !s.isDelete && (isCNAME || r.recordType == s.recordType && s.isNullMX())
 	})
 }

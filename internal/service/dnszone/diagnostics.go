@@ -136,8 +136,3 @@ func warnBlindlyAdopted(diags *diag.Diagnostics, domain string, adopted []record
 			"Nothing was created for them, and the zone manages them from now on. Their ttl is unknown and may differ from the configured one:"+service.FirstBullets(lines(adopted)))
 	}
 }
-
-func addCantChange(diags *diag.Diagnostics, at path.Path, r record, domain string) {
-	diags.AddAttributeError(at, fmt.Sprintf("Can't change the ttl of the record %s of %s", shortened(r.String()), domain),
-		"This API has no operation that changes a DNS record. Restore the ttl in the configuration. Or remove the key and run apply, remove the record in the service's own control panel, and add the key again.")
-}

@@ -137,7 +137,7 @@ func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, re
 		warnRemaining(&resp.Diagnostics, z, deleted)
 		return nil
 	}
-	run := z.newRun(goal{}, has.ttls(state.ignored()))
+	run := &run{zone: z, actual: has.ttls(state.ignored())}
 	run.all(ctx, changesOf(has.records, nil, func(r record) bool { return slices.Contains(deleted, r) }))
 	resp.Diagnostics.Append(run.diags...)
 	if resp.Diagnostics.HasError() {
