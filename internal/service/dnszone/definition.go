@@ -198,7 +198,12 @@ func (e entry) at(i int) path.Path {
 // check reports every problem of the entries and the patterns. Names are compared
 // once more when the domain is known: www and www.example.com may be the same.
 func check(entries []entry, ignore types.List, domain string, diags *diag.Diagnostics) {
-	ignored := checkPatterns(ignore, domain, diags)
+	ignored, _ := patternsOf(ignore, domain)
+	for i, p := range ignored {
+		if p.err != nil {
+			addInvalid(diags, path.Root("ignore").AtListIndex(i), "pattern", p.err)
+		}
+	}
 	first := map[recordKey]entry{}
 	for _, e := range entries {
 		at := recordsPath.AtMapKey(e.spelled)
@@ -220,20 +225,6 @@ func check(entries []entry, ignore types.List, domain string, diags *diag.Diagno
 		e.checkValues(domain, diags)
 	}
 	checkBeside(entries, first, diags)
-}
-
-func checkPatterns(ignore types.List, domain string, diags *diag.Diagnostics) patterns {
-	for i, element := range ignore.Elements() {
-		s, _ := element.(types.String)
-		if s.IsUnknown() {
-			continue
-		}
-		if _, err := parsePattern(s.ValueString(), domain); err != nil {
-			addInvalid(diags, path.Root("ignore").AtListIndex(i), "pattern", err)
-		}
-	}
-	all, _ := patternsOf(ignore, domain)
-	return all
 }
 
 // checkValues reports the problems of the entry's values, each by itself and with the

@@ -19,10 +19,12 @@ type pattern struct {
 	name *regexp.Regexp
 	// types is nil if every type matches.
 	types map[string]bool
+	// err is why the element is none; its other fields are then zero, as those of an unknown one.
+	err error
 }
 
 func (p pattern) matches(k recordKey) bool {
-	return (p.types == nil || p.types[k.recordType]) && p.name.MatchString(k.name)
+	return p.name != nil && (p.types == nil || p.types[k.recordType]) && p.name.MatchString(k.name)
 }
 
 type patterns []pattern
@@ -109,19 +111,19 @@ func patternExpression(name string) string {
 // wildcards replaces quoted wildcards. Strings that begin at one place are tried in this order.
 var wildcards = strings.NewReplacer(`\*\*`, "[^@]*", `\*`, "[^.@]*", `\?`, "[^.@]")
 
-// patternsOf reads the list ignore. It leaves out invalid and unknown elements, which the
-// validation reports or which only the apply knows; isKnown is false for the latter.
+// patternsOf reads the list ignore. isKnown is false if only the apply knows the list or an element.
 func patternsOf(list types.List, domain string) (all patterns, isKnown bool) {
 	isKnown = !list.IsUnknown()
 	for _, element := range list.Elements() {
-		s, _ := element.(types.String)
-		if s.IsUnknown() {
+		var p pattern
+		if s, _ := element.(types.String); s.IsUnknown() {
 			isKnown = false
-			continue
+		} else if parsed, err := parsePattern(s.ValueString(), domain); err != nil {
+			p.err = err
+		} else {
+			p = parsed
 		}
-		if p, err := parsePattern(s.ValueString(), domain); err == nil {
-			all = append(all, p)
-		}
+		all = append(all, p)
 	}
 	return all, isKnown
 }

@@ -31,11 +31,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		r.planDestroy(ctx, req, resp, state)
 		return
 	case req.State.Raw.IsNull():
-		r.planCreate(ctx, config, &plan, r.isFirst, &resp.Diagnostics)
+		r.planCreate(ctx, config, &plan, false, &resp.Diagnostics)
 	case service.DestroysOrReplaces(resp):
 		// Core plans the create once more, but shows no warnings of that plan.
 		r.planDestroy(ctx, req, resp, state)
-		r.planCreate(ctx, config, &plan, func(zone, *diag.Diagnostics) bool { return true }, &resp.Diagnostics)
+		r.planCreate(ctx, config, &plan, true, &resp.Diagnostics)
 	default:
 		r.planUpdate(ctx, req, config, &plan, state, &resp.Diagnostics)
 	}
@@ -45,9 +45,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 	}
 }
 
-// planCreate completes the plan that takes a domain over. isFirst reports whether no other
-// resource has the zone.
-func (r *Resource) planCreate(ctx context.Context, config model, plan *model, isFirst func(zone, *diag.Diagnostics) bool, diags *diag.Diagnostics) {
+// planCreate completes the plan that takes a domain over.
+func (r *Resource) planCreate(ctx context.Context, config model, plan *model, isReplacement bool, diags *diag.Diagnostics) {
 	plan.Records = keepSpelling(config.Records, entriesOf(config.Records, ""), types.MapNull(entryType), nil)
 	// Core plans a create once more in the apply and refuses another known value, which would
 	// stop the apply if others change the domain's records after the plan.
@@ -76,8 +75,15 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	entries := entriesOf(config.Records, z.name)
 	check(entries, config.Ignore, z.name, diags)
 	r.checkResources(z, entries, config.Ignore, diags)
-	if z.id == "" || diags.HasError() || !isFirst(z, diags) {
+	if z.id == "" || diags.HasError() {
 		return
+	}
+	// One zone may name the domain by its name, and another one by its id.
+	if !isReplacement {
+		if conflict := r.Walk().PlanCreate(session.Named(typeName+" by id", z.id)); conflict != session.NoConflict {
+			service.AddConflict(diags, "DNS zone of "+z.name, z.id, conflict)
+			return
+		}
 	}
 	has, err := z.read(ctx)
 	switch {
@@ -105,17 +111,6 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 // record: this apply has just created or adopted it, and the configuration refers to its id.
 func (r *Resource) wasUnknown(ref string, z zone) bool {
 	return uuid.Validate(ref) == nil && r.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id})
-}
-
-// isFirst reports whether no other resource of the walk has the zone, and adds an error if
-// one has.
-func (r *Resource) isFirst(z zone, diags *diag.Diagnostics) bool {
-	// One zone may name the domain by its name, and another one by its id.
-	conflict := r.Walk().PlanCreate(session.Named(typeName+" by id", z.id))
-	if conflict != session.NoConflict {
-		service.AddConflict(diags, "DNS zone of "+z.name, z.id, conflict)
-	}
-	return conflict == session.NoConflict
 }
 
 // checkResources adds an error if the walk has resources for records of the zone, or for
@@ -187,8 +182,8 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	// The plan shows what else is removed as a change of what an apply has written.
-	if isForeign := o.isForeign(); !o.IsImported {
-		removed = slices.DeleteFunc(removed, func(r record) bool { return !isForeign(r) })
+	if !o.IsImported {
+		removed = slices.DeleteFunc(removed, func(r record) bool { return !o.isForeign(r) })
 	}
 	warnRemoval(diags, name, append(removed, purged...), "")
 }
@@ -233,9 +228,8 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 // destroyed returns the records of the state that a destroy deletes, and those of others
 // that it leaves.
 func destroyed(state model, o origin) (deleted, staying []record) {
-	isForeign := o.isForeign()
 	for _, r := range sorted(contents(state.entries())) {
-		if isForeign(r) {
+		if o.isForeign(r) {
 			staying = append(staying, r)
 		} else {
 			deleted = append(deleted, r)

@@ -2,7 +2,6 @@ package dnszone
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -294,7 +293,7 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 	if config.IsNull() || config.IsUnknown() {
 		return config
 	}
-	if !state.IsNull() && isSame(config, configured, prior) {
+	if !state.IsNull() && isSame(configured, prior) {
 		return state
 	}
 	priorElements, elements := state.Elements(), make(map[string]attr.Value, len(configured))
@@ -310,7 +309,7 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 			continue
 		}
 		values := object.Attributes()["values"]
-		if before, ok := bySpelling[e.spelled]; ok && maps.Equal(withoutTTL(e), withoutTTL(before)) {
+		if before, ok := bySpelling[e.spelled]; ok && e.hasSameValues(before) {
 			values = priorElements[e.spelled].(types.Object).Attributes()["values"]
 		}
 		elements[e.spelled] = entryObject(e.effectiveTTL(), values)
@@ -318,16 +317,12 @@ func keepSpelling(config types.Map, configured []entry, state types.Map, prior [
 	return types.MapValueMust(entryType, elements)
 }
 
-func withoutTTL(e entry) map[record]bool {
-	all := make(map[record]bool, len(e.values))
-	for _, v := range e.values {
-		all[v.record] = true
-	}
-	return all
+// hasSameValues reports whether an entry is known and has the values of another one.
+func (e entry) hasSameValues(other entry) bool {
+	return e.isKnown && maps.EqualFunc(contents([]entry{e}), contents([]entry{other}), func(_, _ int64) bool { return true })
 }
 
-// isSame reports whether the entries of a map without unknown values mean the same as others.
-func isSame(config types.Map, configured, prior []entry) bool {
-	raw, err := config.ToTerraformValue(context.Background())
-	return err == nil && raw.IsFullyKnown() && !slices.ContainsFunc(configured, func(e entry) bool { return e.isMissing }) && maps.Equal(contents(configured), contents(prior))
+// isSame reports whether the entries of a configuration are known, and mean the same as the prior ones.
+func isSame(configured, prior []entry) bool {
+	return !slices.ContainsFunc(configured, func(e entry) bool { return !e.isKnown || e.ttl.IsUnknown() }) && maps.Equal(contents(configured), contents(prior))
 }
