@@ -82,16 +82,15 @@ func verificationStatus(f *api.Forwarding) string {
 func addResendError(resp *action.InvokeResponse, err error, id string) {
 	summary := "Can't send the verification message of the forwarding rule " + id + " again"
 	fields := service.Fields{"target_email": "forwarding_id", "path.forwarding_id": "forwarding_id"}
+	const checkID = "Check the id, and that account_id is the account that has the rule."
 	switch {
 	case client.IsNotFound(err) && client.StatusOf(err) == 0: // found by a list
 		resp.Diagnostics.AddAttributeError(path.Root("forwarding_id"), summary, "The account has no such forwarding rule. "+checkID)
+		return
 	case client.IsNotFound(err):
-		service.AddErrorWithAdvice(&resp.Diagnostics, err, summary, fields, checkID)
+		err = service.WithAdvice(err, checkID)
 	case client.StatusOf(err) == http.StatusTooManyRequests:
-		service.AddErrorWithAdvice(&resp.Diagnostics, err, summary, fields, "Invoke the action again after that time.")
-	default:
-		service.AddError(&resp.Diagnostics, err, summary, fields)
+		err = service.WithAdvice(err, "Invoke the action again after that time.")
 	}
+	service.AddError(&resp.Diagnostics, err, summary, fields)
 }
-
-const checkID = "Check the id, and that account_id is the account that has the rule."

@@ -25,25 +25,19 @@ func NewResource() resource.Resource {
 
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	created, err := r.create(ctx, c, plan)
-	switch {
-	case tooManyMessages(err):
-		addError(&resp.Diagnostics, err, "Can't create the "+plan.String())
-		return
-	case err != nil:
-		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, "", service.Fields{}, plan.conflictAdvice)
+	if err != nil {
+		service.AddCreateError(ctx, c, &resp.Diagnostics, explained(err), plan, "", service.Fields{}, plan.conflictAdvice)
 		return
 	}
 	// The rule exists from here on: its id goes into the state in any case.
 	active := plan.Active
 	r.SetModel(ctx, c.Domains.Get, &plan, created)
-	if active.ValueBool() && !plan.confirmed() {
+	known := switchState{On: active.ValueBool() && !plan.confirmed(), Off: isFalse(active) && switchOffNew(ctx, c, &plan, &resp.Diagnostics)}
+	if known.On || known.Off {
 		plan.Active = active
-		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{On: true})...)
 	}
+	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, known)...)
 	r.SetCreated(ctx, resp, c, &plan)
-	if isFalse(active) {
-		switchOffNew(ctx, c, plan, resp)
-	}
 }
 
 // create creates the rule or, if on_existing says so, adopts the rule that exists.
@@ -66,41 +60,33 @@ func (m model) conflictAdvice() string {
 		" For another rule, change target_email, domain or workspace_id."
 }
 
-// addError reports an error of a request that may send a verification message.
-func addError(diags *diag.Diagnostics, err error, summary string) {
-	if !tooManyMessages(err) {
-		service.AddError(diags, err, summary, service.Fields{})
-		return
+// explained adds what to do next to a refusal because of the limit of verification messages, and not
+// because of the limit of requests.
+func explained(err error) error {
+	if client.StatusOf(err) != http.StatusTooManyRequests || len(client.ProblemsAt(err, "body", "target_email")) == 0 {
+		return err
 	}
-	service.AddErrorWithAdvice(diags, err, summary, service.Fields{},
+	return service.WithAdvice(err,
 		"The API limits verification messages for each account, to protect recipients. Run apply again after that time: it continues with the remaining changes. "+
 			"Forwarding to an address of the account needs no message and is not limited.")
 }
 
-// tooManyMessages reports whether the API refused a request because of the limit of
-// verification messages, and not because of the limit of requests.
-func tooManyMessages(err error) bool {
-	refused, ok := errors.AsType[*client.Error](err)
-	return ok && refused.Status == http.StatusTooManyRequests && len(refused.ProblemsAt("body", "target_email")) > 0
-}
-
-func switchOffNew(ctx context.Context, c *client.Client, created model, resp *resource.CreateResponse) {
+// switchOffNew switches a new rule off, and reports whether the state has it as such.
+func switchOffNew(ctx context.Context, c *client.Client, created *model, diags *diag.Diagnostics) bool {
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
 	switch {
 	case err == nil:
-		Definition.SetModel(ctx, c.Domains.Get, &created, f)
+		Definition.SetModel(ctx, c.Domains.Get, created, f)
 	case errors.Is(err, client.ErrUpdateUnsupported):
 		// An error would make Terraform create the rule again, which can't be switched off
 		// either.
-		resp.Diagnostics.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
+		diags.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
 			"The rule was created. "+noSwitchAdvice+" "+created.stillForwards())
 	default:
-		service.AddError(&resp.Diagnostics, err, "The "+created.String()+" was created, but can't be switched off", nil)
-		return
+		service.AddError(diags, err, "The "+created.String()+" was created, but can't be switched off", nil)
+		return false
 	}
-	created.Active = types.BoolValue(false)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &created)...)
-	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, switchState{Off: true})...)
+	return true
 }
 
 func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req resource.ReadRequest, resp *resource.ReadResponse) error {
@@ -154,78 +140,61 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	var active types.Bool
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("active"), &active)...)
 	known := service.GetPrivate[switchState](ctx, req.Private, switchKey)
-	u := update{client: c, resp: resp, was: state, now: state, known: known}
+	u := update{c, &resp.Diagnostics, state, known}
 	// Switch off before the target changes and on after that, so that no mail is
 	// forwarded to the wrong address.
-	if mustSwitchOff(active, state, u.known) && !u.switchTo(ctx, false) {
-		return
+	done := (!mustSwitchOff(active, state, known) || u.switchTo(ctx, false)) &&
+		(plan.TargetEmail.Equal(state.TargetEmail) || u.redirect(ctx, plan.TargetEmail.ValueString())) &&
+		(!mustSwitchOn(active, u.now, u.known) || u.switchTo(ctx, true))
+	if done {
+		if !plan.Active.IsUnknown() {
+			u.now.Active = plan.Active
+		}
+		u.now.OnExisting = plan.OnExisting
+		u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
 	}
-	if !plan.TargetEmail.Equal(state.TargetEmail) && !u.redirect(ctx, plan.TargetEmail.ValueString()) {
-		return
-	}
-	if mustSwitchOn(active, u.now, u.known) && !u.switchTo(ctx, true) {
-		return
-	}
-	if !plan.Active.IsUnknown() {
-		u.now.Active = plan.Active
-	}
-	u.now.OnExisting = plan.OnExisting
-	u.known.On = active.ValueBool() && u.now.Active.ValueBool() && !u.now.confirmed()
 	resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, switchKey, u.known)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &u.now)...)
 }
 
-// update is an update in progress. The state has each completed step, even if a later
-// one fails.
+// update is an update in progress. now and known have each completed step, even if a later one fails.
 type update struct {
 	client *client.Client
-	resp   *resource.UpdateResponse
-	was    model
+	diags  *diag.Diagnostics
 	now    model
 	known  switchState
 }
 
 // switchTo switches the rule on or off, and reports whether it succeeded.
 func (u *update) switchTo(ctx context.Context, on bool) bool {
-	f, err := u.client.SetForwardingActive(ctx, u.was.ID.ValueString(), on)
-	verb := "off"
+	f, err := u.client.SetForwardingActive(ctx, u.now.ID.ValueString(), on)
+	verb, consequence := "off", " "+u.now.stillForwards()
 	if on {
-		verb = "on"
+		verb, consequence = "on", ""
 	}
-	summary := "Can't switch the " + u.was.String() + " " + verb
+	summary := "Can't switch the " + u.now.String() + " " + verb
 	switch {
 	case errors.Is(err, client.ErrUpdateUnsupported):
-		detail := noSwitchAdvice
-		if !on {
-			detail += " " + u.now.stillForwards()
-		}
-		u.resp.Diagnostics.AddAttributeError(path.Root("active"), summary, detail)
+		u.diags.AddAttributeError(path.Root("active"), summary, noSwitchAdvice+consequence)
 	case err != nil:
-		service.AddError(&u.resp.Diagnostics, err, summary, service.Fields{})
+		service.AddError(u.diags, err, summary, service.Fields{})
 	default:
-		u.done(ctx, f)
+		Definition.SetModel(ctx, u.client.Domains.Get, &u.now, f)
 		u.known = switchState{Off: !on}
-		u.resp.Diagnostics.Append(service.SetPrivate(ctx, u.resp.Private, switchKey, u.known)...)
 	}
 	return err == nil
 }
 
 // redirect changes the rule's target, and reports whether it succeeded.
 func (u *update) redirect(ctx context.Context, target string) bool {
-	f, err := u.client.UpdateForwarding(ctx, u.was.ID.ValueString(), api.UpdateForwardingBody{TargetEmail: target})
-	switch {
-	case client.IsConflict(err):
-		service.AddErrorWithAdvice(&u.resp.Diagnostics, err, "Can't change the "+u.was.String(), service.Fields{},
-			"A scope has one rule for a target. Change target_email, or delete one of the two rules.")
-	case err != nil:
-		addError(&u.resp.Diagnostics, err, "Can't change the "+u.was.String())
-	default:
-		u.done(ctx, f)
+	f, err := u.client.UpdateForwarding(ctx, u.now.ID.ValueString(), api.UpdateForwardingBody{TargetEmail: target})
+	if client.IsConflict(err) {
+		err = service.WithAdvice(err, "A scope has one rule for a target. Change target_email, or delete one of the two rules.")
 	}
-	return err == nil
-}
-
-func (u *update) done(ctx context.Context, f *api.Forwarding) {
+	if err != nil {
+		service.AddError(u.diags, explained(err), "Can't change the "+u.now.String(), service.Fields{})
+		return false
+	}
 	Definition.SetModel(ctx, u.client.Domains.Get, &u.now, f)
-	u.resp.Diagnostics.Append(u.resp.State.Set(ctx, &u.now)...)
+	return true
 }
