@@ -5,14 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -59,18 +58,13 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	}
 	items := plan.contents(diags).sorted()
 	domain := plan.Domain.ValueString()
-	if uuid.Validate(domain) != nil {
-		if name, err := domainname.Normalize(domain); err == nil {
-			plan.DomainName = types.StringValue(name)
-		}
-	}
-	if name := plan.DomainName.ValueString(); name != "" {
+	if name, err := customtype.DomainName.Normalize(domain); err == nil {
 		known := make(map[string]compact.Text, len(items))
 		for n, i := range items {
 			items[n].address = address(i.key, name)
 			known[i.key] = items[n].address
 		}
-		plan.Addresses = compact.Encode(known)
+		plan.DomainName, plan.Addresses = types.StringValue(name), compact.Encode(known)
 	}
 	if r.recordCreates(ctx, *plan, items, diags); diags.HasError() {
 		return

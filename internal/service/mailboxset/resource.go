@@ -89,7 +89,6 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		addFailures(&resp.Diagnostics, a.failures, false)
 		return
 	}
-	created := plan
 	d, err := a.domainOf(ctx)
 	if client.IsNotFound(err) {
 		err = service.WithAdvice(err, service.MissingDomainAdvice)
@@ -99,12 +98,12 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
 		return
 	}
-	created.ID, created.DomainName = types.StringValue(d.ID), types.StringValue(d.Name)
+	plan.ID, plan.DomainName = types.StringValue(d.ID), types.StringValue(d.Name)
 	a.result.unmanaged = l.without(a.result)
-	created.set(a.result)
-	r.SetCreated(ctx, resp, c, &created)
+	plan.set(a.result)
+	r.SetCreated(ctx, resp, c, &plan)
 	if len(a.failures) > 0 {
-		warnIncomplete(&resp.Diagnostics, created, len(a.failures), len(want.items))
+		warnIncomplete(&resp.Diagnostics, plan, len(a.failures), len(want.items))
 		addFailures(&resp.Diagnostics, a.failures, true)
 	}
 }
@@ -145,9 +144,8 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 		}
 	}
 	a.create(ctx, missing)
-	updated := plan
-	updated.set(a.result)
-	diags.Append(resp.State.Set(ctx, &updated)...)
+	plan.set(a.result)
+	diags.Append(resp.State.Set(ctx, &plan)...)
 	addFailures(diags, a.failures, false)
 	warnRemaining(diags, state, slices.Sorted(slices.Values(a.remaining)))
 	if resp.Private != nil {
