@@ -19,6 +19,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
+// DomainName returns the canonical name of a domain for a reference by name, and "" for a UUID or an
+// invalid reference.
+func DomainName(ref string) string {
+	name, _ := customtype.DomainName.Normalize(ref)
+	return name
+}
+
 // DomainReader reads a domain by id or name.
 type DomainReader func(ctx context.Context, domain string) (*api.Domain, error)
 

@@ -174,14 +174,8 @@ func (a Attributes) IsNull(name string) bool { return a[name].IsNull() }
 // domainID returns the id of the domain that an object is in: a set has the domain's own id.
 func (a Attributes) domainID() string { return cmp.Or(a.Text("domain_id"), a.Text("id")) }
 
-// DomainName returns the name of the domain to which an object refers by name, in ASCII, or "".
-func (a Attributes) DomainName() string {
-	name, err := customtype.DomainName.Normalize(a.Text("domain"))
-	if err != nil {
-		return ""
-	}
-	return name
-}
+// DomainName is [DomainName] of the domain to which an object refers.
+func (a Attributes) DomainName() string { return DomainName(a.Text("domain")) }
 
 // DomainKeys returns a natural key for each form in which an object names its domain: by
 // its name, by its id, and as configured. prefix is the rest of the key.

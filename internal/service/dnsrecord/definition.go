@@ -179,7 +179,7 @@ func naturalKeys(of service.Attributes) []string {
 	if name == "" || recordType == "" || value == "" || priority == "" && !of.IsNull("priority") {
 		return nil
 	}
-	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), ZoneName(of.Text("domain")))); err == nil {
+	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), service.DomainName(of.Text("domain")))); err == nil {
 		name = relative
 	}
 	if canonical, err := dnsdata.NormalizeValue(recordType, value); err == nil {
@@ -232,7 +232,7 @@ func fqdn(name, zone string) string {
 
 // validateConfig checks what the validators of single attributes can't, as far as it is known.
 func validateConfig(_ context.Context, m model, diags *diag.Diagnostics) {
-	name, domain := m.Name.ValueString(), ZoneName(m.Domain.ValueString())
+	name, domain := m.Name.ValueString(), service.DomainName(m.Domain.ValueString())
 	if domain != "" && dnsdata.ValidateName(name) == nil {
 		if _, err := dnsdata.NormalizeName(name, domain); err != nil {
 			service.AddInvalidValue(diags, "name", err)

@@ -11,13 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -27,27 +25,14 @@ import (
 // API refuses in the create.
 func zoneOf(ctx context.Context, c *client.Client, ref string) (session.Domain, error) {
 	d, err := c.Domains.Get(ctx, ref)
-	name := ZoneName(ref)
+	name := service.DomainName(ref)
 	switch {
 	case err == nil:
-		return session.Domain{ID: d.ID, Name: ZoneName(d.Name)}, nil
+		return session.Domain{ID: d.ID, Name: service.DomainName(d.Name)}, nil
 	case client.IsNotFound(err), client.StatusOf(err) == http.StatusForbidden && name != "":
 		return session.Domain{Name: name}, nil
 	}
 	return session.Domain{}, err
-}
-
-// ZoneName returns the canonical name of a domain for a reference by name, and "" for a
-// UUID or an invalid reference.
-func ZoneName(ref string) string {
-	if uuid.Validate(ref) == nil {
-		return ""
-	}
-	name, err := customtype.DomainName.Normalize(ref)
-	if err != nil {
-		return ""
-	}
-	return name
 }
 
 // located is a record with its domain, which API responses do not include: it is looked up once and
@@ -94,7 +79,7 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[sessi
 			return
 		}
 		for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
-			if !yield(session.Domain{ID: d.ID, Name: ZoneName(d.Name)}, err) || err != nil {
+			if !yield(session.Domain{ID: d.ID, Name: service.DomainName(d.Name)}, err) || err != nil {
 				return
 			}
 		}

@@ -1,12 +1,12 @@
 package dnsrecord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -46,7 +46,7 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 		return
 	}
 	key := func(name, recordType string) string {
-		if relative, err := dnsdata.NormalizeName(name, ZoneName(domain)); err == nil {
+		if relative, err := dnsdata.NormalizeName(name, service.DomainName(domain)); err == nil {
 			name = relative
 		}
 		return name + " " + recordType
@@ -97,16 +97,11 @@ func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics)
 	if diags.HasError() || m.Name.IsUnknown() || m.Type.IsUnknown() {
 		return
 	}
-	in := session.Domain{ID: m.DomainID.ValueString(), Name: m.DomainName.ValueString()}
-	if ref := m.Domain.ValueString(); in == (session.Domain{}) {
-		in.Name = ZoneName(ref)
-		if uuid.Validate(ref) == nil {
-			in.ID = ref
-		}
-	}
+	ref := m.Domain.ValueString()
+	in := session.Domain{ID: cmp.Or(m.DomainID.ValueString(), ref), Name: cmp.Or(m.DomainName.ValueString(), service.DomainName(ref))}
 	if r.Walk().PlanRecord(session.PlannedRecord{Domain: in, Name: m.Name.ValueString(), Type: m.Type.ValueString(), IsDestroyed: isDestroyed}) {
 		diags.AddError("A DNS zone has the "+m.String()+" too",
-			fmt.Sprintf("A mailhost_dns_zone of the same configuration manages the DNS records of %s. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.\n\n%s", m.Domain.ValueString(), ZoneAdvice))
+			fmt.Sprintf("A mailhost_dns_zone of the same configuration manages the DNS records of %s. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.\n\n%s", ref, ZoneAdvice))
 	}
 }
 

@@ -32,7 +32,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 )
 
 const typeName = "mailhost_dns_zone"
@@ -46,11 +45,11 @@ var Definition = &service.Definition[api.Domain, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListDomains),
 	},
-	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, dnsrecord.ZoneName(d.Name)) },
+	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, service.DomainName(d.Name)) },
 	Find:     (*client.Client).FindDomain,
 	ImportBy: "the domain's name, such as example.com, or its UUID",
 	Validate: func(_ context.Context, config model, diags *diag.Diagnostics) {
-		domain := dnsrecord.ZoneName(config.Domain.ValueString())
+		domain := service.DomainName(config.Domain.ValueString())
 		check(entriesOf(config.Records, domain), config.Ignore, domain, diags)
 	},
 	Managing: service.Managing{

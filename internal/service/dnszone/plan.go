@@ -15,7 +15,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -62,14 +61,14 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	z, err := lookUp(ctx, c, ref)
 	if client.IsNotFound(err) { // the apply may create it
 		r.WarnMissingDomain(ctx, ref, diags)
-		z = zone{client: c, name: dnsrecord.ZoneName(ref)}
+		z = zone{client: c, name: service.DomainName(ref)}
 	} else if err != nil {
 		service.AddError(diags, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
 	if z.id != "" {
 		plan.setDomain(z.id, z.name)
-	} else if uuid.Validate(ref) != nil {
+	} else if z.name != "" {
 		plan.DomainName = types.StringValue(z.name)
 	}
 	entries := entriesOf(config.Records, z.name)

@@ -22,11 +22,6 @@ type recordKey struct{ name, recordType string }
 // String returns the key as records has it.
 func (k recordKey) String() string { return k.name + " " + k.recordType }
 
-// compare orders keys by name and type, the domain itself first.
-func (k recordKey) compare(other recordKey) int {
-	return cmp.Or(cmp.Compare(k.name, other.name), cmp.Compare(k.recordType, other.recordType))
-}
-
 // record is the content of a DNS record in canonical form: records with the same content
 // are the same record. The TTL does not distinguish them.
 type record struct {
@@ -48,8 +43,9 @@ func (r record) value() string {
 // String returns the record as a line of a zone file without its TTL.
 func (r record) String() string { return r.recordKey.String() + " " + r.value() }
 
+// compare orders records by name and type, the domain itself first.
 func (r record) compare(other record) int {
-	return cmp.Or(r.recordKey.compare(other.recordKey), cmp.Compare(r.priority, other.priority), cmp.Compare(r.rdata, other.rdata))
+	return cmp.Or(cmp.Compare(r.name, other.name), cmp.Compare(r.recordType, other.recordType), cmp.Compare(r.priority, other.priority), cmp.Compare(r.rdata, other.rdata))
 }
 
 func (r record) prio() *int64 {
@@ -107,12 +103,7 @@ func parseValue(k recordKey, s string) (record, error) {
 }
 
 func sorted[V any](records map[record]V) []record {
-	all := make([]record, 0, len(records))
-	for r := range records {
-		all = append(all, r)
-	}
-	slices.SortFunc(all, record.compare)
-	return all
+	return slices.SortedFunc(maps.Keys(records), record.compare)
 }
 
 // lines describes records for a list in a message.

@@ -10,7 +10,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -28,7 +27,7 @@ func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	if err != nil {
 		return zone{}, err
 	}
-	return zone{client: c, id: d.ID, name: dnsrecord.ZoneName(d.Name)}, nil
+	return zone{client: c, id: d.ID, name: service.DomainName(d.Name)}, nil
 }
 
 // served is a record that the domain has.

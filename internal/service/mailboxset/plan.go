@@ -11,7 +11,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
@@ -58,7 +57,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	}
 	items := plan.contents(diags).sorted()
 	domain := plan.Domain.ValueString()
-	if name, err := customtype.DomainName.Normalize(domain); err == nil {
+	if name := service.DomainName(domain); name != "" {
 		known := make(map[string]compact.Text, len(items))
 		for n, i := range items {
 			items[n].address = address(i.key, name)
