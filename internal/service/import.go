@@ -41,11 +41,14 @@ func (r *Resource[T, M]) ImportState(ctx context.Context, req resource.ImportSta
 			r.addNoImport(&resp.Diagnostics, id)
 			return
 		}
-		if client.IsNotFound(err) && r.ImportBy != "" {
-			err = fmt.Errorf("%w. Import by %s", err, r.ImportBy)
+		if client.IsNotFound(err) {
+			if r.ImportBy != "" {
+				err = fmt.Errorf("%w. Import by %s", err, r.ImportBy)
+			}
+			err = WithAdvice(err, "Check the spelling, and that account_id is the account that has the object.")
 		}
 		if err != nil {
-			AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil, importAdvice(err))
+			AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil)
 			return
 		}
 		id = found
@@ -97,13 +100,6 @@ func identityID(ctx context.Context, value *tfsdk.ResourceIdentity, accountID st
 			"The id of the import is empty. If it comes from a variable, check that the variable is set.")
 	}
 	return identity.ID.ValueString()
-}
-
-func importAdvice(err error) string {
-	if client.IsNotFound(err) {
-		return "Check the spelling, and that account_id is the account that has the object."
-	}
-	return advice(err)
 }
 
 func canonicalUUID(s string) (string, bool) {

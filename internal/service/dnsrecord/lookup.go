@@ -149,7 +149,7 @@ func (k recordKey) find(ctx context.Context, c *client.Client, systemManaged boo
 	case len(found) == 0:
 		return nil, fmt.Errorf("%w: there is no %s", client.ErrNotFound, k)
 	case len(candidates) == 0:
-		return nil, fmt.Errorf("%w. %s", errSystemManaged, systemManagedAdvice)
+		return nil, errSystemManaged
 	case len(candidates) > 1:
 		return nil, fmt.Errorf("there is more than one %s: %s; add the value, or refer to it by its id", k, describe(candidates))
 	}
@@ -196,7 +196,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	case err != nil:
 		err = service.WithAdvice(err, "Import by "+keyForms+".")
 	case record.IsSystemManaged:
-		err = service.WithAdvice(errSystemManaged, systemManagedAdvice)
+		err = errSystemManaged
 	case notKey == nil:
 		in, err = zoneOf(ctx, c, key.domain)
 	default:

@@ -44,11 +44,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	if service.Adopts(plan.OnExisting) && client.IsConflict(err) {
 		created, err = adopt(ctx, c, err, plan, in)
 	}
-	switch {
-	case errors.Is(err, errSystemManaged):
-		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't create the "+plan.String(), fields, systemManagedAdvice)
-		return
-	case err != nil:
+	if err != nil {
 		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), fields,
 			func() string { return conflictAdvice(ctx, c, plan, in) })
 		return
@@ -148,7 +144,7 @@ func ExistingID(err error) int64 {
 	return id
 }
 
-var errSystemManaged = errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain")
+var errSystemManaged = service.WithAdvice(errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain"), systemManagedAdvice)
 
 const systemManagedAdvice = "It needs no resource and can't have one. Remove the resource from the configuration."
 
@@ -184,12 +180,12 @@ func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 			"2. Run `terraform apply -replace=mailhost_dns_record.<name>` with the address of this resource. It drops the old record from the state and creates the new one.\n\n"+
 			"Without the first step the old record stays beside the new one, or the API refuses the new one (if only the ttl differs, or if the type is CNAME).",
 			state.ID.ValueString(), shortened(state.Value.ValueString())))
+		return
 	case client.IsConflict(err):
-		service.AddErrorWithAdvice(diags, err, summary, fields, "If the same apply changes the other record too, run apply again: Terraform changes both concurrently. Create records of a list with for_each over the set of values; with count, each record becomes the next one when the list changes. "+
+		err = service.WithAdvice(err, "If the same apply changes the other record too, run apply again: Terraform changes both concurrently. Create records of a list with for_each over the set of values; with count, each record becomes the next one when the list changes. "+
 			"Otherwise change value or priority, or remove the other record first.")
-	default:
-		service.AddError(diags, err, summary, fields)
 	}
+	service.AddError(diags, err, summary, fields)
 }
 
 // shortened returns a value for a message: the text of a TXT record without quotes, and

@@ -2,7 +2,6 @@ package dnszone
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -52,7 +51,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
-		if c == nil || c.Supports(ctx, api.DeleteDNSRecord.Spec, "1") { // an id, whether or not a record has it
+		if c == nil || canDelete(ctx, c) {
 			warnUnnamed(diags, "domain")
 		}
 		return
@@ -237,14 +236,11 @@ func destroyed(state model, o origin) (deleted, staying []record) {
 	return deleted, staying
 }
 
-// canOnlyCreate reports whether this API can't delete the records, if there are any. An API that
-// can't list DNS records has no other lifecycle operation on them.
+// canOnlyCreate reports whether this API can't delete the records, if there are any.
 func (z zone) canOnlyCreate(ctx context.Context, records []record) bool {
-	if z.client == nil || len(records) == 0 {
-		return false
-	}
-	for _, err := range z.client.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: z.id}) {
-		return errors.Is(err, client.ErrReadUnsupported)
-	}
-	return false
+	return z.client != nil && len(records) > 0 && !canDelete(ctx, z.client)
+}
+
+func canDelete(ctx context.Context, c *client.Client) bool {
+	return c.Supports(ctx, api.DeleteDNSRecord.Spec, "1") // an id, whether or not a record has it
 }

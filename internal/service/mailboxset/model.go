@@ -98,25 +98,27 @@ type entry struct {
 	configured json.RawMessage
 }
 
-// fields are the attributes of an entry: where it has them, a mailbox's value, and the API's limits.
-var fields = []struct {
-	name   string
-	in     func(*entry) *compact.Text
-	of     func(*api.Mailbox) string
-	limits api.Limits
-}{
-	{"first_name", func(e *entry) *compact.Text { return &e.FirstName }, func(m *api.Mailbox) string { return m.FirstName }, api.LimitsOf[api.CreateMailboxBody]("first_name")},
-	{"last_name", func(e *entry) *compact.Text { return &e.LastName }, func(m *api.Mailbox) string { return m.LastName }, api.LimitsOf[api.CreateMailboxBody]("last_name")},
+// field is an attribute of an entry.
+type field struct {
+	name  string
+	value *compact.Text
+}
+
+// nameLimits are those of both names.
+var nameLimits = api.LimitsOf[api.CreateMailboxBody]("first_name")
+
+func (e *entry) fields() []field {
+	return []field{{"first_name", &e.FirstName}, {"last_name", &e.LastName}}
 }
 
 func (e *entry) UnmarshalJSON(data []byte) error {
 	*e = entry{configured: bytes.Clone(data)}
 	var values map[string]json.RawMessage // a struct would accept First_Name too
 	err := json.Unmarshal(data, &values)
-	for _, f := range fields {
-		*f.in(e) = compact.Text{Null: true}
+	for _, f := range e.fields() {
+		*f.value = compact.Text{Null: true}
 		if value, ok := values[f.name]; ok {
-			err = errors.Join(err, json.Unmarshal(value, f.in(e)))
+			err = errors.Join(err, json.Unmarshal(value, f.value))
 		}
 	}
 	return err
@@ -132,20 +134,15 @@ func (e entry) MarshalJSON() ([]byte, error) {
 
 // same reports whether an entry has the same names as a known one. The API may trim them.
 func (e entry) same(o entry) bool {
-	for _, f := range fields {
-		if f.in(&e).Unknown || strings.TrimSpace(f.in(&e).Value) != strings.TrimSpace(f.in(&o).Value) {
-			return false
-		}
+	isSame := func(a, b compact.Text) bool {
+		return !a.Unknown && strings.TrimSpace(a.Value) == strings.TrimSpace(b.Value)
 	}
-	return true
+	return isSame(e.FirstName, o.FirstName) && isSame(e.LastName, o.LastName)
 }
 
 // entryOf returns the entry of a mailbox. Its names are in NFC, as Terraform has all strings.
-func entryOf(m *api.Mailbox) (e entry) {
-	for _, f := range fields {
-		f.in(&e).Value = norm.NFC.String(f.of(m))
-	}
-	return e
+func entryOf(m *api.Mailbox) entry {
+	return entry{FirstName: compact.Text{Value: norm.NFC.String(m.FirstName)}, LastName: compact.Text{Value: norm.NFC.String(m.LastName)}}
 }
 
 // item is a mailbox of a set.
@@ -363,14 +360,14 @@ func checkEntry(diags *diag.Diagnostics, key string, data json.RawMessage, ignor
 	}
 	var values map[string]json.RawMessage
 	_ = json.Unmarshal(data, &values) // decoded above
-	for _, f := range fields {
+	for _, f := range e.fields() {
 		delete(values, f.name)
-		switch value := f.in(&e); {
-		case value.Unknown:
-		case value.Null:
+		switch {
+		case f.value.Unknown:
+		case f.value.Null:
 			invalid(diags, at(key).AtName(f.name), "Missing "+f.name, "is required")
 		default:
-			if err := f.limits.Check(value.Value); err != nil {
+			if err := nameLimits.Check(f.value.Value); err != nil {
 				invalid(diags, at(key).AtName(f.name), "Invalid "+f.name, err.Error())
 			}
 		}
