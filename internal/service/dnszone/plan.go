@@ -95,9 +95,9 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 			plan.Purged = types.ListNull(types.StringType)
 			return
 		}
-		removed, _ := removedFrom(has.ttls(nil), entries, config.Ignore, z.name)
+		ignored, isKnown := patternsOf(config.Ignore, z.name)
+		removed, _ := removedFrom(has.ttls(nil), entries, ignored)
 		further := ""
-		_, isKnown := patternsOf(config.Ignore, z.name)
 		if !isKnown || config.Records.IsUnknown() || slices.ContainsFunc(entries, func(e entry) bool { return !e.isKnown }) {
 			further = "\n\nSome values of records or ignore are known only after the apply: what records has then, or ignore matches, stays."
 		}
@@ -114,20 +114,22 @@ func (r *Resource) wasUnknown(ref string, z zone) bool {
 // checkResources adds an error if the walk has resources for records of the zone, or for
 // others that it removes.
 func (r *Resource) checkResources(z zone, entries []entry, ignore types.List, diags *diag.Diagnostics) {
-	ignored, isKnown := patternsOf(ignore, z.name)
-	addContradicting(diags, z.name, r.Walk().PlanZone(session.PlannedZone{
-		Domain:  z.domain(),
-		Keeps:   z.matching(func(k recordKey) bool { return slices.ContainsFunc(entries, func(e entry) bool { return e.key == k }) }),
-		Removes: z.matching(func(k recordKey) bool { return isKnown && !ignored.match(k) }), // unknown patterns may match any record
-	}))
+	ignored, isKnown := patternsOf(ignore, z.name) // unknown patterns may match any record
+	r.claim(z, func(k recordKey) bool { return slices.ContainsFunc(entries, func(e entry) bool { return e.key == k }) },
+		func(k recordKey) bool { return isKnown && !ignored.match(k) }, diags)
 }
 
-// matching returns match for names as configured, in full or relative to the domain.
-func (z zone) matching(match func(recordKey) bool) func(name, recordType string) bool {
-	return func(name, recordType string) bool {
-		name, err := dnsdata.NormalizeName(name, z.name)
-		return err == nil && match(recordKey{name, recordType})
+// claim records in the walk what a plan keeps and removes, and adds an error if other resources
+// contradict it.
+func (r *Resource) claim(z zone, keeps, removes func(recordKey) bool, diags *diag.Diagnostics) {
+	named := func(match func(recordKey) bool) func(name, recordType string) bool {
+		return func(name, recordType string) bool { // as configured, in full or relative to the domain
+			name, err := dnsdata.NormalizeName(name, z.name)
+			return err == nil && match(recordKey{name, recordType})
+		}
 	}
+	in := session.Domain{ID: z.id, Name: z.name}
+	addContradicting(diags, z.name, r.Walk().PlanZone(session.PlannedZone{Domain: in, Keeps: named(keeps), Removes: named(removes)}))
 }
 
 // purgedList returns the attribute purged, which is null without records.
@@ -155,7 +157,8 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	before, o := contents(prior), originOf(ctx, req.Private)
 	unknown := ""
-	switch _, isKnown := patternsOf(config.Ignore, name); {
+	ignored, isKnown := patternsOf(config.Ignore, name)
+	switch {
 	case config.Records.IsUnknown():
 		unknown = "records"
 	case !isKnown:
@@ -170,10 +173,10 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	var purged []record
 	if !config.Ignore.Equal(state.Ignore) {
-		purged, _ = removedFrom(o.ignored(name), entries, config.Ignore, name)
+		purged, _ = removedFrom(o.ignored(name), entries, ignored)
 		plan.Purged = purgedList(purged)
 	}
-	removed, released := removedFrom(before, entries, config.Ignore, name)
+	removed, released := removedFrom(before, entries, ignored)
 	warnReleased(diags, name, released)
 	if z.canOnlyCreate(ctx, removed) {
 		warnRemaining(diags, z, removed)
@@ -188,9 +191,8 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 
 // removedFrom returns the records of the state that the configuration does not have: the ones
 // that an apply removes (or may, if values of their key are unknown), and leaves to others.
-func removedFrom(before map[record]int64, entries []entry, ignore types.List, domain string) (removed, released []record) {
+func removedFrom(before map[record]int64, entries []entry, ignored patterns) (removed, released []record) {
 	want := contents(entries)
-	ignored, _ := patternsOf(ignore, domain)
 	for _, r := range sorted(before) {
 		switch _, isWanted := want[r]; {
 		case isWanted:
@@ -207,13 +209,9 @@ func removedFrom(before map[record]int64, entries []entry, ignore types.List, do
 func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, state model) {
 	deleted, staying := destroyed(state, originOf(ctx, req.Private))
 	z := state.zone(r.ClientForWarning(ctx))
-	addContradicting(&resp.Diagnostics, z.name, r.Walk().PlanZone(session.PlannedZone{
-		Domain: z.domain(),
-		Keeps:  func(string, string) bool { return false },
-		Removes: z.matching(func(k recordKey) bool {
-			return slices.ContainsFunc(deleted, func(d record) bool { return d.recordKey == k })
-		}),
-	}))
+	r.claim(z, func(recordKey) bool { return false }, func(k recordKey) bool {
+		return slices.ContainsFunc(deleted, func(d record) bool { return d.recordKey == k })
+	}, &resp.Diagnostics)
 	switch {
 	case resp.Diagnostics.HasError():
 	case z.canOnlyCreate(ctx, deleted):

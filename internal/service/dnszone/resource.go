@@ -106,11 +106,11 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	if check(entries, plan.Ignore, z.name, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	g := goal{want: entries, ignored: plan.ignored(), prior: prior, isRemovable: func(r record) bool { _, ok := prior[r]; return ok }}
-	if !plan.Ignore.Equal(state.Ignore) {
-		inState := g.isRemovable
-		g.isRemovable = func(r record) bool { return inState(r) || plan.isPurged(r) }
-	}
+	mayPurge := !plan.Ignore.Equal(state.Ignore)
+	g := goal{want: entries, ignored: plan.ignored(), prior: prior, isRemovable: func(r record) bool {
+		_, ok := prior[r]
+		return ok || mayPurge && plan.isPurged(r)
+	}}
 	actual, _ := z.apply(ctx, g, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(service.SetPrivate(ctx, resp.Private, originKey, origin{})...)

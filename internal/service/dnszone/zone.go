@@ -10,7 +10,6 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // zone is a domain with the client that reads its records.
@@ -19,8 +18,6 @@ type zone struct {
 	id     string
 	name   string
 }
-
-func (z zone) domain() session.Domain { return session.Domain{ID: z.id, Name: z.name} }
 
 func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	d, err := c.Domains.Get(ctx, ref)
