@@ -91,7 +91,9 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		warnUnseen(diags, z.name)
 	default:
 		addSystemManaged(diags, entries, has.system)
-		if r.wasUnknown(ref, z) {
+		// The first plan did not know the domain, and so has not named any record, if this apply has just
+		// created or adopted it, and the configuration refers to its id.
+		if uuid.Validate(ref) == nil && r.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id}) {
 			plan.Purged = types.ListNull(types.StringType)
 			return
 		}
@@ -103,12 +105,6 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 		}
 		warnRemoval(diags, z.name, removed, further)
 	}
-}
-
-// wasUnknown reports whether the first plan did not know the domain, and so has not named any
-// record: this apply has just created or adopted it, and the configuration refers to its id.
-func (r *Resource) wasUnknown(ref string, z zone) bool {
-	return uuid.Validate(ref) == nil && r.Walk().IsAcquired(session.Object{Type: "mailhost_domain", ID: z.id})
 }
 
 // checkResources adds an error if the walk has resources for records of the zone, or for

@@ -307,11 +307,6 @@ type (
 	planned   struct{ domain string }
 )
 
-func canonicalDomain(ref string) string {
-	canonical, _ := customtype.DomainRef.Normalize(ref) // the validation refuses an invalid one
-	return canonical
-}
-
 // object identifies a mailbox in the walk, as the resource mailhost_mailbox does.
 func object(id string) session.Object {
 	return session.Object{Type: "mailhost_mailbox", ID: id, IsValuable: true, MayBeReleased: true}

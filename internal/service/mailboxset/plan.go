@@ -76,7 +76,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	if err != nil {
 		return // the create lists again, and reports why it can't
 	}
-	r.Notes().Store(planned{canonicalDomain(domain)}, l)
+	r.Notes().Store(planned{domain}, l)
 	if len(l) == 0 && len(items) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
 		r.WarnMissingDomain(ctx, domain, diags)
 	}

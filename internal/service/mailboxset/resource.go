@@ -110,7 +110,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 
 // listed returns the listing that the plan of this call has just read, or reads it.
 func (r *Resource) listed(ctx context.Context, c *client.Client, domain string) (listing, error) {
-	if l, ok := r.Notes().LoadAndDelete(planned{canonicalDomain(domain)}); ok {
+	if l, ok := r.Notes().LoadAndDelete(planned{domain}); ok {
 		return l.(listing), nil
 	}
 	return list(ctx, c, domain)
