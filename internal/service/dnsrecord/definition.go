@@ -44,7 +44,13 @@ var Definition = &service.Definition[located, model]{
 		m.setZone(r.zone)
 		m.flatten(&r.DNSRecord)
 	},
-	Find:     findImported,
+	Find: func(c *client.Client, ctx context.Context, key string) (*located, error) {
+		k, err := parseKey(key)
+		if err != nil {
+			return nil, err
+		}
+		return k.find(ctx, c, false)
+	},
 	FindBy:   find,
 	ImportBy: keyForms,
 	Validate: validateConfig,

@@ -114,15 +114,6 @@ func find(ctx context.Context, c *client.Client, by service.FilterValues) (*loca
 	return key.find(ctx, c, true)
 }
 
-// findImported finds the record of an import by its natural key.
-func findImported(c *client.Client, ctx context.Context, key string) (*located, error) {
-	k, err := parseKey(key)
-	if err != nil {
-		return nil, err
-	}
-	return k.find(ctx, c, false)
-}
-
 // recordKey is the natural key of a record. Without a value, several records may match.
 type recordKey struct{ domain, recordType, name, value string }
 

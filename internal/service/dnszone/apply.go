@@ -49,16 +49,17 @@ type run struct {
 // changes are made all the same, except deletes, which need the success of everything else.
 func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actual map[record]int64, removed []record) {
 	has, err := z.read(ctx)
-	if err != nil {
-		service.AddError(diags, err, "Can't read the DNS records of "+z.name, nil)
-		return g.prior, nil
-	}
-	if has.isUnreadable { // the API can only create records: trust the state
+	isUnreadable := errors.Is(err, errUnreadable)
+	switch {
+	case isUnreadable: // the API can only create records: trust the state
 		has.records = make(map[record]served, len(g.prior))
 		for r, ttl := range g.prior {
 			has.records[r] = served{ttl: ttl}
 		}
 		g.isRemovable = func(record) bool { return false }
+	case err != nil:
+		service.AddError(diags, err, "Can't read the DNS records of "+z.name, nil)
+		return g.prior, nil
 	}
 	if addSystemManaged(diags, g.want, has.system); diags.HasError() {
 		return has.ttls(g.ignored), nil
@@ -84,7 +85,7 @@ func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actua
 			delete(run.actual, found)
 		}
 	}
-	if has.isUnreadable {
+	if isUnreadable {
 		warnBlindlyAdopted(diags, z.name, run.adopted)
 		warnRemaining(diags, z, left)
 	} else {
@@ -252,7 +253,8 @@ func (r *run) create(ctx context.Context, s step) error {
 }
 
 var (
-	errUnreadable = errors.New("this API has no operation that lists DNS records")
+	errUnreadable = service.WithAdvice(errors.New("this API has no operation that lists DNS records"),
+		"Create the zone with Terraform, without an import: a create keeps identical records.")
 	errCantChange = service.WithAdvice(errors.New("this API has no operation that changes a DNS record"),
 		"Restore the ttl in the configuration. Or remove the key and run apply, remove the record in the service's own control panel, and add the key again.")
 )

@@ -2,6 +2,7 @@ package dnszone
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -85,10 +86,10 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	}
 	has, err := z.read(ctx)
 	switch {
+	case errors.Is(err, errUnreadable):
+		warnUnseen(diags, z.name)
 	case err != nil:
 		service.AddError(diags, err, "Can't read the DNS records of "+ref, nil)
-	case has.isUnreadable:
-		warnUnseen(diags, z.name)
 	default:
 		addSystemManaged(diags, entries, has.system)
 		// The first plan did not know the domain, and so has not named any record, if this apply has just

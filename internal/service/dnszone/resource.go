@@ -2,6 +2,7 @@ package dnszone
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -65,16 +66,13 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 		return err
 	}
 	has, err := z.read(ctx)
-	if err != nil {
-		return err
-	}
 	isImport := state.Records.IsNull()
 	state.setDomain(z.id, z.name)
-	if has.isUnreadable {
-		if isImport {
-			return service.WithAdvice(errUnreadable, "Create the zone with Terraform, without an import: a create keeps identical records.")
-		}
+	if errors.Is(err, errUnreadable) && !isImport {
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	prior, actual := state.entries(), has.ttls(state.ignored())
 	if !isImport {
@@ -130,12 +128,12 @@ func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, re
 	z := state.zone(c)
 	deleted, _ := destroyed(state, originOf(ctx, req.Private))
 	has, err := z.read(ctx)
-	if err != nil {
-		return err
-	}
-	if has.isUnreadable {
+	if errors.Is(err, errUnreadable) {
 		warnRemaining(&resp.Diagnostics, z, deleted)
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	run := &run{zone: z, actual: has.ttls(state.ignored())}
 	run.all(ctx, changesOf(has.records, nil, func(r record) bool { return slices.Contains(deleted, r) }))

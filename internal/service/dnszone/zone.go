@@ -37,8 +37,6 @@ type content struct {
 	// records are those that a zone may manage.
 	records map[record]served
 	system  map[record]bool
-	// isUnreadable means that this API can't list records.
-	isUnreadable bool
 }
 
 // ttls returns the records that ignore does not match, with their TTLs.
@@ -52,12 +50,13 @@ func (c content) ttls(ignored patterns) map[record]int64 {
 	return all
 }
 
+// read returns the records of the domain, or errUnreadable if this API can't list records.
 func (z zone) read(ctx context.Context) (content, error) {
 	c := content{records: map[record]served{}, system: map[record]bool{}}
 	for r, err := range z.client.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: z.id}) {
 		switch {
 		case errors.Is(err, client.ErrReadUnsupported):
-			return content{isUnreadable: true}, nil
+			return content{}, errUnreadable
 		case err != nil:
 			return content{}, err
 		case r.IsSystemManaged:
