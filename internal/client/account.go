@@ -38,7 +38,7 @@ func (c *Client) Caller(ctx context.Context) (*api.Caller, error) {
 // CancelPlan cancels the account's plan.
 func (c *Client) CancelPlan(ctx context.Context, body api.CancelPlanBody) (*api.BillingResult, error) {
 	v, _, err := create(ctx, c, api.CancelPlan, &api.CancelPlanRequest{Body: body}, createSpec[api.BillingResult]{
-		facts: paid, effect: "the plan may have been cancelled", check: checkPlan,
+		facts: facts{paid: true}, effect: "the plan may have been cancelled", check: checkPlan,
 	})
 	return v, err
 }
@@ -46,7 +46,7 @@ func (c *Client) CancelPlan(ctx context.Context, body api.CancelPlanBody) (*api.
 // ChangePlan changes the account's plan.
 func (c *Client) ChangePlan(ctx context.Context, body api.ChangePlanBody) (*api.BillingResult, error) {
 	v, _, err := create(ctx, c, api.ChangePlan, &api.ChangePlanRequest{Body: body}, createSpec[api.BillingResult]{
-		facts: paid, effect: "the plan may have been changed", check: checkPlan,
+		facts: facts{paid: true}, effect: "the plan may have been changed", check: checkPlan,
 	})
 	return v, err
 }

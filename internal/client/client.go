@@ -36,9 +36,8 @@ type Client struct {
 	ServiceAccounts *Kind[api.ServiceAccount]
 
 	transport  *transport.Transport
-	operations sync.Map          // *operation, by id
-	known      sync.Map          // ids of objects whose secret a create has returned
-	readers    map[string]reader // by tag: an API has all lifecycle operations on a kind, or none
+	operations sync.Map // *operation, by id
+	known      sync.Map // ids of objects whose secret a create has returned
 
 	bulkLimit atomic.Int64 // items in a bulk request
 
@@ -90,7 +89,7 @@ func normalizeAddress(s string) string {
 
 // New returns a client. It sends nothing yet.
 func New(o Options) *Client {
-	c := &Client{transport: transport.New(o), readers: map[string]reader{}, claims: semaphore.NewWeighted(1)}
+	c := &Client{transport: transport.New(o), claims: semaphore.NewWeighted(1)}
 	c.bulkLimit.Store(api.MaxBulkItems)
 	c.DedicatedIPs = newKind(c, dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })

@@ -28,9 +28,9 @@ var errNoList = errors.New("this API has no list of such objects")
 
 // createSpec describes a create beyond its contract.
 type createSpec[T any] struct {
+	facts           // those of secret and paid that apply
 	object string   // names what is created, in messages
 	redact []string // secret values of the request's body
-	facts  facts    // those of secret and paid that apply
 	// id returns the id in a response, or "" if it has none. Nil: every response is
 	// complete.
 	id func(*T) string
@@ -63,7 +63,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 		v, cause := transport.Send[T](ctx, call)
 		switch {
 		case cause == nil && spec.isComplete(v):
-			if spec.facts&secret != 0 {
+			if spec.secret {
 				c.known.Store(spec.id(v), true)
 			}
 			return v, call, nil
@@ -75,13 +75,16 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 		// no object is no reason to repeat what the API calls done.
 		mayResend := call.AwaitRetry(ctx) && (call.Last.Outcome.In(transport.Unknown) || c.transport.HonoursKeys.Load())
 		found, lookupErr := spec.lookUp(ctx, c, call)
-		switch decide(len(found), lookupErr, spec.holds(c, call, mayResend)) {
+		now := spec.facts
+		now.retry, now.keys = mayResend, c.transport.HonoursKeys.Load()
+		now.slow = call.Last.Outcome.In(transport.Unknown) && call.Last.Took >= slowAttempt
+		switch now.decide(len(found), lookupErr) {
 		case resend:
 			continue
 		case take:
 			return &found[0], call, nil
 		}
-		if spec.facts&secret != 0 && len(found) > 0 {
+		if spec.secret && len(found) > 0 {
 			lost := &SecretLostError{Operation: op.ID, Object: call.Object, IDs: idsOf(found, spec.id), Cause: cause}
 			if len(found) == 1 && spec.isNew(c, call, &found[0]) {
 				return &found[0], call, lost
@@ -92,7 +95,7 @@ func create[Req, T any](ctx context.Context, c *Client, op api.Operation[Req, T]
 			lookupErr = &AmbiguousError{Object: spec.object, IDs: idsOf(found, spec.id)}
 		}
 		after := call.Last.Outcome
-		if lookupErr != nil || after.In(transport.NoResponse|transport.NotSent|transport.Succeeded) || spec.facts&(paid|secret) != 0 && after != transport.Refused {
+		if lookupErr != nil || after.In(transport.NoResponse|transport.NotSent|transport.Succeeded) || (spec.paid || spec.secret) && after != transport.Refused {
 			return nil, call, &UnknownOutcomeError{
 				Operation: op.ID, Object: call.Object,
 				Effect: cmp.Or(spec.effect, "it may have been created"), Check: spec.check,
@@ -119,46 +122,28 @@ const (
 	take            // the object that the lookup found is what was created
 )
 
-// facts is a set of what is known beside the result of the lookup.
-type facts uint
-
-const (
-	secret facts = 1 << iota // the response has a secret that no lookup returns
-	paid                     // the request spends money
-	retry                    // another attempt is allowed
-	keys                     // the API has proved that it honours Idempotency-Keys
-	slow                     // the latest attempt was so long in flight that it may still arrive
-)
-
-// holds returns the facts of a call after its latest attempt and its lookup.
-func (spec *createSpec[T]) holds(c *Client, call *transport.Call, mayResend bool) facts {
-	all := spec.facts
-	if mayResend {
-		all |= retry
-	}
-	if c.transport.HonoursKeys.Load() {
-		all |= keys
-	}
-	if call.Last.Outcome.In(transport.Unknown) && call.Last.Took >= slowAttempt {
-		all |= slow
-	}
-	return all
+// facts are what is known beside the result of the lookup.
+type facts struct {
+	secret bool // the response has a secret that no lookup returns
+	paid   bool // the request spends money
+	retry  bool // another attempt is allowed
+	keys   bool // the API has proved that it honours Idempotency-Keys
+	slow   bool // the latest attempt was so long in flight that it may still arrive
 }
 
 // decide is the table of the package comment.
-func decide(found int, lookupErr error, holds facts) decision {
-	has := func(f facts) bool { return holds&f != 0 }
+func (f facts) decide(found int, lookupErr error) decision {
 	switch {
-	case found == 1 && !has(secret):
+	case found == 1 && !f.secret:
 		return take
-	case !has(retry):
+	case !f.retry:
 		return fail
 	case found == 0 && lookupErr == nil:
-		if has(slow) && has(paid|secret) && !has(keys) {
+		if f.slow && (f.paid || f.secret) && !f.keys {
 			return fail
 		}
 		return resend
-	case has(keys) && !has(paid):
+	case f.keys && !f.paid:
 		return resend
 	}
 	return fail
@@ -174,7 +159,7 @@ func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transpor
 	defer cancel()
 	ctx = transport.ForLookup(ctx, call.Key)
 	lookups := 1
-	if spec.facts&paid != 0 {
+	if spec.paid {
 		lookups = paidLookups
 	}
 	for {

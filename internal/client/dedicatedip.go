@@ -57,7 +57,7 @@ func (c *Client) ClaimDedicatedIP(ctx context.Context, optionID string) (*api.De
 			}
 			return filter(c.ListDedicatedIPs(ctx, api.ListDedicatedIPsRequest{}), func(d *api.DedicatedIP) bool { return !before[d.ID] })
 		},
-		facts:  paid,
+		facts:  facts{paid: true},
 		effect: "an address may have been claimed",
 		check:  "Check the account's dedicated IPs before trying again; one that is new can be imported.",
 	})

@@ -26,7 +26,7 @@ func (c *Client) DomainAvailability(ctx context.Context, name string) (*api.Doma
 	}
 	a, err := transport.Do(ctx, c.transport, op, &api.DomainAvailabilityRequest{Name: name})
 	if IsUnsupported(err) || StatusOf(err) == http.StatusNotFound || err == nil && a.DomainName == "" {
-		c.operation(op.Spec).setAbsent() // 404 too: the API may read the path as a domain of this name
+		c.operation(op.Spec).missing.Store(true) // 404 too: the API may read the path as a domain of this name
 		return nil, unsupported(ErrReadUnsupported, op.Spec, name)
 	}
 	return a, err
@@ -71,7 +71,7 @@ func (c *Client) PurchaseDomain(ctx context.Context, name string, body api.Purch
 		},
 		find:       func(ctx context.Context) ([]api.Purchase, error) { return c.findPurchase(ctx, name) },
 		invalidate: c.Domains.cache.Invalidate,
-		facts:      paid,
+		facts:      facts{paid: true},
 		effect:     "the domain may have been bought",
 		check:      "Check the account's domains and its payments before trying again.",
 	})

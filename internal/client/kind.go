@@ -25,10 +25,11 @@ type Kind[T any] struct {
 	Delete func(ctx context.Context, key string) error
 
 	client *Client
+	getOp  api.Spec
 	noun   string // names an object in messages
 	cache  *listcache.Cache[T]
-	// count returns the length of the list.
-	count func(context.Context) (int, error)
+	// count returns a page with the length of the list.
+	count func(context.Context) (*api.Page[T], error)
 
 	reads atomic.Int64 // in contexts of WithSharedReads
 	// total is the length of the list; 0: not known, negative: the list can't be read.
@@ -40,28 +41,19 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 	c *Client, keys listcache.Keys[T], listOp api.Operation[List, api.Page[T]],
 	getOp api.Operation[Req, T], deleteOp api.Operation[Req, api.NoContent], request func(key string) *Req,
 ) *Kind[T] {
-	k := &Kind[T]{client: c, noun: getOp.Kind.Noun}
+	k := &Kind[T]{client: c, getOp: getOp.Spec, noun: getOp.Kind.Noun}
 	k.cache = listcache.New(keys, func(ctx context.Context) iter.Seq2[T, error] {
 		var all List
 		return list[List, T, P](ctx, c, listOp, all, keys.ID)
 	})
-	k.count = func(ctx context.Context) (int, error) {
-		req := new(List)
-		P(req).SetPaging(1, 1)
-		page, err := call(ctx, c, listOp, req, "")
-		if err != nil {
-			return 0, err
-		}
-		return page.Total, nil
+	k.count = func(ctx context.Context) (*api.Page[T], error) {
+		var all List
+		return count[List, T, P](ctx, c, listOp, all)
 	}
 	k.Get = func(ctx context.Context, key string) (*T, error) {
 		return k.share(ctx, key, func(ctx context.Context) (*T, error) { return read(ctx, k, getOp, request(key), key) })
 	}
 	k.Delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
-	c.readers[getOp.Kind.Tag] = reader{getOp.Spec, func(ctx context.Context, id string) error {
-		_, err := k.Get(ctx, id)
-		return err
-	}}
 	return k
 }
 
@@ -127,8 +119,9 @@ func (k *Kind[T]) isListCheaper(ctx context.Context) bool {
 		return false
 	}
 	if reads == enoughReads {
-		total, _ := k.count(ctx) // 0 after an error
-		k.total.Store(int64(total))
+		if page, err := k.count(ctx); err == nil {
+			k.total.Store(int64(page.Total))
+		}
 	}
 	total := k.total.Load()
 	return total > 0 && total <= objectsPerRead*reads
@@ -206,7 +199,7 @@ func (k *Kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 		return failure
 	case e.Unsupported():
 		return k.client.confirmAbsent(ctx, s, failure)
-	case e.Status != http.StatusNotFound, o.isPresent() && len(e.Problems) > 0:
+	case e.Status != http.StatusNotFound, o.present.Load() && len(e.Problems) > 0:
 		// A 404 without a problem may come from a proxy.
 		return failure
 	}
@@ -232,7 +225,7 @@ func (k *Kind[T]) diagnose(ctx context.Context, s api.Spec, failure error, key s
 	case listed == nil:
 		return failure
 	}
-	o.setAbsent()
+	o.missing.Store(true)
 	return nil
 }
 
@@ -279,7 +272,7 @@ func write[Req, T, Resp any](ctx context.Context, k *Kind[T], op api.Operation[R
 	if err := k.diagnose(ctx, op.Spec, err, key); err != nil {
 		return nil, maybe, err
 	}
-	if o.isPresent() { // so somebody else has sent this response
+	if o.present.Load() { // so somebody else has sent this response
 		return nil, maybe, fmt.Errorf("%w; but the object is still there", undecided{err})
 	}
 	return nil, maybe, unsupported(missing, op.Spec, key)

@@ -34,6 +34,12 @@ func list[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op ap
 	}.All(ctx)
 }
 
+// count returns the first object of a list, in a page that has the length of the list.
+func count[Req, T any, P pagedRequest[Req]](ctx context.Context, c *Client, op api.Operation[Req, api.Page[T]], req Req) (*api.Page[T], error) {
+	P(&req).SetPaging(1, 1)
+	return call(ctx, c, op, &req, "")
+}
+
 func isPageSizeRefused(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && slices.ContainsFunc(e.Problems, func(p Problem) bool { return slices.Contains(p.Loc, "page_size") })

@@ -44,9 +44,7 @@ func (c *Client) CreateMailbox(ctx context.Context, body api.CreateMailboxBody) 
 // CountMailboxes returns how many mailboxes a domain has, by its id or name, with one
 // request.
 func (c *Client) CountMailboxes(ctx context.Context, domain string) (int, error) {
-	req := &api.ListMailboxesRequest{Domain: domain}
-	req.SetPaging(1, 1)
-	page, err := call(ctx, c, api.ListMailboxes, req, "")
+	page, err := count(ctx, c, api.ListMailboxes, api.ListMailboxesRequest{Domain: domain})
 	switch {
 	case err != nil:
 		return 0, err

@@ -41,16 +41,12 @@ func (c *Client) findMasterPasswords(ctx context.Context, name string, scope Sco
 // this call has certainly created it.
 func (c *Client) CreateMasterPassword(ctx context.Context, body api.CreateMasterPasswordBody) (*api.CreatedMasterPassword, error) {
 	scope := newScope(body.Domain, body.WorkspaceID)
-	var has facts
-	if body.Generate {
-		has = secret
-	}
 	p, _, err := create(ctx, c, api.CreateMasterPassword, &api.CreateMasterPasswordRequest{Body: body}, createSpec[api.CreatedMasterPassword]{
 		object:    body.Name + " of " + scope.String(),
 		redact:    []string{api.Value(body.Value)},
 		id:        func(p *api.CreatedMasterPassword) string { return p.ID },
 		createdAt: func(p *api.CreatedMasterPassword) string { return p.CreatedAt },
-		facts:     has,
+		facts:     facts{secret: body.Generate},
 		same:      func(p *api.CreatedMasterPassword) bool { return p.Name == body.Name },
 		find: func(ctx context.Context) (withoutSecret []api.CreatedMasterPassword, err error) {
 			found, err := c.findMasterPasswords(ctx, body.Name, scope)

@@ -13,42 +13,24 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
-// reader reads one object of a kind by the kind's operation.
-type reader struct {
-	op   api.Spec
-	read func(ctx context.Context, id string) error
-}
-
 // operation is what the client has learned of one operation of this API.
 type operation struct {
 	// finding is held by a call that finds out whether the API has the operation. Others can
 	// give up waiting for it.
 	finding  *semaphore.Weighted
-	presence atomic.Int32
 	failed   bool         // guarded by finding: a read that Supports has made for it failed
+	present  atomic.Bool  // it has responded
+	missing  atomic.Bool  // some response said that the API lacks it
 	pageSize atomic.Int64 // of a list: the largest that the API accepts; 0: not known
 }
-
-// The values of operation.presence.
-const (
-	unknownPresence int32 = iota
-	present
-	absent
-)
 
 func (c *Client) operation(s api.Spec) *operation {
 	o, _ := c.operations.LoadOrStore(s.ID, &operation{finding: semaphore.NewWeighted(1)})
 	return o.(*operation)
 }
 
-func (o *operation) isKnown() bool   { return o.presence.Load() != unknownPresence }
-func (o *operation) isPresent() bool { return o.presence.Load() == present }
-func (o *operation) isAbsent() bool  { return o.presence.Load() == absent }
-func (o *operation) setPresent()     { o.presence.Store(present) }
-
-// setAbsent records that this API lacks the operation, unless that has responded
-// before.
-func (o *operation) setAbsent() { o.presence.CompareAndSwap(unknownPresence, absent) }
+func (o *operation) isKnown() bool  { return o.present.Load() || o.missing.Load() }
+func (o *operation) isAbsent() bool { return o.missing.Load() && !o.present.Load() }
 
 // call sends a request whose path names nothing but the account, so that a 404 says that
 // this API lacks the operation. about names the subject in messages.
@@ -58,7 +40,7 @@ func call[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 		return nil, unsupported(ErrReadUnsupported, op.Spec, about)
 	}
 	v, _, err := send(ctx, c, op, req, about)
-	if op.Lifecycle() && !o.isPresent() && (IsUnsupported(err) || StatusOf(err) == http.StatusNotFound) {
+	if op.Lifecycle() && !o.present.Load() && (IsUnsupported(err) || StatusOf(err) == http.StatusNotFound) {
 		if err := c.confirmAbsent(ctx, op.Spec, err); err != nil {
 			return nil, err
 		}
@@ -76,7 +58,7 @@ func send[Req, Resp any](ctx context.Context, c *Client, op api.Operation[Req, R
 	call.Object = about
 	v, err := transport.Send[Resp](ctx, call)
 	if err == nil {
-		c.operation(op.Spec).setPresent()
+		c.operation(op.Spec).present.Store(true)
 	}
 	return v, call, err
 }
@@ -94,7 +76,7 @@ func (c *Client) confirmAbsent(ctx context.Context, s api.Spec, failure error) e
 			return fmt.Errorf("%w; nor could the list of domains be had, which every API has: %w", undecided{failure}, undecided{err})
 		}
 	}
-	c.operation(s).setAbsent()
+	c.operation(s).missing.Store(true)
 	return nil
 }
 
@@ -110,18 +92,17 @@ func isAPIRefusal(err error) bool {
 	return ok && len(e.Problems) > 0 && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
 }
 
-// Supports reports whether this API has a lifecycle operation, unless it has turned out to
-// lack that or the one that reads the same kind of object. If neither is known yet, Supports
-// reads the object with the id.
-func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
-	r := c.readers[op.Kind.Tag]
-	o, get := c.operation(op), c.operation(r.op)
+// Supports reports whether this API has a lifecycle operation on the objects of a kind, unless it has
+// turned out to lack that or the one that reads them. If neither is known yet, Supports reads the
+// object with the id.
+func (k *Kind[T]) Supports(ctx context.Context, op api.Spec, id string) bool {
+	o, get := k.client.operation(op), k.client.operation(k.getOp)
 	if o.finding.Acquire(ctx, 1) == nil {
 		defer o.finding.Release(1)
 		// After a read that failed, a read of any other object would fail too, after all
 		// attempts. An object that is gone is no failure, because the next one may exist.
 		if !o.failed && !o.isKnown() && !get.isKnown() {
-			err := r.read(ctx, id)
+			_, err := k.Get(ctx, id)
 			o.failed = !IsNotFound(err) && ctx.Err() == nil // after a success, the operation of the read is known
 		}
 	}

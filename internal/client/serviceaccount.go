@@ -32,7 +32,7 @@ func (c *Client) CreateServiceAccount(ctx context.Context, body api.CreateServic
 		object:    body.Name,
 		id:        func(a *api.CreatedServiceAccount) string { return a.ID },
 		createdAt: func(a *api.CreatedServiceAccount) string { return a.CreatedAt },
-		facts:     secret,
+		facts:     facts{secret: true},
 		find: func(ctx context.Context) (withoutToken []api.CreatedServiceAccount, err error) {
 			found, err := c.findServiceAccounts(ctx, body.Name)
 			for _, a := range found {
