@@ -38,6 +38,8 @@ type Client struct {
 	transport  *transport.Transport
 	operations sync.Map // *operation, by id
 	known      sync.Map // ids of objects whose secret a create has returned
+	// supports is by tag: an API has all lifecycle operations on a kind, or none.
+	supports map[string]func(ctx context.Context, op api.Spec, id string) bool
 
 	bulkLimit atomic.Int64 // items in a bulk request
 
@@ -89,7 +91,7 @@ func normalizeAddress(s string) string {
 
 // New returns a client. It sends nothing yet.
 func New(o Options) *Client {
-	c := &Client{transport: transport.New(o), claims: semaphore.NewWeighted(1)}
+	c := &Client{transport: transport.New(o), supports: map[string]func(context.Context, api.Spec, string) bool{}, claims: semaphore.NewWeighted(1)}
 	c.bulkLimit.Store(api.MaxBulkItems)
 	c.DedicatedIPs = newKind(c, dedicatedIPKeys, api.ListDedicatedIPs, api.GetDedicatedIP, api.ReleaseDedicatedIP,
 		func(id string) *api.DedicatedIPRequest { return &api.DedicatedIPRequest{DedicatedIPID: id} })

@@ -53,6 +53,7 @@ func newKind[T, List any, P pagedRequest[List], Req any](
 	k.Get = func(ctx context.Context, key string) (*T, error) {
 		return k.share(ctx, key, func(ctx context.Context) (*T, error) { return read(ctx, k, getOp, request(key), key) })
 	}
+	c.supports[getOp.Kind.Tag] = k.supports
 	k.Delete = func(ctx context.Context, key string) error { return remove(ctx, k, deleteOp, request(key), key) }
 	return k
 }

@@ -92,10 +92,14 @@ func isAPIRefusal(err error) bool {
 	return ok && len(e.Problems) > 0 && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
 }
 
-// Supports reports whether this API has a lifecycle operation on the objects of a kind, unless it has
-// turned out to lack that or the one that reads them. If neither is known yet, Supports reads the
-// object with the id.
-func (k *Kind[T]) Supports(ctx context.Context, op api.Spec, id string) bool {
+// Supports reports whether this API has a lifecycle operation, unless it has turned out to
+// lack that or the one that reads the same kind of object. If neither is known yet, Supports
+// reads the object with the id.
+func (c *Client) Supports(ctx context.Context, op api.Spec, id string) bool {
+	return c.supports[op.Kind.Tag](ctx, op, id)
+}
+
+func (k *Kind[T]) supports(ctx context.Context, op api.Spec, id string) bool {
 	o, get := k.client.operation(op), k.client.operation(k.getOp)
 	if o.finding.Acquire(ctx, 1) == nil {
 		defer o.finding.Release(1)

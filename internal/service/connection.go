@@ -51,15 +51,10 @@ func (c *connection) ClientForPlan(ctx context.Context, diags *diag.Diagnostics)
 // Caller returns who the provider is, as the API sees it. It is requested once in a walk.
 func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Caller, error) {
 	type noteKey struct{}
-	type result struct {
-		caller *api.Caller
-		err    error
-	}
-	r := Once(c.Notes(), noteKey{}, func() result {
+	return Once(c.Notes(), noteKey{}, func() func() (*api.Caller, error) {
 		caller, err := from.Caller(ctx)
-		return result{caller, err}
-	})
-	return r.caller, r.err
+		return func() (*api.Caller, error) { return caller, err }
+	})()
 }
 
 // Ephemeral is the base of every ephemeral resource: it has the account's client.

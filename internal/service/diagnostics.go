@@ -64,7 +64,7 @@ func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fiel
 		if at, ok := fields.attribute(p.Loc); ok {
 			diags.AddAttributeError(at, summary, paragraphs(ReasonAt(at, p.Msg), source(refused), next))
 		} else {
-			elsewhere = append(elsewhere, reason(p))
+			elsewhere = append(elsewhere, sentence(p.String()))
 		}
 	}
 	_, wrapped := errors.Unwrap(err).(*client.Error)
@@ -95,14 +95,6 @@ func ReasonAt(at path.Path, msg string) string {
 		return sentence(msg)
 	}
 	return at.String() + ": " + sentence(msg)
-}
-
-// reason returns the message of a problem, with the name of its field.
-func reason(p client.Problem) string {
-	if len(p.Loc) < 2 || p.Loc[0] != "body" {
-		return sentence(p.Msg)
-	}
-	return sentence(strings.Join(p.Loc[1:], ".") + ": " + p.Msg)
 }
 
 // outcomeUnclear reports whether err explains what to check before a retry, beyond

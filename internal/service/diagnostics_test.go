@@ -58,7 +58,7 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 		// A problem with an attribute must not hide the others.
 		"some": {
 			[]client.Problem{problem("query.page", "wrong"), problem("body.name", "bad"), problem("body.hidden", "worse")},
-			[]string{"name| Bad.", "| Wrong. Hidden: worse."},
+			[]string{"name| Bad.", "| Page: wrong. Hidden: worse."},
 		},
 		"none": {nil, []string{"| The API gave no reason."}},
 	} {

@@ -43,24 +43,20 @@ func Adopts(onExisting types.String) bool { return onExisting.ValueString() == a
 type Existing struct {
 	// Label names the object, as in "mailbox jane@example.com".
 	Label string
-	// Type is the resource type, and ID the object's id.
-	Type, ID string
-	// Keys are its natural keys, if plans of other resources depend on its existence.
-	Keys []string
+	// Object identifies it, with its natural keys if plans of other resources depend on its existence.
+	session.Object
 	// ImportKey is an import id for people.
 	ImportKey string
 	// Changes describe what an adoption changes, such as "first_name from Jane to Joan".
 	Changes []string
 	// Note is a sentence about the adoption, or "".
 	Note string
-	// IsValuable is that of the kind's [Managing].
-	IsValuable bool
 }
 
 // Existing describes an object that the create of plan would make a second time. Its Changes are the
 // ChangedArguments but for the unchanged ones.
 func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, importKey string, unchanged ...string) Existing {
-	e := Existing{Label: plan.String(), Type: d.typeName(), ID: idOf(found), ImportKey: importKey, IsValuable: d.IsValuable}
+	e := Existing{Label: plan.String(), Object: session.Object{Type: d.typeName(), ID: idOf(found), IsValuable: d.IsValuable}, ImportKey: importKey}
 	var now M
 	d.flatten(&now, found)
 	from, to := valuesOf(now), valuesOf(plan)
@@ -76,15 +72,14 @@ func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, impor
 // adopts it and no other resource has it, and otherwise an error with its import block. The plan
 // of a replacement deletes it first, unless it is valuable, and in the apply that has happened.
 func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
-	o := session.Object{Type: e.Type, ID: e.ID, Keys: e.Keys}
-	if c.Walk().IsGone(o) || !e.IsValuable && c.Walk().IsInState(o) {
+	if c.Walk().IsGone(e.Object) || !e.IsValuable && c.Walk().IsInState(e.Object) {
 		return
 	}
 	if !Adopts(onExisting) {
 		AddExisting(diags, e)
 		return
 	}
-	if conflict := c.Walk().PlanAdoption(o); conflict != session.NoConflict {
+	if conflict := c.Walk().PlanAdoption(e.Object); conflict != session.NoConflict {
 		AddConflict(diags, e.Label, e.ID, conflict)
 		return
 	}
@@ -195,12 +190,6 @@ const conflictAdvice = "- If the resource is tainted, run terraform untaint with
 // AddConflict adds the error of a plan or an apply in which another resource has an object.
 // id is "" if it is unknown.
 func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Conflict) {
-	other := map[session.Conflict]string{
-		session.Created:   "another resource of the configuration creates or adopts it",
-		session.InState:   "Terraform's state has it already, so that it would be deleted for the new one, or two resources would manage it",
-		session.Kept:      "another resource of the configuration has it too, and keeps it",
-		session.Destroyed: "the same plan destroys it at another address, or as a deposed object",
-	}[conflict]
 	summary := "Two resources have the " + label
 	if conflict == session.InState {
 		summary = "The " + label + " is in the state already"
@@ -208,7 +197,7 @@ func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Con
 	if id != "" {
 		id = " Its id is " + id + "."
 	}
-	diags.AddError(summary, paragraphs(fmt.Sprintf("This resource creates or has the %s, but %s. Nothing was changed for this resource.%s", label, other, id), conflictAdvice))
+	diags.AddError(summary, paragraphs(fmt.Sprintf("This resource creates or has the %s, but %s. Nothing was changed for this resource.%s", label, conflict, id), conflictAdvice))
 }
 
 func Plural(n int, one, many string) string {

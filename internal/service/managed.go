@@ -171,6 +171,10 @@ func (m *managed[T, M]) create(ctx context.Context, req resource.CreateRequest, 
 }
 
 func (m *managed[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	// A read that fails could otherwise not return without an error of its own. The account may be
+	// unknown: no CLI keeps the results of such a walk.
+	account := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute(req.State.Raw, "id"))...)
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.read(m.ForRefresh(ctx), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
@@ -182,7 +186,6 @@ func (m *managed[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp
 			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
 	}
-	keepIdentity(ctx, req, resp)
 	reportOnce(&resp.Diagnostics, true)
 }
 
@@ -205,16 +208,6 @@ func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp
 	default:
 		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
 	}
-}
-
-// keepIdentity sets the identity after a failed read, which could otherwise not return without
-// an error of its own. The account may be unknown: no CLI keeps the results of such a walk.
-func keepIdentity(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	if resp.Identity == nil || !resp.Identity.Raw.IsFullyNull() {
-		return
-	}
-	account := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute(req.State.Raw, "id"))...)
 }
 
 func (m *managed[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -62,26 +63,17 @@ func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanRe
 
 // equalWhereKnown reports whether two values of one type are equal except for unknown parts of a.
 func equalWhereKnown(a, b tftypes.Value) bool {
-	if !a.IsKnown() || a.Equal(b) {
-		return true
-	}
-	if a.IsNull() || b.IsNull() {
-		return false
-	}
 	var fieldsA, fieldsB map[string]tftypes.Value
-	if a.As(&fieldsA) == nil && b.As(&fieldsB) == nil {
-		for name, value := range fieldsA {
-			if other, ok := fieldsB[name]; !ok || !equalWhereKnown(value, other) {
-				return false
-			}
-		}
-		return len(fieldsA) == len(fieldsB)
-	}
 	var itemsA, itemsB []tftypes.Value
-	if a.As(&itemsA) != nil || b.As(&itemsB) != nil {
+	switch {
+	case !a.IsKnown() || a.Equal(b):
+		return true
+	case a.IsNull() || b.IsNull():
 		return false
+	case a.As(&fieldsA) == nil && b.As(&fieldsB) == nil:
+		return maps.EqualFunc(fieldsA, fieldsB, equalWhereKnown)
 	}
-	return slices.EqualFunc(itemsA, itemsB, equalWhereKnown)
+	return a.As(&itemsA) == nil && b.As(&itemsB) == nil && slices.EqualFunc(itemsA, itemsB, equalWhereKnown)
 }
 
 // Changed returns the value of a planned attribute for an update, or nil if it equals the state: an

@@ -85,7 +85,7 @@ func (r *Resource[T, M]) SetCreated(ctx context.Context, resp *resource.CreateRe
 // it. It completes the error, which is nil if nothing was lost.
 func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id string, err error) bool {
 	lost, ok := errors.AsType[*client.SecretLostError](err)
-	if !ok || !r.Kind(c).Supports(ctx, r.DeleteOperation, id) {
+	if !ok || !c.Supports(ctx, r.DeleteOperation, id) {
 		return false
 	}
 	lost.Next = "It is tainted in Terraform's state: run apply again, which deletes it and creates another one."
@@ -321,7 +321,7 @@ func (r *Resource[T, M]) Orphans(ctx context.Context, req resource.ModifyPlanReq
 		return false
 	}
 	c := r.ClientForWarning(ctx)
-	return c != nil && !r.Kind(c).Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id"))
+	return c != nil && !c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id"))
 }
 
 // warnOrphaned warns in a plan about an object that it orphans.

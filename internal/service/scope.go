@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
@@ -132,18 +133,18 @@ func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanR
 	if resp.Diagnostics.Append(diags...); resp.Diagnostics.HasError() {
 		return
 	}
-	same, err := state.covers(config, func(name string) (string, error) {
+	same, err := state.covers(ctx, config, func(ctx context.Context, name string) (*api.Domain, error) {
 		c := r.Client(ctx, &resp.Diagnostics)
 		if c == nil {
-			return "", nil
+			return nil, client.ErrNotFound
 		}
 		// An apply deletes a domain before it updates what referred to it.
 		if key, err := customtype.DomainName.Normalize(name); err == nil {
 			if id := r.Walk().Dropped(session.Named("mailhost_domain", key)); id != "" {
-				return id, nil
+				return &api.Domain{ID: id}, nil
 			}
 		}
-		return domainIDOf(ctx, c.Domains.Get, name)
+		return c.Domains.Get(ctx, name)
 	})
 	if err != nil {
 		AddError(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
@@ -171,9 +172,9 @@ func scopeIn(ctx context.Context, from attributeReader) (s Scope, diags diag.Dia
 	return s, diags
 }
 
-// covers reports whether a configuration refers to the scope of an object. It calls idOf, which
-// sends a request, only if one refers to a domain by name and the other by UUID.
-func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (bool, error) {
+// covers reports whether a configuration refers to the scope of an object. It reads the domain
+// only if one refers to it by name and the other by UUID.
+func (s Scope) covers(ctx context.Context, config Scope, read DomainReader) (bool, error) {
 	if config.Domain.IsUnknown() || config.WorkspaceID.IsUnknown() {
 		return false, nil
 	}
@@ -192,32 +193,30 @@ func (s Scope) covers(config Scope, idOf func(name string) (string, error)) (boo
 		case isUUID(domain) || !isUUID(s.Domain.ValueString()):
 			return false, nil
 		}
-		found, err := idOf(domain)
-		return found != "" && customtype.UUID.Same(found, id), err
+		found, err := read(ctx, domain)
+		if client.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil && customtype.UUID.Same(found.ID, id), err
 	}
 	// The provider does not know this type of scope.
 	return config.Domain.Equal(s.Domain) && config.WorkspaceID.Equal(s.WorkspaceID), nil
-}
-
-// domainIDOf returns the id of a domain, or "" if the account has no domain of that name.
-func domainIDOf(ctx context.Context, domain DomainReader, name string) (string, error) {
-	d, err := domain(ctx, name)
-	switch {
-	case client.IsNotFound(err):
-		return "", nil
-	case err != nil:
-		return "", err
-	}
-	return d.ID, nil
 }
 
 // findScoped finds the object with an import key: <domain>/<name> with the domain's name or UUID,
 // <workspace UUID>/<name>, or <name> for an object of the account. A name may contain slashes, so
 // that a key can be read in several ways; the first object that find finds in a scope counts.
 func findScoped[T any](key string, find func(scope client.Scope, name string) (*T, error)) (*T, error) {
-	scope, name, _ := strings.Cut(key, "/")
+	ref, name, _ := strings.Cut(key, "/")
+	var scopes []client.Scope
+	if _, err := customtype.DomainRef.Normalize(ref); err == nil && name != "" {
+		if isUUID(ref) {
+			scopes = append(scopes, client.Scope{WorkspaceID: ref})
+		}
+		scopes = append(scopes, client.Scope{Domain: ref})
+	}
 	var first error
-	for _, s := range scopesNamed(scope, name) {
+	for _, s := range scopes {
 		found, err := find(s, name)
 		if err == nil || !client.IsNotFound(err) {
 			return found, err
@@ -243,18 +242,6 @@ func (s Scope) ImportKey(name string) string {
 		return in.WorkspaceID + "/" + name
 	}
 	return name
-}
-
-// scopesNamed returns the scopes that the first part of a key may refer to.
-func scopesNamed(scope, name string) []client.Scope {
-	_, notDomain := customtype.DomainRef.Normalize(scope)
-	switch {
-	case notDomain != nil || name == "":
-		return nil
-	case isUUID(scope):
-		return []client.Scope{{WorkspaceID: scope}, {Domain: scope}}
-	}
-	return []client.Scope{{Domain: scope}}
 }
 
 func isUUID(s string) bool { return uuid.Validate(s) == nil }

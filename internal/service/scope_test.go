@@ -106,7 +106,7 @@ func TestScopeCovers(t *testing.T) {
 		"of a later API":       {state: state("team", otherUUID, "a.com"), config: Scope{Domain: ref("a.com")}, want: true},
 		"of a later API, else": {state: state("team", otherUUID, "a.com"), config: Scope{Domain: ref("b.com")}},
 	} {
-		got, err := c.state.covers(c.config, func(name string) (string, error) { return domainIDOf(t.Context(), c.api.get, name) })
+		got, err := c.state.covers(t.Context(), c.config, c.api.get)
 		assert.Check(t, got == c.want && errors.Is(err, c.err), "%s: %t, %v", name, got, err)
 	}
 }

@@ -88,20 +88,16 @@ type objectState struct {
 	isGone                         bool // dropped by a refresh, or deleted by this process
 }
 
-// Conflict is why a resource can't have an object.
-type Conflict int
+// Conflict is why a resource can't have an object, in words for a message.
+type Conflict string
 
 // The conflicts.
 const (
-	NoConflict Conflict = iota
-	// Created means that another resource creates or adopts it.
-	Created
-	// InState means that the state has it.
-	InState
-	// Kept means that another resource keeps it.
-	Kept
-	// Destroyed means that the plan destroys it at another address, or as a deposed object.
-	Destroyed
+	NoConflict Conflict = ""
+	Created    Conflict = "another resource of the configuration creates or adopts it"
+	InState    Conflict = "Terraform's state has it already, so that it would be deleted for the new one, or two resources would manage it"
+	Kept       Conflict = "another resource of the configuration has it too, and keeps it"
+	Destroyed  Conflict = "the same plan destroys it at another address, or as a deposed object"
 )
 
 // mostConflicts is how many conflicts of a walk are worth an error: they often have one cause.

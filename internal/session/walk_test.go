@@ -39,7 +39,7 @@ func silent(call func(*session.Walk, session.Object)) func(*session.Walk, sessio
 func replay(t *testing.T, w *session.Walk, names string, o session.Object) (last session.Conflict) {
 	t.Helper()
 	for name := range strings.FieldsSeq(names) {
-		assert.Check(t, last == session.NoConflict, "%s: conflict %d before %s", names, last, name)
+		assert.Check(t, last == session.NoConflict, "%s: conflict %q before %s", names, last, name)
 		last = calls[name](w, o)
 	}
 	return last
