@@ -43,7 +43,6 @@ type Client struct {
 
 	bulkLimit atomic.Int64 // items in a bulk request
 
-	token  string              // Options.Token, if it is used
 	claims *semaphore.Weighted // see ClaimDedicatedIP
 }
 
@@ -107,9 +106,6 @@ func New(o Options) *Client {
 		func(id string) *api.MasterPasswordRequest { return &api.MasterPasswordRequest{CredentialID: id} })
 	c.ServiceAccounts = newKind(c, serviceAccountKeys, api.ListServiceAccounts, api.GetServiceAccount, api.RevokeServiceAccount,
 		func(id string) *api.ServiceAccountRequest { return &api.ServiceAccountRequest{ServiceAccountID: id} })
-	if o.TokenSource == nil {
-		c.token = o.Token
-	}
 	return c
 }
 
@@ -127,7 +123,7 @@ func (c *Client) AccountID() string { return c.transport.AccountID }
 
 // UsesServiceAccount reports whether Options.Token is that of a service account.
 func (c *Client) UsesServiceAccount(tokenPrefix, publicID string) bool {
-	return strings.HasPrefix(c.token, tokenPrefix+"_"+publicID+"_")
+	return c.transport.TokenSource == nil && strings.HasPrefix(c.transport.Token, tokenPrefix+"_"+publicID+"_")
 }
 
 // ClockOffset returns how far the API's clock is ahead of this machine's, to about

@@ -84,7 +84,7 @@ func (c *Call) attempt(r *http.Request) (*http.Response, error) {
 	}))
 	started := t.Hooks.Now()
 	w.limit(map[bool]time.Duration{true: readTimeout, false: writeTimeout}[req.Method == http.MethodGet])
-	resp, err := t.next.RoundTrip(req)
+	resp, err := t.Transport.RoundTrip(req)
 	if err == nil {
 		err = c.readBody(resp, w)
 	} else {
@@ -120,7 +120,7 @@ func (c *Call) complete(req *http.Request) error {
 		c.secrets.add(key)
 	}
 	req.Header.Set("X-Request-Id", c.RequestID)
-	req.Header.Set("User-Agent", c.t.userAgent)
+	req.Header.Set("User-Agent", c.t.UserAgent)
 	req.Header.Set("Accept", "application/json")
 	if c.isExport() {
 		req.Header.Set("Accept", "text/csv, application/json")
@@ -198,7 +198,7 @@ func isSuccess(resp *http.Response) bool { return resp.StatusCode/100 == 2 }
 
 // log writes a line on an attempt, without the query, which has what is searched for.
 func (c *Call) log(ctx context.Context, req *http.Request, err error) {
-	if c.t.log == nil {
+	if c.t.Log == nil {
 		return
 	}
 	fields := map[string]any{
@@ -211,7 +211,7 @@ func (c *Call) log(ctx context.Context, req *http.Request, err error) {
 	if err != nil {
 		fields["error"] = c.secrets.redact(err.Error())
 	}
-	c.t.log(ctx, "API request", fields)
+	c.t.Log(ctx, "API request", fields)
 }
 
 // watchdog cancels an attempt that takes longer than a limit.

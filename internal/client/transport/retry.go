@@ -31,7 +31,7 @@ const (
 // sendUntilDone makes attempts until evaluate wants no further one. The loop is
 // go-retryablehttp's, without its policy, which would resend a create of unknown outcome.
 func (c *Call) sendUntilDone(ctx context.Context) (*http.Response, error) {
-	target := c.t.baseURL + c.request.Path
+	target := c.t.BaseURL + c.request.Path
 	if query := c.request.Query.Encode(); query != "" {
 		target += "?" + query
 	}
@@ -170,7 +170,7 @@ func (c *Call) mayRetry(ctx context.Context, retryAfter time.Duration) bool {
 }
 
 // embeddedFailed reports whether the latest response is a failure of an API in this process.
-func (c *Call) embeddedFailed() bool { return c.t.embedded && c.Last.status >= 500 }
+func (c *Call) embeddedFailed() bool { return c.t.Embedded && c.Last.status >= 500 }
 
 // backoff returns a random wait before the next attempt, below a ceiling that doubles. At
 // least half of it is certain, so that a call does not use up its attempts within seconds.

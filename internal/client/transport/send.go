@@ -42,7 +42,7 @@ type Call struct {
 // and the Idempotency-Key in it. No message quotes the secrets, which are values of the body.
 func (t *Transport) NewCall(s api.Spec, req any, secrets ...string) (*Call, error) {
 	c := &Call{t: t, spec: s}
-	c.secrets.add(slices.Concat(t.secrets, secrets)...)
+	c.secrets.add(slices.Concat(t.Secrets, secrets)...)
 	fields := reflect.ValueOf(req).Elem()
 	fields.FieldByName("AccountID").SetString(t.AccountID)
 	if s.Keyed() {

@@ -90,20 +90,14 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // Transport sends requests to one account of the API. It is safe for concurrent use.
 type Transport struct {
-	AccountID   string
-	Hooks       Hooks       // with defaults
+	Options // with defaults
+
 	Confirmed   atomic.Bool // there was a response of the contract, so that the base URL is right
 	HonoursKeys atomic.Bool // a header Idempotency-Replayed has proved it of the API
 	Changed     atomic.Bool // a request was sent that may change something
 
-	baseURL   string
-	embedded  bool
-	userAgent string
-	next      http.RoundTripper
 	tokens    oauth2.TokenSource // nil: no credential
-	secrets   []string
-	log       LogFunc
-	rate      *rate.Limiter // nil: no limit
+	rate      *rate.Limiter      // nil: no limit
 	outage    outage
 	incidents incidents
 	// clockOffset is from the Date of the newest response, which is up to a second early.
@@ -112,18 +106,12 @@ type Transport struct {
 
 // New returns a Transport. It sends nothing yet.
 func New(o Options) *Transport {
-	t := &Transport{
-		AccountID: o.AccountID,
-		Hooks:     o.Hooks.withDefaults(),
-		baseURL:   strings.TrimRight(o.BaseURL, "/"),
-		embedded:  o.Embedded,
-		userAgent: cmp.Or(o.UserAgent, defaultUserAgent),
-		next:      o.Transport,
-		log:       o.Log,
-		secrets:   o.Secrets,
-	}
-	if t.next == nil {
-		t.next = overNetwork()
+	t := &Transport{Options: o}
+	t.Hooks = o.Hooks.withDefaults()
+	t.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	t.UserAgent = cmp.Or(o.UserAgent, defaultUserAgent)
+	if t.Transport == nil {
+		t.Transport = overNetwork()
 	}
 	if o.RequestsPerMinute > 0 {
 		t.rate = rate.NewLimiter(rate.Every(time.Minute/time.Duration(o.RequestsPerMinute)), 1)
