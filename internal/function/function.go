@@ -136,17 +136,3 @@ func withArgumentProblems(problems maildns.Problems, err error) error {
 }
 
 const nullElement = "must not be null; leave the element out, for instance by compact()"
-
-// stringElements returns the strings of a list argument. A null is a problem, and
-// an empty string in the result, so that later elements keep their positions.
-func stringElements(field string, values []types.String) ([]string, maildns.Problems) {
-	out := make([]string, 0, len(values))
-	var problems maildns.Problems
-	for i, v := range values {
-		if v.IsNull() {
-			problems = append(problems, maildns.Problem{Field: field, Element: i, Text: nullElement})
-		}
-		out = append(out, v.ValueString())
-	}
-	return out, problems
-}

@@ -49,6 +49,11 @@ func readOptions(arguments []types.Dynamic) *options {
 	return o
 }
 
+// optionsOf returns an argument as if it were an option.
+func optionsOf(name string, argument attr.Value) *options {
+	return &options{remaining: map[string]attr.Value{name: argument}}
+}
+
 // end returns the problems of all options, unknown ones included.
 func (o *options) end() maildns.Problems {
 	for _, name := range slices.Sorted(maps.Keys(o.remaining)) {

@@ -26,13 +26,13 @@ var spfRecord = providerFunction{
 		text("default", "The result for all other hosts: `-all` (not permitted), `~all` (probably not), `?all` (neutral), or `redirect=<domain>` for the policy of another domain. It ends the record, because receivers ignore later terms."),
 	},
 	run: func(get getArguments) (any, error) {
-		var terms []types.String
+		var terms types.List
 		var record maildns.SPF
 		get(&terms, &record.Default)
-		var problems maildns.Problems
-		record.Terms, problems = stringElements("terms", terms)
+		o := optionsOf("terms", terms)
+		record.Terms = o.texts("terms")
 		result, err := record.Record()
-		return result, withArgumentProblems(problems, err)
+		return result, withArgumentProblems(o.problems, err)
 	},
 }
 
@@ -125,12 +125,12 @@ var mtastsPolicy = providerFunction{
 	},
 	run: func(get getArguments) (any, error) {
 		var policy maildns.MTASTSPolicy
-		var mx []types.String
+		var mx types.List
 		get(&policy.Mode, &mx, &policy.MaxAge)
-		var problems maildns.Problems
-		policy.MX, problems = stringElements("mx", mx)
+		o := optionsOf("mx", mx)
+		policy.MX = o.texts("mx")
 		result, err := policy.Text()
-		return result, withArgumentProblems(problems, err)
+		return result, withArgumentProblems(o.problems, err)
 	},
 }
 
@@ -154,11 +154,11 @@ var tlsrptRecord = providerFunction{
 		texts("rua", "At least one recipient of reports: addresses such as `tls@example.com`, to which `mailto:` is added, and `https` URLs."),
 	},
 	run: func(get getArguments) (any, error) {
-		var rua []types.String
+		var rua types.List
 		get(&rua)
-		recipients, problems := stringElements("rua", rua)
-		result, err := maildns.TLSRPTRecord(recipients)
-		return result, withArgumentProblems(problems, err)
+		o := optionsOf("rua", rua)
+		result, err := maildns.TLSRPTRecord(o.texts("rua"))
+		return result, withArgumentProblems(o.problems, err)
 	},
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/agext/levenshtein"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -83,25 +82,14 @@ func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnosti
 	AddErrorWithAdvice(diags, err, summary, fields, next)
 }
 
-// warnMissingDomainOf warns once in a plan of objects in a domain that the account does not have
-// and that no resource planned so far buys or adopts. It is no error, because another resource
-// may still do that. A plan that keeps the object in its domain looks nothing up.
-func (c *connection) warnMissingDomainOf(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	ref := attribute(resp.Plan.Raw, "domain")
-	if resp.Diagnostics.HasError() || ref == attribute(req.State.Raw, "domain") {
-		return
-	}
-	c.WarnMissingDomain(ctx, ref, &resp.Diagnostics)
-}
-
-// lookedUp is the key of a domain in the walk's notes that a plan has looked up.
-type lookedUp struct{ domain string }
-
 // lookupTimeout limits a lookup, so that no plan waits for its warnings during an outage.
 const lookupTimeout = 10 * time.Second
 
-// WarnMissingDomain is warnMissingDomainOf for a reference to a domain; "" is none.
+// WarnMissingDomain warns once in a plan of objects in a domain that the account does not have
+// and that no resource planned so far buys or adopts; "" is no domain. It is no error, because
+// another resource may still do that.
 func (c *connection) WarnMissingDomain(ctx context.Context, ref string, diags *diag.Diagnostics) {
+	type lookedUp struct{ domain string }
 	name, err := customtype.DomainRef.Normalize(ref)
 	account := c.ClientForWarning(ctx)
 	if ref == "" || err != nil || account == nil || c.CreatesDomain(ref) {

@@ -97,8 +97,9 @@ func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 
 func (m *managed[T, M]) modifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if plan, state, ok := m.Models(ctx, req, resp); ok {
-		if m.Names != "" { // a set and a zone look their domain up
-			m.warnMissingDomainOf(ctx, req, resp)
+		// A plan that keeps the object in its domain looks nothing up, and a set and a zone do it themselves.
+		if ref := attribute(resp.Plan.Raw, "domain"); m.Names != "" && ref != attribute(req.State.Raw, "domain") {
+			m.WarnMissingDomain(ctx, ref, &resp.Diagnostics)
 		}
 		m.own.ModifyPlan(ctx, plan, state, req, resp)
 	}
@@ -139,15 +140,7 @@ func (m *managed[T, M]) report(ctx context.Context, o session.Object, conflict s
 }
 
 func (m *managed[T, M]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	m.create(ctx, req, resp)
-	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
-	if !resp.State.Raw.IsNull() && resp.State.Raw.IsFullyKnown() {
-		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
-	}
-	reportOnce(&resp.Diagnostics, false)
-}
-
-func (m *managed[T, M]) create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer reportOnce(&resp.Diagnostics, false)
 	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
 	defer cancel()
 	var plan M
@@ -167,6 +160,11 @@ func (m *managed[T, M]) create(ctx context.Context, req resource.CreateRequest, 
 		resp.State.RemoveResource(ctx)
 		resp.Diagnostics = nil
 		AddConflict(&resp.Diagnostics, m.label(ctx, req.Plan.Get), o.ID, conflict)
+		return
+	}
+	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
+	if resp.State.Raw.IsFullyKnown() {
+		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 }
 
@@ -211,15 +209,10 @@ func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp
 }
 
 func (m *managed[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.update(ctx, req, resp)
-		m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
-		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+	defer reportOnce(&resp.Diagnostics, false)
+	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+		return
 	}
-	reportOnce(&resp.Diagnostics, false)
-}
-
-func (m *managed[T, M]) update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -229,6 +222,8 @@ func (m *managed[T, M]) update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(req.State.Raw, "id"))...)
 	m.own.Update(ctx, c, plan, state, req, resp)
+	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
+	m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 }
 
 // keepPlanned sets what the plan knows in the state that an apply leaves: core refuses another value,
@@ -248,13 +243,10 @@ func (m *managed[T, M]) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags d
 }
 
 func (m *managed[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
-		m.delete(ctx, req, resp)
+	defer reportOnce(&resp.Diagnostics, false)
+	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+		return
 	}
-	reportOnce(&resp.Diagnostics, false)
-}
-
-func (m *managed[T, M]) delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	walk, o := m.walk(), m.object(req.State.Raw)
 	if walk.IsAcquired(o) {
 		addNotDeleted(&resp.Diagnostics, m.label(ctx, req.State.Get), o.ID)
