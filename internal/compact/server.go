@@ -136,9 +136,7 @@ func (s *Server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 }
 
 func (s *Server) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
-	limited := newCallContext(ctx)
-	defer limited.end()
-	return s.Framework.UpgradeResourceIdentity(limited, req)
+	return call(ctx, nil, req, nil, s.Framework.UpgradeResourceIdentity, nil)
 }
 
 func (s *Server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {

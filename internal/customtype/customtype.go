@@ -108,9 +108,6 @@ type String struct {
 
 func New(s string) String { return String{StringValue: basetypes.NewStringValue(s)} }
 
-// NewPointer returns a known value, or null for a nil pointer.
-func NewPointer(s *string) String { return String{StringValue: basetypes.NewStringPointerValue(s)} }
-
 func NewUnknown() String { return String{StringValue: basetypes.NewStringUnknown()} }
 
 func (v String) Type(context.Context) attr.Type { return Type{format: v.format} }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,7 +69,4 @@ func (s settings) warnFixtureChanged(diags *diag.Diagnostics) {
 			"To load the file as it is now, use another data_dir, or remove %s and the state of its objects, which deletes the account.", s.fixture, s.dataDir, s.dataDir))
 }
 
-func sum(text []byte) string {
-	hash := sha256.Sum256(text)
-	return hex.EncodeToString(hash[:])
-}
+func sum(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }

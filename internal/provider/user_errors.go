@@ -24,20 +24,14 @@ func inWords(diags []*tfprotov6.Diagnostic) []*tfprotov6.Diagnostic {
 		number, missing := fraction.FindStringSubmatch(d.Detail), required.FindStringSubmatch(d.Detail)
 		switch {
 		case number != nil:
-			d = &tfprotov6.Diagnostic{
-				Severity: d.Severity, Attribute: d.Attribute, Summary: "A number must be whole",
-				Detail: fmt.Sprintf("%s has %s where a whole number is needed. To round the result of a division, use floor or ceil.", attributeName(d), number[1]),
-			}
+			d.Summary = "A number must be whole"
+			d.Detail = fmt.Sprintf("%s has %s where a whole number is needed. To round the result of a division, use floor or ceil.", attributeName(d), number[1])
 		case missing != nil:
-			d = &tfprotov6.Diagnostic{
-				Severity: d.Severity, Attribute: d.Attribute, Summary: missing[1] + " is missing",
-				Detail: "It is required, and its value here is null. Set it to another value.",
-			}
+			d.Summary = missing[1] + " is missing"
+			d.Detail = "It is required, and its value here is null. Set it to another value."
 		case d.Summary == "Invalid Configuration for Read-Only Attribute":
-			d = &tfprotov6.Diagnostic{
-				Severity: d.Severity, Attribute: d.Attribute, Summary: attributeName(d) + " can't be set",
-				Detail: "It is a result, which only the API sets. Remove it from the configuration.",
-			}
+			d.Summary = attributeName(d) + " can't be set"
+			d.Detail = "It is a result, which only the API sets. Remove it from the configuration."
 		}
 		if !slices.ContainsFunc(all, func(o *tfprotov6.Diagnostic) bool {
 			return o.Summary == d.Summary && o.Detail == d.Detail && o.Attribute.Equal(d.Attribute)

@@ -77,23 +77,21 @@ func (c config) resolveWorkload(ctx context.Context, getenv func(string) string)
 
 // Token implements oauth2.TokenSource. A long apply gets further tokens after the exp claim.
 func (w *workloadIdentity) Token() (*oauth2.Token, error) {
-	token, source := w.token, envIDToken
-	var err error
 	switch {
 	case w.tokenFile != "":
-		text, failed := os.ReadFile(w.tokenFile)
-		if failed != nil {
-			return nil, &transport.TokenError{Msg: "the identity token can't be read: " + failed.Error(), Permanent: true}
+		text, err := os.ReadFile(w.tokenFile)
+		if err != nil {
+			return nil, &transport.TokenError{Msg: "the identity token can't be read: " + err.Error(), Permanent: true}
 		}
-		token, source = strings.TrimSpace(string(text)), w.tokenFile
-	case w.token == "":
-		token, err = w.request()
-		source = "GitHub's response"
+		return w.check(strings.TrimSpace(string(text)), w.tokenFile)
+	case w.token != "":
+		return w.check(w.token, envIDToken)
 	}
+	token, err := w.request()
 	if err != nil {
 		return nil, err
 	}
-	return w.check(token, source)
+	return w.check(token, "GitHub's response")
 }
 
 // idTokenAlgorithms are those of tokens whose claims are read here; the API verifies the signature.

@@ -51,7 +51,12 @@ func (e advisedError) Unwrap() error { return e.error }
 // AddErrorWithAdvice is [AddError] with the caller's own text on what to do next.
 func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
 	if incident := client.IncidentOf(err); incident != nil && !outcomeUnclear(err) {
-		addConnectionError(diags, incident, err, summary)
+		// The connection as a whole has failed, so that the advice is not the caller's.
+		reason, from := err.Error(), ""
+		if refused, ok := err.(*client.Error); ok {
+			reason, from = refused.Reason(), source(refused)
+		}
+		diags.Append(newConnectionError(incident, summary, sentence(reason), from, advice(err)))
 		return
 	}
 	refused, ok := errors.AsType[*client.Error](err)
@@ -76,16 +81,6 @@ func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fiel
 	case len(elsewhere) > 0:
 		diags.AddError(summary, paragraphs(strings.Join(elsewhere, " "), source(refused), next))
 	}
-}
-
-// addConnectionError reports a failure of the connection as a whole, with general
-// advice in place of the caller's.
-func addConnectionError(diags *diag.Diagnostics, incident *client.Incident, err error, summary string) {
-	reason, from := err.Error(), ""
-	if refused, ok := err.(*client.Error); ok {
-		reason, from = refused.Reason(), source(refused)
-	}
-	diags.Append(newConnectionError(incident, summary, sentence(reason), from, advice(err)))
 }
 
 // ReasonAt returns the API's message about an attribute. It begins with a nested attribute's path,

@@ -168,9 +168,6 @@ func (a Attributes) Text(name string) string {
 // attribute returns [Attributes.Text] of an object.
 func attribute(object tftypes.Value, name string) string { return attributesOf(object).Text(name) }
 
-// IsNull reports whether an attribute is null.
-func (a Attributes) IsNull(name string) bool { return a[name].IsNull() }
-
 // domainID returns the id of the domain that an object is in: a set has the domain's own id.
 func (a Attributes) domainID() string { return cmp.Or(a.Text("domain_id"), a.Text("id")) }
 

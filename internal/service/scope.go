@@ -52,7 +52,7 @@ func knownScope(of Attributes, accountID string) map[string]attr.Value {
 	domain, workspace := of.Text("domain"), of.Text("workspace_id")
 	var scope, id string
 	switch {
-	case of.IsNull("domain") && of.IsNull("workspace_id"):
+	case of["domain"].IsNull() && of["workspace_id"].IsNull():
 		scope, id = vocab.ScopeAccount, accountID
 	case domain != "":
 		scope, id = vocab.ScopeDomain, domain

@@ -159,9 +159,6 @@ func display(at path.Path) string {
 			shown = append(shown, step)
 		}
 	}
-	if len(shown) == 0 {
-		return "value"
-	}
 	return shown.String()
 }
 

@@ -182,7 +182,7 @@ func (m model) naturalKey() recordKey {
 // form of its domain.
 func naturalKeys(of service.Attributes) []string {
 	name, recordType, value, priority := of.Text("name"), of.Text("type"), of.Text("value"), of.Text("priority")
-	if name == "" || recordType == "" || value == "" || priority == "" && !of.IsNull("priority") {
+	if name == "" || recordType == "" || value == "" || priority == "" && !of["priority"].IsNull() {
 		return nil
 	}
 	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), service.DomainName(of.Text("domain")))); err == nil {

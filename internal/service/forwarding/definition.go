@@ -115,7 +115,7 @@ func naturalKeys(of service.Attributes) []string {
 		return nil
 	}
 	keys := service.DomainKeys(of.Text, target+" in ")
-	if of.IsNull("domain") && of.IsNull("workspace_id") {
+	if of["domain"].IsNull() && of["workspace_id"].IsNull() {
 		keys = append(keys, target+" in the account")
 	}
 	for _, scope := range []string{"workspace_id", "scope_id"} {

@@ -46,7 +46,7 @@ func granted(g *api.Authorization) permission {
 	if g.GrantKind == vocab.GrantCapability {
 		key = types.StringPointerValue(g.CapabilityKey)
 	}
-	return permission{key, types.StringPointerValue(g.ResourceType), customtype.NewPointer(g.ResourceID)}
+	return permission{key, types.StringPointerValue(g.ResourceType), customtype.String{StringValue: types.StringPointerValue(g.ResourceID)}}
 }
 
 // permissionsIn returns the elements of the attribute, or none if one is unknown. Nothing else of
