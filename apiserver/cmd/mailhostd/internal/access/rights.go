@@ -110,59 +110,29 @@ func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operat
 // planOnly describes the rights that --plan-only gives.
 const planOnly = "plan only"
 
-func describeRights(grants []api.Authorization) string {
-	var capabilities []string
-	restricted := 0
-	for _, g := range grants {
-		switch {
-		case g.GrantKind == vocab.GrantSuperAdmin:
-			return "super admin"
-		case g.GrantKind == vocab.GrantAccountOwner:
-			return "owner"
-		case g.ResourceID != nil:
-			restricted++
-		default:
-			capabilities = append(capabilities, *g.CapabilityKey)
-		}
-	}
-	capabilities = slices.Compact(slices.Sorted(slices.Values(capabilities)))
-	var parts []string
-	switch {
-	case apiclient.IsPlanOnly(grants):
-		return planOnly
-	case len(capabilities) > 3:
-		parts = append(parts, fmt.Sprintf("%d capabilities", len(capabilities)))
-	case len(capabilities) > 0:
-		parts = append(parts, strings.Join(capabilities, ", "))
-	}
-	if restricted > 0 {
-		parts = append(parts, fmt.Sprintf("%d restricted", restricted))
-	}
-	if parts == nil {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
-}
-
 // listRights describes what grants permit, in one line for the whole account and one for each
 // domain and workspace.
 func listRights(grants []api.Authorization, names grantNames) (lines []string) {
+	if len(grants) == 0 {
+		return []string{"none"}
+	}
 	var everywhere []api.Authorization
-	restricted := map[string][]string{} // capabilities by scope
+	rights := map[string][]string{} // by scope
 	for _, g := range grants {
-		if g.ResourceID == nil || g.CapabilityKey == nil {
-			everywhere = append(everywhere, g)
-			continue
+		scope := " in " + names.scope(g)
+		switch {
+		case g.CapabilityKey == nil:
+			return []string{strings.ReplaceAll(strings.TrimPrefix(g.GrantKind, "account_"), "_", " ")}
+		case g.ResourceID == nil:
+			everywhere, scope = append(everywhere, g), ""
 		}
-		scope := names.scope(g)
-		restricted[scope] = append(restricted[scope], *g.CapabilityKey)
+		rights[scope] = append(rights[scope], *g.CapabilityKey)
 	}
-	if everywhere != nil || len(restricted) == 0 {
-		lines = append(lines, describeRights(everywhere))
+	if apiclient.IsPlanOnly(everywhere) {
+		rights[""] = []string{planOnly}
 	}
-	for _, scope := range slices.Sorted(maps.Keys(restricted)) {
-		rights := slices.Compact(slices.Sorted(slices.Values(restricted[scope])))
-		lines = append(lines, strings.Join(rights, ", ")+" in "+scope)
+	for _, scope := range slices.Sorted(maps.Keys(rights)) {
+		lines = append(lines, strings.Join(slices.Compact(slices.Sorted(slices.Values(rights[scope]))), ", ")+scope)
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -81,13 +82,13 @@ func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 	if out.Grants, err = grantsOf(ctx, t.Client, created.ID); err != nil && !apiclient.Denied(err) {
 		return err
 	}
-	return c.Print(p, out, func(w io.Writer) { printToken(w, out, t) })
+	return c.Print(p, out, func(w io.Writer) { printToken(ctx, w, out, t) })
 }
 
-func printToken(w io.Writer, created createdToken, t *cli.Target) {
+func printToken(ctx context.Context, w io.Writer, created createdToken, t *cli.Target) {
 	rights, expires := "the rights of the token that created it", "never expires"
 	if created.Grants != nil {
-		rights = describeRights(created.Grants)
+		rights = strings.Join(listRights(created.Grants, grantNames{apiclient.NewNames(ctx, t.Client)}), "; ")
 	}
 	if created.ExpiresAt != nil {
 		expires = "expires at " + cli.Minute(created.ExpiresAt) + " UTC"
@@ -159,7 +160,8 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target)
 	accounts = slices.DeleteFunc(accounts, func(a api.ServiceAccount) bool { return !c.All && apiclient.TokenState(a, now) != "active" })
 	creators := creatorsOf(ctx, t.Client, accounts)
 	tokens := []listedToken{}
-	rows := [][]string{{"NAME", "ID", "STATE", "RIGHTS", "EXPIRES", "LAST USED", "ENDS IN", "CREATED BY"}}
+	rows := [][]string{{"NAME", "ID", "STATE", "EXPIRES", "LAST USED", "ENDS IN", "CREATED BY", "RIGHTS"}} // which can be long
+	names := grantNames{apiclient.NewNames(ctx, t.Client)}
 	for _, a := range accounts {
 		listed := listedToken{ServiceAccount: a, State: apiclient.TokenState(a, now)}
 		creator := "?"
@@ -170,10 +172,10 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target)
 		rights := "?"
 		if grants != nil {
 			listed.Grants = append([]api.Authorization{}, grants[a.ID]...)
-			rights = describeRights(listed.Grants)
+			rights = strings.Join(listRights(listed.Grants, names), "; ")
 		}
 		tokens = append(tokens, listed)
-		rows = append(rows, []string{a.Name, a.ID, listed.State, rights, cmp.Or(cli.Minute(a.ExpiresAt), "never"), cli.Minute(a.LastUsedAt), a.TokenLast4, creator})
+		rows = append(rows, []string{a.Name, a.ID, listed.State, cmp.Or(cli.Minute(a.ExpiresAt), "never"), cli.Minute(a.LastUsedAt), a.TokenLast4, creator, rights})
 	}
 	return c.PrintTable(p, tokens, "No token works. Create one with mailhostd token create.", rows)
 }
