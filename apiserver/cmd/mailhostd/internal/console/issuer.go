@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
@@ -19,18 +18,11 @@ import (
 // returnFromIssuer gets the person's access token and seals it in the session. With several
 // accounts, the person chooses one then.
 
+// attemptCookie has an attempt. It is no credential: it holds for one response of the issuer.
 const attemptCookie = "mailhost_console_attempt"
 
-// attemptLifetime is how long a person may take at the issuer.
-const attemptLifetime = 15 * time.Minute
-
-// attemptCookieFor returns the cookie of an attempt. It is no credential: it holds for one
-// response of the issuer.
-func (c *Console) attemptCookieFor(r *http.Request, content string) *http.Cookie {
-	ck := c.cookie(r, attemptCookie, content)
-	ck.MaxAge = int(attemptLifetime.Seconds())
-	return ck
-}
+// attemptLifetime is how long a person may take at the issuer, in seconds.
+const attemptLifetime = 15 * 60
 
 func (c *Console) issuerName() string {
 	u, _ := url.Parse(c.issuer.Issuer) // it was checked
@@ -48,24 +40,16 @@ func (c *Console) startAtIssuer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kept := url.Values{"state": {a.State}, "verifier": {a.Verifier}, "next": {next}}
-	http.SetCookie(w, c.attemptCookieFor(r, kept.Encode()))
+	c.setCookie(w, r, attemptCookie, kept.Encode(), attemptLifetime)
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, page, http.StatusSeeOther)
 }
 
-// attemptOf returns the attempt that a browser has begun, or the zero value, and the page that follows.
-func (c *Console) attemptOf(r *http.Request) (a signin.Attempt, next string) {
-	if ck, err := r.Cookie(c.attemptCookieFor(r, "").Name); err == nil {
-		kept, _ := url.ParseQuery(ck.Value) // what is malformed fits no response of the issuer
-		a, next = signin.Attempt{State: kept.Get("state"), Verifier: kept.Get("verifier")}, kept.Get("next")
-	}
-	return a, next
-}
-
 // returnFromIssuer signs in the person whom the issuer sends back.
 func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
-	a, next := c.attemptOf(r)
-	http.SetCookie(w, removal(c.attemptCookieFor(r, ""))) // it is for one response
+	kept, _ := url.ParseQuery(c.readCookie(r, attemptCookie)) // what is malformed or missing fits no response of the issuer
+	a, next := signin.Attempt{State: kept.Get("state"), Verifier: kept.Get("verifier")}, kept.Get("next")
+	c.setCookie(w, r, attemptCookie, "", -1) // it is for one response
 	// Limit forged attempts, because each of them makes the server call the issuer.
 	if err := c.service.LimitSignIn(r.RemoteAddr); err != nil {
 		c.refuseSignIn(w, r, next, err)
@@ -119,7 +103,7 @@ func (c *Console) beginUserSession(w http.ResponseWriter, r *http.Request, acces
 		return &failure{Status: http.StatusForbidden, Message: fmt.Sprintf("Your access token is too large for a browser’s cookie: %s are possible, and it needs %s. "+
 			"Ask your administrator to leave groups or claims out of it.", number(maxCookie), number(len(sealed)))}
 	}
-	http.SetCookie(w, c.cookie(r, sessionCookie, sealed))
+	c.setCookie(w, r, sessionCookie, sealed, 0)
 	return nil
 }
 

@@ -37,23 +37,20 @@ const requestsKept = 2000
 // displace none. Each process has its own.
 type requestLog struct {
 	mu  sync.Mutex
-	all []request // the newest last, and at most twice as many as are kept
+	all []request // the newest last
 }
 
 func (l *requestLog) add(r request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.all) == 2*requestsKept {
-		l.all = append(l.all[:0], l.all[requestsKept:]...)
-	}
-	l.all = append(l.all, r)
+	l.all = append(l.all[max(0, len(l.all)-requestsKept+1):], r)
 }
 
 // of returns the last requests of an account that match, the newest first, up to a limit.
 func (l *requestLog) of(accountID string, failed bool, limit int) (last []request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, r := range slices.Backward(l.all[max(0, len(l.all)-requestsKept):]) {
+	for _, r := range slices.Backward(l.all) {
 		if r.accountID == accountID && (!failed || r.Failed()) && len(last) < limit {
 			last = append(last, r)
 		}

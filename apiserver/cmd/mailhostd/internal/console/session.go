@@ -16,20 +16,29 @@ const lifetime = 12 * time.Hour
 
 const sessionCookie = "mailhost_console"
 
-// cookie returns a cookie that a form of another site does not send, but a link does, as that of
+const hostPrefix = "__Host-"
+
+// setCookie sets a cookie that a form of another site does not send, but a link does, as that of
 // the issuer back to the console. With the prefix __Host- browsers accept it only from this host,
-// over TLS.
-func (c *Console) cookie(r *http.Request, name, content string) *http.Cookie {
-	ck := &http.Cookie{Name: name, Value: content, Path: c.base, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+// over TLS. maxAge is in seconds: 0 is until the browser is closed, and -1 removes the cookie.
+func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, name, content string, maxAge int) {
+	ck := &http.Cookie{Name: name, Value: content, Path: c.base, MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if c.secure || r.TLS != nil {
-		ck.Name, ck.Path, ck.Secure = "__Host-"+name, "/", true
+		ck.Name, ck.Path, ck.Secure = hostPrefix+name, "/", true
 	}
-	return ck
+	http.SetCookie(w, ck)
 }
 
-func removal(ck *http.Cookie) *http.Cookie {
-	ck.MaxAge = -1
-	return ck
+// readCookie returns the content of a cookie, or "".
+func (c *Console) readCookie(r *http.Request, name string) string {
+	if c.secure || r.TLS != nil {
+		name = hostPrefix + name
+	}
+	ck, err := r.Cookie(name)
+	if err != nil {
+		return ""
+	}
+	return ck.Value
 }
 
 var errNoSession = errors.New("no session")
@@ -37,11 +46,11 @@ var errNoSession = errors.New("no session")
 // openSession returns the session of a request. The error is errNoSession if the request
 // has none.
 func (c *Console) openSession(r *http.Request) (identity.Session, error) {
-	ck, err := r.Cookie(c.cookie(r, sessionCookie, "").Name)
-	if err != nil {
+	sealed := c.readCookie(r, sessionCookie)
+	if sealed == "" {
 		return identity.Session{}, errNoSession
 	}
-	return c.service.Session(r.Context(), ck.Value)
+	return c.service.Session(r.Context(), sealed)
 }
 
 // reasons explain on the sign-in page why a session has ended, by the type of the API's
@@ -64,7 +73,7 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 			c.write(w, r, c.errorView(r, err))
 			return
 		}
-		c.removeSession(w, r)
+		c.setCookie(w, r, sessionCookie, "", -1)
 		reason = f.Type
 	}
 	if p := r.URL.RequestURI(); r.Method == http.MethodGet && p != Path {
@@ -73,14 +82,10 @@ func (c *Console) sendToSignIn(w http.ResponseWriter, r *http.Request, err error
 	c.redirect(w, r, "/sign-in"+queryOf("next", next, "reason", reason))
 }
 
-func (c *Console) removeSession(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, removal(c.cookie(r, sessionCookie, "")))
-}
-
 // endSession ends the session of a request for everybody who has a copy of its cookie.
 func (c *Console) endSession(r *http.Request) error {
-	if ck, err := r.Cookie(c.cookie(r, sessionCookie, "").Name); err == nil {
-		return c.service.SignOut(r.Context(), ck.Value)
+	if sealed := c.readCookie(r, sessionCookie); sealed != "" {
+		return c.service.SignOut(r.Context(), sealed)
 	}
 	return nil
 }
@@ -129,7 +134,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.writeSignIn(w, r, f.Status, signInForm{Error: "That did not work: " + f.Message, Next: next})
 		return
 	}
-	http.SetCookie(w, c.cookie(r, sessionCookie, sealed))
+	c.setCookie(w, r, sessionCookie, sealed, 0)
 	c.redirect(w, r, pageOf(next))
 }
 
@@ -144,7 +149,7 @@ func pageOf(next string) string {
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
-	c.removeSession(w, r)
+	c.setCookie(w, r, sessionCookie, "", -1)
 	if err := c.endSession(r); err != nil {
 		c.write(w, r, c.errorView(r, err))
 		return

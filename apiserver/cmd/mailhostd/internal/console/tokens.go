@@ -1,6 +1,8 @@
 package console
 
 import (
+	"cmp"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -30,7 +32,14 @@ type tokenPage struct {
 	PlanOnly bool
 }
 
-// readToken returns what the pages of one token show.
+// showToken shows a token, by default with its name as the title.
+func showToken(template, title string) page {
+	return func(v *visit) (view, error) {
+		p, err := readToken(v)
+		return view{Template: template, Title: cmp.Or(title, p.Token.Name), Up: link{"/tokens", "Tokens"}, Data: p}, err
+	}
+}
+
 func readToken(v *visit) (p tokenPage, err error) {
 	a, err := call(v, api.GetServiceAccount, &api.ServiceAccountRequest{ServiceAccountID: v.PathValue("id")})
 	if err != nil {
@@ -47,16 +56,6 @@ func readToken(v *visit) (p tokenPage, err error) {
 	}
 	p.Grants = partOf(rows, err)
 	return p, nil
-}
-
-func showToken(v *visit) (view, error) {
-	p, err := readToken(v)
-	return view{Template: "token.html", Title: p.Token.Name, Up: link{"/tokens", "Tokens"}, Data: p}, err
-}
-
-func confirmTokenRevocation(v *visit) (view, error) {
-	p, err := readToken(v)
-	return view{Template: "token-revoke.html", Title: "Revoke this token?", Up: link{"/tokens", "Tokens"}, Data: p}, err
 }
 
 func revokeToken(v *visit) (view, error) {
