@@ -140,7 +140,7 @@ func (c accountDeleteCommand) Run(ctx context.Context, p cli.Program, service *a
 }
 
 type accountCreateFlags struct {
-	Database  string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
+	Database  string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database. Default: ${default}."`
 	AccountID cli.ID `placeholder:"UUID" help:"Id of the account to create. Default: a random UUID."`
 }
 

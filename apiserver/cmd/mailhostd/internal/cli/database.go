@@ -2,15 +2,11 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
-	"reflect"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
@@ -23,17 +19,23 @@ type OpenOptions struct {
 	// Exclusive opens an existing file that no server uses, and keeps servers out until it is
 	// closed; it fails with store.ErrInUse otherwise. It does nothing for a database server.
 	Exclusive bool
+	// Memory permits a database that exists only in this process.
+	Memory bool
 	// Connections is the largest number of connections to a database server; 0: its
 	// default.
 	Connections int
 }
 
+var errMemory = UsageError("a database in memory is visible only to its own process; name a file")
+
 // OpenDatabase opens an SQLite file, or the database of a postgres:// URL.
 func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqlstore.Store, err error) {
-	switch scheme := Scheme(database); scheme {
-	case "":
+	switch scheme := Scheme(database); {
+	case database == sqlite.Memory && !o.Memory:
+		return nil, errMemory
+	case scheme == "":
 		db, err = sqlite.Open(ctx, database, sqlite.Options{ReadOnly: o.ReadOnly, Exclusive: o.Exclusive})
-	case "postgres", "postgresql":
+	case scheme == "postgres" || scheme == "postgresql":
 		db, err = postgres.Open(ctx, "postgres"+database[len(scheme):], postgres.Options{ReadOnly: o.ReadOnly, Connections: o.Connections})
 	default:
 		return nil, fmt.Errorf("--database: %s:// is no database; give the path of an SQLite file or a postgres:// URL", scheme)
@@ -62,30 +64,15 @@ func RedactDatabase(database string) string {
 	return database
 }
 
-// DatabaseMapper decodes flags and arguments with the tag type:"database", which can't name a
-// database that exists only in its own process.
-var DatabaseMapper = kong.NamedMapper("database", kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
-	name := ""
-	if err := ctx.Scan.PopValueInto("string", &name); err != nil {
-		return err
-	}
-	if name == sqlite.Memory {
-		return errors.New("a database in memory is visible only to its own process; name a file")
-	}
-	target.SetString(name)
-	return nil
-}))
-
-// ReadFixture reads and checks a fixture. what names it in errors, for instance --fixture.
-func ReadFixture(what, path string) (*fixture.Fixture, error) {
+// ReadFile returns what read makes of a file. name is that of its flag or argument, for errors.
+func ReadFile[T any](name, path string, read func(io.Reader) (T, error)) (content T, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return content, fmt.Errorf("%s: %w", name, err)
 	}
 	defer file.Close()
-	f, err := fixture.Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", what, path, err)
+	if content, err = read(file); err != nil {
+		return content, fmt.Errorf("%s %s: %w", name, path, err)
 	}
-	return f, nil
+	return content, nil
 }

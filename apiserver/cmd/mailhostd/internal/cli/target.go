@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/apiclient"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
 // This file has how commands reach an account: in a database, in this process, or over
@@ -32,7 +33,7 @@ const (
 
 // DatabaseFlags choose a database that must exist.
 type DatabaseFlags struct {
-	Database string `type:"database" placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
+	Database string `placeholder:"FILE" help:"SQLite file or postgres:// URL to work on directly, also while servers use it. You have all rights then, and the audit log says so. Default: mailhost.db."`
 }
 
 func (f DatabaseFlags) Path() string { return cmp.Or(f.Database, DefaultDatabase) }
@@ -49,6 +50,9 @@ func (f DatabaseFlags) ProvideService(ctx context.Context, p Program) (*apiserve
 
 // RequireExisting returns an error for a file that does not exist.
 func RequireExisting(database string) error {
+	if database == sqlite.Memory {
+		return errMemory
+	}
 	if _, err := os.Stat(database); Scheme(database) == "" && database != "" && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no database %s; name one with --database, or create it with mailhostd init", database)
 	}

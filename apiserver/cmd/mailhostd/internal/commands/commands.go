@@ -115,7 +115,6 @@ func newParser(commands *commandLine, p cli.Program) (*kong.Kong, error) {
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.NoDefaultHelp(),
 		kong.Resolvers(environment(p.Environ)),
-		cli.DatabaseMapper,
 		kong.ValueFormatter(helpText),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)

@@ -14,7 +14,7 @@ import (
 )
 
 type BackupCommand struct {
-	Database string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
+	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to copy. Default: ${default}."`
 	Output   string `required:"" placeholder:"FILE" help:"File to write the copy to. It must not exist."`
 }
 
@@ -52,7 +52,7 @@ func (c BackupCommand) Run(ctx context.Context, p cli.Program) error {
 }
 
 type CompactCommand struct {
-	Database string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file to compact. Default: ${default}."`
+	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to compact. Default: ${default}."`
 }
 
 func (CompactCommand) Help() string {

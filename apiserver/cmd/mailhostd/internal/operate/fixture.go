@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 )
 
 type FixtureCommand struct {
@@ -26,7 +27,7 @@ func (FixtureCommand) Help() string {
 
 type fixtureLoadCommand struct {
 	File     string `arg:"" help:"The fixture."`
-	Database string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database; a server may use it. Default: ${default}."`
+	Database string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file, created if it does not exist, or postgres:// URL of a database; a server may use it. Default: ${default}."`
 	cli.OutputFlags
 }
 
@@ -42,7 +43,7 @@ type loadedFixture struct {
 }
 
 func (c fixtureLoadCommand) Run(ctx context.Context, p cli.Program) error {
-	f, err := cli.ReadFixture("fixture", c.File)
+	f, err := cli.ReadFile("fixture", c.File, fixture.Read)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ type fixtureValidateCommand struct {
 }
 
 func (c fixtureValidateCommand) Run(p cli.Program) error {
-	f, err := cli.ReadFixture("fixture", c.File)
+	f, err := cli.ReadFile("fixture", c.File, fixture.Read)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 type MigrateCommand struct {
-	Source string `arg:"" type:"database" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. Stop its servers first."`
-	Target string `arg:"" type:"database" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`
+	Source string `arg:"" placeholder:"SOURCE" help:"Database to copy: the path of an SQLite file, or a postgres:// URL. Stop its servers first."`
+	Target string `arg:"" placeholder:"TARGET" help:"Database to copy to, in the same forms. It must be empty, or a file that does not exist."`
 }
 
 func (MigrateCommand) Help() string {

@@ -24,7 +24,7 @@ import (
 
 type RestoreCommand struct {
 	Backup      string `arg:"" help:"Backup to restore, as mailhostd backup wrote it."`
-	Database    string `type:"database" default:"mailhost.db" placeholder:"FILE" help:"SQLite file to replace. No server may use it. Default: ${default}."`
+	Database    string `default:"mailhost.db" placeholder:"FILE" help:"SQLite file to replace. No server may use it. Default: ${default}."`
 	RevokeAgain bool   `default:"true" negatable:"" variable:"-" help:"Revoke again what was revoked or deleted since the backup: tokens, grants and master passwords. --no-revoke-again lets them work again."`
 	DryRun      bool   `variable:"-" help:"Only print what would change."`
 	Yes         bool   `variable:"-" help:"Don't ask."`
@@ -160,7 +160,7 @@ func (c RestoreCommand) openCurrent(ctx context.Context, p cli.Program, path str
 // noteUnreadable adds an error of the current database to the report, or returns it without --force.
 func (c RestoreCommand) noteUnreadable(ctx context.Context, err error, report *restoreReport) error {
 	switch {
-	case err == nil, ctx.Err() != nil:
+	case err == nil, ctx.Err() != nil, c.Database == sqlite.Memory:
 		return err
 	case errors.Is(err, sqlstore.ErrOlderSchema): // a restore upgrades it, and then compares
 		return fmt.Errorf("a dry run upgrades no schema; use the version of mailhostd that wrote the database (%w)", err)

@@ -119,7 +119,7 @@ func unknownVariables(p cli.Program, app *kong.Kong) []string {
 }
 
 func (c DoctorCommand) checkDatabase(ctx context.Context) check {
-	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{ReadOnly: true})
+	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{ReadOnly: true, Memory: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return found(checkWarning, "%s does not exist; create it with mailhostd init --database %s", c.Database, c.Database)

@@ -48,13 +48,8 @@ func (f testFlags) newPlane(p cli.Program) (*control.Plane, error) {
 		return nil, err
 	}
 	if f.Replay != "" {
-		file, err := os.Open(f.Replay)
-		if err != nil {
-			return nil, fmt.Errorf("--replay: %w", err)
-		}
-		defer file.Close()
-		if plane.Replay, err = journal.ReadRecording(file); err != nil {
-			return nil, fmt.Errorf("--replay %s: %w", f.Replay, err)
+		if plane.Replay, err = cli.ReadFile("--replay", f.Replay, journal.ReadRecording); err != nil {
+			return nil, err
 		}
 	}
 	if f.Record == "" {
@@ -82,7 +77,7 @@ func (f testFlags) readFixture() (*fixture.Fixture, error) {
 	if f.Fixture == "" {
 		return &fixture.Fixture{}, nil
 	}
-	return cli.ReadFixture("--fixture", f.Fixture)
+	return cli.ReadFile("--fixture", f.Fixture, fixture.Read)
 }
 
 type connectionFlags struct {

@@ -17,12 +17,7 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		// The message of a *net.OpError would repeat the address.
-		cause := err
-		if op := new(net.OpError); errors.As(err, &op) {
-			cause = op.Err
-		}
-		return nil, fmt.Errorf("%s: can't listen on %s: %w", flag, address, cause)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return l, nil
 }

@@ -74,7 +74,6 @@ func (c settings) Validate() error {
 		{c.MaxMailboxes < 0, "--max-mailboxes: must not be negative; 0 is unlimited"},
 		{c.MaxDedicatedIPs < 1, "--max-dedicated-ips: must be at least 1"},
 		{c.OAuthIssuer == "" && c.OAuthAudience != "", "--oauth-audience: needs --oauth-issuer"},
-		{c.OAuthIssuer != "" && c.OAuthAudience == "", "--oauth-audience: is required with --oauth-issuer, so that a token for another API is not valid for this one"},
 		{c.OAuthIssuer == "" && (c.OAuthClientID != "" || len(c.OAuthScopes) > 0 || len(c.OAuthParameters) > 0), "--oauth-client-id, --oauth-scopes and --oauth-parameters: need --oauth-issuer"},
 		{c.OAuthIssuer == "" && c.ConsoleClientID != "", "--oauth-console-client-id: needs --oauth-issuer"},
 		{c.ConsoleClientID == "" && c.ConsoleSecret != "", "--oauth-console-client-secret: needs --oauth-console-client-id"},
@@ -141,11 +140,10 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		return err
 	}
 	s := &server{settings: c, log: log, limits: defaultConnectionLimits, public: public}
-	defer s.closeListeners()
 	if err := s.configure(ctx, p); err != nil {
 		return err
 	}
-	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{Connections: c.DatabaseConnections})
+	db, err := cli.OpenDatabase(ctx, c.Database, cli.OpenOptions{Memory: true, Connections: c.DatabaseConnections})
 	if err != nil {
 		return err
 	}
@@ -181,7 +179,7 @@ func (c settings) run(ctx context.Context, p cli.Program, app *kong.Kong, ready 
 		o := options
 		o.PublicURL, o.Sender, o.Random = publicURL+control.IsolatedPath+id, nil, c.random(id)
 		o.Clock, o.Middleware = child.Clock.Now, child.Middleware
-		db, err := cli.OpenDatabase(ctx, sqlite.Memory, cli.OpenOptions{})
+		db, err := sqlite.Open(ctx, sqlite.Memory, sqlite.Options{})
 		if err != nil {
 			return nil, err
 		}

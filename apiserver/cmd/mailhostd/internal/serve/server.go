@@ -210,11 +210,3 @@ func (s *server) newServer(requests context.Context, h http.Handler) *http.Serve
 		DisableGeneralOptionsHandler: true,
 	}
 }
-
-func (s *server) closeListeners() {
-	for _, l := range []net.Listener{s.public, s.control, s.metricsListen} {
-		if l != nil {
-			_ = l.Close()
-		}
-	}
-}
