@@ -63,9 +63,9 @@ func (c *configuration) write(file, format string, args ...any) {
 	c.files[file] = fmt.Appendf(c.files[file], format+"\n", args...)
 }
 
-// begin begins a resource and its import, and returns its address. A label that is taken gets
+// resource writes a resource and its import, and returns its address. A label that is taken gets
 // a number.
-func (c *configuration) begin(file, resourceType, label, importID string) string {
+func (c *configuration) resource(file, resourceType, label, importID, body string) string {
 	label = hcltext.Label(label)
 	address := resourceType + "." + label
 	for n := 2; c.labels[address]; n++ {
@@ -73,12 +73,10 @@ func (c *configuration) begin(file, resourceType, label, importID string) string
 	}
 	c.labels[address] = true
 	_, label, _ = strings.Cut(address, ".")
-	c.write(file, "resource %q %q {", resourceType, label)
+	c.write(file, "resource %q %q {\n%s\n}\n", resourceType, label, strings.TrimSuffix(body, "\n"))
 	c.write(importsFile, "import {\nto = %s\nid = %s\n}\n", address, hcltext.Quote(importID))
 	return address
 }
-
-func (c *configuration) end(file string) { c.write(file, "}\n") }
 
 func (c *configuration) provider() {
 	c.write(providerFile, "terraform {\nrequired_providers {\nmailhost = {\nsource = \"mailhost/mailhost\"\n}\n}\n}\n")
@@ -111,37 +109,32 @@ func (c *configuration) domain(d api.Domain, mailboxes []api.Mailbox, records []
 	c.Mailboxes += len(mailboxes)
 	c.Records += len(records)
 	file := d.Name + ".tf"
-	address := c.begin(file, "mailhost_domain", d.Name, d.Name)
-	c.write(file, "name = %s", hcltext.Quote(d.Name))
+	body := "name = " + hcltext.Quote(d.Name) + "\n"
 	if d.WorkspaceID != c.defaultWorkspace {
-		c.write(file, "workspace_id = %s", c.workspace(d.WorkspaceID))
+		body += "workspace_id = " + c.workspace(d.WorkspaceID) + "\n"
 	}
 	if d.AutoRenew {
-		c.write(file, "auto_renew = true")
+		body += "auto_renew = true\n"
 	}
 	if d.RedirectURL != nil {
-		c.write(file, "redirect_url = %s", hcltext.Quote(*d.RedirectURL))
+		body += "redirect_url = " + hcltext.Quote(*d.RedirectURL) + "\n"
 	}
-	c.write(file, "\nlifecycle {\nprevent_destroy = true\n}")
-	c.end(file)
+	address := c.resource(file, "mailhost_domain", d.Name, d.Name, body+"\nlifecycle {\nprevent_destroy = true\n}")
 	if len(records) > 0 {
 		c.zone(file, address, d, records)
 	}
 	if len(mailboxes) == 0 {
 		return
 	}
-	c.begin(file, "mailhost_mailbox_set", d.Name, d.Name)
-	c.write(file, "domain = %s.name\n\nmailboxes = {", address)
+	var set strings.Builder
 	for _, m := range mailboxes {
-		c.write(file, "%s = { first_name = %s, last_name = %s }", hcltext.Quote(m.LocalPart), hcltext.Quote(m.FirstName), hcltext.Quote(m.LastName))
+		fmt.Fprintf(&set, "%s = { first_name = %s, last_name = %s }\n", hcltext.Quote(m.LocalPart), hcltext.Quote(m.FirstName), hcltext.Quote(m.LastName))
 	}
-	c.write(file, "}")
-	c.end(file)
+	c.resource(file, "mailhost_mailbox_set", d.Name, d.Name, fmt.Sprintf("domain = %s.name\n\nmailboxes = {\n%s}", address, &set))
 }
 
 func (c *configuration) zone(file, domain string, d api.Domain, records []api.DNSRecord) {
-	c.begin(file, "mailhost_dns_zone", d.Name, d.Name)
-	c.write(file, "domain = %s.name\n\nrecords = {", domain)
+	var zone strings.Builder
 	for len(records) > 0 {
 		first := records[0]
 		n := slices.IndexFunc(records, func(r api.DNSRecord) bool { return r.Name != first.Name || r.Type != first.Type })
@@ -162,11 +155,10 @@ func (c *configuration) zone(file, domain string, d api.Domain, records []api.DN
 		if slices.ContainsFunc(records[:n], func(r api.DNSRecord) bool { return r.TTL != ttl }) {
 			c.leave("The different TTLs of the records %s of %s: a zone has one for all, so that the apply sets each to %d.", key, d.Name, ttl)
 		}
-		c.write(file, "%s = { %svalues = %s }", hcltext.Quote(key), setTTL, list)
+		fmt.Fprintf(&zone, "%s = { %svalues = %s }\n", hcltext.Quote(key), setTTL, list)
 		records = records[n:]
 	}
-	c.write(file, "}")
-	c.end(file)
+	c.resource(file, "mailhost_dns_zone", d.Name, d.Name, fmt.Sprintf("domain = %s.name\n\nrecords = {\n%s}", domain, &zone))
 }
 
 // rdata returns the value of a record as a zone has it: with the priority, and without the quotes

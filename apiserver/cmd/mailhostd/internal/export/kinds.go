@@ -47,13 +47,12 @@ func (c *configuration) rules(ctx context.Context) error {
 	})
 	for _, f := range all {
 		s := c.scope(f.ScopeType, f.ScopeID)
-		c.begin(s.file, "mailhost_forwarding", s.label+"_to_"+f.TargetEmail, s.key+f.TargetEmail)
-		c.write(s.file, "%starget_email = %s", s.attribute, hcltext.Quote(f.TargetEmail))
+		body := s.attribute + "target_email = " + hcltext.Quote(f.TargetEmail)
 		isConfirmed := f.VerificationState == vocab.VerificationInternal || f.VerificationState == vocab.VerificationVerified
 		if isConfirmed && !f.Active {
-			c.write(s.file, "active = false")
+			body += "\nactive = false"
 		}
-		c.end(s.file)
+		c.resource(s.file, "mailhost_forwarding", s.label+"_to_"+f.TargetEmail, s.key+f.TargetEmail, body)
 	}
 	return err
 }
@@ -64,10 +63,8 @@ func (c *configuration) passwords(ctx context.Context) error {
 	})
 	for _, p := range all {
 		s := c.scope(p.ScopeType, p.ScopeID)
-		c.begin(s.file, "mailhost_master_password", s.label+"_"+p.Name, p.ID)
-		c.write(s.file, "# The API does not return the secret: it stays as it is, and a replacement needs one.")
-		c.write(s.file, "%sname = %s", s.attribute, hcltext.Quote(p.Name))
-		c.end(s.file)
+		c.resource(s.file, "mailhost_master_password", s.label+"_"+p.Name, p.ID,
+			"# The API does not return the secret: it stays as it is, and a replacement needs one.\n"+s.attribute+"name = "+hcltext.Quote(p.Name))
 	}
 	return err
 }
@@ -97,26 +94,25 @@ func (c *configuration) serviceAccounts(ctx context.Context) error {
 }
 
 func (c *configuration) serviceAccount(s *api.ServiceAccount, grants []api.Authorization) {
-	c.begin(accountFile, "mailhost_service_account", s.Name, s.ID)
-	c.write(accountFile, "# Its users have the token, which the API does not return.\nname = %s", hcltext.Quote(s.Name))
+	body := "# Its users have the token, which the API does not return.\nname = " + hcltext.Quote(s.Name) + "\n"
 	if s.ExpiresAt != nil {
-		c.write(accountFile, "expires_at = %s", hcltext.Quote(strings.Replace(*s.ExpiresAt, ".000000Z", "Z", 1)))
+		body += "expires_at = " + hcltext.Quote(strings.Replace(*s.ExpiresAt, ".000000Z", "Z", 1)) + "\n"
 	}
 	if len(grants) > 0 && !slices.ContainsFunc(grants, func(g api.Authorization) bool { return g.CapabilityKey == nil }) {
 		slices.SortFunc(grants, func(a, b api.Authorization) int {
 			return cmp.Or(strings.Compare(*a.CapabilityKey, *b.CapabilityKey), strings.Compare(api.Value(a.ResourceID), api.Value(b.ResourceID)))
 		})
-		c.write(accountFile, "permissions = [")
+		var permissions strings.Builder
 		for _, g := range grants {
 			restricted := ""
 			if g.ResourceType != nil {
 				restricted = fmt.Sprintf(", resource_type = %s, resource_id = %s", hcltext.Quote(*g.ResourceType), hcltext.Quote(api.Value(g.ResourceID)))
 			}
-			c.write(accountFile, "{ capability_key = %s%s },", hcltext.Quote(*g.CapabilityKey), restricted)
+			fmt.Fprintf(&permissions, "{ capability_key = %s%s },\n", hcltext.Quote(*g.CapabilityKey), restricted)
 		}
-		c.write(accountFile, "]")
+		body += "permissions = [\n" + permissions.String() + "]"
 	}
-	c.end(accountFile)
+	c.resource(accountFile, "mailhost_service_account", s.Name, s.ID, body)
 }
 
 func (c *configuration) dedicatedIPs(ctx context.Context) error {
@@ -129,13 +125,12 @@ func (c *configuration) dedicatedIPs(ctx context.Context) error {
 		return isReleased
 	})
 	for _, ip := range all {
-		c.begin(accountFile, "mailhost_dedicated_ip", cmp.Or(ip.Name, "ip"), ip.ID)
 		addresses := make([]string, len(ip.IPAddresses))
 		for i, a := range ip.IPAddresses {
 			addresses[i] = a.IP
 		}
-		c.write(accountFile, "# %s. To claim another one in its place, set option_id.\n\nlifecycle {\nprevent_destroy = true\n}", cli.Printable(strings.Join(addresses, ", ")))
-		c.end(accountFile)
+		c.resource(accountFile, "mailhost_dedicated_ip", cmp.Or(ip.Name, "ip"), ip.ID, "# "+cli.Printable(strings.Join(addresses, ", "))+
+			". To claim another one in its place, set option_id.\n\nlifecycle {\nprevent_destroy = true\n}")
 	}
 	return err
 }

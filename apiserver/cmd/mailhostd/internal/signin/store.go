@@ -28,16 +28,6 @@ func (s Store) Load(c Client) (*oauth2.Token, error) {
 	return all[key(c)], err
 }
 
-// Save keeps a token for a client, in place of an earlier one.
-func (s Store) Save(c Client, token *oauth2.Token) error {
-	all, err := s.read()
-	if err != nil {
-		return err
-	}
-	all[key(c)] = token
-	return s.write(all)
-}
-
 // Clear removes every token.
 func (s Store) Clear() error {
 	if err := os.Remove(s.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,13 +48,19 @@ func (s Store) read() (all map[string]*oauth2.Token, err error) {
 	return all, nil
 }
 
-// write replaces the file, so that no reader sees a part of it.
-func (s Store) write(all map[string]*oauth2.Token) error {
-	if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
+// Save keeps a token for a client, in place of an earlier one. It replaces the file, so that no
+// reader sees a part of it.
+func (s Store) Save(c Client, token *oauth2.Token) error {
+	all, err := s.read()
+	if err != nil {
 		return err
 	}
+	all[key(c)] = token
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
 		return err
 	}
 	file, err := os.CreateTemp(filepath.Dir(s.Path), ".tokens-*") // mode 0600
