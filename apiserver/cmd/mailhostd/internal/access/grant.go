@@ -78,9 +78,9 @@ func grantRows(grants []api.Authorization, names grantNames, revoked bool) [][]s
 		rows[0] = append(rows[0], "REVOKED")
 	}
 	for _, g := range apiclient.FoldGrants(grants, true) {
-		id, right := g.ID, rightOf(g.Authorization)
+		id, right := g.ID, apiclient.RightOf(g.Authorization)
 		if g.Folded > 0 {
-			id, right = cli.Counted(g.Folded, "grant"), planOnly
+			id, right = cli.Counted(g.Folded, "grant"), apiclient.PlanOnly
 		}
 		row := []string{id, names.subject(g.Authorization), right, names.scope(g.Authorization), cli.Minute(g.CreatedAt)}
 		if revoked {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -107,49 +106,13 @@ func find[Req, Item any](ctx context.Context, c *apiclient.Client, op api.Operat
 	return found, fmt.Errorf("there are several of the name %q; use an id: %s", idOrName, strings.Join(ids, ", "))
 }
 
-// planOnly describes the rights that --plan-only gives.
-const planOnly = "plan only"
-
-// listRights describes what grants permit, in one line for the whole account and one for each
-// domain and workspace.
-func listRights(grants []api.Authorization, names grantNames) (lines []string) {
-	if len(grants) == 0 {
-		return []string{"none"}
-	}
-	var everywhere []api.Authorization
-	rights := map[string][]string{} // by scope
-	for _, g := range grants {
-		scope := " in " + names.scope(g)
-		switch {
-		case g.CapabilityKey == nil:
-			return []string{strings.ReplaceAll(strings.TrimPrefix(g.GrantKind, "account_"), "_", " ")}
-		case g.ResourceID == nil:
-			everywhere, scope = append(everywhere, g), ""
-		}
-		rights[scope] = append(rights[scope], *g.CapabilityKey)
-	}
-	if apiclient.IsPlanOnly(everywhere) {
-		rights[""] = []string{planOnly}
-	}
-	for _, scope := range slices.Sorted(maps.Keys(rights)) {
-		lines = append(lines, strings.Join(slices.Compact(slices.Sorted(slices.Values(rights[scope]))), ", ")+scope)
-	}
-	return lines
+// DescribeGrant describes one grant.
+func DescribeGrant(g api.Authorization, names *apiclient.Names) string {
+	n := grantNames{names}
+	return apiclient.RightOf(g) + " in " + n.scope(g) + " for " + n.subject(g)
 }
 
-func rightOf(g api.Authorization) string {
-	if g.CapabilityKey != nil {
-		return *g.CapabilityKey
-	}
-	return g.GrantKind
-}
-
-// DescribeGrant describes one grant by its ids.
-func DescribeGrant(g api.Authorization) string {
-	return rightOf(g) + " in " + grantNames{}.scope(g) + " for " + g.SubjectType + " " + g.SubjectID
-}
-
-// grantNames describes grants for people. Without names it has the ids.
+// grantNames describes grants for people.
 type grantNames struct{ *apiclient.Names }
 
 func (n grantNames) subject(g api.Authorization) string {
@@ -157,11 +120,8 @@ func (n grantNames) subject(g api.Authorization) string {
 }
 
 func (n grantNames) scope(g api.Authorization) string {
-	switch {
-	case g.ResourceType == nil || g.ResourceID == nil:
+	if g.ResourceType == nil || g.ResourceID == nil {
 		return "account"
-	case n.Names == nil:
-		return *g.ResourceType + " " + *g.ResourceID
 	}
 	return *g.ResourceType + " " + withName(n.Resource(*g.ResourceType, *g.ResourceID), *g.ResourceID)
 }

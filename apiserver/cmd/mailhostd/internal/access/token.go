@@ -88,7 +88,7 @@ func (c tokenCreateCommand) Run(ctx context.Context, p cli.Program, t *cli.Targe
 func printToken(ctx context.Context, w io.Writer, created createdToken, t *cli.Target) {
 	rights, expires := "the rights of the token that created it", "never expires"
 	if created.Grants != nil {
-		rights = strings.Join(listRights(created.Grants, grantNames{apiclient.NewNames(ctx, t.Client)}), "; ")
+		rights = strings.Join(apiclient.ListRights(created.Grants, grantNames{apiclient.NewNames(ctx, t.Client)}.scope), "; ")
 	}
 	if created.ExpiresAt != nil {
 		expires = "expires at " + cli.Minute(created.ExpiresAt) + " UTC"
@@ -172,7 +172,7 @@ func (c tokenListCommand) Run(ctx context.Context, p cli.Program, t *cli.Target)
 		rights := "?"
 		if grants != nil {
 			listed.Grants = append([]api.Authorization{}, grants[a.ID]...)
-			rights = strings.Join(listRights(listed.Grants, names), "; ")
+			rights = strings.Join(apiclient.ListRights(listed.Grants, names.scope), "; ")
 		}
 		tokens = append(tokens, listed)
 		rows = append(rows, []string{a.Name, a.ID, listed.State, cmp.Or(cli.Minute(a.ExpiresAt), "never"), cli.Minute(a.LastUsedAt), a.TokenLast4, creator, rights})

@@ -46,7 +46,7 @@ func (c WhoamiCommand) Run(ctx context.Context, p cli.Program, t *cli.Target) er
 		rows := [][]string{
 			{"You are:", who.SubjectType + " " + name}, {"Target:", t.Name}, {"Account:", t.AccountID},
 		}
-		for i, rights := range listRights(who.Grants, grantNames{apiclient.NewNames(ctx, t.Client)}) {
+		for i, rights := range apiclient.ListRights(who.Grants, grantNames{apiclient.NewNames(ctx, t.Client)}.scope) {
 			rows = append(rows, []string{map[bool]string{true: "Rights:", false: " "}[i == 0], rights})
 		}
 		rows = append(rows, []string{"Expires:", expires})

@@ -1,8 +1,11 @@
 package apiclient
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -19,6 +22,41 @@ func IsPlanOnly(grants []api.Authorization) bool {
 	}
 	plan := api.PlanCapabilities()
 	return len(capabilities) == len(plan) && !slices.ContainsFunc(plan, func(c vocab.Capability) bool { return !capabilities[c] })
+}
+
+// PlanOnly describes the rights of a subject that may only plan.
+const PlanOnly = "plan only"
+
+// RightOf returns the capability of a grant, or its kind.
+func RightOf(g api.Authorization) string { return cmp.Or(api.Value(g.CapabilityKey), g.GrantKind) }
+
+// ListRights describes what grants permit, in one line for the whole account and one for each
+// domain and workspace, which scope describes.
+func ListRights(grants []api.Authorization, scope func(api.Authorization) string) (lines []string) {
+	if len(grants) == 0 {
+		return []string{"none"}
+	}
+	var everywhere []api.Authorization
+	rights := map[string][]string{} // by scope
+	for _, g := range grants {
+		in := ""
+		switch {
+		case g.CapabilityKey == nil:
+			return []string{strings.ReplaceAll(strings.TrimPrefix(g.GrantKind, "account_"), "_", " ")}
+		case g.ResourceID == nil:
+			everywhere = append(everywhere, g)
+		default:
+			in = " in " + scope(g)
+		}
+		rights[in] = append(rights[in], *g.CapabilityKey)
+	}
+	if IsPlanOnly(everywhere) {
+		rights[""] = []string{PlanOnly}
+	}
+	for _, in := range slices.Sorted(maps.Keys(rights)) {
+		lines = append(lines, strings.Join(slices.Compact(slices.Sorted(slices.Values(rights[in]))), ", ")+in)
+	}
+	return lines
 }
 
 // TokenGrants returns the grants of service accounts by their ids, or nil if the caller may not see

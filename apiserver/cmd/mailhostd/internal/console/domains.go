@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/mailcheck"
@@ -14,7 +13,7 @@ const domainsPerPage = 25
 
 type domainRow struct {
 	api.Domain
-	Mail part[[]mailCheck]
+	Mail part[[]mailcheck.Result]
 }
 
 func listDomains(v *visit) (view, error) {
@@ -22,7 +21,7 @@ func listDomains(v *visit) (view, error) {
 	return listView(v, "domains.html", "Domains", list, err, func(d api.Domain) domainRow {
 		records, err := call(v, api.ListDNSRecords, recordsOf(d))
 		if err != nil {
-			return domainRow{d, partOf[[]mailCheck](nil, err)}
+			return domainRow{d, partOf[[]mailcheck.Result](nil, err)}
 		}
 		checks := mailChecks(d.Name, records.Items)
 		return domainRow{d, partOf(checks[:min(len(checks), requiredChecks)], nil)}
@@ -32,7 +31,7 @@ func listDomains(v *visit) (view, error) {
 type domainPage struct {
 	api.Domain
 	DedicatedIP string
-	Mail        []mailCheck
+	Mail        []mailcheck.Result
 	Records     part[*api.Page[api.DNSRecord]]
 	Mailboxes   part[int]
 }
@@ -82,14 +81,9 @@ func listDedicatedIPs(v *visit) (view, error) {
 	return listView(v, "dedicated-ips.html", "Dedicated IPs", list, err, same[api.DedicatedIP])
 }
 
-// mailCheck is the state of one kind of record that mail needs.
-type mailCheck struct {
-	Name, State, Text string
-}
-
 // mailChecks checks the mail records of a domain, as the account publishes them. It looks
 // nothing up in the DNS. A domain with an invalid record has no checks.
-func mailChecks(domain string, records []api.DNSRecord) (checks []mailCheck) {
+func mailChecks(domain string, records []api.DNSRecord) []mailcheck.Result {
 	all := make([]mailcheck.Record, len(records))
 	for i, r := range records {
 		all[i] = mailcheck.Record{Name: r.Name, Type: r.Type, Value: r.Value, Priority: r.Priority}
@@ -98,10 +92,7 @@ func mailChecks(domain string, records []api.DNSRecord) (checks []mailCheck) {
 	if err != nil {
 		return nil
 	}
-	for _, r := range mailcheck.Check(context.Background(), domain, zone.Selectors(), zone) {
-		checks = append(checks, mailCheck{strings.ToUpper(strings.ReplaceAll(r.Check, "_", "-")), r.Status, r.Message + " (" + r.Reference + ")"})
-	}
-	return checks
+	return mailcheck.Check(context.Background(), domain, zone.Selectors(), zone)
 }
 
 // requiredChecks are the first of mailChecks, which a list shows: MX, SPF, DKIM and DMARC.

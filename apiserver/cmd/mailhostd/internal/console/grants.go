@@ -22,8 +22,8 @@ type grantRow struct {
 
 func (v *visit) grantRow(g apiclient.GrantRow) grantRow {
 	row := grantRow{
-		GrantRow: g, Right: cmp.Or(api.Value(g.CapabilityKey), g.GrantKind),
-		Subject: v.names.Subject(g.SubjectType, g.SubjectID), Scope: v.names.Scope(api.Value(g.ResourceType), api.Value(g.ResourceID)),
+		GrantRow: g, Right: apiclient.RightOf(g.Authorization),
+		Subject: v.names.Subject(g.SubjectType, g.SubjectID), Scope: v.names.ScopeOf(g.Authorization),
 	}
 	if g.Folded > 0 {
 		row.Right = "Plan only"
@@ -142,6 +142,11 @@ func (n names) Scope(typ, id string) string {
 		return "Workspace " + n.Workspace(id)
 	}
 	return "Whole account"
+}
+
+// ScopeOf returns what a grant covers.
+func (n names) ScopeOf(g api.Authorization) string {
+	return n.Scope(api.Value(g.ResourceType), api.Value(g.ResourceID))
 }
 
 func abbreviated(id string) string { return id[:min(len(id), 8)] + "…" }

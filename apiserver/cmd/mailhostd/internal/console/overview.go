@@ -1,8 +1,6 @@
 package console
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -75,22 +73,9 @@ func overview(v *visit) (view, error) {
 	}
 	if p.Caller.Failure == nil {
 		p.PlanOnly = apiclient.IsPlanOnly(p.Caller.Content.Grants)
-		p.Rights = rightsIn(v.names, p.Caller.Content.Grants)
+		p.Rights = apiclient.ListRights(p.Caller.Content.Grants, v.names.ScopeOf)
 	}
 	return view{Template: "overview.html", Title: "Overview", Data: p}, nil
-}
-
-// rightsIn lists what grants permit, by what they cover.
-func rightsIn(names names, grants []api.Authorization) (lines []string) {
-	rights := map[string][]string{}
-	for _, g := range grants {
-		scope := names.Scope(api.Value(g.ResourceType), api.Value(g.ResourceID))
-		rights[scope] = append(rights[scope], cmp.Or(api.Value(g.CapabilityKey), words(g.GrantKind)))
-	}
-	for _, scope := range slices.Sorted(maps.Keys(rights)) {
-		lines = append(lines, scope+": "+strings.Join(rights[scope], ", "))
-	}
-	return lines
 }
 
 // attend adds a number of objects that wait for a person, if there are any.

@@ -142,6 +142,7 @@ var functions = template.FuncMap{
 	"words":   words,
 	"state":   stateOf,
 	"kind":    kindOf,
+	"check":   func(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "_", "-")) },
 	"ms":      func(d time.Duration) string { return humanize.CommafWithDigits(d.Seconds()*1000, 1) },
 	"segment": url.PathEscape,
 	"short":   func(id string) string { return id[:min(len(id), 8)] },

@@ -124,8 +124,9 @@ func credentials(ctx context.Context, c *apiclient.Client, each func(credential)
 	if err != nil {
 		return nil, err
 	}
+	names := apiclient.NewNames(ctx, c)
 	for _, g := range *grants {
-		add(g.RevokedAt == nil, credential{grantType, g.ID, access.DescribeGrant(g)})
+		add(g.RevokedAt == nil, credential{grantType, g.ID, access.DescribeGrant(g, names)})
 	}
 	for p, err := range apiclient.All(ctx, c, api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}) {
 		if err != nil {
