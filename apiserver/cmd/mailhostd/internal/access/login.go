@@ -68,10 +68,8 @@ func (c LoginCommand) Validate() error {
 	if c.BaseURL == "" && (c.Issuer == "" || c.ClientID == "") {
 		return errors.New("--base-url: is required, so that the API says where to sign in, or --issuer and --client-id; $MAILHOST_BASE_URL sets it too")
 	}
-	if c.BaseURL != "" {
-		if err := cli.CheckURL("--base-url", c.BaseURL); err != nil {
-			return err
-		}
+	if err := cli.CheckURL("--base-url", c.BaseURL); err != nil {
+		return err
 	}
 	if err := signin.CheckParameters(c.Parameter); err != nil {
 		return fmt.Errorf("--parameter: %w", err)

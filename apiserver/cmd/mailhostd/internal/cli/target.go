@@ -170,10 +170,10 @@ func (f TargetFlags) OpenRemote(p Program) (*Target, error) {
 	}, nil
 }
 
-// CheckURL returns an error for a flag that is not the URL of a server.
+// CheckURL returns an error for a flag that is set, and not to the URL of a server.
 func CheckURL(flag, text string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+	if text != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "") {
 		return fmt.Errorf("%s: must be an http or https URL without a password or a query, for instance https://mail.example.com", flag)
 	}
 	return nil

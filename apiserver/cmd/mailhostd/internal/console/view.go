@@ -122,10 +122,8 @@ func (c *Console) errorView(r *http.Request, err error) view {
 	if f.Status == http.StatusInternalServerError && r.Context().Err() == nil {
 		c.log.Error("page failed", "request_id", requestID(r), "error", err)
 	}
-	return view{Status: f.Status, Template: "error.html", Title: cmp.Or(f.Title, "Something went wrong"), Data: errorPage{f.Message, requestID(r)}}
+	return view{Status: f.Status, Template: "error.html", Title: cmp.Or(f.Title, "Something went wrong"), Data: map[string]string{"Message": f.Message, "RequestID": requestID(r)}}
 }
-
-type errorPage struct{ Message, RequestID string }
 
 var functions = template.FuncMap{
 	"time": func(v any) template.HTML { // nil is never

@@ -99,15 +99,7 @@ func (c settings) Validate() error {
 	if _, err := c.mailer(); err != nil {
 		return err
 	}
-	if c.OTLPEndpoint != "" {
-		if err := cli.CheckURL("--otlp-endpoint", c.OTLPEndpoint); err != nil {
-			return err
-		}
-	}
-	if c.PublicURL != "" {
-		return cli.CheckURL("--public-url", c.PublicURL)
-	}
-	return nil
+	return cmp.Or(cli.CheckURL("--otlp-endpoint", c.OTLPEndpoint), cli.CheckURL("--public-url", c.PublicURL))
 }
 
 // Run serves until ctx is cancelled.

@@ -72,16 +72,31 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 			return err
 		}
 		plane.Keep(account)
-		command := c.command(ctx, p, "MAILHOST_BASE_URL="+s.url(), "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urlOf(s.control.Addr().String()))
+		argv := c.argv()
+		command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
+		command.Stdin, command.Stdout, command.Stderr = p.Stdin, p.Stdout, p.Stderr
+		// It has no other account. The last value of a variable counts.
+		command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
+		command.Env = append(command.Env, "MAILHOST_BASE_URL="+s.url(), "MAILHOST_ACCOUNT_ID="+account.AccountID, "MAILHOST_TOKEN="+account.Token, "MAILHOST_CONTROL_URL="+urlOf(s.control.Addr().String()))
 		forwarded := make(chan os.Signal, 1)
 		signal.Notify(forwarded, os.Interrupt, syscall.SIGTERM)
 		if err := command.Start(); err != nil {
 			return &cli.ExitError{Code: 127, Err: err}
 		}
 		go func() {
+			for s := range forwarded {
+				// A terminal sends an interrupt to the command too. Terraform, for instance, ends at
+				// once and writes no state when it receives a second one.
+				if s != os.Interrupt || !cli.IsTerminal(os.Stdin) && !cli.IsTerminal(os.Stderr) {
+					_ = command.Process.Signal(s) // it may have ended
+				}
+			}
+		}()
+		go func() {
 			defer stop()
-			defer signal.Stop(forwarded)
-			ended <- c.wait(command, forwarded)
+			ended <- exitOf(command.Wait())
+			signal.Stop(forwarded)
+			close(forwarded)
 		}()
 		return nil
 	})
@@ -91,38 +106,15 @@ func (c TryCommand) Run(ctx context.Context, p cli.Program, app *kong.Kong) erro
 	return <-ended
 }
 
-// command returns the command. Its environment names no other account.
-func (c TryCommand) command(ctx context.Context, p cli.Program, variables ...string) *exec.Cmd {
-	argv := c.argv()
-	command := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
-	command.Stdin, command.Stdout, command.Stderr = p.Stdin, p.Stdout, p.Stderr
-	command.Env = slices.DeleteFunc(slices.Clone(p.Environ), func(entry string) bool { return strings.HasPrefix(entry, "MAILHOST_DATA_DIR=") })
-	command.Env = append(command.Env, variables...) // the last value of a variable counts
-	return command
-}
-
-// wait forwards signals until the command has ended. Its error has the command's exit code.
-func (c TryCommand) wait(command *exec.Cmd, signals <-chan os.Signal) error {
-	waited := make(chan error, 1)
-	go func() { waited <- command.Wait() }()
-	for {
-		select {
-		case s := <-signals:
-			// A terminal sends an interrupt to the command too. Terraform, for instance, ends at
-			// once and writes no state when it receives a second one.
-			if s != os.Interrupt || !cli.IsTerminal(os.Stdin) && !cli.IsTerminal(os.Stderr) {
-				_ = command.Process.Signal(s) // it may have ended
-			}
-		case err := <-waited:
-			exit, failed := errors.AsType[*exec.ExitError](err)
-			if !failed {
-				return err
-			}
-			code := exit.ExitCode()
-			if status, ok := exit.Sys().(syscall.WaitStatus); ok && code < 0 {
-				code = 128 + int(status.Signal()) // as a shell has it
-			}
-			return &cli.ExitError{Code: cmp.Or(max(code, 0), cli.ExitFailure)}
-		}
+// exitOf returns the error of a command that has ended with its exit code, as a shell has it.
+func exitOf(err error) error {
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	if !failed {
+		return err
 	}
+	code := exit.ExitCode()
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && code < 0 {
+		code = 128 + int(status.Signal())
+	}
+	return &cli.ExitError{Code: cmp.Or(max(code, 0), cli.ExitFailure)}
 }
