@@ -108,13 +108,7 @@ func nameGrants(v *visit, entries []api.AuditEntry) {
 			}
 			named := grantIDs.ReplaceAllStringFunc(*c.Name, func(text string) string {
 				typ, id, _ := strings.Cut(text, " ")
-				switch typ {
-				case vocab.ScopeDomain:
-					return v.names.Scope(typ, id)
-				case vocab.ScopeWorkspace:
-					return "workspace " + v.names.Workspace(id)
-				}
-				return v.names.Subject(typ, id)
+				return strings.ReplaceAll(typ, "_", " ") + " " + cmp.Or(v.names.Names.Subject(typ, id), v.names.Resource(typ, id), id)
 			})
 			e.Changes[i].Name = &named
 		}

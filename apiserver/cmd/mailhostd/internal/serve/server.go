@@ -136,7 +136,7 @@ func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-
 	select {
 	case <-ctx.Done():
 	case err := <-failed:
-		return fmt.Errorf("serving failed: %w", err)
+		return err
 	}
 	service.Retire()
 	s.closing.Store(true)
@@ -145,7 +145,7 @@ func (s *server) wait(ctx context.Context, service *apiserver.Service, failed <-
 	case <-time.After(s.DrainDelay):
 		return nil
 	case err := <-failed:
-		return fmt.Errorf("serving failed: %w", err)
+		return err
 	}
 }
 
@@ -188,7 +188,7 @@ func start(server *http.Server, l net.Listener, failed chan<- error) *http.Serve
 	}
 	go func() {
 		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
-			failed <- err
+			failed <- fmt.Errorf("serving failed: %w", err)
 		}
 	}()
 	return server
