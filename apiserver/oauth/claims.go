@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -66,9 +67,10 @@ func (c claims) user(groupsClaim string) (identity.User, error) {
 		u.Email = c.text("email")
 	}
 	if groups := c[groupsClaim]; groups != nil { // null is the same as no claim
-		var err error
-		if u.Groups, err = namesIn(groups); err != nil {
-			return identity.User{}, err
+		text, _ := json.Marshal(groups) // it was decoded from JSON
+		// It has the form of aud: a string or an array of strings.
+		if (*jwt.Audience)(&u.Groups).UnmarshalJSON(text) != nil {
+			return identity.User{}, errGroups
 		}
 	}
 	return u, nil
@@ -78,22 +80,4 @@ func (c claims) user(groupsClaim string) (identity.User, error) {
 func (c claims) text(name string) string {
 	s, _ := c[name].(string)
 	return s
-}
-
-// namesIn returns the names in a claim that is a string or an array of strings.
-func namesIn(claim any) ([]string, error) {
-	if name, ok := claim.(string); ok {
-		return []string{name}, nil
-	}
-	list, ok := claim.([]any)
-	if !ok {
-		return nil, errGroups
-	}
-	names := make([]string, len(list))
-	for i := range list {
-		if names[i], ok = list[i].(string); !ok {
-			return nil, errGroups
-		}
-	}
-	return names, nil
 }
