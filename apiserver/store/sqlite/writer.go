@@ -121,7 +121,7 @@ func (w *writer) group(u *update) {
 // the same way after the same time.
 func (w *writer) refuse(u *update, err error) {
 	var refused []*update
-	for ; u != nil && len(refused) < w.opts.maxGroup; u = w.updates.take(false) {
+	for ; u != nil; u = w.updates.take(false) {
 		refused = append(refused, u)
 	}
 	for _, u := range refused {

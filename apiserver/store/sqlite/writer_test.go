@@ -157,7 +157,7 @@ func lock(t *testing.T, s *Store) (release func()) {
 }
 
 func TestLockTimeout(t *testing.T) {
-	bubble(t, Options{LockTimeout: 50 * time.Millisecond}, func(t *testing.T, s *Store) {
+	bubble(t, Options{LockTimeout: 50 * time.Millisecond, maxGroup: 3}, func(t *testing.T, s *Store) {
 		release := lock(t, s)
 		start := time.Now()
 		results := make(chan error)
