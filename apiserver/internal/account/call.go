@@ -108,7 +108,6 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	var out *Resp
 	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
 		out, c.unchanged, c.committed = nil, false, func() {}
-		c.Idempotency.Restart()
 		if err := c.begin(tx); err != nil {
 			return err
 		}

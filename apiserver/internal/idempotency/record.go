@@ -72,8 +72,9 @@ func (k *key) open(sealed []byte) ([]byte, error) {
 }
 
 // Replay reads the response under the key, if there is one, or returns a 422 if the key was used
-// for another request.
+// for another request. It clears the outcome of an earlier attempt at the operation's transaction.
 func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
+	q.Replayed, q.response = false, nil
 	if q.key == nil {
 		return false, nil
 	}
@@ -96,11 +97,6 @@ func (q *Request) Replay(r store.Reader, at time.Time) (bool, error) {
 
 // Response returns the body that is stored or replayed under the key, or nil.
 func (q *Request) Response() []byte { return q.response }
-
-// Restart clears the outcome of an earlier attempt at the operation's transaction.
-func (q *Request) Restart() {
-	q.Replayed, q.response = false, nil
-}
 
 // Save stores the response under the key, if any, and deletes expired records once an hour.
 func (q *Request) Save(tx store.Tx, at time.Time, response any) error {
