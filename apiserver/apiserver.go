@@ -278,10 +278,7 @@ func (s *Service) DumpFixture(ctx context.Context) (*fixture.Fixture, error) {
 // may be nil. The store changes in one transaction; after an error nothing has changed. No
 // request may be in flight.
 func (s *Service) Reset(ctx context.Context, f *fixture.Fixture) error {
-	if f == nil {
-		f = &fixture.Fixture{}
-	}
-	if err := s.fixtures.Replace(ctx, f); err != nil {
+	if err := s.fixtures.Replace(ctx, cmp.Or(f, new(fixture.Fixture))); err != nil {
 		return err
 	}
 	s.forget()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"reflect"
 	"strconv"
 
@@ -54,7 +53,8 @@ var fitting = jsonv2.JoinOptions(
 	jsonv1.ReportErrorsWithLegacySemantics(true), // after the rest of the value
 	jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int64) error {
 		text, err := d.ReadValue()
-		*n, _ = wholeNumber(json.Number(text))
+		f, _ := strconv.ParseFloat(string(text), 64)
+		*n = int64(f)
 		return err
 	})),
 )
@@ -89,12 +89,4 @@ func parse(v reflect.Value, text string) (value any, ok bool) {
 	}
 	v.SetString(text)
 	return text, true
-}
-
-func wholeNumber(number json.Number) (int64, bool) {
-	if n, err := number.Int64(); err == nil {
-		return n, true
-	}
-	f, err := number.Float64()
-	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }

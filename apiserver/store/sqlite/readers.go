@@ -28,10 +28,6 @@ type readers struct {
 	idle []*session
 }
 
-func newReaders(h *health, opts Options) *readers {
-	return &readers{with: opts.toRead(), health: h, slots: semaphore.NewWeighted(maxReaders)}
-}
-
 // view runs fn on a snapshot. It does not read a file that was replaced: what was revoked in the
 // other one must not work here.
 func (r *readers) view(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {

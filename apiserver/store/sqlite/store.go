@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlstore"
 )
@@ -99,12 +101,12 @@ func open(ctx context.Context, path string, opts Options) (*engine, error) {
 	}
 	e := &engine{health: health{path: path, opened: opened}}
 	if !opts.Exclusive { // otherwise the writer's connection is the only one
-		e.readers = newReaders(&e.health, opts)
+		e.readers = &readers{with: opts.toRead(), health: &e.health, slots: semaphore.NewWeighted(maxReaders)}
 	}
 	if opts.ReadOnly {
 		e.readers.idle = append(e.readers.idle, s)
 	} else {
-		e.writer = newWriter(path, s, &e.health, opts)
+		e.writer = &writer{path: path, opts: opts, health: &e.health, session: s, updates: newQueue(), stopped: make(chan struct{})}
 		go e.writer.run()
 	}
 	return e, nil

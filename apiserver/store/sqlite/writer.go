@@ -46,10 +46,6 @@ type update struct {
 	wrote bool // whether the function has written; set by the caller
 }
 
-func newWriter(path string, s *session, h *health, opts Options) *writer {
-	return &writer{path: path, opts: opts, health: h, session: s, updates: newQueue(), stopped: make(chan struct{})}
-}
-
 // update queues fn and returns the result of its commit. Once fn has begun, the end of the
 // context is ignored, so that the outcome is known.
 func (w *writer) update(ctx context.Context, fn func(context.Context, sqlstore.Querier) error) error {

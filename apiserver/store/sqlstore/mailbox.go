@@ -12,7 +12,9 @@ import (
 
 var mailboxes = newKind(table[store.Mailbox]{
 	name:    "mailboxes",
-	derived: "search_text", derive: mailboxSearchText,
+	derived: "search_text", derive: func(m *store.Mailbox) string {
+		return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
+	},
 	visible:   func(w *where) *where { return w.outsideUnpaid(`t.domain_id`) },
 	elsewhere: map[string]string{"DomainName": "d.name", "WorkspaceID": "d.workspace_id", "WorkspaceName": "w.name"},
 	joins:     ` JOIN domains d ON d.id = t.domain_id JOIN workspaces w ON w.id = d.workspace_id`,
@@ -189,10 +191,6 @@ func (t *tx) deleteMailbox(accountID string, id any, at time.Time) error {
 		addresses = append(addresses, a.Alias)
 	}
 	return t.releaseForwarding(addresses, at)
-}
-
-func mailboxSearchText(m *store.Mailbox) string {
-	return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 }
 
 // The key of the table addresses makes primary addresses and aliases unique together. A
