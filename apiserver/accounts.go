@@ -164,7 +164,7 @@ func (s *Service) deleteAccount(ctx context.Context, id, operator string, erase 
 	})
 }
 
-// refuseInUse returns an *AccountInUseError if a service account works and may do store.All.
+// refuseInUse returns an *AccountInUseError if a service account works and may do everything.
 func refuseInUse(r store.Reader, accountID string, now time.Time) error {
 	grants, err := r.Authorizations(accountID, store.AuthorizationFilter{SubjectType: vocab.SubjectServiceAccount})
 	for _, g := range grants {

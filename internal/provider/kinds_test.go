@@ -163,7 +163,7 @@ func TestEveryKindIsTested(t *testing.T) {
 				if limit == nil || !hasAttribute(t, name, field) {
 					continue
 				}
-				text := acctest.Render(p.Validate(name, with(k.config, field, strings.Repeat("x", *limit+1))))
+				text := acctest.Render(p.Validate(name, with(k.config, field, strings.Repeat("x", int(*limit)+1))))
 				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", field)), "%s.%s can be longer than %s allows: give it validate.Length[api.%s](%q)", name, field, op.ID, body.Type.Name(), field)
 			}
 		}
