@@ -34,44 +34,31 @@ type tenant struct {
 // tenant creates an account with a workspace and a domain.
 func (h *harness) tenant(domainName string) tenant {
 	h.Helper()
-	t := tenant{account: h.account()}
-	t.workspace = h.workspace(t.account, "Default")
-	t.domain = h.domain(t.account, t.workspace, domainName)
+	t := h.accountWithWorkspace()
+	h.create(new(h.newDomain(t, domainName)))
 	return t
 }
 
-// made creates an object and returns its id.
-func (h *harness) made(o store.Object) string {
+// accountWithWorkspace creates an account with a workspace. The id of the domain is for its first one.
+func (h *harness) accountWithWorkspace() tenant {
 	h.Helper()
-	h.create(o)
-	return o.Identity().ID
+	t := tenant{account: h.id(), workspace: h.id(), domain: h.id()}
+	h.create(
+		&store.Account{ID: t.account, Status: "active", PlanID: "smtp_per_mailbox", CreatedAt: epoch},
+		&store.Workspace{ID: t.workspace, AccountID: t.account, Name: "Default", CreatedAt: epoch})
+	return t
 }
 
-func (h *harness) account() string {
-	h.Helper()
-	return h.made(&store.Account{ID: h.id(), Status: "active", PlanID: "smtp_per_mailbox", CreatedAt: epoch})
-}
-
-func (h *harness) workspace(account, name string) string {
-	h.Helper()
-	return h.made(&store.Workspace{ID: h.id(), AccountID: account, Name: name, CreatedAt: epoch})
-}
-
-func (h *harness) domain(account, workspace, name string) string {
-	h.Helper()
-	return h.made(new(h.newDomain(account, workspace, name)))
-}
-
-func (h *harness) newDomain(account, workspace, name string) store.Domain {
+func (h *harness) newDomain(t tenant, name string) store.Domain {
 	return store.Domain{
-		ID: h.id(), AccountID: account, WorkspaceID: workspace, Name: name,
+		ID: t.domain, AccountID: t.account, WorkspaceID: t.workspace, Name: name,
 		State: store.Provisioning{Status: "active"}, CreatedAt: epoch,
 	}
 }
 
-func (h *harness) mailbox(t tenant, localPart string) string {
+func (h *harness) mailbox(t tenant, localPart string) {
 	h.Helper()
-	return h.made(new(h.newMailbox(t, localPart)))
+	h.create(new(h.newMailbox(t, localPart)))
 }
 
 func (h *harness) newMailbox(t tenant, localPart string) store.Mailbox {

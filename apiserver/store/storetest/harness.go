@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -67,16 +66,6 @@ func (h *harness) mailboxes(account string) (ids []string) {
 		ids = append(ids, m.ID)
 	}
 	return ids
-}
-
-// absent checks that fn returns store.ErrNotFound.
-func absent[T any](h *harness, fn func(store.Reader) (T, error)) {
-	h.Helper()
-	err := h.store.View(h.Context(), func(r store.Reader) error {
-		_, err := fn(r)
-		return err
-	})
-	assert.Check(h, errors.Is(err, store.ErrNotFound), "error = %v, want ErrNotFound", err)
 }
 
 // equal checks a value.

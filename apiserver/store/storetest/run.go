@@ -31,7 +31,6 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Clear", testClear},
 		{"DeleteAccount", testDeleteAccount},
 		{"CreationTimes", testCreationTimes},
-		{"Atomicity", testAtomicity},
 		{"Snapshot", testSnapshot},
 		{"Panic", testPanic},
 		{"Context", testContext},
