@@ -15,14 +15,14 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/control"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apiservertest"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/fault"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/control/journal"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/client/transport"
 )
 
 // Options configures a Server.
@@ -36,72 +36,59 @@ type Options struct {
 
 // Server is an API server with one account on loopback.
 type Server struct {
-	*httptest.Server
+	*apiservertest.Server
 	PublishedOnly bool
-	Service       *apiserver.Service
 	AccountID     string
 	WorkspaceID   string
 	Token         string
 	// Client calls the API as the account's owner, to set up and check objects. It
-	// has all operations, even if PublishedOnly is set; [Call] sends those that it has
+	// has all operations, even if PublishedOnly is set; [Server.Owner] sends those that it has
 	// no method for.
-	Client    *client.Client
-	transport *transport.Transport
-	// Control has the server's faults, journal and clock.
-	Control control.Plane
+	Client *client.Client
+	owner  *apitest.Client
 }
 
 // NewServer starts a server and stops it at the end of the test.
 func NewServer(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{PublishedOnly: o.PublishedOnly}
-	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
-	assert.NilError(t, err)
-	options := apiserver.Options{
-		Store: db, Clock: s.Control.Clock.Now, PasswordCost: apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}, MaxDedicatedIPs: -1,
+	var full *apiserver.Service
+	served := apiservertest.Start(t, apiservertest.Configure(func(options *apiserver.Options) {
+		var err error
+		options.Store, err = sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
+		assert.NilError(t, err)
+		options.MaxDedicatedIPs = -1
+		full, err = apiserver.New(*options)
+		assert.NilError(t, err)
+		options.PublishedOnly, options.Registrar, options.Tokens = o.PublishedOnly, o.Registrar, o.Tokens
+	}))
+	a := served.Account
+	owner := full.OwnerClient(a.AccountID)
+	return &Server{
+		Server: served, PublishedOnly: o.PublishedOnly, AccountID: a.AccountID, WorkspaceID: a.WorkspaceID, Token: a.Token,
+		Client: client.New(client.Options{BaseURL: "http://in-process", AccountID: a.AccountID, Transport: owner.Transport}),
+		owner:  &apitest.Client{T: t, HTTP: owner, Account: a.AccountID},
 	}
-	full, err := apiserver.New(options)
-	assert.NilError(t, err)
-	options.Middleware, options.PublishedOnly, options.Registrar, options.Tokens = s.Control.Middleware, o.PublishedOnly, o.Registrar, o.Tokens
-	s.Service, err = apiserver.New(options)
-	assert.NilError(t, err)
-	t.Cleanup(func() { assert.Check(t, s.Service.Close()) })
-	s.Server = httptest.NewServer(s.Service.Handler())
-	t.Cleanup(s.Server.Close)
-	s.AccountID, err = s.Service.EnsureAccount(t.Context(), "")
-	assert.NilError(t, err)
-	s.WorkspaceID = api.DefaultWorkspaceID(s.AccountID)
-	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
-	assert.NilError(t, err)
-
-	owner := client.Options{BaseURL: "http://in-process", AccountID: s.AccountID, Transport: full.OwnerClient(s.AccountID).Transport}
-	s.Client = client.New(owner)
-	s.transport = transport.New(owner)
-	return s
 }
+
+// Owner returns a client of the account's owner for operations that the provider does not need.
+func (s *Server) Owner(t testing.TB) *apitest.Client { return s.owner.In(t) }
 
 // Advance moves the server's clock forward.
 func (s *Server) Advance(d time.Duration) {
-	if err := s.Control.Clock.Advance(d); err != nil {
+	if err := s.Clock.Advance(d); err != nil {
 		panic(err)
 	}
 }
 
 // ProviderConfig returns a provider block for the server.
 func (s *Server) ProviderConfig() string {
-	return fmt.Sprintf(`
-provider "mailhost" {
-  base_url   = %q
-  account_id = %q
-  token      = %q
-}
-`, s.URL, s.AccountID, s.Token)
+	return apiservertest.Account{URL: s.URL, AccountID: s.AccountID, Token: s.Token}.ProviderConfig()
 }
 
 // Sent returns the ids of the writing operations in the server's journal, in order.
 func (s *Server) Sent() []string {
 	var ids []string
-	for _, e := range s.Control.Journal.Entries(journal.Filter{}) {
+	for _, e := range s.Journal.Entries(journal.Filter{}) {
 		if e.Method != http.MethodGet {
 			ids = append(ids, e.Operation)
 		}
@@ -145,26 +132,18 @@ func (s *Server) Mailbox(t testing.TB, domain, localPart string) *api.Mailbox {
 // LimitedToken returns the token of a new service account with only these capabilities.
 func (s *Server) LimitedToken(t testing.TB, capabilities ...vocab.Capability) string {
 	t.Helper()
-	created, err := s.Client.CreateServiceAccount(t.Context(), api.CreateServiceAccountBody{Name: "limited"})
-	assert.NilError(t, err)
+	var grants []apitest.Grant
 	for _, c := range slices.Compact(slices.Sorted(slices.Values(capabilities))) {
-		key := string(c)
-		s.Grant(t, api.GrantAuthorizationBody{
-			GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectServiceAccount, SubjectID: created.ID, CapabilityKey: &key,
-		})
+		grants = append(grants, apitest.Grant{Capability: c})
 	}
-	inherited := api.ListAuthorizationsRequest{SubjectID: created.ID, GrantKind: vocab.GrantAccountOwner}
-	for a, err := range s.Client.ListAuthorizations(t.Context(), inherited) {
-		assert.NilError(t, err)
-		s.RevokeGrant(t, a.ID)
-	}
-	return created.Token
+	_, token := s.Owner(t).LimitedAccount("limited", grants...)
+	return token
 }
 
 // Fault adds a fault to the server.
 func (s *Server) Fault(t testing.TB, rule fault.Rule) {
 	t.Helper()
-	_, err := s.Control.Faults.Add(rule)
+	_, err := s.Faults.Add(rule)
 	assert.NilError(t, err)
 }
 
@@ -185,7 +164,7 @@ func (s *Server) Front(t testing.TB, handle func(w http.ResponseWriter, r *http.
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-Id", r.Header.Get("X-Request-Id")) // as every response of the API
-		handle(w, r, s.Config.Handler)
+		handle(w, r, s.Service.Handler())
 	}))
 	t.Cleanup(front.Close)
 	return front.URL
@@ -213,31 +192,4 @@ func Refuse(w http.ResponseWriter, status int, loc, msg string) {
 		steps[i] = fmt.Sprintf("%q", steps[i])
 	}
 	fmt.Fprintf(w, `{"detail":[{"loc":[%s],"msg":%q,"type":"value_error"}]}`, strings.Join(steps, ","), msg)
-}
-
-// Call sends one request as the account's owner. It is for operations that the
-// provider does not need, so that the client has no method for them.
-func Call[Req, Resp any](t testing.TB, s *Server, op api.Operation[Req, Resp], req *Req) *Resp {
-	t.Helper()
-	resp, err := transport.Do(t.Context(), s.transport, op, req)
-	assert.NilError(t, err)
-	return resp
-}
-
-// Workspace creates a workspace outside of Terraform.
-func (s *Server) Workspace(t testing.TB, name string) *api.Workspace {
-	t.Helper()
-	return Call(t, s, api.CreateWorkspace, &api.CreateWorkspaceRequest{Body: api.CreateWorkspaceBody{Name: name}})
-}
-
-// Grant grants an authorization outside of Terraform.
-func (s *Server) Grant(t testing.TB, body api.GrantAuthorizationBody) *api.Authorization {
-	t.Helper()
-	return Call(t, s, api.GrantAuthorization, &api.GrantAuthorizationRequest{Body: body})
-}
-
-// RevokeGrant revokes an authorization outside of Terraform.
-func (s *Server) RevokeGrant(t testing.TB, id string) {
-	t.Helper()
-	Call(t, s, api.RevokeAuthorization, &api.AuthorizationRequest{AuthorizationID: id})
 }

@@ -18,6 +18,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/oauth"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
@@ -245,11 +246,10 @@ func newPipeline(t *testing.T, jobs map[string]job, github bool) *pipeline {
 	p := &pipeline{workspace: enter(t, "ci"), jobs: jobs, server: acctest.NewServer(t, acctest.Options{Tokens: ci.trusted(t)}), state: newStateServer(t), ci: ci}
 	for _, workload := range []string{"drift", "plan-main", "plan"} {
 		for _, c := range api.PlanCapabilities() {
-			key := string(c)
-			p.server.Grant(t, api.GrantAuthorizationBody{GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectUser, SubjectID: oauth.WorkloadUser(workload), CapabilityKey: &key})
+			p.server.Owner(t).GrantTo(vocab.SubjectUser, oauth.WorkloadUser(workload), apitest.Grant{Capability: c})
 		}
 	}
-	p.server.Grant(t, api.GrantAuthorizationBody{GrantKind: vocab.GrantAccountOwner, SubjectType: vocab.SubjectUser, SubjectID: oauth.WorkloadUser("apply")})
+	p.server.Owner(t).GrantOwner(vocab.SubjectUser, oauth.WorkloadUser("apply"))
 	for name, value := range map[string]string{
 		"MAILHOST_BASE_URL": p.server.URL, "MAILHOST_ACCOUNT_ID": p.server.AccountID, "MAILHOST_AUDIENCE": trustedAudience,
 		"TF_HTTP_ADDRESS": p.state.URL, "TF_HTTP_LOCK_ADDRESS": p.state.URL, "TF_HTTP_UNLOCK_ADDRESS": p.state.URL,

@@ -318,7 +318,7 @@ func TestFailedUpdate(t *testing.T) {
 		failed, diags := p.ApplyPlan(t.Context(), typeName, config, o, plan)
 		acctest.Expect(t, diags, "ERROR", "403")
 		assert.Check(t, failed.State.Equal(o.State), "%s: the state is %s after a failure, it was %s", typeName, failed.State, o.State)
-		s.Control.Faults.Clear()
+		s.Faults.Clear()
 		o, diags = p.Apply(t.Context(), typeName, config, failed)
 		p.NoErrors(diags)
 		_, diags = p.Destroy(t.Context(), typeName, o)

@@ -18,7 +18,7 @@ import (
 // everyLife returns the life of an object of each kind in an empty account.
 var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 	"mailhost_domain": func(t *testing.T, s *acctest.Server) life {
-		sales := s.Workspace(t, "Sales")
+		sales := s.Owner(t).Workspace("Sales")
 		contact := values{
 			"first_name": "Zoë", "last_name": "O'Neil", "organization": "Example GmbH", "email": "Zoe@Example.ORG", "phone": "+4930123456",
 			"address_1": "Weg 1", "zip": "10115", "city": "Berlin", "state": "BE", "country": "de",
@@ -57,9 +57,9 @@ var everyLife = map[string]func(t *testing.T, s *acctest.Server) life{
 					config: with(shop, "auto_renew", true), does: updates,
 					planned: values{"redirect_url": nil, "redirect_mode": nil}, want: values{"auto_renew": true, "redirect_url": nil, "redirect_mode": nil},
 				},
-				{config: with(shop, "workspace_id", strings.ToUpper(sales.ID)), does: updates, want: values{"workspace_id": strings.ToUpper(sales.ID)}},
+				{config: with(shop, "workspace_id", strings.ToUpper(sales)), does: updates, want: values{"workspace_id": strings.ToUpper(sales)}},
 				{config: shop, does: noChange}, // without the attribute the domain stays in its workspace
-				{before: change(api.UpdateDomainBody{WorkspaceID: &sales.ID}), config: with(shop, "workspace_id", s.WorkspaceID), does: updates, want: values{"workspace_id": s.WorkspaceID}},
+				{before: change(api.UpdateDomainBody{WorkspaceID: &sales}), config: with(shop, "workspace_id", s.WorkspaceID), does: updates, want: values{"workspace_id": s.WorkspaceID}},
 				{ // a change of contact_info is only stored
 					config: with(shop, "contact_info", with(contact, "phone", "+49301111111")), does: updates,
 					planned: values{"updated_at": isSet, "redirect_mode": nil}, want: values{"contact_info": values{"phone": "+49301111111"}},

@@ -82,7 +82,7 @@ func stock(t *testing.T, s *acctest.Server) {
 	}}}))
 	s.AccountID, s.WorkspaceID = stockedAccount, api.DefaultWorkspaceID(stockedAccount)
 	var err error
-	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "acceptance test")
+	s.Token, err = s.Service.IssueOwnerToken(t.Context(), s.AccountID, "owner")
 	assert.NilError(t, err)
 }
 
@@ -229,7 +229,7 @@ var everyLookup = map[string]func(t *testing.T, s *acctest.Server) lookups{
 		return lookups{
 			noun: "service account", label: "name",
 			single: []struct{ config, want values }{{values{"id": a.ID}, want}, {values{"name": "CI"}, want}, {values{"id": old.ID}, values{"id": old.ID, "revoked_at": isSet}}},
-			lists:  []list{{nil, []string{"acceptance test", "CI", "CI", "twin", "twin"}, []string{"acceptance test", "CI", "twin", "twin"}}},
+			lists:  []list{{nil, []string{"owner", "CI", "CI", "twin", "twin"}, []string{"owner", "CI", "twin", "twin"}}},
 			refused: []refusal{
 				{false, values{"name": "ci"}, []string{`Can't find the service account with name = "ci"`, "Check the spelling"}},
 				{false, values{"name": "twin"}, []string{twins[0], twins[1], "Refer to it by its id"}},
@@ -408,13 +408,15 @@ func TestAuthorizations(t *testing.T) {
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
 		d := s.Domain(t, "example.com")
 		grant := func(group string, key vocab.Capability) *api.Authorization {
-			return s.Grant(t, api.GrantAuthorizationBody{
+			var a api.Authorization
+			s.Owner(t).Post("/auth/authorizations", api.GrantAuthorizationBody{
 				GrantKind: vocab.GrantCapability, SubjectType: vocab.SubjectGroup, SubjectID: group,
 				CapabilityKey: new(string(key)), ResourceType: new(vocab.ResourceDomain), ResourceID: &d.ID,
-			})
+			}).Want(201).Into(&a)
+			return &a
 		}
 		sales, support, ops := grant("sales", vocab.CapMailboxCreate), grant("support", vocab.CapMailboxCreate), grant("ops", vocab.CapDNSRecordCreate)
-		s.RevokeGrant(t, support.ID)
+		s.Owner(t).Delete("/auth/authorizations/" + support.ID).Want(204)
 		granted := values{
 			"id": ops.ID, "grant_kind": "capability", "subject_type": "group", "subject_id": "ops", "capability_key": "dns_record.create",
 			"resource_type": "domain", "resource_id": d.ID, "created_at": *ops.CreatedAt, "revoked_at": nil,

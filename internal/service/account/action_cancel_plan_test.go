@@ -125,7 +125,7 @@ func TestLost(t *testing.T) {
 			if s.PublishedOnly {
 				continue
 			}
-			s.Control.Faults.Clear()
+			s.Faults.Clear()
 			progress, diags := l.Invoke(c.action, config)
 			l.NoErrors(diags)
 			l.expect(c.status, c.plan, 1)
@@ -144,7 +144,7 @@ func TestLook(t *testing.T) {
 	config := map[string]any{"confirm_account_id": s.AccountID}
 	_, diags := p.Invoke(cancelPlan, config)
 	acctest.Expect(t, diags, "ERROR: Can't read the account "+s.AccountID+", so nothing was changed", "HTTP 401, request id ")
-	s.Control.Faults.Clear()
+	s.Faults.Clear()
 	a, err := s.Client.GetAccount(t.Context())
 	assert.Check(t, err == nil && a.Status == vocab.AccountActive, "the account is %v, %v", a, err)
 	s.Fault(t, fault.Rule{Operation: api.GetAccount.ID, Status: http.StatusForbidden})

@@ -14,7 +14,7 @@ import (
 func TestDataSource(t *testing.T) {
 	t.Parallel()
 	acctest.Modes(t, func(t *testing.T, s *acctest.Server) {
-		sales := s.Workspace(t, "Sales")
+		sales := s.Owner(t).Workspace("Sales")
 		account, diags := s.Protocol(t, "").ReadData("mailhost_account", nil)
 		assert.Check(t, account.Text("id") == s.AccountID && account.Text("default_workspace_id") == s.WorkspaceID && account.Null("cancels_at"), "read %s", account.State)
 		if s.PublishedOnly {
@@ -27,6 +27,6 @@ func TestDataSource(t *testing.T) {
 		if len(diags) > 0 || account.Text("status") != vocab.AccountActive || account.Text("plan_id") != vocab.PlanSMTPPerMailbox || account.Null("created_at") || account.Null("updated_at") {
 			t.Errorf("read %s\n%s", account.State, acctest.Render(diags))
 		}
-		acctest.ExpectText(t, account.State.String(), `"id":tftypes.String<"`+s.WorkspaceID+`">, "name":tftypes.String<"Default">`, `"id":tftypes.String<"`+sales.ID+`">, "name":tftypes.String<"Sales">`)
+		acctest.ExpectText(t, account.State.String(), `"id":tftypes.String<"`+s.WorkspaceID+`">, "name":tftypes.String<"Default">`, `"id":tftypes.String<"`+sales+`">, "name":tftypes.String<"Sales">`)
 	})
 }

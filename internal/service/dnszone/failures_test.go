@@ -82,7 +82,7 @@ func TestFailures(t *testing.T) {
 					}
 					s.Fault(t, rule)
 					failed, diags := p.Walk().ApplyPlan(t.Context(), typeName, step.config, o, plan)
-					s.Control.Faults.Clear()
+					s.Faults.Clear()
 					acctest.Expect(t, diags, "ERROR", expected.text)
 					expectExisting(t, s, expected.after)
 					removes := strings.Contains(acctest.Render(diags), "Nothing else was removed from example.com")

@@ -308,8 +308,8 @@ func TestResend(t *testing.T) {
 			assert.Check(t, len(diags) == 0, "the diagnostics are %s", acctest.Render(diags))
 			expectProgress(t, progress, parts...)
 		}
-		now := s.Control.Clock.Now().Add(2 * hour).Truncate(hour).UTC()
-		assert.NilError(t, s.Control.Clock.Set(now))
+		now := s.Clock.Now().Add(2 * hour).Truncate(hour).UTC()
+		assert.NilError(t, s.Clock.Set(now))
 		invoke("Sending a new verification message to jane@example.org; the state is pending", "has until "+now.Add(72*hour).Format("2006-01-02T15:"))
 		s.Advance(100 * hour)
 		invoke("the state is expired", "was sent a new message")

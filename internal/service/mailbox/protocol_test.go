@@ -161,7 +161,7 @@ func TestExistingAddress(t *testing.T) {
 	sent(values{"on_existing": "adopt"}, "403", "update-mailbox")
 	s.Fault(t, fault.Rule{Operation: "get-domain", Status: http.StatusForbidden})
 	sent(values{"on_existing": "adopt", "local_part": "mary"}, "403")
-	s.Control.Faults.Clear()
+	s.Faults.Clear()
 	// Somebody creates the address after the plan.
 	for domain, problem := range map[string]string{d.ID: "mary", "example.com": "mike"} {
 		plan, diags := p.Walk().Plan(typeName, attributes(values{"domain": domain, "local_part": problem}), nil)

@@ -141,7 +141,7 @@ func TestLifecycle(t *testing.T) {
 	s.Fault(t, fault.Rule{Operation: "list-mailboxes", Status: 403})
 	o, diags = p.Apply(t.Context(), typeName, set(nil, "Ann=Joan Doe", "bob=Bob Doe", "cid"), o)
 	p.NoErrors(diags)
-	s.Control.Faults.Clear()
+	s.Faults.Clear()
 	o, diags = p.Apply(t.Context(), typeName, changed, o)
 	p.NoErrors(diags)
 

@@ -117,14 +117,14 @@ func TestAccMoves(t *testing.T) {
 		for _, op := range s.Sent() {
 			assert.Check(t, !strings.HasPrefix(op, "create-mailbox") && op != "delete-mailbox" && op != "update-mailbox", "the move sent %s", op)
 		}
-		s.Control.Journal.Clear()
+		s.Journal.Clear()
 	}
 	resource.ParallelTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Providers(),
 		Steps: []resource.TestStep{
 			{Config: s.ProviderConfig() + both},
 			{
-				PreConfig: s.Control.Journal.Clear,
+				PreConfig: s.Journal.Clear,
 				Config: s.ProviderConfig() + forget("mailhost_mailbox.ann") + forget("mailhost_mailbox.bob") +
 					imports(resourceAddress, "example.com") + block("", "ann", "bob"),
 				ConfigStateChecks: []statecheck.StateCheck{count("ids", 2)},
@@ -179,7 +179,7 @@ resource "mailhost_dns_zone" "main" {
 	}
 	resource.ParallelTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Providers(), Steps: []resource.TestStep{
 		{Config: config("1")},
-		{PreConfig: s.Control.Journal.Clear, Config: config("2")},
+		{PreConfig: s.Journal.Clear, Config: config("2")},
 		{
 			PreConfig: func() {
 				for _, op := range s.Sent() {

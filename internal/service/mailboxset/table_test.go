@@ -67,7 +67,7 @@ func TestFailures(t *testing.T) {
 					rule.Operation = op
 					s.Fault(t, rule)
 					failed, diags := p.Walk().ApplyPlan(t.Context(), typeName, step.config, o, plan)
-					s.Control.Faults.Clear()
+					s.Faults.Clear()
 					after := expected.after
 					if failure == "dropped" {
 						after = expected.afterOutage

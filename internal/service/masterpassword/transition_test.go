@@ -170,7 +170,7 @@ func (s secretTest) change(prior *acctest.Object, way string) outcome {
 	s.t.Helper()
 	config := s.config(way)
 	s.p.NoErrors(s.p.Validate(typeName, config))
-	s.s.Control.Journal.Clear()
+	s.s.Journal.Clear()
 	plan, diags := s.p.Plan(typeName, config, prior)
 	if acctest.Errors(diags) > 0 {
 		expect(s.t, diags, "AttributeName", "is not known", "terraform taint", "terraform state rm")
@@ -206,7 +206,7 @@ func (s secretTest) change(prior *acctest.Object, way string) outcome {
 // replace applies a configuration whose plan is a replacement.
 func (s secretTest) replace(prior *acctest.Object, way string) {
 	s.t.Helper()
-	s.s.Control.Journal.Clear()
+	s.s.Journal.Clear()
 	after, _ := s.p.ApplyReplacement(s.t.Context(), typeName, s.config(way), prior)
 	if sent, want := s.s.Sent(), []string{api.DeleteMasterPassword.ID, api.CreateMasterPassword.ID}; !slices.Equal(sent, want) {
 		s.t.Errorf("%s: sent %q", way, sent)

@@ -30,7 +30,7 @@ func living(t *testing.T, s *acctest.Server, but ...string) (ids []string) {
 	t.Helper()
 	for a, err := range s.Client.ListServiceAccounts(t.Context()) {
 		assert.NilError(t, err)
-		if a.RevokedAt == nil && a.Name != "acceptance test" && !slices.Contains(but, a.ID) {
+		if a.RevokedAt == nil && a.Name != "owner" && !slices.Contains(but, a.ID) {
 			ids = append(ids, a.ID)
 		}
 	}

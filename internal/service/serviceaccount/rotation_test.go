@@ -29,7 +29,7 @@ func expiring(t *testing.T, o *acctest.Object, from time.Time, lasts time.Durati
 // at sets the server's clock, and returns a new provider process.
 func at(t *testing.T, s *acctest.Server, now time.Time) *acctest.Protocol {
 	t.Helper()
-	assert.NilError(t, s.Control.Clock.Set(now))
+	assert.NilError(t, s.Clock.Set(now))
 	return s.Protocol(t, "")
 }
 
