@@ -20,8 +20,7 @@ type contract struct {
 	mux      *http.ServeMux
 	document Object
 	mu       sync.Mutex
-	compiler *jsonschema.Compiler
-	compiled map[string]*jsonschema.Schema // by URL with a JSON pointer
+	compiler *jsonschema.Compiler // it keeps what it has compiled
 }
 
 const documentURL = "openapi.json"
@@ -31,10 +30,7 @@ var theContract = sync.OnceValue(func() *contract {
 	if err != nil {
 		panic(err)
 	}
-	c := &contract{
-		mux: http.NewServeMux(), document: doc.(Object),
-		compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
-	}
+	c := &contract{mux: http.NewServeMux(), document: doc.(Object), compiler: jsonschema.NewCompiler()}
 	c.compiler.AssertFormat()
 	if err := c.compiler.AddResource(documentURL, doc); err != nil {
 		panic(err)
@@ -61,17 +57,9 @@ func (c *contract) schema(steps ...string) *jsonschema.Schema {
 	for _, step := range steps {
 		escaped = append(escaped, escape.Replace(step))
 	}
-	pointer := strings.Join(escaped, "/")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.compiled[pointer] == nil {
-		s, err := c.compiler.Compile(pointer)
-		if err != nil {
-			panic(err)
-		}
-		c.compiled[pointer] = s
-	}
-	return c.compiled[pointer]
+	return c.compiler.MustCompile(strings.Join(escaped, "/"))
 }
 
 var microseconds = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)

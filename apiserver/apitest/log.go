@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -17,19 +16,13 @@ import (
 // Log collects a log in JSON, one line for each entry. It is safe for concurrent use.
 type Log struct {
 	mu    sync.Mutex
-	more  sync.Cond
+	more  chan struct{} // closed when the log grows or ends
 	text  bytes.Buffer
 	ended bool
 }
 
-var _ io.Writer = (*Log)(nil)
-
 // NewLog returns an empty log.
-func NewLog() *Log {
-	l := new(Log)
-	l.more.L = &l.mu
-	return l
-}
+func NewLog() *Log { return &Log{more: make(chan struct{})} }
 
 // Logger returns a logger that writes to the log.
 func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewJSONHandler(l, nil)) }
@@ -37,7 +30,8 @@ func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewJSONHandler(l, nil
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.more.Broadcast()
+	close(l.more)
+	l.more = make(chan struct{})
 	return l.text.Write(p)
 }
 
@@ -46,7 +40,8 @@ func (l *Log) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
-	l.more.Broadcast()
+	close(l.more)
+	l.more = make(chan struct{})
 }
 
 // String returns the whole log.
@@ -58,15 +53,8 @@ func (l *Log) String() string {
 
 // Entries returns the entries whose message begins with prefix. Lines that are not JSON
 // are skipped.
-func (l *Log) Entries(prefix string) []Object {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.entries(prefix)
-}
-
-// entries is Entries for a caller who holds mu.
-func (l *Log) entries(prefix string) (entries []Object) {
-	for line := range strings.Lines(l.text.String()) {
+func (l *Log) Entries(prefix string) (entries []Object) {
+	for line := range strings.Lines(l.String()) {
 		var entry Object
 		if json.Unmarshal([]byte(line), &entry) != nil {
 			continue
@@ -94,23 +82,21 @@ func (l *Log) WaitFor(t TB, msg string, n int) Object {
 func (l *Log) Await(ctx context.Context, msg string, n int) (Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.more.Broadcast()
-	})()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for {
-		found := slices.DeleteFunc(l.entries(msg), func(e Object) bool { return e["msg"] != msg })
-		switch {
-		case len(found) >= n:
+		l.mu.Lock()
+		more, ended := l.more, l.ended
+		l.mu.Unlock()
+		found := slices.DeleteFunc(l.Entries(msg), func(e Object) bool { return e["msg"] != msg })
+		if len(found) >= n {
 			return found[n-1], nil
-		case l.ended:
+		}
+		if ended {
 			return nil, fmt.Errorf("the log ended with %d of %d entries %q", len(found), n, msg)
-		case ctx.Err() != nil:
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
 			return nil, fmt.Errorf("%d of %d entries %q, %w", len(found), n, msg, ctx.Err())
 		}
-		l.more.Wait()
 	}
 }
