@@ -22,7 +22,6 @@ type Protocol struct {
 	// accountID is the account that the provider is configured for.
 	accountID string
 	config    tftypes.Value
-	defers    bool
 	// planned reports whether the current walk has planned a resource. A second plan
 	// then begins a new walk, unless together is set.
 	planned, together bool
@@ -37,8 +36,6 @@ type Object struct {
 	Private  []byte
 	// Replace lists the attributes that force a replacement; only in a plan.
 	Replace []*tftypes.AttributePath
-	// Deferred is set if the provider deferred the plan or the read.
-	Deferred *tfprotov6.Deferred
 }
 
 // Protocol returns the provider, configured for the server at url, or for s if url is
@@ -55,14 +52,13 @@ func (s *Server) ProtocolOf(t testing.TB, url string, served framework.Provider)
 	if url == "" {
 		url = s.URL
 	}
-	return s.configured(t, served, map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token}, false)
+	return s.configured(t, served, map[string]any{"base_url": url, "account_id": s.AccountID, "token": s.Token})
 }
 
 // ProtocolOfUnknownToken is Protocol with a token that is unknown until the apply.
-// defers is whether the CLI supports deferred actions.
-func (s *Server) ProtocolOfUnknownToken(t testing.TB, defers bool) *Protocol {
+func (s *Server) ProtocolOfUnknownToken(t testing.TB) *Protocol {
 	t.Helper()
-	return s.configured(t, provider.New("test")(), map[string]any{"base_url": s.URL, "account_id": s.AccountID, "token": Unknown}, defers)
+	return s.configured(t, provider.New("test")(), map[string]any{"base_url": s.URL, "account_id": s.AccountID, "token": Unknown})
 }
 
 // Embedded returns the provider, configured for an embedded account. Without accountID, a
@@ -74,7 +70,7 @@ func Embedded(t testing.TB, accountID, dataDir string) *Protocol {
 	if accountID != "" {
 		settings["account_id"] = accountID
 	}
-	return s.configured(t, provider.New("test")(), settings, false)
+	return s.configured(t, provider.New("test")(), settings)
 }
 
 // schemas and identities have what every provider returns.
@@ -88,10 +84,10 @@ var (
 	})
 )
 
-func (s *Server) configured(t testing.TB, served framework.Provider, settings map[string]any, defers bool) *Protocol {
+func (s *Server) configured(t testing.TB, served framework.Provider, settings map[string]any) *Protocol {
 	t.Helper()
 	p := &Protocol{t: t, server: provider.NewServer(served), schema: schemas(), ids: identities(), accountID: s.AccountID}
-	p.config, p.defers = NewValue(p.schema.Provider.ValueType(), settings), defers
+	p.config = NewValue(p.schema.Provider.ValueType(), settings)
 	return p.Walk()
 }
 
@@ -121,8 +117,7 @@ func (p *Protocol) TestFile() *Protocol {
 func (p *Protocol) configure() {
 	p.t.Helper()
 	resp := result(p.server.ConfigureProvider(p.t.Context(), &tfprotov6.ConfigureProviderRequest{
-		TerraformVersion: "1.12.0", Config: p.dynamic(p.config),
-		ClientCapabilities: &tfprotov6.ConfigureProviderClientCapabilities{DeferralAllowed: p.defers},
+		TerraformVersion: "1.12.0", Config: p.dynamic(p.config), ClientCapabilities: &tfprotov6.ConfigureProviderClientCapabilities{},
 	}))
 	p.NoErrors(resp.Diagnostics)
 }

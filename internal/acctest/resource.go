@@ -55,7 +55,7 @@ func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (
 	resp := result(p.server.PlanResourceChange(p.t.Context(), req))
 	return &Object{
 		State: p.decode(typeName, resp.PlannedState), Identity: resp.PlannedIdentity,
-		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace, Deferred: resp.Deferred,
+		Private: resp.PlannedPrivate, Replace: resp.RequiresReplace,
 	}, resp.Diagnostics
 }
 
@@ -111,7 +111,7 @@ func (p *Protocol) Read(typeName string, o *Object) (*Object, []*tfprotov6.Diagn
 	resp := result(p.server.ReadResource(p.t.Context(), &tfprotov6.ReadResourceRequest{
 		TypeName: typeName, CurrentState: p.dynamic(o.State), CurrentIdentity: o.Identity, Private: o.Private,
 	}))
-	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private, Deferred: resp.Deferred}, resp.Diagnostics
+	return &Object{State: p.decode(typeName, resp.NewState), Identity: resp.NewIdentity, Private: resp.Private}, resp.Diagnostics
 }
 
 // Identity returns a resource identity.

@@ -162,7 +162,7 @@ func TestUnknown(t *testing.T) {
 	}
 	// Without a token, a plan sends nothing.
 	for _, config := range []map[string]any{zoneOf(nil), nil} {
-		_, diags = s.ProtocolOfUnknownToken(t, false).Plan(typeName, config, beside)
+		_, diags = s.ProtocolOfUnknownToken(t).Plan(typeName, config, beside)
 		p.NoErrors(diags)
 		acctest.Expect(t, diags, "WARNING", "www A 192.0.2.9")
 	}

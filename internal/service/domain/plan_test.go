@@ -240,7 +240,7 @@ func TestPriceOutage(t *testing.T) {
 	_, diags = p.Plan(domainType, attributes(owned, map[string]any{"on_existing": "adopt"}), nil)
 	p.NoErrors(diags)
 
-	_, diags = s.ProtocolOfUnknownToken(t, false).Plan(domainType, config, nil)
+	_, diags = s.ProtocolOfUnknownToken(t).Plan(domainType, config, nil)
 	p.NoErrors(diags)
 	acctest.Expect(t, diags, "WARNING", "The plan may buy the domain acme.com", "a setting of the provider is known only after")
 }

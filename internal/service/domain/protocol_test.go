@@ -82,7 +82,7 @@ func TestListed(t *testing.T) {
 	moved, diags := p.Apply(t.Context(), domainType, config, o)
 	p.NoErrors(diags)
 	assert.Check(t, get(t, s, "example.com").WorkspaceID == config["workspace_id"] && moved.Text("workspace_id") == config["workspace_id"], "%s", moved.State)
-	unknown := s.ProtocolOfUnknownToken(t, false)
+	unknown := s.ProtocolOfUnknownToken(t)
 	for _, prior := range []*acctest.Object{nil, o} {
 		_, diags = unknown.Apply(t.Context(), domainType, config, prior)
 		acctest.Expect(t, diags, "ERROR")
