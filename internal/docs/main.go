@@ -7,14 +7,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/docs/schemajson"
@@ -26,17 +22,13 @@ import (
 const shortName = "mailhost"
 
 func main() {
-	dir := flag.String("dir", ".", "top of the repository, with templates and examples")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *dir); err != nil {
+	if err := run(context.Background(), "."); err != nil {
 		fmt.Fprintf(os.Stderr, "docs were not generated: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-// run writes the pages below dir and validates them.
+// run writes the pages below dir, which has templates and examples, and validates them.
 func run(ctx context.Context, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -61,11 +53,7 @@ func run(ctx context.Context, dir string) error {
 // writeSchema writes the provider's schemas for tfplugindocs.
 func writeSchema(ctx context.Context, name string) error {
 	server := provider.NewServer(provider.New("docs")())
-	p, err := schemajson.Of(ctx, server)
-	if err != nil {
-		return fmt.Errorf("the provider's schemas: %w", err)
-	}
-	text, err := json.Marshal(schemajson.Document(shortName, p))
+	text, err := schemajson.Document(ctx, shortName, server)
 	if err != nil {
 		return fmt.Errorf("the provider's schemas: %w", err)
 	}
@@ -76,10 +64,8 @@ func writeSchema(ctx context.Context, name string) error {
 // after a failure.
 func tfplugindocs(ctx context.Context, args []string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"tool", "tfplugindocs"}, args...)...)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("tfplugindocs %s: %w\n%s", args[0], err, output.Bytes())
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("tfplugindocs %s: %w\n%s", args[0], err, output)
 	}
 	return nil
 }

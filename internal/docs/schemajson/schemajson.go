@@ -22,12 +22,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// formatVersion is the version of the document since Terraform 1.1.
-const formatVersion = "1.0"
-
-// Document returns the document with one provider of a name.
-func Document(name string, p *tfjson.ProviderSchema) *tfjson.ProviderSchemas {
-	return &tfjson.ProviderSchemas{FormatVersion: formatVersion, Schemas: map[string]*tfjson.ProviderSchema{name: p}}
+// Document returns the document with one provider of a name, in the format since Terraform 1.1.
+func Document(ctx context.Context, name string, server tfprotov6.ProviderServer) ([]byte, error) {
+	p, err := Of(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(tfjson.ProviderSchemas{FormatVersion: "1.0", Schemas: map[string]*tfjson.ProviderSchema{name: p}})
 }
 
 // Of returns all schemas of a provider, which need not be configured.
@@ -77,19 +78,11 @@ func schema(s *tfprotov6.Schema) *tfjson.Schema {
 	return &tfjson.Schema{Version: uint64(s.Version), Block: block(s.Block)}
 }
 
+// block converts a block. The provider's have nested attributes, and no nested blocks.
 func block(b *tfprotov6.SchemaBlock) *tfjson.SchemaBlock {
-	to := &tfjson.SchemaBlock{
+	return &tfjson.SchemaBlock{
 		Attributes: attributes(b.Attributes), Description: b.Description, DescriptionKind: kind(b.DescriptionKind), Deprecated: b.Deprecated,
 	}
-	for _, nested := range b.BlockTypes {
-		if to.NestedBlocks == nil {
-			to.NestedBlocks = map[string]*tfjson.SchemaBlockType{}
-		}
-		to.NestedBlocks[nested.TypeName] = &tfjson.SchemaBlockType{
-			NestingMode: mode(nested.Nesting), Block: block(nested.Block), MinItems: uint64(nested.MinItems), MaxItems: uint64(nested.MaxItems),
-		}
-	}
-	return to
 }
 
 func attributes(from []*tfprotov6.SchemaAttribute) map[string]*tfjson.SchemaAttribute {
@@ -105,16 +98,13 @@ func attributes(from []*tfprotov6.SchemaAttribute) map[string]*tfjson.SchemaAttr
 		if n := a.NestedType; n == nil {
 			to.AttributeType = ctyType(a.Type)
 		} else {
-			to.AttributeNestedType = &tfjson.SchemaNestedAttributeType{Attributes: attributes(n.Attributes), NestingMode: mode(n.Nesting)}
+			to.AttributeNestedType = &tfjson.SchemaNestedAttributeType{
+				Attributes: attributes(n.Attributes), NestingMode: tfjson.SchemaNestingMode(strings.ToLower(n.Nesting.String())),
+			}
 		}
 		all[a.Name] = to
 	}
 	return all
-}
-
-// mode converts a nesting mode such as LIST.
-func mode(m fmt.Stringer) tfjson.SchemaNestingMode {
-	return tfjson.SchemaNestingMode(strings.ToLower(m.String()))
 }
 
 func kind(k tfprotov6.StringKind) tfjson.SchemaDescriptionKind {
