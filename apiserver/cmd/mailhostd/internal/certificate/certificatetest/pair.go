@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -45,8 +46,9 @@ func (p Pair) Write(t *testing.T, serial int64, notAfter time.Time) {
 	assert.NilError(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	assert.NilError(t, err)
-	write(t, p.Cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
-	write(t, p.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	assert.NilError(t, errors.Join(
+		os.WriteFile(p.Cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600),
+		os.WriteFile(p.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)))
 }
 
 // Pool returns a pool with the certificate, for a client that trusts it.
@@ -57,9 +59,4 @@ func (p Pair) Pool(t *testing.T) *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(cert)
 	return pool
-}
-
-func write(t *testing.T, path string, content []byte) {
-	t.Helper()
-	assert.NilError(t, os.WriteFile(path, content, 0o600))
 }
