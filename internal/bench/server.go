@@ -101,7 +101,7 @@ func (b *bench) startPocketBase(ctx context.Context) (*server, error) {
 	address := l.Addr().String()
 	_ = l.Close()
 	s := &server{url: "http://" + address, mailboxes: "/api/collections/mailboxes/records", pageSize: "perPage"}
-	cmd := exec.CommandContext(ctx, b.path("pocketbase"), "-dir", b.path("pocketbase-data"), "-listen", address)
+	cmd := exec.CommandContext(ctx, b.path("pocketbase"), b.path("pocketbase-data"), address)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

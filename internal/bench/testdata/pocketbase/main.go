@@ -1,12 +1,11 @@
 // Command pocketbase serves PocketBase with a collection of mailboxes that only an
-// authenticated caller can use. It prints a token and the id of a domain.
+// authenticated caller can use, in a folder and at an address. It prints a token and the id of a domain.
 //
 // A write is durable when it is acknowledged, as mailhostd's are: PocketBase's own
 // default is synchronous=NORMAL. Everything else is PocketBase's default.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,16 +14,10 @@ import (
 	"github.com/pocketbase/pocketbase/apis"
 	"github.com/pocketbase/pocketbase/core"
 	_ "github.com/pocketbase/pocketbase/migrations"
-	"github.com/pocketbase/pocketbase/tools/types"
 )
 
-const email = "bench@example.com"
-
 func main() {
-	dir := flag.String("dir", "", "data directory")
-	listen := flag.String("listen", "", "address to listen at")
-	flag.Parse()
-	if err := run(*dir, *listen); err != nil {
+	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -38,15 +31,7 @@ func run(dir, listen string) error {
 	if err := app.RunAllMigrations(); err != nil {
 		return err
 	}
-	domain, err := seed(app)
-	if err != nil {
-		return err
-	}
-	user, err := app.FindAuthRecordByEmail("users", email)
-	if err != nil {
-		return err
-	}
-	token, err := user.NewAuthToken()
+	token, domain, err := seed(app)
 	if err != nil {
 		return err
 	}
@@ -65,43 +50,52 @@ func connect(path string) (*dbx.DB, error) {
 		"&_pragma=synchronous("+level+")&_pragma=foreign_keys(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-32000)")
 }
 
-// seed creates the collections, a domain and a user. It returns the domain's id.
-func seed(app core.App) (string, error) {
-	domains := core.NewBaseCollection("domains")
-	domains.Fields.Add(&core.TextField{Name: "name", Required: true})
-	if err := app.Save(domains); err != nil {
-		return "", err
+// collections are those of the benchmark, as PocketBase exports them.
+const collections = `[
+	{"id": "domains00000000", "name": "domains", "type": "base", "fields": [{"name": "name", "type": "text", "required": true}]},
+	{
+		"name": "mailboxes", "type": "base",
+		"listRule": "@request.auth.id != \"\"", "viewRule": "@request.auth.id != \"\"", "createRule": "@request.auth.id != \"\"",
+		"indexes": ["CREATE UNIQUE INDEX idx_mailboxes_address ON mailboxes (domain, local_part)"],
+		"fields": [
+			{"name": "domain", "type": "relation", "collectionId": "domains00000000", "required": true, "maxSelect": 1},
+			{"name": "local_part", "type": "text", "required": true, "max": 64},
+			{"name": "first_name", "type": "text", "required": true, "max": 100},
+			{"name": "last_name", "type": "text", "required": true, "max": 100},
+			{"name": "status", "type": "text"},
+			{"name": "quota_allowed", "type": "number"},
+			{"name": "quota_used", "type": "number"},
+			{"name": "aliases", "type": "json"},
+			{"name": "created", "type": "autodate", "onCreate": true},
+			{"name": "updated", "type": "autodate", "onCreate": true, "onUpdate": true}
+		]
 	}
-	mailboxes := core.NewBaseCollection("mailboxes")
-	mailboxes.Fields.Add(
-		&core.RelationField{Name: "domain", CollectionId: domains.Id, Required: true, MaxSelect: 1},
-		&core.TextField{Name: "local_part", Required: true, Max: 64},
-		&core.TextField{Name: "first_name", Required: true, Max: 100},
-		&core.TextField{Name: "last_name", Required: true, Max: 100},
-		&core.TextField{Name: "status"},
-		&core.NumberField{Name: "quota_allowed"},
-		&core.NumberField{Name: "quota_used"},
-		&core.JSONField{Name: "aliases"},
-		&core.AutodateField{Name: "created", OnCreate: true},
-		&core.AutodateField{Name: "updated", OnCreate: true, OnUpdate: true},
-	)
-	mailboxes.AddIndex("idx_mailboxes_address", true, "domain, local_part", "")
-	authenticated := types.Pointer(`@request.auth.id != ""`)
-	mailboxes.ListRule, mailboxes.ViewRule, mailboxes.CreateRule = authenticated, authenticated, authenticated
-	if err := app.Save(mailboxes); err != nil {
-		return "", err
+]`
+
+// seed creates the collections, a domain and a user. It returns a token of the user and the
+// domain's id.
+func seed(app core.App) (token, domain string, err error) {
+	if err := app.ImportCollectionsByMarshaledJSON([]byte(collections), false); err != nil {
+		return "", "", err
 	}
-	domain := core.NewRecord(domains)
-	domain.Set("name", "example.com")
-	if err := app.Save(domain); err != nil {
-		return "", err
-	}
-	users, err := app.FindCollectionByNameOrId("users")
+	d, err := record(app, "domains", map[string]any{"name": "example.com"})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	user := core.NewRecord(users)
-	user.SetEmail(email)
-	user.SetPassword("0123456789ab")
-	return domain.Id, app.Save(user)
+	user, err := record(app, "users", map[string]any{"email": "bench@example.com", "password": "0123456789ab"})
+	if err != nil {
+		return "", "", err
+	}
+	token, err = user.NewAuthToken()
+	return token, d.Id, err
+}
+
+func record(app core.App, collection string, values map[string]any) (*core.Record, error) {
+	c, err := app.FindCollectionByNameOrId(collection)
+	if err != nil {
+		return nil, err
+	}
+	r := core.NewRecord(c)
+	r.Load(values)
+	return r, app.Save(r)
 }
