@@ -56,10 +56,10 @@ func NewServer(t testing.TB, o Options) *Server {
 		var err error
 		options.Store, err = sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 		assert.NilError(t, err)
-		options.MaxDedicatedIPs = -1
+		options.MaxDedicatedIPs, options.Registrar = -1, o.Registrar
 		full, err = apiserver.New(*options)
 		assert.NilError(t, err)
-		options.PublishedOnly, options.Registrar, options.Tokens = o.PublishedOnly, o.Registrar, o.Tokens
+		options.PublishedOnly, options.Tokens = o.PublishedOnly, o.Tokens
 	}))
 	a := served.Account
 	owner := full.OwnerClient(a.AccountID)
@@ -110,15 +110,6 @@ func (s *Server) Domain(t testing.TB, name string) *api.Domain {
 	d, err := s.Client.Domains.Get(t.Context(), name)
 	assert.NilError(t, err)
 	return d
-}
-
-// UnpaidDomain buys a domain outside Terraform that waits for its payment. The server's
-// registrar must require payment.
-func (s *Server) UnpaidDomain(t testing.TB, name string) {
-	t.Helper()
-	served := client.New(client.Options{BaseURL: s.URL, AccountID: s.AccountID, Token: s.Token})
-	_, err := served.PurchaseDomain(t.Context(), name, api.PurchaseDomainsBody{WorkspaceID: s.WorkspaceID, ContactInfo: Registrant})
-	assert.NilError(t, err)
 }
 
 // Mailbox creates a mailbox outside Terraform.

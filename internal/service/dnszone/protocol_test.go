@@ -193,7 +193,7 @@ func TestDomainOfAPlan(t *testing.T) {
 	p.NoErrors(diags)
 	assert.Check(t, o.Text("domain_id") == d.ID && acctest.Attributes(o.State)["purged"].IsNull(), "created %s", o.State)
 	unpaid := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
-	unpaid.UnpaidDomain(t, "example.com")
+	unpaid.Domain(t, "example.com")
 	_, diags = unpaid.Protocol(t, "").Apply(t.Context(), typeName, zoneOf(nil), nil)
 	acctest.Expect(t, diags, "ERROR", "Pay for the domain example.com")
 	s.Fault(t, fault.Rule{Operation: api.GetDomain.ID, Status: http.StatusForbidden})

@@ -98,7 +98,7 @@ func TestUnknownAddress(t *testing.T) {
 func TestUnusableDomain(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{Registrar: apiserver.Registrar{PaymentNeeded: true}})
-	s.UnpaidDomain(t, "example.com")
+	s.Domain(t, "example.com")
 	_, diags := s.Protocol(t, "").Apply(t.Context(), typeName, attributes(nil), nil)
 	acctest.Expect(t, diags, "ERROR: Can't create the mailbox jane@example.com", "pending_payment", "Pay for the domain example.com")
 	got := acctest.Render(diags)
