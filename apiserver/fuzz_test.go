@@ -22,7 +22,7 @@ func fuzzed(f *testing.F) *apiserver.Service {
 	f.Helper()
 	s, err := sqlite.Open(f.Context(), sqlite.Memory, sqlite.Options{})
 	assert.NilError(f, err)
-	svc, err := apiserver.New(apiserver.Options{Store: s, Clock: apitest.NewClock().Now})
+	svc, err := apiserver.New(apiserver.Options{Store: s, Clock: new(apitest.Clock).Now})
 	assert.NilError(f, err)
 	f.Cleanup(func() {
 		assert.Check(f, svc.Close())

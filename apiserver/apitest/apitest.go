@@ -50,11 +50,8 @@ type TB = postgrestest.TB
 // Object is a JSON object.
 type Object = map[string]any
 
-// Clock shows [Start] and stands still until a test moves it. It is safe for concurrent use.
+// Clock begins at [Start] and stands still until a test moves it. It is safe for concurrent use.
 type Clock struct{ sinceStart atomic.Int64 }
-
-// NewClock returns a clock that shows [Start].
-func NewClock() *Clock { return new(Clock) }
 
 // Now returns the time that the clock shows.
 func (c *Clock) Now() time.Time { return Start.Add(time.Duration(c.sinceStart.Load())) }
@@ -77,7 +74,7 @@ type Server struct {
 // changes its options first.
 func New(t TB, configure ...func(*apiserver.Options)) *Server {
 	t.Helper()
-	c := NewClock()
+	c := new(Clock)
 	o := apiserver.Options{Clock: c.Now, PasswordCost: Cheap, MaxDedicatedIPs: -1}
 	for _, fn := range configure {
 		fn(&o)

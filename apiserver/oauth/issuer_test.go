@@ -79,7 +79,7 @@ type issuer struct {
 // newIssuer starts an issuer with the keys "rsa" and "p256".
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
-	i := &issuer{t: t, requests: map[string]int{}, clock: apitest.NewClock(), log: apitest.NewLog()}
+	i := &issuer{t: t, requests: map[string]int{}, clock: new(apitest.Clock), log: apitest.NewLog()}
 	i.publish(jwk("rsa", rsaKey.Public()), jwk("p256", p256Key.Public()))
 	server := httptest.NewServer(i)
 	t.Cleanup(server.Close)
