@@ -266,7 +266,7 @@ func (m *machine) updateDomain() {
 func (m *machine) changeDomain(ref string, body obj, faults []problem) operation {
 	o := operation{method: "PATCH", path: "/domains/" + url.PathEscape(ref), body: body, capability: "domain.update", faults: faults}
 	return on(m, o, "domain", ref, m.seenDomain, func(who *caller, d *domain) want {
-		if id, given := body["workspace_id"].(string); given {
+		if id, given := body["workspace_id"].(string); given && canonical(id) != d.workspace.id {
 			w := m.seenWorkspace(m.reach(who, o.capability), id)
 			if w == nil {
 				return unprocessable(wrong("body.workspace_id"))

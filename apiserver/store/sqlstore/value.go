@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 )
 
@@ -72,6 +71,6 @@ func (j asJSON) Scan(src any) error {
 }
 
 func jsonArray(values []string) string {
-	encoded, _ := json.Marshal(slices.Concat([]string{}, values)) // never null; strings can always be encoded
+	encoded, _ := json.Marshal(append([]string{}, values...)) // never null; strings can always be encoded
 	return string(encoded)
 }
