@@ -225,7 +225,7 @@ func TestHealth(t *testing.T) {
 // and that small ones do not.
 func TestBodyMemoryIsUsedUp(t *testing.T) {
 	t.Parallel()
-	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 4<<20 + 100<<10 })
+	h := apitest.New(t, func(o *apiserver.Options) { o.BodyMemory = 6<<20 + 100<<10 })
 	large := func(name string) string { return `{"name":"` + name + `","x":"` + strings.Repeat("x", 200<<10) + `"}` }
 	sent, resume := make(chan struct{}), make(chan struct{})
 	first := make(chan *apitest.Response, 1)

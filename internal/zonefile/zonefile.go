@@ -133,5 +133,10 @@ func rdata(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header(
 
 // short describes a record in a message, without the key or policy in it.
 func short(rr dns.RR) string {
-	return fmt.Sprintf("%s %s %.40s", rr.Header().Name, dns.Type(rr.Header().Rrtype), rdata(rr))
+	const most = 40
+	data := []rune(rdata(rr))
+	if len(data) > most {
+		data = append(data[:most], '…')
+	}
+	return fmt.Sprintf("%s %s %s", rr.Header().Name, dns.Type(rr.Header().Rrtype), string(data))
 }

@@ -260,7 +260,7 @@ func invalidToken(typ, msg string) *api.Error {
 		With("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+description+`"`)
 }
 
-// cacheSize bounds the cache. An entry counts 1 and each of its grants too: 20 MB or so.
+// cacheSize is when a cache starts anew. An entry counts 1 and each of its grants too: 20 MB or so.
 const cacheSize = 50_000
 
 // entry is what the store has about a caller. It is shared and not changed.

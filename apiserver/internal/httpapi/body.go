@@ -17,7 +17,7 @@ const (
 	// freeBody is the size of a body that is never refused for want of memory.
 	freeBody = 4 << 10
 	// decodeFactor is about how many times its size a body takes in memory.
-	decodeFactor = 4
+	decodeFactor = 6
 )
 
 // receive reads a body that must be JSON. A large one takes memory, which ServeHTTP releases.

@@ -48,7 +48,7 @@ func decodeJSON(data []byte) (value any, err error) {
 }
 
 // fitting are the options by which assign decodes what fits. Names are compared exactly, which
-// encoding/json does not, and 60.0 and 6e1 are integers, as in JSON Schema.
+// encoding/json does not, and for an int64 60.0 and 6e1 are integers, as in JSON Schema.
 var fitting = jsonv2.JoinOptions(
 	jsonv1.ReportErrorsWithLegacySemantics(true), // after the rest of the value
 	jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int64) error {
@@ -59,11 +59,14 @@ var fitting = jsonv2.JoinOptions(
 	})),
 )
 
-// assign sets body to a value of decodeJSON as far as that fits, which a valid one does, and absent
-// fields to the default of their tag.
+// assign sets body to a value of decodeJSON as far as that fits, which a valid one does, and its
+// absent fields to the default of their tag.
 func assign(body reflect.Value, value any) {
-	text, _ := json.Marshal(value)                               // it was decoded from JSON
-	_ = jsonv2.Unmarshal(text, body.Addr().Interface(), fitting) // the validator reports it
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)                                         // which takes six times the memory
+	_ = encoder.Encode(value)                                            // it was decoded from JSON
+	_ = jsonv2.Unmarshal(text.Bytes(), body.Addr().Interface(), fitting) // the validator reports it
 	for _, f := range reflect.VisibleFields(body.Type()) {
 		field := body.FieldByIndex(f.Index)
 		if byDefault := f.Tag.Get("default"); byDefault != "" && field.IsZero() {

@@ -102,8 +102,8 @@ func (q *Queue) next() (message *email.Message, claim store.QueuedMessage) {
 	q.turn <- struct{}{}
 	defer func() { <-q.turn }()
 	for q.ctx.Err() == nil {
-		now := time.Now()
 		due, err := store.Read(q.ctx, q.store, store.Reader.NextMessageDue)
+		now := time.Now()
 		if err == nil && !due.After(now) {
 			switch message, claim, err = q.claim(now); {
 			case err == nil && message != nil:

@@ -52,7 +52,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	plan.Purged = types.ListUnknown(types.StringType)
 	c := r.ClientForWarning(ctx)
 	if c == nil || plan.Domain.IsUnknown() {
-		if c == nil || canDelete(ctx, c) {
+		if c == nil || c.Supports(ctx, api.DeleteDNSRecord.Spec, "1") { // an id, whether or not a record has it
 			warnUnnamed(diags, "domain")
 		}
 		return
@@ -181,7 +181,8 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 	}
 	// The plan shows what else is removed as a change of what an apply has written.
 	if !o.IsImported {
-		removed = slices.DeleteFunc(removed, func(r record) bool { return !o.isForeign(r) })
+		isForeign := o.isForeign()
+		removed = slices.DeleteFunc(removed, func(r record) bool { return !isForeign(r) })
 	}
 	warnRemoval(diags, name, append(removed, purged...), "")
 }
@@ -221,8 +222,9 @@ func (r *Resource) planDestroy(ctx context.Context, req resource.ModifyPlanReque
 // destroyed returns the records of the state that a destroy deletes, and those of others
 // that it leaves.
 func destroyed(state model, o origin) (deleted, staying []record) {
+	isForeign := o.isForeign()
 	for _, r := range sorted(contents(state.entries())) {
-		if o.isForeign(r) {
+		if isForeign(r) {
 			staying = append(staying, r)
 		} else {
 			deleted = append(deleted, r)
@@ -231,11 +233,14 @@ func destroyed(state model, o origin) (deleted, staying []record) {
 	return deleted, staying
 }
 
-// canOnlyCreate reports whether this API can't delete the records, if there are any.
+// canOnlyCreate reports whether this API can't delete the records, if there are any. An API that
+// can't list DNS records has no other lifecycle operation on them.
 func (z zone) canOnlyCreate(ctx context.Context, records []record) bool {
-	return z.client != nil && len(records) > 0 && !canDelete(ctx, z.client)
-}
-
-func canDelete(ctx context.Context, c *client.Client) bool {
-	return c.Supports(ctx, api.DeleteDNSRecord.Spec, "1") // an id, whether or not a record has it
+	if z.client == nil || len(records) == 0 {
+		return false
+	}
+	for _, err := range z.client.ListDNSRecords(ctx, api.ListDNSRecordsRequest{Domain: z.id}) {
+		return errors.Is(err, client.ErrReadUnsupported)
+	}
+	return false
 }

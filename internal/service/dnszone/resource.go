@@ -77,13 +77,13 @@ func (r *Resource) Read(ctx context.Context, c *client.Client, state *model, req
 	prior, actual := state.entries(), has.ttls(state.ignored())
 	if !isImport {
 		o := originOf(ctx, req.Private)
-		before := contents(prior)
+		before, isForeign := contents(prior), o.isForeign()
 		var foreign, ignored []string
 		for _, found := range sorted(has.records) {
 			_, isKnown := before[found]
 			if _, ok := actual[found]; !ok {
 				ignored = append(ignored, found.String())
-			} else if !isKnown || o.isForeign(found) {
+			} else if !isKnown || isForeign(found) {
 				foreign = append(foreign, found.String())
 			}
 		}

@@ -3,7 +3,6 @@ package dnszone
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -87,8 +86,14 @@ func originOf(ctx context.Context, private service.PrivateState) origin {
 	return service.GetPrivate[origin](ctx, private, originKey)
 }
 
-// isForeign reports whether others have added a record.
-func (o origin) isForeign(r record) bool { return slices.Contains(o.Foreign, r.String()) }
+// isForeign returns a function that reports whether others have added a record.
+func (o origin) isForeign() func(record) bool {
+	all := make(map[string]bool, len(o.Foreign))
+	for _, s := range o.Foreign {
+		all[s] = true
+	}
+	return func(r record) bool { return all[r.String()] }
+}
 
 // ignored returns the records that ignore matched at the last refresh.
 func (o origin) ignored(domain string) map[record]int64 {

@@ -176,7 +176,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		added[n].address, added[n].id = address(i.key, state.DomainName.ValueString()), compact.Text{Unknown: true}
 		c.put(added[n])
 	}
-	// The next refresh finds those that somebody else creates.
+	// The set has what it adds. What somebody else creates, the next refresh finds.
 	c.unmanaged = slices.DeleteFunc(slices.Sorted(slices.Values(c.unmanaged)), func(address string) bool {
 		part, _, _ := strings.Cut(address, "@")
 		_, isAdded := c.items[localPart(part)]

@@ -26,7 +26,7 @@ type OpenOptions struct {
 	Connections int
 }
 
-var errMemory = UsageError("a database in memory is visible only to its own process; name a file")
+var errMemory = UsageError("the database :memory: is visible only to its own process; name a file")
 
 // OpenDatabase opens an SQLite file, or the database of a postgres:// URL.
 func OpenDatabase(ctx context.Context, database string, o OpenOptions) (db *sqlstore.Store, err error) {

@@ -80,7 +80,7 @@ func (c *Console) returnFromIssuer(w http.ResponseWriter, r *http.Request) {
 }
 
 // maxCookie is the size of the largest session that browsers store, in bytes.
-const maxCookie = 3800
+const maxCookie = 3850
 
 // beginFirstSession begins a session in the first account that can have one: an account
 // without any service account can't.

@@ -126,7 +126,11 @@ func credentials(ctx context.Context, c *apiclient.Client, each func(credential)
 	}
 	names := apiclient.NewNames(ctx, c)
 	for _, g := range *grants {
-		add(g.RevokedAt == nil, credential{grantType, g.ID, access.DescribeGrant(g, names)})
+		found := credential{Type: grantType, ID: g.ID}
+		if each != nil { // a name takes requests
+			found.Name = access.DescribeGrant(g, names)
+		}
+		add(g.RevokedAt == nil, found)
 	}
 	for p, err := range apiclient.All(ctx, c, api.ListMasterPasswords, &api.ListMasterPasswordsRequest{}) {
 		if err != nil {
