@@ -36,10 +36,12 @@ func (p *Protocol) Upgrade(typeName string, version int64, state []byte) (*Objec
 // Plan plans a configuration. prior is nil for a create, config is nil for a destroy.
 func (p *Protocol) Plan(typeName string, config map[string]any, prior *Object) (*Object, []*tfprotov6.Diagnostic) {
 	p.t.Helper()
-	if p.planned && !p.together {
-		p.Walk()
+	if !p.together { // plans of one walk may run at once
+		if p.planned {
+			p.Walk()
+		}
+		p.planned = true
 	}
-	p.planned = true
 	req := &tfprotov6.PlanResourceChangeRequest{TypeName: typeName}
 	before, configured := p.Null(typeName), p.Null(typeName)
 	if prior != nil {
