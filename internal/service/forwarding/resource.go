@@ -71,7 +71,8 @@ func explained(err error) error {
 			"Forwarding to an address of the account needs no message and is not limited.")
 }
 
-// switchOffNew switches a new rule off, and reports whether the state has it as such.
+// switchOffNew switches a new rule off. It reports whether the rule counts as switched off, as it does
+// on an API that can't, so that no later plan tries again.
 func switchOffNew(ctx context.Context, c *client.Client, created *model, diags *diag.Diagnostics) bool {
 	f, err := c.SetForwardingActive(ctx, created.ID.ValueString(), false)
 	switch {
