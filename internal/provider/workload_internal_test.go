@@ -1,8 +1,9 @@
 package provider
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -68,11 +69,11 @@ func TestWorkloadIdentitySettings(t *testing.T) {
 // TestWorkloadTokens reads tokens from GitHub, a file and a variable.
 func TestWorkloadTokens(t *testing.T) {
 	t.Parallel()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	assert.NilError(t, err)
 	expiry := time.Now().Add(5 * time.Minute).Truncate(time.Second)
 	token := func(audience string) string {
-		return oidctest.SignIDToken(key, "k", oidc.RS256, fmt.Sprintf(`{"aud":%q,"exp":%d}`, audience, expiry.Unix()))
+		return oidctest.SignIDToken(key, "k", oidc.ES256, fmt.Sprintf(`{"aud":%q,"exp":%d}`, audience, expiry.Unix()))
 	}
 	status := http.StatusOK
 	github := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,8 +1,9 @@
 package mailhostdtest
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -27,7 +28,7 @@ import (
 type Issuer struct {
 	*oidctest.Server
 	URL string
-	key *rsa.PrivateKey
+	key *ecdsa.PrivateKey
 
 	mu sync.Mutex
 	// Redirects are the redirect URIs of the client console.
@@ -54,10 +55,10 @@ type Issuer struct {
 // NewIssuer starts an issuer.
 func NewIssuer(t *testing.T) *Issuer {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	assert.NilError(t, err)
 	i := &Issuer{key: key, requests: map[string]url.Values{}, Served: map[string]int{}}
-	i.Server = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
+	i.Server = &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.ES256}}}
 	mux := http.NewServeMux()
 	mux.Handle("/", i.Server)
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
@@ -93,7 +94,7 @@ func (i *Issuer) Set(change func()) {
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, `{"issuer":%[1]q,"authorization_endpoint":"%[1]s/auth","token_endpoint":"%[1]s/token","jwks_uri":"%[1]s/keys",`+
 		`"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"],`+
-		`"device_authorization_endpoint":"%[1]s/device","id_token_signing_alg_values_supported":["RS256"]}`, i.URL)
+		`"device_authorization_endpoint":"%[1]s/device","id_token_signing_alg_values_supported":["ES256"]}`, i.URL)
 }
 
 // authorize sends the browser back as if jane were signed in there: at once to the client
@@ -176,5 +177,5 @@ func (i *Issuer) Token(audience string, changes map[string]any) string {
 	claims := map[string]any{"iss": i.URL, "aud": audience, "sub": "jane", "exp": time.Now().Add(time.Hour).Unix(), "jti": rand.Text()}
 	maps.Copy(claims, changes)
 	text, _ := json.Marshal(claims)
-	return oidctest.SignIDToken(i.key, "k", oidc.RS256, string(text))
+	return oidctest.SignIDToken(i.key, "k", oidc.ES256, string(text))
 }
