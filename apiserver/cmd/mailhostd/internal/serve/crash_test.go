@@ -1,4 +1,4 @@
-package processtest
+package serve_test
 
 import (
 	"database/sql"
@@ -45,7 +45,9 @@ var (
 // The seed determines the requests and after how many of them a server is killed, not
 // what the requests in flight were doing at that moment.
 func TestCrash(t *testing.T) {
-	skipShort(t)
+	if testing.Short() {
+		t.Skip("-short: other tests find most of what killed servers show, and sooner")
+	}
 	for name, servers := range map[string]int{"SQLite": 1, "servers on one file": 2, "replicas": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

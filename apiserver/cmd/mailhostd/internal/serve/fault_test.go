@@ -1,4 +1,4 @@
-package processtest
+package serve_test
 
 import (
 	"bytes"
@@ -145,7 +145,9 @@ var faults = []fault{
 // acknowledges nothing that it could not find again, and reports what has happened; a
 // start that is refused changes nothing; and with the files repaired, everything is there.
 func TestFaults(t *testing.T) {
-	skipShort(t)
+	if testing.Short() {
+		t.Skip("-short: no server loses its disk")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file can't be moved or removed on Windows")
 	}

@@ -1,4 +1,4 @@
-package processtest
+package serve_test
 
 import (
 	"context"
