@@ -5,12 +5,13 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"hash/crc32"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
@@ -33,7 +34,7 @@ var (
 // same compares two lists of strings.
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	assert.Check(t, slices.Equal(got, want), "%s: %q; want %q", what, got, want)
+	assert.Check(t, is.DeepEqual(want, got, cmpopts.EquateEmpty()), what)
 }
 
 // idOf returns the id at a place of the body.
