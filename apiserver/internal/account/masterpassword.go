@@ -17,7 +17,7 @@ var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPa
 		generated = new(auth.SecretEncoding.EncodeToString(c.Rules.Random.Bytes(generatedSecretBytes)))
 		secret = generated
 	}
-	hash, err := c.Rules.hash(c.Context, *secret) // outside of a transaction, because it takes long
+	hash, err := c.Rules.hash(c.Context, c.Caller.AccountID, *secret) // outside of a transaction, because it takes long
 	if err != nil {
 		return nil, err
 	}

@@ -21,13 +21,14 @@ const (
 	hashThreads = 1
 	keyBytes    = 32
 	saltBytes   = 16
-	// hashesAtOnce is how many hashes are computed at once, each in the memory of its cost.
-	hashesAtOnce = 4
+	// hashesOfAccount is how many hashes of one account are computed at once, each in the memory
+	// of its cost.
+	hashesOfAccount = 2
 )
 
 // hash returns the hash of a master password in PHC string format.
-func (rules *Rules) hash(ctx context.Context, password string) (string, error) {
-	leave, err := rules.hashing.enter(ctx, "")
+func (rules *Rules) hash(ctx context.Context, accountID, password string) (string, error) {
+	leave, err := rules.hashing.enter(ctx, accountID)
 	if err != nil {
 		return "", err
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 )
 
 // TestShares checks that an account waits for its own requests and for no others'.
@@ -26,4 +29,14 @@ func TestShares(t *testing.T) {
 	assert.Check(t, errors.Is(err, context.Canceled), "a third request enters: %v", err)
 	first()
 	enter(t.Context(), "busy")
+
+	rules := New(Dependencies{Random: random.New(nil), PasswordCost: PasswordCost{MemoryKiB: 8, Passes: 1}})
+	for range hashesOfAccount {
+		_, err := rules.hashing.enter(t.Context(), "busy")
+		assert.NilError(t, err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = rules.hash(soon, "other", "secret")
+	assert.NilError(t, err, "a master password waits for those of another account")
 }
