@@ -244,7 +244,7 @@ func flatten(actual map[record]int64, spellings ...entry) types.Map {
 // plan shows the difference. Without one in the entry, as after an import, different TTLs are null.
 func ttlOf(records []record, actual map[record]int64, e entry) types.Int64 {
 	expected := e.ttl.ValueInt64()
-	isExpected := !e.ttl.IsNull() && expected != mixedTTL
+	isExpected := expected != mixedTTL // which is the value of null too
 	if !isExpected {
 		expected = actual[records[0]]
 	}
