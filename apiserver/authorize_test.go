@@ -275,6 +275,11 @@ func TestRestrictedGrantIsNotSufficient(t *testing.T) {
 		}
 		newRequest(t, spec).send(c).Refused(403, "header.Authorization permission_denied").Says(string(spec.Capability))
 	}
+	// A service account inherits the restriction.
+	domain := h.Domain("example.net")
+	creator := h.Limited(t, apitest.Grant{Capability: vocab.CapServiceAccountCreate}, apitest.GrantOn(vocab.CapMailboxView, "domain", domain))
+	_, heir := h.ServiceAccount(creator, obj{"name": "heir"})
+	heir.Get("/auth/caller").Is("grants.1.resource_id", domain)
 }
 
 // estate has two objects of each kind, by the path parameter that names one: those at index 0 are

@@ -34,6 +34,17 @@ func TestSealedResponses(t *testing.T) {
 	}
 }
 
+// TestKeysOfCallers checks that no caller has the record of another one's key.
+func TestKeysOfCallers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, account := range []string{"a", "b"} {
+		for _, s := range []store.Subject{{Type: "user", ID: "jane"}, {Type: "user", ID: "joe"}, {Type: "group", ID: "jane"}} {
+			seen[string(newKey(auth.Caller{AccountID: account, Subjects: []store.Subject{s}}, "create-mailbox", "a key", nil).hash)] = true
+		}
+	}
+	assert.Check(t, len(seen) == 6, "the records of six callers have %d keys", len(seen))
+}
+
 // stored is a reader with one record.
 type stored struct {
 	store.Reader
