@@ -180,7 +180,7 @@ func TestAuditEntries(t *testing.T) {
 			a.Delete("/auth/service-accounts/" + ci.Str("id")).Want(204) // a second delete changes nothing
 		}, "revoke-service-account by user : revoked service_account ci"},
 		{"plan", func() {
-			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200)
+			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200).Is("status", "completed")
 			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200)
 		}, "change-plan by user : updated account (plan_id)"},
 	} {
