@@ -87,6 +87,8 @@ func TestUnpaidPurchaseIsDeleted(t *testing.T) {
 	got := log()
 	assert.Check(t, len(got) == 0, "a read deleted: %q", got)
 	a.Get("/mailboxes").Is("total", 0)
+	dumped, err := a.Service.DumpFixture(t.Context())
+	assert.Check(t, err == nil && len(dumped.Accounts[0].Domains)+len(dumped.Accounts[1].Domains) == 0, "a dump has %+v, %v", dumped, err)
 	a.Post("/dns-records", map[string]any{"domain": "example.com", "name": "www", "type": "A", "value": "192.0.2.1"}).Want(422)
 	a.Purchase(a.DefaultWorkspace(), "example.org").Want(200)
 	got = log()

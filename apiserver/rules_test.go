@@ -23,7 +23,7 @@ func TestRules(t *testing.T) {
 		"dedicated_ip_options":[{"name":"one","country_code":"DE","addresses":["192.0.2.9"]}],"dedicated_ips":[{"name":"ip","option":"one"}],"domains":[
 		{"name":"a.com","workspace":"Default","dedicated_ip":"ip","tags":["vip"],"forwarding":[{"target_email":"x@c.com","verification_state":"pending"},{"target_email":"info@b.com"}],
 		"mailboxes":[{"local_part":"jane","first_name":"J","last_name":"D","aliases":[{"alias":"j@a.com"},{"alias":"info@b.com"}]}]},
-		{"name":"b.com","workspace":"W"},{"name":"failed.com","workspace":"Default","status":"failed"},
+		{"name":"b.com","workspace":"W","outbound_routing_ready":false},{"name":"failed.com","workspace":"Default","status":"failed"},
 		{"name":"late.com","workspace":"Default","status":"pending_payment","mailboxes":[{"local_part":"l","first_name":"L","last_name":"L"}]}]}]}`)))
 	ids := []string{"$N", nobody, "$W", h.Get("/workspaces?page_size=1&page=2").Str("items.0.id"), "$D", h.DefaultWorkspace(),
 		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$INFO", h.Get("/forwarding?search=info@").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
@@ -57,6 +57,7 @@ func TestRules(t *testing.T) {
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$W","redirect_url":"https://a.com"}`, 200, `"workspace_id":"$W"`},
 		{"owner GET /domains?tag=vip&workspace_id=$W&status=active&search=A", ``, 200, `"redirect_mode":"301"`},
 		{"w GET /domains?page_size=1&page=2", ``, 200, `"total":2`},
+		{"w GET /domains/b.com", ``, 200, `"status":"active","outbound_routing_ready":false`},
 		{"owner PATCH /domains/a.com", `{"workspace_id":"$D"}`, 200, `"workspace_id":"$D"`},
 		{"owner POST /dns-records -> $CNAME", `{"domain":"a.com","name":"www","type":"CNAME","value":"b.com"}`, 201, `"name":"www"`},
 		{"owner POST /dns-records", `{"domain":"a.com","name":"www","type":"A","value":"192.0.2.1"}`, 409, "the name www of a.com has the CNAME record $CNAME; a CNAME excludes"},
