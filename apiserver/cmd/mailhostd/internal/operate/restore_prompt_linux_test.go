@@ -84,8 +84,8 @@ func descriptors(t *testing.T, path string) (n int) {
 	return n
 }
 
-// TestRestoreAsks checks that nobody can change the database while restore asks, that a
-// signal ends the question and leaves nothing behind, and that a server which starts during
+// TestRestoreAsks checks that nobody can change the database while restore asks, that
+// anything but a yes restores nothing and leaves nothing behind, and that a server which starts during
 // the question uses the restored database.
 func TestRestoreAsks(t *testing.T) {
 	t.Parallel()
@@ -111,18 +111,22 @@ func TestRestoreAsks(t *testing.T) {
 		assert.NilError(t, err)
 		return len(all)
 	}
-	code, end := ask(func(_ *os.File, interrupt func()) {
-		s, err := sqlite.Open(t.Context(), database, sqlite.Options{LockTimeout: time.Millisecond})
-		if !assert.Check(t, err != nil, "the database could be opened") {
-			assert.Check(t, s.Close())
+	for typed, shown := range map[string]string{"": "\r\n", "\x04": "\r\n", "n\n": "n\r\n"} { // an interrupt, the end of the input, and a no
+		code, end := ask(func(person *os.File, interrupt func()) {
+			s, err := sqlite.Open(t.Context(), database, sqlite.Options{LockTimeout: time.Millisecond})
+			if !assert.Check(t, err != nil, "the database could be opened") {
+				assert.Check(t, s.Close())
+			}
+			if fmt.Fprint(person, typed); typed == "" {
+				interrupt()
+			}
+		})
+		if code != cli.ExitFailure || previous() != 0 || !strings.HasPrefix(end, shown+"mailhostd: nothing was restored: ") {
+			t.Errorf("%q: exit code %d, %d databases were replaced: %q", typed, code, previous(), end)
 		}
-		interrupt()
-	})
-	if code != cli.ExitFailure || previous() != 0 || !strings.HasPrefix(end, "\r\nmailhostd: nothing was restored: ") {
-		t.Errorf("interrupted: exit code %d, %d databases were replaced: %q", code, previous(), end)
 	}
 	waiting := make(chan error)
-	code, end = ask(func(person *os.File, _ func()) {
+	code, end := ask(func(person *os.File, _ func()) {
 		locked := descriptors(t, database)
 		go func() {
 			s, err := sqlite.Open(t.Context(), database, sqlite.Options{})
