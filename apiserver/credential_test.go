@@ -194,6 +194,8 @@ func TestServiceAccountOutlivesNoCreator(t *testing.T) {
 		c.Post("/auth/service-accounts", obj{"name": at, "expires_at": at}).Want(201).Is("expires_at", at)
 	}
 	c.Post("/auth/service-accounts", obj{"name": "later", "expires_at": later}).Refused(422, "body.expires_at value_error")
+	long, _ := h.ServiceAccount(h.Client, obj{"name": "long", "expires_at": later})
+	c.Post("/auth/authorizations", obj{"grant_kind": "account_owner", "subject_type": "service_account", "subject_id": long}).Refused(403, "header.Authorization permission_denied")
 	_, c = h.ServiceAccount(h.Client, obj{"name": "for ever"})
 	c.Post("/auth/service-accounts", obj{"name": "later", "expires_at": later}).Want(201).Is("expires_at", later)
 	c.Post("/auth/service-accounts", obj{"name": "for ever too"}).Want(201).Is("expires_at", nil)

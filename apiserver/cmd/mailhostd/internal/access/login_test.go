@@ -112,6 +112,7 @@ func TestLogin(t *testing.T) {
 	i.Set(func() { i.Refresh = "" }) // the session has ended
 	code, token, stderr = login(t, true, append(args, "--valid-for", "2h")...)
 	assert.Check(t, code == cli.ExitOK && token != refreshed, "after the end of the session: exit code %d, %s", code, stderr)
+	mailhostdtest.Fails(t, nil, cli.ExitFailure, "new", "logout", "--tokens", filepath.Dir(tokens)) // a folder that is not empty
 	code, _, _ = mailhostdtest.Run(t, "logout", "--tokens", tokens)
 	assert.Check(t, code == cli.ExitOK, "logout: exit code %d", code)
 	mailhostdtest.WriteFile(t, tokens, "[{}]") // the form of 0.1.0 holds no token
