@@ -21,12 +21,12 @@ func TestRules(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Store, o.ExposeFaults = f.open(), true })
 	h.Client = f.of(load(t, h, parseFixture(t, `{"max_mailboxes":3,"accounts":[{"id":"`+fixtureAccount+`","workspaces":[{"name":"W"},{"name":"Default"}],
 		"dedicated_ip_options":[{"name":"one","country_code":"DE","addresses":["192.0.2.9"]}],"dedicated_ips":[{"name":"ip","option":"one"}],"domains":[
-		{"name":"a.com","workspace":"Default","dedicated_ip":"ip","tags":["vip"],"forwarding":[{"target_email":"x@c.com","verification_state":"pending"},{"target_email":"info@b.com"}],
+		{"name":"a.com","workspace":"Default","dedicated_ip":"ip","tags":["vip"],"forwarding":[{"target_email":"x@c.com","verification_state":"pending"},{"target_email":"info@b.com"},{"target_email":"j@a.com"}],
 		"mailboxes":[{"local_part":"jane","first_name":"J","last_name":"D","aliases":[{"alias":"j@a.com"},{"alias":"info@b.com"}]}]},
 		{"name":"b.com","workspace":"W","outbound_routing_ready":false},{"name":"failed.com","workspace":"Default","status":"failed"},
 		{"name":"late.com","workspace":"Default","status":"pending_payment","mailboxes":[{"local_part":"l","first_name":"L","last_name":"L"}]}]}]}`)))
 	ids := []string{"$N", nobody, "$W", h.Get("/workspaces?page_size=1&page=2").Str("items.0.id"), "$D", h.DefaultWorkspace(),
-		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$INFO", h.Get("/forwarding?search=info@").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
+		"$F", h.Get("/forwarding?search=x@").Str("items.0.id"), "$INFO", h.Get("/forwarding?search=info@").Str("items.0.id"), "$ALIAS", h.Get("/forwarding?search=j@a").Str("items.0.id"), "$SPF", idOf(h.Get("/dns-records?domain=a.com&name=@&type=TXT"), "items.0.id"), "$OWNER", h.Get("/auth/authorizations").Str("0.id")}
 	for name, kind := range map[string]string{"$A": "domain:a.com", "$IP": "dedicated-ip:ip", "$OPTION": "dedicated-ip-option:one", "$JANE": "mailbox:jane@a.com"} {
 		ids = append(ids, name, api.DerivedID(fixtureAccount, kind))
 	}
@@ -116,6 +116,7 @@ func TestRules(t *testing.T) {
 		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"`},
 		{"owner DELETE /domains/b.com", "", 204, ""}, // with an alias of jane, to which a rule forwards
 		{"owner DELETE /mailboxes/jane@a.com", "", 204, ""},
+		{"owner PATCH /forwarding/$ALIAS/active", `{"active":true}`, 409, "j@a.com is no longer an address of the account"},
 		{"owner PATCH /forwarding/$INFO/active", `{"active":true}`, 409, "info@b.com is no longer an address of the account; set target_email again"},
 		{request: "advance an hour more than a week"},
 		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"smtp_per_proxy"`},
