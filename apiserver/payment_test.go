@@ -55,6 +55,8 @@ func TestPaymentPageOfAPaidPurchase(t *testing.T) {
 	url := "http://localhost:8080/pay/" + bought.Str("purchase_batch_id")
 	shows(t, h, "GET", url, 200, "Nothing to pay", "<li><strong>example.com</strong> is being set up</li>")
 	h.Clock.Advance(time.Hour)
+	_, err = h.Service.SettlePayment(t.Context(), bought.Str("purchase_batch_id"))
+	assert.NilError(t, err)
 	shows(t, h, "GET", url, 200, "Nothing to pay", "<li><strong>example.com</strong> is active</li>")
 }
 
@@ -139,5 +141,7 @@ func TestPurchaseRefusals(t *testing.T) {
 	a.Is("results.4.id", mine, "results.6.id", a.Str("results.0.id"))
 	h.Get("/domains").Is("total", 6)
 
-	h.Purchase(h.DefaultWorkspace(), "taken.com").Want(200).Is("successful_count", 0, "failed_count", 1, "currency", nil, "estimated_total", nil, "payment_url", nil)
+	nothing := obj{"domains": []string{"taken.com"}, "workspace_id": h.DefaultWorkspace(), "contact_info": contact()}
+	h.PostKeyed(key, "/domains/purchase", nothing).Want(200).Is("successful_count", 0, "failed_count", 1, "currency", nil, "estimated_total", nil, "payment_url", nil)
+	assert.Check(t, !h.PostKeyed(key, "/domains/purchase", nothing).Replayed(), "a purchase of nothing is replayed")
 }
