@@ -158,7 +158,8 @@ func TestOwnerFoundByTheApply(t *testing.T) {
 }
 
 // TestNotTheSets checks that a set neither creates nor deletes a mailbox that another resource of the
-// same apply has, and deletes none whose address is no longer that of its key.
+// same apply has, and deletes none whose address is no longer that of its key; and that two resources
+// of an apply don't adopt one mailbox.
 func TestNotTheSets(t *testing.T) {
 	t.Parallel()
 	s := server(t, acctest.Options{})
@@ -178,6 +179,9 @@ func TestNotTheSets(t *testing.T) {
 	p.Walk()
 	_, diags = p.ApplyPlan(t.Context(), single, ann, nil, adopt)
 	p.NoErrors(diags)
+	twice, diags := p.ApplyPlan(t.Context(), single, ann, nil, adopt)
+	acctest.Expect(t, diags, "ERROR", "another resource of the configuration creates or adopts it")
+	assert.Check(t, twice.Gone(), "two resources have one mailbox: %s", twice.State)
 	edit.Store(strings.NewReplacer(`"local_part":"bob"`, `"local_part":"rob"`).Replace)
 	o, diags = p.ApplyPlan(t.Context(), typeName, nil, o, destroy)
 	acctest.Expect(t, diags, "Can't delete the mailbox ann@example.com", "just adopted it for another resource")
