@@ -46,7 +46,7 @@ func TestFailures(t *testing.T) {
 		"delete-dns-record": {change["delete-dns-record"].after, change["delete-dns-record"].text},
 	}
 	undeleted := outcome{before, "Can't delete the DNS zone of example.com"}
-	destroys := map[string]outcome{"list-dns-records": undeleted, "delete-dns-record": {before, "Can't delete the record old A 192.0.2.1"}}
+	destroys := map[string]outcome{"list-dns-records": undeleted, "delete-dns-record": {contents{"@ MX 10 mx.example.net": 3600}, "Can't delete the record @ MX 10 mx.example.net"}}
 	stops := map[string]outcome{"list-dns-records": undeleted, "delete-dns-record": {before, "2 more changes were not attempted"}}
 	for isStop, rule := range map[bool]fault.Rule{false: {Status: 500}, true: {Drop: fault.Before}} {
 		for name, step := range map[string]struct {
@@ -80,6 +80,7 @@ func TestFailures(t *testing.T) {
 					if rule.Operation, recordType, _ = strings.Cut(op, " "); recordType != "" {
 						rule.Body = map[string]any{"type": recordType}
 					}
+					rule.Times = map[bool]int{true: 1}[step.config == nil] // a destroy goes on
 					s.Fault(t, rule)
 					failed, diags := p.Walk().ApplyPlan(t.Context(), typeName, step.config, o, plan)
 					s.Faults.Clear()
