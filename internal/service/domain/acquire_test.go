@@ -339,6 +339,10 @@ func TestAdopted(t *testing.T) {
 	acctest.Expect(t, diags, "WARNING: The domain example.com was adopted", "nothing was created", "auto_renew from false to true")
 	assert.Check(t, o.Text("acquisition") == "adopt", "state %s", o.State)
 
+	// A purchase that was planned becomes no adoption.
+	_, diags = p.Walk().ApplyPlan(t.Context(), domainType, config, nil, p.With(domainType, plan, "acquisition", "purchase"))
+	acctest.Expect(t, diags, "ERROR", "The domain example.com exists already")
+
 	// Without on_existing, only the apply can know it too.
 	plan, diags = p.Walk().Plan(domainType, attributes("example.com", map[string]any{"name": acctest.Unknown}), nil)
 	p.NoErrors(diags)
