@@ -21,18 +21,21 @@ const (
 	hashThreads = 1
 	keyBytes    = 32
 	saltBytes   = 16
-	// hashesOfAccount is how many hashes of one account are computed at once, each in the memory
-	// of its cost.
-	hashesOfAccount = 2
+	// hashesAtOnce is how many hashes are computed at once, each in the memory of its cost.
+	hashesAtOnce = 4
 )
 
 // hash returns the hash of a master password in PHC string format.
 func (rules *Rules) hash(ctx context.Context, accountID, password string) (string, error) {
-	leave, err := rules.hashing.enter(ctx, accountID)
-	if err != nil {
-		return "", err
+	// An account waits for its own hashes first, so that it has at most hashesAtOnce in the queue of
+	// all accounts.
+	for _, queue := range []string{accountID, ""} {
+		leave, err := rules.hashing.enter(ctx, queue)
+		if err != nil {
+			return "", err
+		}
+		defer leave()
 	}
-	defer leave()
 	cost, salt := cmp.Or(rules.PasswordCost, recommended), rules.Random.Bytes(saltBytes)
 	key := argon2.IDKey([]byte(password), salt, cost.Passes, cost.MemoryKiB, hashThreads, keyBytes)
 	b64 := base64.RawStdEncoding.EncodeToString

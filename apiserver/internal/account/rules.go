@@ -53,13 +53,13 @@ type Rules struct {
 	Dependencies
 	mail    *mail.Queue // nil: messages are not sent
 	readers shares
-	hashing shares
+	hashing shares // by account, and of all together
 }
 
 // New returns Rules, and starts to send the messages that are queued if there is a
 // Sender.
 func New(d Dependencies) *Rules {
-	rules := &Rules{Dependencies: d, readers: shares{slots: readersOfAccount}, hashing: shares{slots: hashesOfAccount}}
+	rules := &Rules{Dependencies: d, readers: shares{slots: readersOfAccount}, hashing: shares{slots: hashesAtOnce}}
 	if d.Sender != nil {
 		rules.mail = mail.NewQueue(d.Store, d.Sender, rules.composeVerification, d.Outbox, d.Log)
 	}

@@ -31,7 +31,7 @@ func TestShares(t *testing.T) {
 	enter(t.Context(), "busy")
 
 	rules := New(Dependencies{Random: random.New(nil), PasswordCost: PasswordCost{MemoryKiB: 8, Passes: 1}})
-	for range hashesOfAccount {
+	for range hashesAtOnce {
 		_, err := rules.hashing.enter(t.Context(), "busy")
 		assert.NilError(t, err)
 	}
