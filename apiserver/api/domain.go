@@ -159,7 +159,7 @@ var (
 	CheckDomainAvailability = define[DomainAvailabilityRequest, DomainAvailability]("GET /domains/availability", "Report whether a domain can be bought, and at what price", Spec{
 		ID: "check-domain-availability", Kind: domains, Capability: vocab.CapDomainView,
 	})
-	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", "Delete a domain without mailboxes, with its DNS records", Spec{
+	DeleteDomain = defineEmpty[DomainRequest]("DELETE /domains/{domain}", "Delete a domain without mailboxes, with all else in it", Spec{
 		ID: "delete-domain", Kind: domains, Capability: vocab.CapDomainDelete, Narrowable: true,
 	})
 )

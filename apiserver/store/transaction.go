@@ -160,8 +160,8 @@ func Update[T Object](tx Tx, accountID string, id any, change func(*T) error) (o
 // Delete deletes an object, and updates others at a time:
 //
 //   - The internal forwarding rules to the addresses of a deleted mailbox become pending.
-//   - A domain, which must have no mailboxes, is deleted with its DNS records and the objects of
-//     its scope. Mailboxes of other domains lose their aliases in it. The confirmed rules of every
+//   - A domain, which must have no mailboxes, is deleted with all else in it and the objects of its
+//     scope. Mailboxes of other domains lose their aliases in it. The confirmed rules of every
 //     account to addresses in it become pending; of an unpaid domain, only those to the aliases.
 func Delete[T Object](tx Tx, accountID string, id any, at time.Time) error {
 	return tx.Delete(new(T), accountID, id, at)
