@@ -66,8 +66,8 @@ func (c *configuration) account(ctx context.Context, progress func(done, total i
 		c.domain(d, mailboxes[d.ID], records)
 		progress(int64(i+1), int64(len(domains)))
 	}
-	for _, kind := range []func(context.Context) error{c.rules, c.passwords, c.serviceAccounts, c.dedicatedIPs} {
-		if err := kind(ctx); err != nil {
+	for _, kind := range kinds {
+		if err := kind(c, ctx); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// kinds write the objects of a kind each, after the domains.
+var kinds = []func(*configuration, context.Context) error{
+	(*configuration).rules, (*configuration).passwords, (*configuration).serviceAccounts, (*configuration).dedicatedIPs,
+}
+
 // scope is where a rule or a master password applies.
 type scope struct {
 	file string
