@@ -34,7 +34,7 @@ func TestNoMistakeIsSilent(t *testing.T) {
 		{"GET", "/journal?operation=create-mailbx", "", `unknown id "create-mailbx"`},
 		{"GET", "/journal?credential=token", "", "credential: must be one of"},
 		{"GET", "/journal?status=200&status=201", "", "given twice"},
-		{"GET", "/journal?status=0", "", "must be a status code"},
+		{"GET", "/journal?status=20", "", "must be a status code"},
 		{"GET", "/journal?wait=x", "", "wait: must be a duration"},
 		{"GET", "/journal?count=-1", "", "count: must be"},
 		{"GET", "/outbox?too=x", "", "to, forwarding_id"},

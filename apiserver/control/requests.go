@@ -90,7 +90,7 @@ func (h server) showJournal(r *http.Request) (any, error) {
 	}
 	var err error
 	if s := q.Get("status"); s != "" {
-		if filter.Status, err = strconv.Atoi(s); err != nil || filter.Status == 0 {
+		if filter.Status, err = strconv.Atoi(s); err != nil || filter.Status < 100 || filter.Status > 599 {
 			return nil, invalid(errors.New("status: must be a status code; use fault for requests that got none"))
 		}
 	}
