@@ -3,6 +3,7 @@ package access_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -202,6 +203,7 @@ func TestLoginDistrustsServers(t *testing.T) {
 		{"no API", map[string]string{"resource": ""}, false, `says that it is the API at ""`},
 		{"a token for another API", map[string]string{"audience": "https://mail.example.com/\x1b[2J"}, false, `asks for a token for another API, audience="https://mail.example.com/\x1b[2J"`},
 		{"a scope of another API", map[string]string{"scope": "api://0b9f4d5e/.default"}, false, `asks for a token for another API, by the scope "api://0b9f4d5e/.default"`},
+		{"a request object", map[string]string{"parameter": "request"}, false, "the parameter request can't be chosen"},
 		{"an issuer with control characters", map[string]string{"issuer": "https://login.example.com\x1b[2J"}, false, `https://login.example.com\x1b[2J: it must be`},
 		{"a redirect", map[string]string{"redirect": "/elsewhere"}, true, "the issuer responds with 307"},
 		{"a code with control characters", map[string]string{"user_code": "A\x1b[2JB"}, true, `enter the code "A\x1b[2JB"`},
@@ -228,9 +230,9 @@ func hostileAPI(t *testing.T, change map[string]string) (address string) {
 	t.Helper()
 	respond := func(names ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			document := map[string]any{"mailhost_parameters": map[string]string{"audience": change["audience"]}, "mailhost_client_id": "cli", "expires_in": 60, "interval": 1, "device_code": "dc"}
+			document := map[string]any{"mailhost_parameters": map[string]string{"audience": change["audience"], cmp.Or(change["parameter"], "audience"): change["audience"]}, "mailhost_client_id": "cli", "expires_in": 60, "interval": 1, "device_code": "dc"}
 			if scope := change["scope"]; scope != "" {
-				document["scopes_supported"] = []string{"openid", "read:mail", scope}
+				document["scopes_supported"] = []string{"openid", "read:mail", address + "/own " + scope}
 			}
 			for _, name := range names {
 				value, changed := change[name]

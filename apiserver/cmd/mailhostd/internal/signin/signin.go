@@ -41,10 +41,11 @@ type Client struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// ownParameters are the parameters that this package sends itself.
+// ownParameters are the parameters that this package sends itself, and those whose content can replace
+// these (RFC 9101).
 var ownParameters = []string{
 	"client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type", "nonce", "redirect_uri",
-	"refresh_token", "response_type", "scope", "state",
+	"refresh_token", "request", "request_uri", "response_type", "scope", "state",
 }
 
 // CheckParameters returns an error for Client.Parameters that can't be set.
@@ -134,7 +135,7 @@ func (c Client) CheckTarget(baseURL string) error {
 			return fmt.Errorf("%s asks for a token for another API, %s=%.200q; if you trust it with such a token, give that as --parameter", base, name, target)
 		}
 	}
-	for _, scope := range c.Scopes {
+	for scope := range strings.FieldsSeq(strings.Join(c.Scopes, " ")) { // as the issuer reads them
 		if strings.Contains(scope, "/") && !isOwn(scope) {
 			return fmt.Errorf("%s asks for a token for another API, by the scope %.200q; if you trust it with such a token, give all scopes as --scope", base, scope)
 		}
