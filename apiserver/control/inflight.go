@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -49,6 +50,9 @@ func (f *inFlight) middleware(next http.Handler) http.Handler {
 // pause calls release so that held requests end, lets new requests wait, and waits
 // until none is in flight. Call resume unless there is an error, which names the requests.
 func (f *inFlight) pause(ctx context.Context, release func()) (resume func(), err error) {
+	if f.running == nil {
+		return nil, errors.New("the service was created without the plane's Middleware; set it in apiserver.Options")
+	}
 	ctx, cancel := context.WithTimeout(ctx, pauseTimeout)
 	defer cancel()
 	release()
