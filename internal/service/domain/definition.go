@@ -66,7 +66,7 @@ var Definition = &service.Definition[api.Domain, model]{
 
 const description = "A domain of the account. Creating it **buys** the domain. If the account owns the domain already, the plan fails, or adopts it with `on_existing = \"adopt\"`, and nothing is bought. The plan shows the price if the API returns one, and the settings that an adoption changes. " +
 	"A plan of a new domain fails while the domain or its price can't be looked up because of an outage, so that no saved plan buys what it has not shown.\n\n" +
-	"Destroying it deletes the domain with its DNS records and all else in it. The API refuses that while the domain has mailboxes, and there is no refund. " +
+	"Destroying it deletes the domain with everything in it, such as its DNS records and forwarding rules. The API refuses that while the domain has mailboxes, and there is no refund. " +
 	"Use `lifecycle { prevent_destroy = true }` for a domain that matters.\n\n" +
 	"A domain is never replaced by itself: `-replace`, `replace_triggered_by` and a tainted domain are errors in the plan (except for a domain that the registry refused), because they would delete the domain and buy the same name again. " +
 	"If you rename the resource, add a `moved` block. " +

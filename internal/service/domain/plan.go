@@ -22,7 +22,7 @@ import (
 )
 
 // deleteConsequence describes the loss of a deleted domain.
-const deleteConsequence = "The domain is deleted with its DNS records and all else in it, its mail stops, and there is no refund. After the registration has ended, somebody else can register the name."
+const deleteConsequence = "The domain is deleted with everything in it, such as its DNS records and forwarding rules, its mail stops, and there is no refund. After the registration has ended, somebody else can register the name."
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
