@@ -38,11 +38,14 @@ type (
 	Registrar = registrar.Registrar
 	// Duration is a time.Duration that JSON writes as "90s".
 	Duration = registrar.Duration
-	// Request describes a request before it is handled.
+	// Request describes a request before it is handled: its ID, Operation (an api.Spec), Route, and
+	// Subject (a store.AuditSubject). Its Name() is for metrics.
 	Request = httpapi.Request
-	// RateLimit is a token bucket. The zero value is no limit.
+	// RateLimit is a token bucket: up to Requests (an int) at once, and as many again in each Per (a
+	// time.Duration). The zero value is no limit.
 	RateLimit = ratelimit.Limit
-	// PasswordCost is the cost of argon2id (RFC 9106). The zero value is OWASP's recommendation.
+	// PasswordCost is the cost of argon2id (RFC 9106): MemoryKiB and Passes, both uint32. The zero
+	// value is OWASP's recommendation.
 	PasswordCost = account.PasswordCost
 )
 
