@@ -116,8 +116,8 @@ func TestRules(t *testing.T) {
 		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"`},
 		{"owner DELETE /domains/b.com", "", 204, ""}, // with an alias of jane, to which a rule forwards
 		{"owner DELETE /mailboxes/jane@a.com", "", 204, ""},
-		{"owner PATCH /forwarding/$ALIAS/active", `{"active":true}`, 409, "j@a.com is no longer an address of the account"},
-		{"owner PATCH /forwarding/$INFO/active", `{"active":true}`, 409, "info@b.com is no longer an address of the account; set target_email again"},
+		{"owner PATCH /forwarding/$ALIAS/active", `{"active":true}`, 409, "j@a.com was deleted"},
+		{"owner PATCH /forwarding/$INFO/active", `{"active":true}`, 409, "may belong to somebody else now; set target_email again"},
 		{request: "advance an hour more than a week"},
 		{"owner POST /billing/cancel-plan", `{}`, 200, `"previous_plan_id":"smtp_per_proxy"`},
 		{"owner POST /domains/purchase", `{"domains":["late.com"],"workspace_id":"$D","contact_info":$CONTACT}`, 200, `"purchased"`},

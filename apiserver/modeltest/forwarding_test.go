@@ -117,12 +117,12 @@ func (m *machine) flood() {
 	}
 }
 
-// release makes the confirmed rules to a deleted address, or to a deleted "@domain", pending.
+// release makes the rules to a deleted address, or to a deleted "@domain", pending.
 // They have no link until their target is set again.
 func (m *machine) release(deleted string) {
 	for _, r := range m.rules {
 		_, host, _ := strings.Cut(r.target, "@")
-		if state := r.state(m.now()); (state == "internal" || state == "verified") && (r.target == deleted || "@"+host == deleted) {
+		if (r.internal || !r.sentAt.IsZero()) && (r.target == deleted || "@"+host == deleted) {
 			r.internal, r.updated = false, m.now()
 			r.sentAt, r.expiresAt, r.verifiedAt = time.Time{}, time.Time{}, time.Time{}
 			r.links = append(r.links, "") // the one before does not work any more

@@ -159,10 +159,11 @@ func Update[T Object](tx Tx, accountID string, id any, change func(*T) error) (o
 
 // Delete deletes an object, and updates others at a time:
 //
-//   - The internal forwarding rules to the addresses of a deleted mailbox become pending.
+//   - The forwarding rules of every account to the addresses of a deleted mailbox become pending, and
+//     their links don't work any more.
 //   - A domain, which must have no mailboxes, is deleted with all else in it and the objects of its
-//     scope. Mailboxes of other domains lose their aliases in it. The confirmed rules of every
-//     account to addresses in it become pending; of an unpaid domain, only those to the aliases.
+//     scope. Mailboxes of other domains lose their aliases in it. The rules of every account to
+//     addresses in it become pending in the same way; of an unpaid domain, only those to the aliases.
 func Delete[T Object](tx Tx, accountID string, id any, at time.Time) error {
 	return tx.Delete(new(T), accountID, id, at)
 }

@@ -74,7 +74,7 @@ var _ = change(api.SetForwardingActive, func(c *Call, tx store.Tx, in *api.SetFo
 		}
 		if state := rule.VerificationState(c.Arrival); in.Body.Active && !isConfirmed(state) {
 			if rule.SentAt.IsZero() {
-				return api.Conflict("%s is no longer an address of the account; set target_email again to send its recipient a verification message for the rule %s", rule.TargetEmail, rule.ID)
+				return api.Conflict("%s was deleted, and may belong to somebody else now; set target_email again to send its recipient a verification message for the rule %s", rule.TargetEmail, rule.ID)
 			}
 			return api.Conflict("the verification of %s is %s; the rule %s becomes active when the recipient confirms", rule.TargetEmail, state, rule.ID)
 		}

@@ -36,11 +36,12 @@ func (r *reader) ForwardingRules(accountID string, f store.ForwardingFilter, s s
 }
 
 // releaseForwarding makes the rules of every account pending that forward to deleted addresses, or
-// to one in a deleted domain, which is given with an "@" before it.
+// to one in a deleted domain, which is given with an "@" before it. A link that was sent does not
+// work any more: the address may belong to somebody else later.
 func (t *tx) releaseForwarding(deleted []string, at time.Time) error {
 	var released []store.Forwarding
 	for _, target := range deleted { // one by one, so that each is a search in the index
-		w := t.inAllAccounts().and(`(t.internal OR t.verified_at <> 0)`)
+		w := t.inAllAccounts().and(`(t.internal OR t.sent_at <> 0)`)
 		w.and(`substr(t.target_email, length(rtrim(t.target_email, replace(t.target_email, '@', '')))) = ?`, target[strings.LastIndexByte(target, '@'):])
 		if target[0] != '@' {
 			w.and(`t.target_email = ?`, target)

@@ -120,7 +120,7 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 // belong to somebody else by now.
 func warnReleased(diags *diag.Diagnostics, state model) {
 	diags.AddAttributeWarning(path.Root("target_email"), "The "+state.String()+" forwards no mail",
-		"The target "+state.TargetEmail.ValueString()+" is not confirmed, and no verification message was sent. A rule to a mailbox or an alias of the account is in this state after that address was deleted, even if it was created again.\n\n"+
+		"The target "+state.TargetEmail.ValueString()+" is not confirmed, and no verification message was sent. A rule is in this state after its target was deleted, even if that was created again.\n\n"+
 			"To forward mail there again, invoke the action mailhost_resend_forwarding_verification, or replace the rule with terraform apply -replace. "+
 			"An address of the account then receives mail at once; any other address gets a verification message. Otherwise change target_email or remove the rule.")
 }
