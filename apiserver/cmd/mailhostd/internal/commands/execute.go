@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/cmd/mailhostd/internal/cli"
@@ -12,9 +11,6 @@ import (
 
 // Execute runs the command line of this process, and returns its exit code.
 func Execute(releaseVersion string) int {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(300) // a few megabytes more, and a fifth more pages of lists in the same time
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 1)
