@@ -110,6 +110,10 @@ func TestRecreatedAccount(t *testing.T) {
 	p := acctest.Embedded(t, accountID, dir)
 	o, diags := p.Apply(t.Context(), "mailhost_forwarding", config, nil)
 	p.NoErrors(diags)
+	unmarked := *o
+	unmarked.Private = nil // a state that only names the account is of any with this id
+	_, diags = acctest.Embedded(t, accountID, dir).Read("mailhost_forwarding", &unmarked)
+	p.NoErrors(diags)
 	for _, identity := range []*tfprotov6.ResourceIdentityData{o.Identity, nil} {
 		o.Identity = identity
 		again := acctest.Embedded(t, accountID, dir) // like the next command
