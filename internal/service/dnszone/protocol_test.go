@@ -487,6 +487,15 @@ func TestSystemManagedRecords(t *testing.T) {
 	_, diags = p.Destroy(t.Context(), typeName, o)
 	p.NoErrors(diags)
 	assert.Check(t, is.DeepEqual(system(), before), "the system-managed records")
+	p.Together()
+	_, diags = p.ApplyPlan(t.Context(), "mailhost_domain", domain, nil, plan)
+	p.NoErrors(diags)
+	exist(t, s, contents{"old A 192.0.2.9": 3600}) // which no plan has named
+	empty["domain"] = adopted.Text("id")
+	plan, _ = p.Plan(typeName, empty, nil)
+	_, diags = p.ApplyPlan(t.Context(), typeName, empty, nil, plan)
+	p.NoErrors(diags)
+	expectExisting(t, s, contents{"old A 192.0.2.9": 3600})
 }
 
 // TestDomainIsGone checks that a zone disappears with its domain, and that an unreadable
