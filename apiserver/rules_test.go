@@ -76,6 +76,7 @@ func TestRules(t *testing.T) {
 		{"owner GET /dns-records?page=2&page_size=3", ``, 200, `"name":"mailhost._domainkey"`},
 		{"owner GET /dns-records?page=7&page_size=3", ``, 200, `"www"`},
 		{"owner GET /dns-records?page=9223372036854775807&page_size=2", ``, 200, `"items":[]`},
+		{"owner POST /mailboxes", `{"domain":"late.com","local_part":"x","first_name":"f","last_name":"l"}`, 409, "is pending_payment"},
 		{"owner POST /mailboxes", `{"domain":"failed.com","local_part":"x","first_name":"f","last_name":"l"}`, 409, "is failed"},
 		{"owner POST /mailboxes/bulk", `{"domain":"a.com","items":[{"local_part":"X","first_name":"f","last_name":"l"},{"local_part":"x","first_name":"f","last_name":"l"},
 			{"local_part":"a b","first_name":"f","last_name":"l"},{"local_part":"y","first_name":"","last_name":"l"},{"local_part":"z","first_name":"f","last_name":"l"}]}`, 200,
