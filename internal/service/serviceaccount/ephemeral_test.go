@@ -132,7 +132,7 @@ func TestTokenNotRevoked(t *testing.T) {
 }
 
 // TestTokenLost loses the response of an API that ignores idempotency keys while another run
-// has a token with the same name.
+// has a token with the same name. The resource is tainted, so that the next apply revokes it.
 func TestTokenLost(t *testing.T) {
 	t.Parallel()
 	s := acctest.NewServer(t, acctest.Options{})
@@ -145,6 +145,9 @@ func TestTokenLost(t *testing.T) {
 	assert.Check(t, works(s, other.Text("token")), "the other run's token is revoked")
 	acctest.Expect(t, diags, `ERROR: Can't create the service account "terraform-ephemeral"`, "The API's response was lost", "has been revoked", "Run the command again")
 	assert.Check(t, len(left) == 0 && !strings.Contains(acctest.Render(diags), other.Text("id")), "there are %v:\n%s", left, acctest.Render(diags))
+	o, diags := p.Apply(t.Context(), typeName, map[string]any{"name": "CI"}, nil)
+	acctest.Expect(t, diags, "ERROR", "It is tainted in Terraform's state")
+	assert.Check(t, !o.Gone() && o.Null("token"), "the state has %s", o.State)
 }
 
 func TestTokenRefused(t *testing.T) {
