@@ -181,7 +181,7 @@ func TestAuditEntries(t *testing.T) {
 		}, "revoke-service-account by user : revoked service_account ci"},
 		{"plan", func() {
 			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200).Is("status", "completed")
-			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200)
+			a.Post("/billing/change-plan", obj{"plan_id": "smtp_per_proxy"}).Want(200).Is("status", "unchanged")
 		}, "change-plan by user : updated account (plan_id)"},
 	} {
 		got := strings.Join(a.during(tt.do), "\n")

@@ -112,6 +112,7 @@ func TestCancelPlanReplay(t *testing.T) {
 	h := apitest.New(t)
 	known := h.Limited(t, apitest.Grant{Capability: vocab.CapWorkspaceManage})
 	known.Post("/workspaces", obj{"name": "w"}).Want(201)
+	h.PostKeyed(otherKey, "/billing/change-plan", obj{"effective_date": "2026-03-14T00:00:00Z"}).Refused(422, "body.effective_date value_error")
 	first := h.PostKeyed(key, "/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 	again := h.PostKeyed(key, "/billing/cancel-plan", obj{"cancel_immediately": true}).Want(200)
 	assert.Check(t, again.Replayed() && string(again.Raw) == string(first.Raw), "%s; want a replay of %s", again, first)
