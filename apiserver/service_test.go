@@ -79,7 +79,7 @@ func TestLog(t *testing.T) {
 	h := apitest.New(t, func(o *apiserver.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	token := h.Post("/auth/service-accounts", obj{"name": "x"}).Want(201).Str("token")
 	generated := h.As(token).Post("/credentials", obj{"name": "a", "generate": true}).Want(201).Str("generated_secret")
-	h.As(token).PostKeyed(key, "/credentials", obj{"name": "b", "value": "a-secret-value"}).Want(201)
+	h.As(token).PostKeyed(key, "/credentials", obj{"name": "b", "value": "a-secret-value"}).Want(201).Is("generated_secret", nil)
 	h.As(token).Get("/mailboxes?search=a-secret-term")
 	h.As(token + "x").Get("/mailboxes").Want(401)
 	visit(t, h, "GET", "http://mailhost.test"+apiserver.HealthPath+"live") // of which only the debug log has a line
