@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"hash/crc32"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/apitest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 )
 
 const (
@@ -30,6 +33,16 @@ var (
 	contact = apitest.Contact
 	itoa    = strconv.Itoa
 )
+
+// onPostgres is whether the tests run on PostgreSQL.
+var onPostgres = os.Getenv("MAILHOSTD_TEST_ENGINE") == "postgres"
+
+func TestMain(m *testing.M) {
+	if onPostgres {
+		apitest.OpenStore = func(t apitest.TB) store.Store { return postgrestest.Open(t, postgres.Options{}) }
+	}
+	m.Run()
+}
 
 // same compares two lists of strings.
 func same(t *testing.T, what string, got, want []string) {

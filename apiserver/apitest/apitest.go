@@ -12,9 +12,9 @@
 package apitest
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +22,6 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/postgres/postgrestest"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/sqlite"
 )
 
@@ -45,7 +43,17 @@ const patience = time.Minute
 var Cheap = apiserver.PasswordCost{MemoryKiB: 8, Passes: 1}
 
 // TB contains the methods that the kit needs of a *testing.T, a *testing.B or a *rapid.T.
-type TB = postgrestest.TB
+type TB interface {
+	assert.TestingT
+	Helper()
+	Context() context.Context
+	Cleanup(fn func())
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+}
 
 // Object is a JSON object.
 type Object = map[string]any
@@ -99,16 +107,10 @@ func NewService(t TB, o apiserver.Options) *apiserver.Service {
 	return service
 }
 
-// engine is the environment variable that names the engine of OpenStore, sqlite or
-// postgres.
-const engine = "MAILHOSTD_TEST_ENGINE"
-
-// OpenStore opens an empty store, by default in memory. The service that uses it closes it.
-func OpenStore(t TB) store.Store {
+// OpenStore opens an empty store in memory. The service that uses it closes it. The API's own tests
+// replace it to run on PostgreSQL, which no other test program has to link for that.
+var OpenStore = func(t TB) store.Store {
 	t.Helper()
-	if os.Getenv(engine) == "postgres" {
-		return postgrestest.Open(t, postgres.Options{})
-	}
 	db, err := sqlite.Open(t.Context(), sqlite.Memory, sqlite.Options{})
 	assert.NilError(t, err)
 	return db

@@ -18,22 +18,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gotest.tools/v3/assert"
 )
 
 // variable is the environment variable that the package comment describes.
 const variable = "MAILHOSTD_TEST_POSTGRES"
 
-// TB contains the methods that tests of a service need of a *testing.T or a *rapid.T.
+// TB contains the methods that the package needs of a *testing.T or a *rapid.T.
 type TB interface {
+	assert.TestingT
 	Helper()
 	Context() context.Context
 	Cleanup(fn func())
-	Error(args ...any)
 	Errorf(format string, args ...any)
-	Fail()
-	FailNow()
-	Log(args ...any)
-	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 	Skipf(format string, args ...any)
 }
