@@ -107,7 +107,7 @@ const FormatName = "name"
 const NamePattern = `^[^\x00-\x1f\x7f-\x9f]*$`
 
 // NameRule is the whole rule of a name, for people.
-const NameRule = "One line with at least one visible character, without control characters and without characters that change the direction of text"
+const NameRule = "One line with at least one visible character or space, without control characters and without characters that change the direction of text"
 
 // TextPattern is the rule of text in several lines: PostgreSQL keeps no NUL. Tags repeat it.
 const TextPattern = `^[^\x00]*$`
