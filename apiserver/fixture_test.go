@@ -122,7 +122,7 @@ func TestReadFixtureErrors(t *testing.T) {
 		{"unknown field", "{\"accounts\": [\n{" + id + ", \"domain\": []}]}",
 			`line 2: accounts[0]: unknown field "domain"; there are id, status, cancels_at, plan_id`},
 		{"number for duration", `{"registrar":{"provisioning_delay":60}}`, "line 1: registrar.provisioning_delay: must be a duration such as \"250ms\""},
-		{"no duration", `{"registrar":{"provisioning_delay":"60"}}`, "line 1: registrar.provisioning_delay: time: missing unit"},
+		{"no duration", `{"registrar":{"provisioning_delay":"60"}}`, "line 1: registrar.provisioning_delay: must be a duration such as"},
 		{"price", `{"registrar":{"prices":{"com":"1/3"}}}`, "registrar: prices: com: must be an amount"},
 		{"currency", `{"registrar":{"currency":"dollars"}}`, "registrar: currency: must be a code"},
 		{"negative delay", `{"registrar":{"provisioning_delay":"-1s"}}`, "registrar: provisioning_delay: must not be negative"},

@@ -7,6 +7,7 @@ package registrar
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -97,12 +98,14 @@ type Duration time.Duration
 
 func (d *Duration) UnmarshalText(b []byte) error {
 	parsed, err := time.ParseDuration(string(b))
-	*d = Duration(parsed)
-	return err
+	if *d = Duration(parsed); err != nil {
+		return fmt.Errorf(`must be a duration such as "250ms" or "72h": %w`, err)
+	}
+	return nil
 }
 
 // JSONForm is what an error of package strictjson says that it must be.
-func (Duration) JSONForm() string { return `a duration such as "250ms"` }
+func (Duration) JSONForm() string { return `a duration such as "250ms" or "72h"` }
 
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
