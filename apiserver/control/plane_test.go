@@ -173,7 +173,6 @@ func TestFailedReset(t *testing.T) {
 	assert.Check(t, ahead >= 59*time.Minute && ahead <= time.Hour, "the clock is %s ahead", ahead)
 	assert.Check(t, is.Equal(len(h.plane.Journal.Entries(journal.Filter{})), 1), "requests are in the journal")
 	h.inProcess.must("GET", "/domains", "") // requests are no longer paused
-
 	var other control.Plane
 	assert.ErrorContains(t, other.Reset(t.Context(), h.service), "without the plane's Middleware")
 }

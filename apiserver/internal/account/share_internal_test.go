@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"gotest.tools/v3/assert"
 
@@ -29,14 +29,20 @@ func TestShares(t *testing.T) {
 	assert.Check(t, errors.Is(err, context.Canceled), "a third request enters: %v", err)
 	first()
 	enter(t.Context(), "busy")
-
 	rules := New(Dependencies{Random: random.New(nil), PasswordCost: PasswordCost{MemoryKiB: 8, Passes: 1}})
-	for range hashesAtOnce {
-		_, err := rules.hashing.enter(t.Context(), "busy")
-		assert.NilError(t, err)
-	}
-	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	_, err = rules.hash(soon, "other", "secret")
-	assert.NilError(t, err, "a master password waits for those of another account")
+	synctest.Test(t, func(t *testing.T) {
+		var leave func()
+		for range hashesAtOnce {
+			leave, err = rules.hashing.enter(t.Context(), "busy")
+			assert.NilError(t, err)
+		}
+		hashed := make(chan error, 1)
+		go func() { _, err := rules.hash(t.Context(), "busy", "secret"); hashed <- err }()
+		_, err := rules.hash(t.Context(), "other", "secret")
+		assert.NilError(t, err, "a master password waits for those of another account")
+		synctest.Wait()
+		assert.Check(t, len(hashed) == 0, "an account has more than its share of the hashes")
+		leave()
+		assert.NilError(t, <-hashed)
+	})
 }
