@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"gotest.tools/v3/assert"
 
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
 // TestDefinitions checks of every kind with data sources what its type can't express.
@@ -24,7 +24,7 @@ func TestDefinitions(t *testing.T) {
 		for _, required := range []string{"Names", "Noun", "Nouns", "List", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys"} {
 			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
-		keys := member(d, "Single.Keys").Interface().([]service.Filter)
+		keys := member(d, "Single.Keys").Interface().([]attribute.Filter)
 		assert.Check(t, len(keys) >= 2 && keys[0].Name == "id", "%s: the keys are not the id and a natural key: %v", name, keys)
 		assert.Check(t, !member(d, "NaturalKeys").IsZero() || member(d, "IsValuable").IsZero(), "%s is valuable, and has no natural key by which a plan could protect it", name)
 		assert.Check(t, !member(d, "Kind").IsZero() || !member(d, "FindBy").IsZero(), "%s has neither a kind of the client nor a way of its own to read an object", name)

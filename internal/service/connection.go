@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -26,7 +27,7 @@ func (c *connection) Client(ctx context.Context, diags *diag.Diagnostics) *clien
 		if e, ok := errors.AsType[*session.OpenError](err); ok {
 			summary, next = e.Summary, e.Next
 		}
-		diags.Append(newConnectionError(&c.Unopened, summary, sentence(err.Error()), next))
+		diags.Append(report.ConnectionError(&c.Unopened, summary, report.Sentence(err.Error()), next))
 		return nil
 	}
 	return api

@@ -17,6 +17,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 // NewDataSource returns a data source with a name (without the provider's) and a schema.
@@ -55,7 +57,7 @@ func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValida
 }
 
 func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer reportDataSource(resp)
+	defer report.Shorten(resp.Diagnostics)
 	if c := s.Client(ctx, &resp.Diagnostics); c != nil {
 		s.read(s.ForDataSource(ctx), c, req, resp)
 	}
@@ -66,7 +68,7 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 func (d *Definition[T, M]) DataSource() datasource.DataSource {
 	arguments := slices.Concat(d.Single.Keys, d.Single.Qualifiers)
 	if d.isScoped() {
-		arguments = append(arguments, scopeQualifiers(d.Single.Keys[1].Name)...)
+		arguments = append(arguments, attribute.ScopeQualifiers(d.Single.Keys[1].Name)...)
 	}
 	attributes := d.Collection.readOnly()
 	for _, f := range arguments {
@@ -79,7 +81,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 		s.keys = append(s.keys, path.MatchRoot(k.Name))
 	}
 	s.read = func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-		by, diags := filterValues(ctx, req.Config, arguments)
+		by, diags := attribute.ReadFilters(ctx, req.Config, arguments)
 		if resp.Diagnostics.Append(diags...); diags.HasError() {
 			return
 		}
@@ -88,7 +90,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 			addLookupError(&resp.Diagnostics, err, "Can't find the "+d.Noun+" with "+describe(arguments, by), nil)
 			return
 		}
-		resp.Diagnostics.Append(SetState(ctx, &resp.State, d.model(ctx, c.Domains.Get, v))...)
+		resp.Diagnostics.Append(attribute.SetState(ctx, &resp.State, d.model(ctx, c.Domains.Get, v))...)
 		if domain := by["domain"]; d.isScoped() && domain != "" { // as the configuration refers to it
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("domain"), domain)...)
 		}
@@ -104,7 +106,7 @@ func (d *Definition[T, M]) DataSource() datasource.DataSource {
 }
 
 // describe describes the configured arguments of a lookup.
-func describe(arguments []Filter, by FilterValues) string {
+func describe(arguments []attribute.Filter, by attribute.FilterValues) string {
 	var parts []string
 	for _, f := range arguments {
 		if v := by[f.Name]; v != "" {
@@ -134,11 +136,11 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 		NestedObject:        element,
 	}}
 	for _, f := range l.Filters {
-		attributes[f.Name] = f.dataSourceAttribute()
+		attributes[f.Name] = f.ForDataSource()
 	}
 	return NewDataSource(l.Names, schema.Schema{MarkdownDescription: l.description("The", l.Note), Attributes: attributes},
 		func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-			by, diags := filterValues(ctx, req.Config, l.Filters)
+			by, diags := attribute.ReadFilters(ctx, req.Config, l.Filters)
 			if resp.Diagnostics.Append(diags...); diags.HasError() {
 				return
 			}
@@ -148,7 +150,7 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 					l.addListError(&resp.Diagnostics, err)
 					return
 				}
-				found = append(found, object(ctx, elementType.AttrTypes, flatten(ctx, domains, &v)))
+				found = append(found, attribute.Object(ctx, elementType.AttrTypes, flatten(ctx, domains, &v)))
 			}
 			if len(found) == 0 {
 				warnMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
@@ -162,17 +164,17 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 func (l Collection[T]) readOnly() map[string]schema.Attribute {
 	described := map[string]string{"domain": "Name of the domain, as `domain_name`."}
 	if l.isScoped() {
-		maps.Copy(described, scopeDescriptions)
+		maps.Copy(described, attribute.ScopeDescriptions)
 	}
-	for name, a := range contractAttributes(reflect.TypeFor[T](), l.Noun) {
+	for name, a := range attribute.FromContract(reflect.TypeFor[T](), l.Noun) {
 		described[name] = a.GetMarkdownDescription()
 	}
-	return readOnly(l.attributes(), described)
+	return attribute.ForDataSource(l.attributes(), described)
 }
 
 // addListError reports why objects could not be listed.
 func (l Collection[T]) addListError(diags *diag.Diagnostics, err error) {
-	fields := Fields{}
+	fields := report.Fields{}
 	for _, f := range l.Filters {
 		fields["query."+f.Name] = f.Name
 	}
@@ -180,16 +182,16 @@ func (l Collection[T]) addListError(diags *diag.Diagnostics, err error) {
 }
 
 // addLookupError reports why objects could not be looked up.
-func addLookupError(diags *diag.Diagnostics, err error, summary string, fields Fields) {
+func addLookupError(diags *diag.Diagnostics, err error, summary string, fields report.Fields) {
 	switch {
 	case client.IsUnsupported(err):
-		diags.AddError(summary, paragraphs(
+		diags.AddError(summary, report.Paragraphs(
 			fmt.Sprintf("This API has no operation for it (%s).", err),
 			"It has the published operations only. Instead of a lookup, set the value in the configuration, for instance as a variable."))
 	case client.IsNotFound(err):
-		AddErrorWithAdvice(diags, err, summary, fields, "Check the spelling, that account_id is the account that has it, and that the credential may see it.")
+		report.ErrorWithAdvice(diags, err, summary, fields, "Check the spelling, that account_id is the account that has it, and that the credential may see it.")
 	default:
-		AddError(diags, err, summary, fields)
+		report.Error(diags, err, summary, fields)
 	}
 }
 

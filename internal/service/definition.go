@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
 // Definition describes a kind of object: T is the API's type of an object, and M the resource's
@@ -40,7 +41,7 @@ type Definition[T any, M fmt.Stringer] struct {
 	// attributes and the filters of a scope, and its model embeds [Scope].
 	FindInScope func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)
 	// FindBy, if set, finds the object of a data source by all of its arguments.
-	FindBy func(ctx context.Context, c *client.Client, by FilterValues) (*T, error)
+	FindBy func(ctx context.Context, c *client.Client, by attribute.FilterValues) (*T, error)
 	// ImportBy lists the import ids for an import that finds nothing.
 	ImportBy string
 	// Validate, if set, checks a resource's configuration, which may have unknown values.
@@ -79,9 +80,9 @@ type Collection[T any] struct {
 // Query is the list of the objects.
 type Query[T any] struct {
 	// Filters are those of the plural data source and of the list resource.
-	Filters []Filter
+	Filters []attribute.Filter
 	// List iterates over the objects that match the filters, page by page.
-	List func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error]
+	List func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error]
 }
 
 // Managing is what the resource has beside the object.
@@ -101,10 +102,10 @@ type Managing struct {
 	Shared bool
 	// NaturalKeys returns the natural keys of an object in the API's spelling, as far as its
 	// attributes are known. See [DomainKeys].
-	NaturalKeys func(Attributes) []string
+	NaturalKeys func(attribute.Raw) []string
 	// Known, if set, returns values of computed attributes of a new object that the plan knows,
 	// by name. Core refuses an apply that plans another value, for instance in another account.
-	Known func(of Attributes, accountID string) map[string]attr.Value
+	Known func(of attribute.Raw, accountID string) map[string]attr.Value
 	// ImportNotes is what an import stores in the private state, by key.
 	ImportNotes map[string]any
 	// ReplacedBy are the arguments whose change replaces the object, see [Resource.planReplacement].
@@ -121,7 +122,7 @@ type Single[T any] struct {
 	Description string
 	// Keys are the arguments of which exactly one identifies the object: first its id, then
 	// its natural keys. Qualifiers narrow a natural key.
-	Keys, Qualifiers []Filter
+	Keys, Qualifiers []attribute.Filter
 	// Argument, if set, returns the key that is not an attribute of the resource, and its
 	// value if the configuration does not set it.
 	Argument func(v *T) (name string, value *string)
@@ -143,7 +144,7 @@ type Listing[T any, M fmt.Stringer] struct {
 
 // Listed returns the list of an operation, whose query parameters are the filters.
 func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) iter.Seq2[T, error]) Query[T] {
-	return Query[T]{FiltersOf[R](), func(ctx context.Context, c *client.Client, by FilterValues) iter.Seq2[T, error] {
+	return Query[T]{attribute.FiltersOf[R](), func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error] {
 		var req R
 		fields := reflect.ValueOf(&req).Elem()
 		for _, f := range reflect.VisibleFields(fields.Type()) {
@@ -162,7 +163,9 @@ func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) it
 
 // ListedAll returns the list of an operation without filters.
 func ListedAll[T any](list func(c *client.Client, ctx context.Context) iter.Seq2[T, error]) Query[T] {
-	return Query[T]{List: func(ctx context.Context, c *client.Client, _ FilterValues) iter.Seq2[T, error] { return list(c, ctx) }}
+	return Query[T]{List: func(ctx context.Context, c *client.Client, _ attribute.FilterValues) iter.Seq2[T, error] {
+		return list(c, ctx)
+	}}
 }
 
 func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
@@ -171,9 +174,9 @@ func (d *Definition[T, M]) resourceAttributes() map[string]schema.Attribute {
 		maps.Copy(all, d.Settings())
 	}
 	if d.CreateTimeout > 0 {
-		all["timeouts"] = createTimeout(d.CreateTimeout)
+		all["timeouts"] = attribute.CreateTimeout(d.CreateTimeout)
 	}
-	return planned(all)
+	return attribute.CompleteCustomTypes(all)
 }
 
 func (d *Definition[T, M]) typeName() string { return "mailhost_" + d.Name }
@@ -188,13 +191,13 @@ func (l Collection[T]) isScoped() bool {
 func (l Collection[T]) attributes() map[string]schema.Attribute {
 	all := map[string]schema.Attribute{}
 	if l.Names != "" {
-		all = contractAttributes(reflect.TypeFor[T](), l.Noun)
+		all = attribute.FromContract(reflect.TypeFor[T](), l.Noun)
 	}
 	if l.Attributes != nil {
 		maps.Copy(all, l.Attributes())
 	}
 	if l.isScoped() {
-		maps.Copy(all, scopeAttributes())
+		maps.Copy(all, attribute.Scope())
 	}
 	return all
 }
@@ -226,7 +229,7 @@ func (d *Definition[T, M]) flatten(m *M, v *T) {
 	if d.Flatten != nil {
 		d.Flatten(m, v)
 	} else {
-		Flatten(m, v)
+		attribute.Flatten(m, v)
 	}
 }
 
@@ -236,19 +239,21 @@ func (d *Definition[T, M]) model(ctx context.Context, domains DomainReader, v *T
 }
 
 // idOf returns the id of a response.
-func idOf(response any) string { return shown(context.Background(), valuesOf(response)["id"]) }
+func idOf(response any) string {
+	return attribute.Shown(context.Background(), attribute.Values(response)["id"])
+}
 
 func (d *Definition[T, M]) displayName(v *T) string {
 	if d.Listing.DisplayName != nil {
 		return d.Listing.DisplayName(v)
 	}
-	key, values := "name", valuesOf(v)
+	key, values := "name", attribute.Values(v)
 	if len(d.Single.Keys) > 1 {
 		key = d.Single.Keys[1].Name
 	}
-	name := shown(context.Background(), values[key])
+	name := attribute.Shown(context.Background(), values[key])
 	if d.isScoped() && !values["scope_type"].Equal(types.StringValue(vocab.ScopeAccount)) {
-		name += " (" + shown(context.Background(), values["scope_type"]) + ")"
+		name += " (" + attribute.Shown(context.Background(), values["scope_type"]) + ")"
 	}
 	return name
 }
@@ -269,7 +274,7 @@ func (d *Definition[T, M]) findID(ctx context.Context, c *client.Client, key str
 }
 
 // find finds the object of a data source.
-func (d *Definition[T, M]) find(ctx context.Context, c *client.Client, by FilterValues) (*T, error) {
+func (d *Definition[T, M]) find(ctx context.Context, c *client.Client, by attribute.FilterValues) (*T, error) {
 	var key string
 	for _, k := range d.Single.Keys {
 		if by[k.Name] != "" {

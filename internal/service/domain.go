@@ -15,15 +15,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
-
-// DomainName returns the canonical name of a domain for a reference by name, and "" for a UUID or an
-// invalid reference.
-func DomainName(ref string) string {
-	name, _ := customtype.DomainName.Normalize(ref)
-	return name
-}
 
 // DomainReader reads a domain by id or name.
 type DomainReader func(ctx context.Context, domain string) (*api.Domain, error)
@@ -66,10 +60,10 @@ func InactiveDomainAdvice(ctx context.Context, c *client.Client, ref string) str
 
 // AddCreateError reports why an object could not be created. conflict returns what to do
 // about a conflict. domain, if set, refers to a domain that must be active.
-func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields Fields, conflict func() string) {
+func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields report.Fields, conflict func() string) {
 	summary := "Can't create the " + object.String()
 	if !client.IsConflict(err) {
-		AddError(diags, CreateError(ctx, err), summary, fields)
+		report.Error(diags, report.WithTimeoutAdvice(ctx, err), summary, fields)
 		return
 	}
 	next := ""
@@ -79,7 +73,7 @@ func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnosti
 	if next == "" {
 		next = conflict()
 	}
-	AddErrorWithAdvice(diags, err, summary, fields, next)
+	report.ErrorWithAdvice(diags, err, summary, fields, next)
 }
 
 // lookupTimeout limits a lookup, so that no plan waits for its warnings during an outage.
@@ -103,7 +97,7 @@ func (c *connection) WarnMissingDomain(ctx context.Context, ref string, diags *d
 	if _, err := account.Domains.Get(c.ForPlan(ctx), name); !client.IsNotFound(err) {
 		return
 	}
-	next := MissingDomainAdvice
+	next := report.MissingDomainAdvice
 	if similar := c.similarDomain(ctx, account, name); similar != "" {
 		next = fmt.Sprintf("Did you mean %s? %s", similar, next)
 	}

@@ -8,14 +8,14 @@ import (
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -59,10 +59,10 @@ func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, impor
 	e := Existing{Label: plan.String(), Object: session.Object{Type: d.typeName(), ID: idOf(found), IsValuable: d.IsValuable}, ImportKey: importKey}
 	var now M
 	d.flatten(&now, found)
-	from, to := valuesOf(now), valuesOf(plan)
+	from, to := attribute.Values(now), attribute.Values(plan)
 	for _, name := range d.ChangedArguments(ctx, now, plan) {
 		if !slices.Contains(unchanged, name) {
-			e.Changes = append(e.Changes, name+" from "+shown(ctx, from[name])+" to "+shown(ctx, to[name]))
+			e.Changes = append(e.Changes, name+" from "+attribute.Shown(ctx, from[name])+" to "+attribute.Shown(ctx, to[name]))
 		}
 	}
 	return e
@@ -88,29 +88,29 @@ func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.Stri
 
 // WarnAdoption warns in a plan that adopts an object.
 func WarnAdoption(diags *diag.Diagnostics, e Existing) {
-	detail := paragraphs("It exists already, with the id "+e.ID+", so nothing is created. This resource manages it after the apply: a destroy deletes it.", e.Note)
+	detail := report.Paragraphs("It exists already, with the id "+e.ID+", so nothing is created. This resource manages it after the apply: a destroy deletes it.", e.Note)
 	if len(e.Changes) > 0 {
-		detail += "\n\nThe adoption changes:" + Bullets(e.Changes) + "\n\nTo keep a value, set it in the configuration."
+		detail += "\n\nThe adoption changes:" + report.Bullets(e.Changes) + "\n\nTo keep a value, set it in the configuration."
 	}
 	diags.AddAttributeWarning(path.Root("on_existing"), fmt.Sprintf("The plan adopts the %s", e.Label), detail)
 }
 
 // WarnAdopted warns after an apply that an object was adopted, if no plan could say so.
 func WarnAdopted(diags *diag.Diagnostics, e Existing) {
-	detail := paragraphs("It existed already, with the id "+e.ID+", so nothing was created. This resource manages it from now on: a destroy deletes it.", e.Note)
+	detail := report.Paragraphs("It existed already, with the id "+e.ID+", so nothing was created. This resource manages it from now on: a destroy deletes it.", e.Note)
 	if len(e.Changes) > 0 {
-		detail += "\n\nThe adoption changed:" + Bullets(e.Changes)
+		detail += "\n\nThe adoption changed:" + report.Bullets(e.Changes)
 	}
 	diags.AddWarning(fmt.Sprintf("The %s was adopted", e.Label), detail)
 }
 
 func AddExisting(diags *diag.Diagnostics, e Existing) {
 	diags.AddError(fmt.Sprintf("The %s exists already", e.Label),
-		paragraphs(fmt.Sprintf("This resource would create it, but it exists, with the id %s. Nothing was bought, created or changed.", e.ID), ExistingAdvice(e.Type, e.ImportKey)))
+		report.Paragraphs(fmt.Sprintf("This resource would create it, but it exists, with the id %s. Nothing was bought, created or changed.", e.ID), ExistingAdvice(e.Type, e.ImportKey)))
 }
 
 func ExistingAdvice(resourceType, importKey string) string {
-	return ImportAdvice(resourceType, importKey) +
+	return report.ImportAdvice(resourceType, importKey) +
 		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.\n\n" +
 		"If the state has it already, do neither: run terraform untaint if this resource is tainted, add a moved block if it was renamed, " +
 		"remove create_before_destroy if the plan replaces it, use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
@@ -118,37 +118,14 @@ func ExistingAdvice(resourceType, importKey string) string {
 
 // ChangedArguments returns which arguments differ, but for those that replace the object.
 func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M) (names []string) {
-	from, to := valuesOf(before), valuesOf(after)
+	from, to := attribute.Values(before), attribute.Values(after)
 	for name, a := range d.Attributes() {
-		if (a.IsRequired() || a.IsOptional()) && !slices.Contains(d.ReplacedBy, name) && !meansSame(ctx, from[name], to[name]) {
+		if (a.IsRequired() || a.IsOptional()) && !slices.Contains(d.ReplacedBy, name) && !attribute.MeanSame(ctx, from[name], to[name]) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
-}
-
-func meansSame(ctx context.Context, from, to attr.Value) bool {
-	if v, ok := from.(basetypes.StringValuableWithSemanticEquals); ok && !to.IsUnknown() && !to.IsNull() && !from.IsNull() {
-		same, _ := v.StringSemanticEquals(ctx, to.(basetypes.StringValuable))
-		return same
-	}
-	return from.Equal(to)
-}
-
-// shown returns a value as text: a string without quotes.
-func shown(ctx context.Context, v attr.Value) string {
-	text, isText := v.(basetypes.StringValuable)
-	switch {
-	case v.IsUnknown():
-		return "a value that is known after the apply"
-	case v.IsNull():
-		return "null"
-	case isText:
-		s, _ := text.ToStringValue(ctx)
-		return s.ValueString()
-	}
-	return v.String()
 }
 
 // Once returns what fn returned for the first caller with a key in this walk. Others wait for it.
@@ -197,7 +174,7 @@ func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Con
 	if id != "" {
 		id = " Its id is " + id + "."
 	}
-	diags.AddError(summary, paragraphs(fmt.Sprintf("This resource creates or has the %s, but %s. Nothing was changed for this resource.%s", label, conflict, id), conflictAdvice))
+	diags.AddError(summary, report.Paragraphs(fmt.Sprintf("This resource creates or has the %s, but %s. Nothing was changed for this resource.%s", label, conflict, id), conflictAdvice))
 }
 
 func Plural(n int, one, many string) string {
@@ -210,5 +187,5 @@ func Plural(n int, one, many string) string {
 // addNotDeleted adds the error of a delete of an object that this run has acquired.
 func addNotDeleted(diags *diag.Diagnostics, label, id string) {
 	diags.AddError(fmt.Sprintf("The %s was not deleted", label),
-		paragraphs(fmt.Sprintf("This run has just created or adopted it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), conflictAdvice))
+		report.Paragraphs(fmt.Sprintf("This run has just created or adopted it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), conflictAdvice))
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 // ImportState imports by id, by natural key, or by identity.
@@ -45,10 +47,10 @@ func (r *Resource[T, M]) ImportState(ctx context.Context, req resource.ImportSta
 			if r.ImportBy != "" {
 				err = fmt.Errorf("%w. Import by %s", err, r.ImportBy)
 			}
-			err = WithAdvice(err, "Check the spelling, and that account_id is the account that has the object.")
+			err = report.WithAdvice(err, "Check the spelling, and that account_id is the account that has the object.")
 		}
 		if err != nil {
-			AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil)
+			report.Error(&resp.Diagnostics, err, fmt.Sprintf("Can't import %q", id), nil)
 			return
 		}
 		id = found
@@ -74,7 +76,7 @@ func (d *Definition[T, M]) addNoImport(diags *diag.Diagnostics, key string) {
 
 // hasOnlyID reports whether a state is that of an import that nothing has read yet.
 func hasOnlyID(state tftypes.Value) bool {
-	others := attributesOf(state)
+	others := attribute.RawOf(state)
 	delete(others, "id")
 	for _, v := range others {
 		if !v.IsNull() {
@@ -84,7 +86,9 @@ func hasOnlyID(state tftypes.Value) bool {
 	return true
 }
 
-func ImportedID(resp *resource.ImportStateResponse) string { return attribute(resp.State.Raw, "id") }
+func ImportedID(resp *resource.ImportStateResponse) string {
+	return attribute.TextOf(resp.State.Raw, "id")
+}
 
 func identityID(ctx context.Context, value *tfsdk.ResourceIdentity, accountID string, diags *diag.Diagnostics) string {
 	var identity Identity

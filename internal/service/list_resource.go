@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
 // listResource lists the objects of a resource for terraform query.
@@ -33,14 +34,14 @@ func (l *listResource[T, M]) Metadata(_ context.Context, req resource.MetadataRe
 func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.Collection.Filters {
-		attributes[f.Name] = f.listAttribute()
+		attributes[f.Name] = f.ForList()
 	}
 	resp.Schema = schema.Schema{MarkdownDescription: l.Collection.description("Lists the", l.Listing.Note), Attributes: attributes}
 }
 
 // List reads a page when the one before it has been consumed, and none after the limit.
 func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	by, diags := filterValues(ctx, req.Config, l.Collection.Filters)
+	by, diags := attribute.ReadFilters(ctx, req.Config, l.Collection.Filters)
 	c := l.Client(ctx, &diags)
 	if diags.HasError() {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
@@ -81,7 +82,7 @@ func (l *listResource[T, M]) result(ctx context.Context, req list.ListRequest, c
 				return result
 			}
 		}
-		result.Diagnostics.Append(result.Resource.Set(ctx, object(ctx, result.Resource.Schema.Type().(types.ObjectType).AttrTypes, m))...)
+		result.Diagnostics.Append(result.Resource.Set(ctx, attribute.Object(ctx, result.Resource.Schema.Type().(types.ObjectType).AttrTypes, m))...)
 	}
 	return result
 }

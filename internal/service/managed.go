@@ -17,6 +17,8 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -82,7 +84,7 @@ func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	case !m.checkAccess(ctx, &resp.Diagnostics):
 	default:
 		o := m.object(req.Plan.Raw)
-		if o.IsValuable && attribute(req.Plan.Raw, "on_existing") == adoptExisting {
+		if o.IsValuable && attribute.TextOf(req.Plan.Raw, "on_existing") == adoptExisting {
 			m.walk().AwaitOwners(ctx, o)
 		}
 		if m.report(ctx, o, m.walk().PlanCreate(o), req.Plan.Get, &resp.Diagnostics) {
@@ -92,13 +94,13 @@ func (m *managed[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	// A create that was planned without a lookup may differ from the first plan, which core
 	// reports as a bug of the provider. So its error is never dropped.
-	reportOnce(&resp.Diagnostics, !req.State.Raw.IsNull())
+	report.Once(&resp.Diagnostics, !req.State.Raw.IsNull())
 }
 
 func (m *managed[T, M]) modifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if plan, state, ok := m.Models(ctx, req, resp); ok {
 		// A plan that keeps the object in its domain looks nothing up, and a set and a zone do it themselves.
-		if ref := attribute(resp.Plan.Raw, "domain"); m.Names != "" && ref != attribute(req.State.Raw, "domain") {
+		if ref := attribute.TextOf(resp.Plan.Raw, "domain"); m.Names != "" && ref != attribute.TextOf(req.State.Raw, "domain") {
 			m.WarnMissingDomain(ctx, ref, &resp.Diagnostics)
 		}
 		m.own.ModifyPlan(ctx, plan, state, req, resp)
@@ -113,7 +115,7 @@ func (m *managed[T, M]) planKnown(ctx context.Context, plan *tfsdk.Plan, diags *
 		return
 	}
 	accountID, _ := customtype.UUID.Normalize(c.AccountID())
-	for name, value := range m.known(attributesOf(plan.Raw), accountID) {
+	for name, value := range m.known(attribute.RawOf(plan.Raw), accountID) {
 		diags.Append(plan.SetAttribute(ctx, path.Root(name), value)...)
 	}
 }
@@ -140,7 +142,7 @@ func (m *managed[T, M]) report(ctx context.Context, o session.Object, conflict s
 }
 
 func (m *managed[T, M]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer reportOnce(&resp.Diagnostics, false)
+	defer report.Once(&resp.Diagnostics, false)
 	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
 	defer cancel()
 	var plan M
@@ -172,7 +174,7 @@ func (m *managed[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp
 	// A read that fails could otherwise not return without an error of its own. The account may be
 	// unknown: no CLI keeps the results of such a walk.
 	account := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute(req.State.Raw, "id"))...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, account.ID, attribute.TextOf(req.State.Raw, "id"))...)
 	if m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		m.read(m.ForRefresh(ctx), req, resp)
 		switch walk, o := m.walk(), m.object(req.State.Raw); {
@@ -184,7 +186,7 @@ func (m *managed[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp
 			m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 		}
 	}
-	reportOnce(&resp.Diagnostics, true)
+	report.Once(&resp.Diagnostics, true)
 }
 
 func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -194,22 +196,22 @@ func (m *managed[T, M]) read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(req.State.Raw, "id"))...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute.TextOf(req.State.Raw, "id"))...)
 	switch err := m.own.Read(ctx, c, &state, req, resp); {
 	case err == nil:
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	case client.IsNotFound(err):
 		resp.State.RemoveResource(ctx)
 	case errors.Is(err, client.ErrReadUnsupported) && hasOnlyID(req.State.Raw):
-		m.addNoImport(&resp.Diagnostics, attribute(req.State.Raw, "id"))
+		m.addNoImport(&resp.Diagnostics, attribute.TextOf(req.State.Raw, "id"))
 	case errors.Is(err, client.ErrReadUnsupported):
 	default:
-		AddError(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't read the "+state.String(), nil)
 	}
 }
 
 func (m *managed[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer reportOnce(&resp.Diagnostics, false)
+	defer report.Once(&resp.Diagnostics, false)
 	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
@@ -220,7 +222,7 @@ func (m *managed[T, M]) Update(ctx context.Context, req resource.UpdateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(req.State.Raw, "id"))...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute.TextOf(req.State.Raw, "id"))...)
 	m.own.Update(ctx, c, plan, state, req, resp)
 	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
 	m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
@@ -233,8 +235,8 @@ func (m *managed[T, M]) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags d
 	if m.Shared || diags.HasError() || state.Raw.IsNull() {
 		return
 	}
-	applied := attributesOf(state.Raw)
-	for name, value := range attributesOf(plan.Raw) {
+	applied := attribute.RawOf(state.Raw)
+	for name, value := range attribute.RawOf(plan.Raw) {
 		if value.IsFullyKnown() {
 			applied[name] = value
 		}
@@ -243,7 +245,7 @@ func (m *managed[T, M]) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags d
 }
 
 func (m *managed[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer reportOnce(&resp.Diagnostics, false)
+	defer report.Once(&resp.Diagnostics, false)
 	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
@@ -263,7 +265,7 @@ func (m *managed[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, 
 	case errors.Is(err, client.ErrDeleteUnsupported):
 		m.warnOrphan(ctx, c, req.State.Raw, state, &resp.Diagnostics)
 	default:
-		AddError(&resp.Diagnostics, err, "Can't "+cmp.Or(m.DeleteVerb, "delete")+" the "+state.String(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't "+cmp.Or(m.DeleteVerb, "delete")+" the "+state.String(), nil)
 	}
 	if !resp.Diagnostics.HasError() {
 		walk.Gone(o)
@@ -275,7 +277,7 @@ func (m *managed[T, M]) ImportState(ctx context.Context, req resource.ImportStat
 	if !resp.Diagnostics.HasError() {
 		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
-	reportOnce(&resp.Diagnostics, false)
+	report.Once(&resp.Diagnostics, false)
 }
 
 // PrivateState is the provider's part of a resource's private state.
@@ -353,7 +355,7 @@ func (m *managed[T, M]) checkAccount(ctx context.Context, identity *tfsdk.Resour
 	if reason == "" {
 		return true
 	}
-	diags.Append(newConnectionError(&s.WrongAccount, "The state belongs to another account", reason+", "+s.Backend.Account+".",
+	diags.Append(report.ConnectionError(&s.WrongAccount, "The state belongs to another account", reason+", "+s.Backend.Account+".",
 		"Nothing was read, changed or dropped from the state.",
 		s.Backend.Other,
 		fmt.Sprintf("If the account %s of the state no longer exists, remove its objects from the state with terraform state rm, or start with a new state.", expected.ID)))
@@ -374,10 +376,10 @@ func (m *managed[T, M]) checkAccess(ctx context.Context, diags *diag.Diagnostics
 	}
 	summary := "Can't use the account " + c.AccountID()
 	if client.IncidentOf(err) != nil || client.StatusOf(err) != http.StatusForbidden {
-		AddError(diags, err, summary, nil)
+		report.Error(diags, err, summary, nil)
 		return false
 	}
-	diags.Append(newConnectionError(&s.NoAccess, summary, sentence(err.Error()),
+	diags.Append(report.ConnectionError(&s.NoAccess, summary, report.Sentence(err.Error()),
 		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", c.AccountID())))
 	return false
 }

@@ -1,20 +1,14 @@
 package service
 
 import (
-	"strings"
 	"testing"
 
-	data "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
-
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 )
 
 // thing is the schema of these tests.
@@ -41,24 +35,6 @@ func thingOf(t *testing.T, fields map[string]string) tftypes.Value {
 		}
 	}
 	return tftypes.NewValue(thing.Type().TerraformType(t.Context()), values)
-}
-
-func TestKeepEqual(t *testing.T) {
-	t.Parallel()
-	value, null, unknown := types.StringValue, types.StringNull(), types.StringUnknown()
-	for name, c := range map[string]struct{ state, config, want types.String }{
-		"same words":    {value("Jane"), value("Jane"), value("Jane")},
-		"other words":   {value("Jane"), value("JANE"), value("Jane")},
-		"another":       {value("Jane"), value("John"), value("John")},
-		"new":           {null, value("John"), value("John")},
-		"removed":       {value("Jane"), null, null},
-		"unknown":       {value("Jane"), unknown, unknown},
-		"empty, not ''": {value(""), value("John"), value("John")},
-	} {
-		resp := planmodifier.StringResponse{PlanValue: c.config}
-		KeepEqual(strings.EqualFold).PlanModifyString(t.Context(), planmodifier.StringRequest{StateValue: c.state, ConfigValue: c.config, PlanValue: c.config}, &resp)
-		assert.Check(t, resp.PlanValue.Equal(c.want), "%s: planned %s, want %s", name, resp.PlanValue, c.want)
-	}
 }
 
 func TestSettlePlan(t *testing.T) {
@@ -125,30 +101,5 @@ func TestEqualWhereKnown(t *testing.T) {
 	} {
 		got := equalWhereKnown(c.a, c.b)
 		assert.Check(t, got == c.want, "%s: %t", name, got)
-	}
-}
-
-func TestReadOnly(t *testing.T) {
-	t.Parallel()
-	nested := map[string]schema.Attribute{"used": schema.Int64Attribute{Computed: true, MarkdownDescription: "Bytes."}}
-	got := readOnly(map[string]schema.Attribute{
-		"domain":  schema.StringAttribute{Required: true, CustomType: customtype.DomainRef, MarkdownDescription: "Changing it replaces."},
-		"secret":  schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "Secret."},
-		"active":  schema.BoolAttribute{Optional: true, MarkdownDescription: "Active."},
-		"quota":   schema.SingleNestedAttribute{Computed: true, Attributes: nested, MarkdownDescription: "Quota."},
-		"aliases": schema.ListNestedAttribute{Computed: true, NestedObject: schema.NestedAttributeObject{Attributes: nested}, MarkdownDescription: "Aliases."},
-	}, map[string]string{"domain": "Domain."})
-
-	want := map[string]string{"domain": "Domain.", "secret": "Secret.", "active": "Active.", "quota": "Quota.", "aliases": "Aliases."}
-	for name, a := range got {
-		assert.Check(t, a.IsComputed() && !a.IsRequired() && !a.IsOptional() && a.GetMarkdownDescription() == want[name] && a.IsSensitive() == (name == "secret"), "%s: %+v", name, a)
-	}
-	assert.Check(t, len(got) == len(want), "there are %d attributes", len(got))
-	assert.Check(t, got["domain"].GetType().Equal(customtype.DomainRef), "domain has the type %s", got["domain"].GetType())
-	for _, inner := range []data.Attribute{
-		got["quota"].(data.SingleNestedAttribute).Attributes["used"],
-		got["aliases"].(data.ListNestedAttribute).NestedObject.Attributes["used"],
-	} {
-		assert.Check(t, inner.IsComputed() && inner.GetMarkdownDescription() == "Bytes.", "nested: %+v", inner)
 	}
 }

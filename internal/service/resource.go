@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/http"
 	"slices"
 	"time"
@@ -17,16 +16,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
-	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
 // Resource is the base of a resource, with everything but Create. A kind that needs more has a
@@ -77,7 +75,7 @@ func (r *Resource[T, M]) Models(ctx context.Context, req resource.ModifyPlanRequ
 // SetCreated puts a created object with its identity into the state.
 func (r *Resource[T, M]) SetCreated(ctx context.Context, resp *resource.CreateResponse, c *client.Client, created *M) {
 	resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute(resp.State.Raw, "id"))...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute.TextOf(resp.State.Raw, "id"))...)
 }
 
 // WillReplace reports whether an object that was created without its secret can be left to
@@ -93,7 +91,7 @@ func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id s
 }
 
 func (r *Resource[T, M]) Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, _ *resource.ReadResponse) error {
-	v, err := r.Kind(c).Get(ctx, attribute(req.State.Raw, "id"))
+	v, err := r.Kind(c).Get(ctx, attribute.TextOf(req.State.Raw, "id"))
 	if err == nil {
 		r.SetModel(ctx, c.Domains.Get, state, v)
 	}
@@ -106,9 +104,9 @@ func (r *Resource[T, M]) Update(ctx context.Context, _ *client.Client, plan, _ M
 }
 
 func (r *Resource[T, M]) Delete(ctx context.Context, c *client.Client, _ M, req resource.DeleteRequest, _ *resource.DeleteResponse) error {
-	err := r.Kind(c).Delete(ctx, attribute(req.State.Raw, "id"))
+	err := r.Kind(c).Delete(ctx, attribute.TextOf(req.State.Raw, "id"))
 	if r.DeleteConflict != "" && client.IsConflict(err) {
-		return WithAdvice(err, r.DeleteConflict)
+		return report.WithAdvice(err, r.DeleteConflict)
 	}
 	return err
 }
@@ -116,7 +114,7 @@ func (r *Resource[T, M]) Delete(ctx context.Context, c *client.Client, _ M, req 
 // Base returns the resource itself, for [Manage].
 func (r *Resource[T, M]) Base() *Resource[T, M] { return r }
 
-func (r *Resource[T, M]) known(of Attributes, accountID string) map[string]attr.Value {
+func (r *Resource[T, M]) known(of attribute.Raw, accountID string) map[string]attr.Value {
 	switch {
 	case r.isScoped():
 		return knownScope(of, accountID)
@@ -135,59 +133,11 @@ func (r *Resource[T, M]) label(ctx context.Context, get func(ctx context.Context
 
 // object identifies the object of a plan or a state in the walk.
 func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
-	o := session.Object{Type: r.typeName(), ID: attribute(raw, "id"), IsValuable: r.IsValuable}
+	o := session.Object{Type: r.typeName(), ID: attribute.TextOf(raw, "id"), IsValuable: r.IsValuable}
 	if r.NaturalKeys != nil {
-		o.Keys = r.NaturalKeys(attributesOf(raw))
+		o.Keys = r.NaturalKeys(attribute.RawOf(raw))
 	}
 	return o
-}
-
-// Attributes are those of a plan or a state; there are none if it is null.
-type Attributes map[string]tftypes.Value
-
-func attributesOf(object tftypes.Value) (a Attributes) {
-	if object.As((*map[string]tftypes.Value)(&a)) != nil {
-		return nil
-	}
-	return a
-}
-
-// Text returns a string attribute, or a number in decimal, or "" if it is null or unknown.
-func (a Attributes) Text(name string) string {
-	var s *string
-	if a[name].As(&s) == nil && s != nil {
-		return *s
-	}
-	var n *big.Float
-	if a[name].As(&n) == nil && n != nil {
-		return n.String()
-	}
-	return ""
-}
-
-// attribute returns [Attributes.Text] of an object.
-func attribute(object tftypes.Value, name string) string { return attributesOf(object).Text(name) }
-
-// domainID returns the id of the domain that an object is in: a set has the domain's own id.
-func (a Attributes) domainID() string { return cmp.Or(a.Text("domain_id"), a.Text("id")) }
-
-// DomainName is [DomainName] of the domain to which an object refers.
-func (a Attributes) DomainName() string { return DomainName(a.Text("domain")) }
-
-// DomainKeys returns a natural key for each form in which an object names its domain: by
-// its name, by its id, and as configured. prefix is the rest of the key.
-func DomainKeys(attribute func(string) string, prefix string) (keys []string) {
-	for _, name := range []string{"domain_name", "domain_id", "domain"} {
-		if ref := attribute(name); ref != "" {
-			if canonical, err := customtype.DomainRef.Normalize(ref); err == nil {
-				ref = canonical
-			}
-			if !slices.Contains(keys, prefix+ref) {
-				keys = append(keys, prefix+ref)
-			}
-		}
-	}
-	return keys
 }
 
 // Identity is the resource identity of every resource: the object's id in its
@@ -223,27 +173,6 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountI
 	return identity.Set(ctx, known)
 }
 
-func createTimeout(standard time.Duration) schema.Attribute {
-	return Timeouts(timeouts.Opts{
-		Create: true,
-		CreateDescription: fmt.Sprintf("How long a create may take, including the wait until the object is ready, such as `90s` or `1h`. Default: `%dm`. "+
-			"An object that is not ready by then is kept, with a warning.", int(standard.Minutes())),
-	})
-}
-
-// Timeouts returns the attribute timeouts. The package timeouts alone accepts 0s and -5m too, whose
-// requests end before they are sent.
-func Timeouts(o timeouts.Opts) schema.Attribute {
-	a := timeouts.Attributes(context.Background(), o).(schema.SingleNestedAttribute)
-	a.MarkdownDescription = "How long operations may take."
-	for name, operation := range a.Attributes {
-		text := operation.(schema.StringAttribute)
-		text.Validators = []validator.String{validate.Duration(time.Second, 0)}
-		a.Attributes[name] = text
-	}
-	return a
-}
-
 // withTimeout returns a context for a create, with the deadline of the attribute timeouts.
 func (d *Definition[T, M]) withTimeout(ctx context.Context, plan tfsdk.Plan, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
 	if d.CreateTimeout == 0 {
@@ -276,24 +205,15 @@ func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, cre
 	return cmp.Or(last, created)
 }
 
-// CreateError adds the advice to raise the timeout to an error of a create, if ctx,
-// which has the deadline of the attribute timeouts, has expired, or would have.
-func CreateError(ctx context.Context, err error) error {
-	if !errors.Is(cmp.Or(ctx.Err(), err), context.DeadlineExceeded) || outcomeUnclear(err) {
-		return err
-	}
-	return WithAdvice(err, "Run apply again: it continues from here. If it always takes this long, raise create in the resource's timeouts.")
-}
-
 // WarnNotReady warns that an object exists but is not ready yet. After an error,
 // Terraform would destroy it and create another one, which may have to be paid for too.
 func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status string, err error) {
-	reason := sentence(err.Error())
+	reason := report.Sentence(err.Error())
 	if ctx.Err() != nil {
 		reason = "The time for waiting is over."
 	}
 	diags.AddWarning(fmt.Sprintf("The %s is not ready yet", object),
-		paragraphs(fmt.Sprintf("It exists, and its status is %s. %s", status, reason),
+		report.Paragraphs(fmt.Sprintf("It exists, and its status is %s. %s", status, reason),
 			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
 }
 
@@ -305,8 +225,8 @@ func (r *Resource[T, M]) warnOrphan(ctx context.Context, c *client.Client, raw t
 	}) {
 		next = "; to manage it again, import it."
 	}
-	diags.AddWarning(fmt.Sprintf("The %s will still exist", state), paragraphs(
-		"This API has no operation that deletes it, so it is only dropped from Terraform's state. Its id is "+attribute(raw, "id")+".", r.Orphaned(ctx, c, state),
+	diags.AddWarning(fmt.Sprintf("The %s will still exist", state), report.Paragraphs(
+		"This API has no operation that deletes it, so it is only dropped from Terraform's state. Its id is "+attribute.TextOf(raw, "id")+".", r.Orphaned(ctx, c, state),
 		"If you no longer need it, remove it in the service's own control panel"+next))
 }
 
@@ -318,7 +238,7 @@ func (r *Resource[T, M]) Orphans(ctx context.Context, req resource.ModifyPlanReq
 		return false
 	}
 	c := r.ClientForWarning(ctx)
-	return c != nil && !c.Supports(ctx, r.DeleteOperation, attribute(req.State.Raw, "id"))
+	return c != nil && !c.Supports(ctx, r.DeleteOperation, attribute.TextOf(req.State.Raw, "id"))
 }
 
 // warnOrphaned warns in a plan about an object that it orphans.

@@ -9,14 +9,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -29,26 +29,9 @@ type Scope struct {
 	ScopeID     types.String      `tfsdk:"scope_id"`
 }
 
-// scopeAttributes returns the arguments of [Scope].
-func scopeAttributes() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"domain": schema.StringAttribute{
-			Optional:            true,
-			CustomType:          customtype.DomainRef,
-			MarkdownDescription: "Domain that it applies to, by name or UUID, for instance `mailhost_domain.main.name`. Without `domain` and `workspace_id` it applies to the whole account. Another domain replaces it.",
-		},
-		"workspace_id": schema.StringAttribute{
-			Optional:            true,
-			CustomType:          customtype.UUID,
-			Validators:          []validator.String{oneScope{}},
-			MarkdownDescription: "UUID of the workspace that it applies to, in place of `domain`. Another workspace replaces it.",
-		},
-	}
-}
-
 // knownScope returns the computed attributes of [Scope] as far as the configuration decides
 // them.
-func knownScope(of Attributes, accountID string) map[string]attr.Value {
+func knownScope(of attribute.Raw, accountID string) map[string]attr.Value {
 	domain, workspace := of.Text("domain"), of.Text("workspace_id")
 	var scope, id string
 	switch {
@@ -66,29 +49,6 @@ func knownScope(of Attributes, accountID string) map[string]attr.Value {
 		known["scope_id"] = types.StringValue(canonical)
 	}
 	return known
-}
-
-// scopeDescriptions describe the attributes of [Scope] in data sources.
-var scopeDescriptions = map[string]string{
-	"domain":       "Name of the domain that it applies to; null for another scope.",
-	"workspace_id": "UUID of the workspace that it applies to; null for another scope.",
-}
-
-// oneScope is a validator of workspace_id that refuses a domain beside it.
-type oneScope struct{}
-
-func (oneScope) Description(context.Context) string { return "set only without a domain" }
-
-func (v oneScope) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (oneScope) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	var domain attr.Value // of another type in each kind of schema
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("domain"), &domain)...)
-	if resp.Diagnostics.HasError() || req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || domain.IsNull() || domain.IsUnknown() {
-		return
-	}
-	resp.Diagnostics.AddAttributeError(req.Path, "Both domain and workspace_id",
-		"It applies to a domain or to a workspace. Remove domain or workspace_id.")
 }
 
 // Expand returns the scope as configured, for the client.
@@ -147,7 +107,7 @@ func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanR
 		return c.Domains.Get(ctx, name)
 	})
 	if err != nil {
-		AddError(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
 	}
 	switch {
 	case resp.Diagnostics.HasError():
@@ -164,7 +124,7 @@ func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanR
 	}
 }
 
-func scopeIn(ctx context.Context, from attributeReader) (s Scope, diags diag.Diagnostics) {
+func scopeIn(ctx context.Context, from attribute.Reader) (s Scope, diags diag.Diagnostics) {
 	diags.Append(from.GetAttribute(ctx, path.Root("domain"), &s.Domain)...)
 	diags.Append(from.GetAttribute(ctx, path.Root("workspace_id"), &s.WorkspaceID)...)
 	diags.Append(from.GetAttribute(ctx, path.Root("scope_type"), &s.ScopeType)...)

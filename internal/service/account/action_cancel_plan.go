@@ -14,7 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type cancellation struct {
@@ -44,7 +44,7 @@ func (c cancellation) check(_ time.Time, diags *diag.Diagnostics) {
 		return
 	}
 	if p := c.expand().CheckFlags(); p != nil {
-		service.AddInvalidValue(diags, "cancel_at_period_end", errors.New(p.Msg))
+		report.InvalidValue(diags, "cancel_at_period_end", errors.New(p.Msg))
 	}
 }
 

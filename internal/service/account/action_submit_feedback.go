@@ -14,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -64,7 +65,7 @@ func checkObject(s string) (string, error) {
 func submit(ctx context.Context, c *client.Client, config feedback, resp *action.InvokeResponse) {
 	f, err := c.SubmitFeedback(ctx, config.body())
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't submit the feedback %q", config.Title.ValueString()), service.Fields{})
+		report.Error(&resp.Diagnostics, err, fmt.Sprintf("Can't submit the feedback %q", config.Title.ValueString()), report.Fields{})
 		return
 	}
 	service.Progress(resp, "The feedback %q was submitted. Its id is %s, its category %s and its status %s.", f.Title, f.ID, f.Category, f.Status)

@@ -16,13 +16,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 func NewDataSource() datasource.DataSource {
 	return service.NewDataSource("account", schema.Schema{
 		MarkdownDescription: "The account that the provider manages, with its workspaces. An API with the published operations only can't read the account: " +
 			"then only the ids are set, the other attributes are null, and there is a warning.",
-		Attributes: service.ReadOnly[account]("account"),
+		Attributes: attribute.ReadOnly[account]("account"),
 	}, read)
 }
 
@@ -43,16 +45,16 @@ func read(ctx context.Context, c *client.Client, _ datasource.ReadRequest, resp 
 			"This API has no operation that reads the account or lists its workspaces. data.mailhost_account has id and default_workspace_id; everything else is null. Do not depend on the other attributes with this API.")
 		return
 	case err != nil:
-		service.AddError(&resp.Diagnostics, err, "Can't read the account "+c.AccountID(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't read the account "+c.AccountID(), nil)
 		return
 	}
 	a := account{Account: *own}
 	for w, err := range c.ListWorkspaces(ctx) {
 		if err != nil {
-			service.AddError(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
+			report.Error(&resp.Diagnostics, err, "Can't list the workspaces of the account "+c.AccountID(), nil)
 			return
 		}
 		a.Workspaces = append(a.Workspaces, w)
 	}
-	resp.Diagnostics.Append(service.SetState(ctx, &resp.State, a)...)
+	resp.Diagnostics.Append(attribute.SetState(ctx, &resp.State, a)...)
 }

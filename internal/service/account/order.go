@@ -19,6 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 // order is the configuration of an action that changes the account's plan.
@@ -83,11 +84,11 @@ func run(ctx context.Context, c *client.Client, o order, resp *action.InvokeResp
 	summary := fmt.Sprintf("Can't %s the plan of the account %s", o.verb(), c.AccountID())
 	cancelled := o.done(&api.Account{ID: c.AccountID(), Status: vocab.AccountCancelled})
 	switch {
-	case service.IsAccountCancelled(err) && cancelled != "":
+	case report.IsAccountCancelled(err) && cancelled != "":
 		service.Progress(resp, "%s Nothing was changed.", cancelled)
 		return
 	case err != nil:
-		service.AddError(&resp.Diagnostics, err, summary, service.Fields{})
+		report.Error(&resp.Diagnostics, err, summary, report.Fields{})
 		return
 	}
 	service.Progress(resp, "Response of the API: %s.", summarize(result))
@@ -155,7 +156,7 @@ func readAccount(ctx context.Context, c *client.Client, diags *diag.Diagnostics)
 	case client.IsUnsupported(err), client.StatusOf(err) == http.StatusForbidden:
 		return nil, true
 	}
-	service.AddError(diags, err, fmt.Sprintf("Can't read the account %s, so nothing was changed", c.AccountID()), nil)
+	report.Error(diags, err, fmt.Sprintf("Can't read the account %s, so nothing was changed", c.AccountID()), nil)
 	return nil, false
 }
 

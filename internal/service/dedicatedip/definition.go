@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -43,11 +44,11 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	},
 	Single: service.Single[api.DedicatedIP]{
 		Description: "A dedicated IP address of the account, by its UUID, its name or the address itself. Nothing is claimed.",
-		Keys: []service.Filter{
-			service.IDKey("dedicated IP", "`name` or `ip`"),
-			service.NewFilter("name", "Name of the dedicated IP. Set it, `id` or `ip`.",
+		Keys: []attribute.Filter{
+			attribute.IDKey("dedicated IP", "`name` or `ip`"),
+			attribute.NewFilter("name", "Name of the dedicated IP. Set it, `id` or `ip`.",
 				stringvalidator.LengthAtLeast(1)),
-			service.NewFilter("ip", "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
+			attribute.NewFilter("ip", "Public address, one of `ip_addresses`; the first of them if `id` or `name` is set. Set it, `id` or `name`.",
 				validate.Rule("an IP address such as 198.51.100.1", checkIP)),
 		},
 		Argument: func(d *api.DedicatedIP) (name string, value *string) {

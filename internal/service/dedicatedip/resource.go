@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -104,7 +105,7 @@ func (r *Resource) warnUnassigned(ctx context.Context, c *client.Client, country
 	if found != nil {
 		diags.AddAttributeWarning(path.Root("option_id"), "The account has the unassigned dedicated IP "+found.Name+", which the state may not have",
 			"The apply claims and pays for another one. No domain uses the existing one, whose id is "+found.ID+". Unless a resource has it (an apply, and a plan with -target, do not see the whole state), an earlier apply may have claimed it and lost it. Use it instead then:\n\n"+
-				service.ImportAdvice("mailhost_dedicated_ip", found.ID))
+				report.ImportAdvice("mailhost_dedicated_ip", found.ID))
 	}
 	return found != nil
 }
@@ -132,18 +133,18 @@ func addClaimError(ctx context.Context, c *client.Client, diags *diag.Diagnostic
 	_, unknown := errors.AsType[*client.UnknownOutcomeError](err)
 	switch {
 	case unknown:
-		service.AddErrorWithAdvice(diags, err, summary, nil,
+		report.ErrorWithAdvice(diags, err, summary, nil,
 			"Check the account for an address that is in no Terraform state, and import it by its id or IP: otherwise you pay for it unused. If there is none, nothing was claimed: run apply again.")
 	case client.IsConflict(err):
 		var exhausted diag.Diagnostics
-		service.AddErrorWithAdvice(&exhausted, err, summary, nil, "Nothing was claimed. If the option is exhausted: "+optionAdvice(ctx, c))
+		report.ErrorWithAdvice(&exhausted, err, summary, nil, "Nothing was claimed. If the option is exhausted: "+optionAdvice(ctx, c))
 		for _, d := range exhausted {
 			diags.Append(diag.WithPath(path.Root("option_id"), d))
 		}
 	case len(client.ProblemsAt(err, "body", "option_id")) > 0:
-		service.AddErrorWithAdvice(diags, err, summary, service.Fields{}, optionAdvice(ctx, c))
+		report.ErrorWithAdvice(diags, err, summary, report.Fields{}, optionAdvice(ctx, c))
 	default:
-		service.AddError(diags, service.CreateError(ctx, err), summary, service.Fields{})
+		report.Error(diags, report.WithTimeoutAdvice(ctx, err), summary, report.Fields{})
 	}
 }
 

@@ -23,6 +23,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -37,7 +39,7 @@ var Definition = &service.Definition[located, model]{
 		Names: "dns_records", Noun: "DNS record", Nouns: "DNS records",
 		Note:       "Without `domain`, they are ordered by domain. They include the records that every domain comes with.",
 		Attributes: attributes,
-		Query:      service.Query[located]{Filters: service.FiltersOf[api.ListDNSRecordsRequest](), List: listRecords},
+		Query:      service.Query[located]{Filters: attribute.FiltersOf[api.ListDNSRecordsRequest](), List: listRecords},
 	},
 	CanonicalID: canonicalID,
 	Flatten: func(m *model, r *located) {
@@ -70,18 +72,18 @@ var Definition = &service.Definition[located, model]{
 	Single: service.Single[located]{
 		Description: "A DNS record that exists, by its id, or by its domain, type and name, and its value where there are several. " +
 			"It also finds the records that every domain comes with, such as the DKIM record.",
-		Keys: []service.Filter{
-			service.NewFilter("id", "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
+		Keys: []attribute.Filter{
+			attribute.NewFilter("id", "Id of the record: a number, in decimal. Set it, or `name` with `domain` and `type`.",
 				validate.Rule("a number such as 1042", checkID)),
-			service.NewFilter("name", "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
+			attribute.NewFilter("name", "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Set it with `domain` and `type`, or set `id`.",
 				customtype.DNSName.Validator(), stringvalidator.AlsoRequires(path.MatchRoot("domain"), path.MatchRoot("type"))),
 		},
-		Qualifiers: []service.Filter{
-			service.NewFilter("domain", "Domain of the record, by name or UUID. Set it with `name`.",
+		Qualifiers: []attribute.Filter{
+			attribute.NewFilter("domain", "Domain of the record, by name or UUID. Set it with `name`.",
 				customtype.DomainRef.Validator(), withoutID),
-			service.NewFilter("type", "Type of the record: "+recordType.MarkdownDescription(context.Background())+". Set it with `name`.",
+			attribute.NewFilter("type", "Type of the record: "+recordType.MarkdownDescription(context.Background())+". Set it with `name`.",
 				recordType, withoutID),
-			service.NewFilter("value", "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.", withoutID),
+			attribute.NewFilter("value", "Value of the record, in the form of its type and without the priority. Set it if there are several records of the type at the name.", withoutID),
 		},
 	},
 	Listing: service.Listing[located, model]{
@@ -113,12 +115,12 @@ func attributes() map[string]schema.Attribute {
 	ttl := validate.Range[api.CreateDNSRecordBody]("ttl")
 	priority := validate.Range[api.CreateDNSRecordBody]("prio")
 	return map[string]schema.Attribute{
-		"id":     service.ComputedString("Id of the record: a number, in decimal."),
-		"domain": service.Domain("Domain of the record", "Changing it replaces the record."),
+		"id":     attribute.ComputedString("Id of the record: a number, in decimal."),
+		"domain": attribute.Domain("Domain of the record", "Changing it replaces the record."),
 		"name": schema.StringAttribute{
 			Required:   true,
 			CustomType: customtype.DNSName,
-			PlanModifiers: []planmodifier.String{service.KeepPrior(func(prior service.Attributes, a, b string) bool {
+			PlanModifiers: []planmodifier.String{attribute.KeepPrior(func(prior attribute.Raw, a, b string) bool {
 				return dnsdata.EqualNames(a, b, prior.Text("domain_name"))
 			})},
 			MarkdownDescription: "Name of the record: relative to the domain, such as `www`, or in full, such as `www.example.com`, which ends in the domain; `@` is the domain itself. Changing it replaces the record.",
@@ -130,7 +132,7 @@ func attributes() map[string]schema.Attribute {
 		},
 		"value": schema.StringAttribute{
 			Required:      true,
-			PlanModifiers: []planmodifier.String{service.KeepPrior(func(prior service.Attributes, a, b string) bool { return dnsdata.EqualValues(prior.Text("type"), a, b) })},
+			PlanModifiers: []planmodifier.String{attribute.KeepPrior(func(prior attribute.Raw, a, b string) bool { return dnsdata.EqualValues(prior.Text("type"), a, b) })},
 			MarkdownDescription: "Value of the record, in the form of its type, without the priority: for instance `192.0.2.1` (A), `mail.example.com` (MX), `5 443 sip.example.com` (SRV: weight, port, target), `0 issue \"ca.example.net\"` (CAA). " +
 				"A TXT value is the text itself, of any length, or quoted strings as in a zone file, which are joined.",
 		},
@@ -145,9 +147,9 @@ func attributes() map[string]schema.Attribute {
 			Validators:          []validator.Int64{priority},
 			MarkdownDescription: fmt.Sprintf("Priority of an MX or SRV record, the lowest first: %s. Required for these types; other types have none.", priority.MarkdownDescription(ctx)),
 		},
-		"domain_id":   service.ComputedString("UUID of the domain; null if the credential may not see the domain."),
-		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
-		"fqdn":        service.ComputedString("Full name of the record in ASCII, without a trailing dot."),
+		"domain_id":   attribute.ComputedString("UUID of the domain; null if the credential may not see the domain."),
+		"domain_name": attribute.ComputedString("Name of the domain, in ASCII."),
+		"fqdn":        attribute.ComputedString("Full name of the record in ASCII, without a trailing dot."),
 	}
 }
 
@@ -180,18 +182,18 @@ func (m model) naturalKey() recordKey {
 
 // naturalKeys returns the keys of a record in the walk: its name, type, value and priority in each
 // form of its domain.
-func naturalKeys(of service.Attributes) []string {
+func naturalKeys(of attribute.Raw) []string {
 	name, recordType, value, priority := of.Text("name"), of.Text("type"), of.Text("value"), of.Text("priority")
 	if name == "" || recordType == "" || value == "" || priority == "" && !of["priority"].IsNull() {
 		return nil
 	}
-	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), service.DomainName(of.Text("domain")))); err == nil {
+	if relative, err := dnsdata.NormalizeName(name, cmp.Or(of.Text("domain_name"), attribute.DomainName(of.Text("domain")))); err == nil {
 		name = relative
 	}
 	if canonical, err := dnsdata.NormalizeValue(recordType, value); err == nil {
 		value = canonical
 	}
-	return service.DomainKeys(of.Text, name+" "+recordType+" "+value+" "+priority+" ")
+	return attribute.DomainKeys(of.Text, name+" "+recordType+" "+value+" "+priority+" ")
 }
 
 func (m model) importID() string {
@@ -215,7 +217,7 @@ func (m *model) setZone(z session.Domain) {
 // of a value that mean the same.
 func (m *model) flatten(r *api.DNSRecord) {
 	before := *m
-	service.Flatten(m, r)
+	attribute.Flatten(m, r)
 	if dnsdata.EqualNames(before.Name.ValueString(), r.Name, m.DomainName.ValueString()) {
 		m.Name = before.Name
 	}
@@ -238,10 +240,10 @@ func fqdn(name, zone string) string {
 
 // validateConfig checks what the validators of single attributes can't, as far as it is known.
 func validateConfig(_ context.Context, m model, diags *diag.Diagnostics) {
-	name, domain := m.Name.ValueString(), service.DomainName(m.Domain.ValueString())
+	name, domain := m.Name.ValueString(), attribute.DomainName(m.Domain.ValueString())
 	if domain != "" && dnsdata.ValidateName(name) == nil {
 		if _, err := dnsdata.NormalizeName(name, domain); err != nil {
-			service.AddInvalidValue(diags, "name", err)
+			report.InvalidValue(diags, "name", err)
 		}
 	}
 	recordType := m.Type.ValueString()
@@ -250,7 +252,7 @@ func validateConfig(_ context.Context, m model, diags *diag.Diagnostics) {
 	}
 	if !m.Value.IsNull() && !m.Value.IsUnknown() {
 		if _, err := dnsdata.NormalizeValue(recordType, m.Value.ValueString()); err != nil {
-			service.AddInvalidValue(diags, "value", err)
+			report.InvalidValue(diags, "value", err)
 		}
 	}
 	if m.Priority.IsUnknown() {
@@ -262,6 +264,6 @@ func validateConfig(_ context.Context, m model, diags *diag.Diagnostics) {
 		diags.AddAttributeError(path.Root("priority"), "Missing priority",
 			fmt.Sprintf("A record of the type %s needs a priority, for instance priority = 10. The record with the lowest priority comes first.", recordType))
 	default:
-		service.AddInvalidValue(diags, "priority", errors.New(p.Msg))
+		report.InvalidValue(diags, "priority", errors.New(p.Msg))
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -25,10 +27,10 @@ import (
 // API refuses in the create.
 func zoneOf(ctx context.Context, c *client.Client, ref string) (session.Domain, error) {
 	d, err := c.Domains.Get(ctx, ref)
-	name := service.DomainName(ref)
+	name := attribute.DomainName(ref)
 	switch {
 	case err == nil:
-		return session.Domain{ID: d.ID, Name: service.DomainName(d.Name)}, nil
+		return session.Domain{ID: d.ID, Name: attribute.DomainName(d.Name)}, nil
 	case client.IsNotFound(err), client.StatusOf(err) == http.StatusForbidden && name != "":
 		return session.Domain{Name: name}, nil
 	}
@@ -54,7 +56,7 @@ func (r *located) String() string {
 
 // listRecords iterates over the records that match the filters domain, type and name: those of
 // one domain, or of each domain of the account in turn.
-func listRecords(ctx context.Context, c *client.Client, by service.FilterValues) iter.Seq2[located, error] {
+func listRecords(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[located, error] {
 	return func(yield func(located, error) bool) {
 		for in, err := range zones(ctx, c, by["domain"]) {
 			if err != nil {
@@ -79,7 +81,7 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[sessi
 			return
 		}
 		for d, err := range c.ListDomains(ctx, api.ListDomainsRequest{}) {
-			if !yield(session.Domain{ID: d.ID, Name: service.DomainName(d.Name)}, err) || err != nil {
+			if !yield(session.Domain{ID: d.ID, Name: attribute.DomainName(d.Name)}, err) || err != nil {
 				return
 			}
 		}
@@ -88,7 +90,7 @@ func zones(ctx context.Context, c *client.Client, domain string) iter.Seq2[sessi
 
 // searchZone returns the domain of a record. It searches all domains of the account.
 func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (session.Domain, error) {
-	for other, err := range listRecords(ctx, c, service.FilterValues{"type": record.Type, "name": record.Name}) {
+	for other, err := range listRecords(ctx, c, attribute.FilterValues{"type": record.Type, "name": record.Name}) {
 		switch {
 		case err != nil:
 			return session.Domain{}, fmt.Errorf("can't find its domain: %w", err)
@@ -100,7 +102,7 @@ func searchZone(ctx context.Context, c *client.Client, record *api.DNSRecord) (s
 }
 
 // find finds the record of a data source, by its id or by its natural key.
-func find(ctx context.Context, c *client.Client, by service.FilterValues) (*located, error) {
+func find(ctx context.Context, c *client.Client, by attribute.FilterValues) (*located, error) {
 	if by["id"] != "" {
 		id, _ := canonicalID(by["id"])
 		record, err := c.DNSRecords.Get(ctx, id)
@@ -185,7 +187,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	case errors.Is(err, client.ErrReadUnsupported):
 		return // the Read reports it
 	case err != nil:
-		err = service.WithAdvice(err, "Import by "+keyForms+".")
+		err = report.WithAdvice(err, "Import by "+keyForms+".")
 	case record.IsSystemManaged:
 		err = errSystemManaged
 	case notKey == nil:
@@ -199,7 +201,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		}
 	}
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't import the DNS record "+id, nil)
+		report.Error(&resp.Diagnostics, err, "Can't import the DNS record "+id, nil)
 		return
 	}
 	var m model

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -46,7 +47,7 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 		return
 	}
 	key := func(name, recordType string) string {
-		if relative, err := dnsdata.NormalizeName(name, service.DomainName(domain)); err == nil {
+		if relative, err := dnsdata.NormalizeName(name, attribute.DomainName(domain)); err == nil {
 			name = relative
 		}
 		return name + " " + recordType
@@ -76,7 +77,7 @@ func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *d
 
 // known returns what the configuration of a new record decides. Only the API itself creates
 // system-managed records.
-func known(of service.Attributes, _ string) map[string]attr.Value {
+func known(of attribute.Raw, _ string) map[string]attr.Value {
 	values := map[string]attr.Value{"is_system_managed": types.BoolValue(false)}
 	if domain := of.DomainName(); domain != "" {
 		values["domain_name"] = types.StringValue(domain)
@@ -98,7 +99,7 @@ func (r *Resource) checkZone(m model, isDestroyed bool, diags *diag.Diagnostics)
 		return
 	}
 	ref := m.Domain.ValueString()
-	in := session.Domain{ID: cmp.Or(m.DomainID.ValueString(), ref), Name: cmp.Or(m.DomainName.ValueString(), service.DomainName(ref))}
+	in := session.Domain{ID: cmp.Or(m.DomainID.ValueString(), ref), Name: cmp.Or(m.DomainName.ValueString(), attribute.DomainName(ref))}
 	if r.Walk().PlanRecord(session.PlannedRecord{Domain: in, Name: m.Name.ValueString(), Type: m.Type.ValueString(), IsDestroyed: isDestroyed}) {
 		diags.AddError("A DNS zone has the "+m.String()+" too",
 			fmt.Sprintf("A mailhost_dns_zone of the same configuration manages the DNS records of %s. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.\n\n%s", ref, ZoneAdvice))

@@ -14,6 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -22,7 +24,7 @@ type Resource struct {
 }
 
 // fields maps the request's fields to attributes of other names.
-var fields = service.Fields{"prio": "priority"}
+var fields = report.Fields{"prio": "priority"}
 
 func NewResource() resource.Resource {
 	return service.Manage(&Resource{service.Resource[located, model]{Definition: Definition}})
@@ -31,7 +33,7 @@ func NewResource() resource.Resource {
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	in, err := zoneOf(ctx, c, plan.Domain.ValueString())
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
 	created, err := c.CreateDNSRecord(ctx, api.CreateDNSRecordBody{
@@ -82,9 +84,9 @@ func (r *Resource) Delete(ctx context.Context, c *client.Client, state model, re
 
 func expandUpdate(plan, state model) api.UpdateDNSRecordBody {
 	return api.UpdateDNSRecordBody{
-		Value: service.Changed(plan.Value, state.Value, plan.Value.ValueStringPointer()),
-		TTL:   service.Changed(plan.TTL, state.TTL, plan.TTL.ValueInt64Pointer()),
-		Prio:  service.Changed(plan.Priority, state.Priority, plan.Priority.ValueInt64Pointer()),
+		Value: attribute.Changed(plan.Value, state.Value, plan.Value.ValueStringPointer()),
+		TTL:   attribute.Changed(plan.TTL, state.TTL, plan.TTL.ValueInt64Pointer()),
+		Prio:  attribute.Changed(plan.Priority, state.Priority, plan.Priority.ValueInt64Pointer()),
 	}
 }
 
@@ -144,7 +146,7 @@ func ExistingID(err error) int64 {
 	return id
 }
 
-var errSystemManaged = service.WithAdvice(errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain"), systemManagedAdvice)
+var errSystemManaged = report.WithAdvice(errors.New("the record is system-managed: it was created with its domain, and exists as long as the domain"), systemManagedAdvice)
 
 const systemManagedAdvice = "It needs no resource and can't have one. Remove the resource from the configuration."
 
@@ -182,10 +184,10 @@ func addUpdateError(diags *diag.Diagnostics, err error, state model) {
 			state.ID.ValueString(), shortened(state.Value.ValueString())))
 		return
 	case client.IsConflict(err):
-		err = service.WithAdvice(err, "If the same apply changes the other record too, run apply again: Terraform changes both concurrently. Create records of a list with for_each over the set of values; with count, each record becomes the next one when the list changes. "+
+		err = report.WithAdvice(err, "If the same apply changes the other record too, run apply again: Terraform changes both concurrently. Create records of a list with for_each over the set of values; with count, each record becomes the next one when the list changes. "+
 			"Otherwise change value or priority, or remove the other record first.")
 	}
-	service.AddError(diags, err, summary, fields)
+	report.Error(diags, err, summary, fields)
 }
 
 // shortened returns a value for a message: the text of a TXT record without quotes, and

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type goal struct {
@@ -58,7 +58,7 @@ func (z zone) apply(ctx context.Context, g goal, diags *diag.Diagnostics) (actua
 		}
 		g.isRemovable = func(record) bool { return false }
 	case err != nil:
-		service.AddError(diags, err, "Can't read the DNS records of "+z.name, nil)
+		report.Error(diags, err, "Can't read the DNS records of "+z.name, nil)
 		return g.prior, nil
 	}
 	if addSystemManaged(diags, g.want, has.system); diags.HasError() {
@@ -116,7 +116,7 @@ func (r *run) all(ctx context.Context, c changes) {
 	if r.diags.HasError() {
 		if len(c.deletes) > 0 {
 			r.diags.AddWarning("Nothing else was removed from "+r.name,
-				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", service.FirstBullets(lines(c.deletes))))
+				fmt.Sprintf("The plan also removes these records. They stay until everything else has succeeded, so that no record is missing in between:%s", report.FirstBullets(lines(c.deletes))))
 		}
 	} else {
 		client.Parallel(r.client, c.deletes, func(s step) { r.do(ctx, s) })
@@ -139,7 +139,7 @@ func (r *run) putBack(ctx context.Context, deleted []step) {
 		err := r.create(ctx, s)
 		r.mu.Lock()
 		if err != nil {
-			service.AddErrorWithAdvice(&r.diags, err, fmt.Sprintf("%s of %s has lost its record", s.recordKey, r.name), nil,
+			report.ErrorWithAdvice(&r.diags, err, fmt.Sprintf("%s of %s has lost its record", s.recordKey, r.name), nil,
 				fmt.Sprintf("The record %s was deleted for one that could not be created, and can't be put back. The name can't be resolved until an apply succeeds.", shortened(s.String())))
 		} else {
 			r.actual[s.record] = s.ttl
@@ -204,11 +204,11 @@ func (r *run) fail(ctx context.Context, err error, summary string, s step) {
 	r.isStopped = r.isStopped || ctx.Err() != nil || client.IncidentOf(err) != nil
 	at, ok := r.at[s.record]
 	if !ok || client.IncidentOf(err) != nil { // an error of the connection is reported once for all objects
-		service.AddError(&r.diags, err, summary, nil)
+		report.Error(&r.diags, err, summary, nil)
 		return
 	}
 	var found diag.Diagnostics
-	service.AddError(&found, err, summary, nil)
+	report.Error(&found, err, summary, nil)
 	for _, d := range found {
 		r.diags.Append(diag.WithPath(at, d))
 	}
@@ -253,9 +253,9 @@ func (r *run) create(ctx context.Context, s step) error {
 }
 
 var (
-	errUnreadable = service.WithAdvice(errors.New("this API has no operation that lists DNS records"),
+	errUnreadable = report.WithAdvice(errors.New("this API has no operation that lists DNS records"),
 		"Create the zone with Terraform, without an import: a create keeps identical records.")
-	errCantChange = service.WithAdvice(errors.New("this API has no operation that changes a DNS record"),
+	errCantChange = report.WithAdvice(errors.New("this API has no operation that changes a DNS record"),
 		"Restore the ttl in the configuration. Or remove the key and run apply, remove the record in the service's own control panel, and add the key again.")
 )
 

@@ -32,6 +32,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 const typeName = "mailhost_dns_zone"
@@ -45,18 +47,18 @@ var Definition = &service.Definition[api.Domain, model]{
 		Attributes: attributes,
 		Query:      service.Listed((*client.Client).ListDomains),
 	},
-	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, service.DomainName(d.Name)) },
+	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, attribute.DomainName(d.Name)) },
 	Find:     (*client.Client).FindDomain,
 	ImportBy: "the domain's name, such as example.com, or its UUID",
 	Validate: func(_ context.Context, config model, diags *diag.Diagnostics) {
-		domain := service.DomainName(config.Domain.ValueString())
+		domain := attribute.DomainName(config.Domain.ValueString())
 		check(entriesOf(config.Records, domain), config.Ignore, domain, diags)
 	},
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
 		Volatile:            []string{"purged"},
-		NaturalKeys:         func(of service.Attributes) []string { return service.DomainKeys(of.Text, "") },
+		NaturalKeys:         func(of attribute.Raw) []string { return attribute.DomainKeys(of.Text, "") },
 		ImportNotes:         map[string]any{originKey: origin{IsImported: true}},
 		ReplacedBy:          []string{"domain"},
 		IsValuable:          true,
@@ -87,8 +89,8 @@ const defaultTimeout = 20 * time.Minute
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":     service.ComputedString("UUID of the domain."),
-		"domain": service.Domain("Domain whose records these are", "Changing it deletes the records from the old domain and takes the new one over."),
+		"id":     attribute.ComputedString("UUID of the domain."),
+		"domain": attribute.Domain("Domain whose records these are", "Changing it deletes the records from the old domain and takes the new one over."),
 		"records": schema.MapAttribute{
 			Required:    true,
 			ElementType: entryType,
@@ -107,8 +109,8 @@ func attributes() map[string]schema.Attribute {
 			ElementType:         types.StringType,
 			MarkdownDescription: "The records that the resource removed when it took the domain over, or when `ignore` last changed: records that the state did not have. The plan names them in a warning. Null if there were none.",
 		},
-		"domain_id":   service.ComputedString("UUID of the domain."),
-		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+		"domain_id":   attribute.ComputedString("UUID of the domain."),
+		"domain_name": attribute.ComputedString("Name of the domain, in ASCII."),
 	}
 }
 
@@ -135,7 +137,7 @@ func settings() map[string]schema.Attribute {
 	limit := func(operation string) string {
 		return fmt.Sprintf("How long %s may take in all, such as `90s` or `1h`. Default: `%dm`. What is not done by then is an error, and the next apply continues.", operation, int(defaultTimeout.Minutes()))
 	}
-	return map[string]schema.Attribute{"timeouts": service.Timeouts(timeouts.Opts{
+	return map[string]schema.Attribute{"timeouts": attribute.Timeouts(timeouts.Opts{
 		Create: true, CreateDescription: limit("a create"),
 		Update: true, UpdateDescription: limit("an update"),
 		Delete: true, DeleteDescription: limit("a destroy"),
@@ -280,5 +282,5 @@ func checkBeside(entries []entry, byKey map[recordKey]entry, diags *diag.Diagnos
 // addInvalid adds an error at an element of the configuration. The message begins with the
 // path, because some CLIs show only the first line of the resource.
 func addInvalid(diags *diag.Diagnostics, at path.Path, what string, err error) {
-	diags.AddAttributeError(at, "Invalid "+what, service.ReasonAt(at, err.Error()))
+	diags.AddAttributeError(at, "Invalid "+what, report.ReasonAt(at, err.Error()))
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/dnsrecord"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // count returns a number of records in words.
-func count(n int) string { return fmt.Sprintf("%d DNS %s", n, service.Plural(n, "record", "records")) }
+func count(n int) string { return fmt.Sprintf("%d DNS %s", n, report.Plural(n, "record", "records")) }
 
 // warnRemoval warns in a plan about records that no apply of the zone has written, and that
 // the configuration does not have. further is added at the end.
@@ -24,7 +24,7 @@ func warnRemoval(diags *diag.Diagnostics, domain string, removed []record, furth
 		return
 	}
 	diags.AddAttributeWarning(recordsPath, fmt.Sprintf("The plan removes %s of %s", count(len(removed)), domain),
-		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", service.Bullets(lines(removed)), mailNote(removed), further))
+		fmt.Sprintf("The domain has them, and records does not:%s\n\nTo keep one, add it to records. To leave it to others, add its name and type to ignore.%s%s", report.Bullets(lines(removed)), mailNote(removed), further))
 }
 
 // warnUnnamed warns in a plan that does not know an attribute on which it depends what is removed.
@@ -37,8 +37,8 @@ func warnUnnamed(diags *diag.Diagnostics, attribute string) {
 // others may have added records after the plan.
 func warnPurged(diags *diag.Diagnostics, domain string, removed []record) {
 	if len(removed) > 0 {
-		diags.AddWarning(fmt.Sprintf("%s of %s %s removed", count(len(removed)), domain, service.Plural(len(removed), "was", "were")),
-			fmt.Sprintf("The zone has taken the domain over, and records does not have:%s\n\nIf the plan knew the domain, it has named those that it had by then. To put one back, add it to records.", service.Bullets(lines(removed))))
+		diags.AddWarning(fmt.Sprintf("%s of %s %s removed", count(len(removed)), domain, report.Plural(len(removed), "was", "were")),
+			fmt.Sprintf("The zone has taken the domain over, and records does not have:%s\n\nIf the plan knew the domain, it has named those that it had by then. To put one back, add it to records.", report.Bullets(lines(removed))))
 	}
 }
 
@@ -53,7 +53,7 @@ func mailNote(removed []record) string {
 func warnReleased(diags *diag.Diagnostics, domain string, released []record) {
 	if len(released) > 0 {
 		diags.AddAttributeWarning(path.Root("ignore"), fmt.Sprintf("The plan leaves %s of %s to others", count(len(released)), domain),
-			"They stay in the domain, because ignore matches them now, and are only dropped from the state:"+service.FirstBullets(lines(released)))
+			"They stay in the domain, because ignore matches them now, and are only dropped from the state:"+report.FirstBullets(lines(released)))
 	}
 }
 
@@ -61,7 +61,7 @@ func warnReleased(diags *diag.Diagnostics, domain string, released []record) {
 func warnAppeared(diags *diag.Diagnostics, domain string, appeared []record) {
 	if len(appeared) > 0 {
 		diags.AddWarning(fmt.Sprintf("%s of %s appeared after the plan", count(len(appeared)), domain),
-			"They were left alone, because the plan did not name them. The next plan removes them unless you add them to records, or their names to ignore:"+service.FirstBullets(lines(appeared)))
+			"They were left alone, because the plan did not name them. The next plan removes them unless you add them to records, or their names to ignore:"+report.FirstBullets(lines(appeared)))
 	}
 }
 
@@ -99,17 +99,17 @@ func addContradicting(diags *diag.Diagnostics, domain string, records []session.
 	slices.Sort(names)
 	diags.AddError(fmt.Sprintf("Resources of their own manage DNS records of %s", domain),
 		fmt.Sprintf("The zone has, or removes, records that a mailhost_dns_record of the same configuration creates, keeps or destroys. If this were applied, one of the two would change or delete what the other one manages. Nothing was changed.%s\n\n%s",
-			service.FirstBullets(slices.Compact(names)), dnsrecord.ZoneAdvice))
+			report.FirstBullets(slices.Compact(names)), dnsrecord.ZoneAdvice))
 }
 
 // warnDestroy warns in a plan that destroys a zone.
 func warnDestroy(diags *diag.Diagnostics, domain string, deleted, staying []record) {
 	if len(deleted) > 0 {
 		diags.AddWarning(fmt.Sprintf("The plan deletes %s of %s", count(len(deleted)), domain),
-			fmt.Sprintf("Names that have no other record can't be resolved any more:%s%s\n\nTo keep the records and only stop managing them, use a removed block with lifecycle { destroy = false } (or terraform state rm).", service.Bullets(lines(deleted)), mailNote(deleted)))
+			fmt.Sprintf("Names that have no other record can't be resolved any more:%s%s\n\nTo keep the records and only stop managing them, use a removed block with lifecycle { destroy = false } (or terraform state rm).", report.Bullets(lines(deleted)), mailNote(deleted)))
 	}
 	if len(staying) > 0 {
-		diags.AddWarning(fmt.Sprintf("%s of %s %s", count(len(staying)), domain, service.Plural(len(staying), "stays", "stay")), "Others have created them since the last apply, so the destroy leaves them:"+service.FirstBullets(lines(staying)))
+		diags.AddWarning(fmt.Sprintf("%s of %s %s", count(len(staying)), domain, report.Plural(len(staying), "stays", "stay")), "Others have created them since the last apply, so the destroy leaves them:"+report.FirstBullets(lines(staying)))
 	}
 }
 
@@ -125,7 +125,7 @@ func warnRemaining(diags *diag.Diagnostics, z zone, remaining []record) {
 	if len(remaining) > 0 {
 		slices.SortFunc(remaining, record.compare)
 		diags.AddWarning(fmt.Sprintf("%s of %s will still exist", count(len(remaining)), z.name),
-			fmt.Sprintf("This API has no operation that deletes a DNS record, so these are only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, service.Bullets(lines(remaining))))
+			fmt.Sprintf("This API has no operation that deletes a DNS record, so these are only dropped from Terraform's state. The domain's id is %s. Remove them in the service's own control panel:%s", z.id, report.Bullets(lines(remaining))))
 	}
 }
 
@@ -133,6 +133,6 @@ func warnBlindlyAdopted(diags *diag.Diagnostics, domain string, adopted []record
 	if len(adopted) > 0 {
 		slices.SortFunc(adopted, record.compare)
 		diags.AddWarning(fmt.Sprintf("%s of %s existed already", count(len(adopted)), domain),
-			"Nothing was created for them, and the zone manages them from now on. Their ttl is unknown and may differ from the configured one:"+service.FirstBullets(lines(adopted)))
+			"Nothing was created for them, and the zone manages them from now on. Their ttl is unknown and may differ from the configured one:"+report.FirstBullets(lines(adopted)))
 	}
 }

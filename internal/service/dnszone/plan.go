@@ -15,6 +15,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -61,9 +63,9 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	z, err := lookUp(ctx, c, ref)
 	if client.IsNotFound(err) { // the apply may create it
 		r.WarnMissingDomain(ctx, ref, diags)
-		z = zone{client: c, name: service.DomainName(ref)}
+		z = zone{client: c, name: attribute.DomainName(ref)}
 	} else if err != nil {
-		service.AddError(diags, err, "Can't look up the domain of the "+plan.String(), nil)
+		report.Error(diags, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
 	if z.id != "" {
@@ -89,7 +91,7 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	case errors.Is(err, errUnreadable):
 		warnUnseen(diags, z.name)
 	case err != nil:
-		service.AddError(diags, err, "Can't read the DNS records of "+ref, nil)
+		report.Error(diags, err, "Can't read the DNS records of "+ref, nil)
 	default:
 		addSystemManaged(diags, entries, has.system)
 		// The first plan did not know the domain, and so has not named any record, if this apply has just

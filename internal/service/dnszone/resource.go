@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type Resource struct {
@@ -28,10 +29,10 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	defer cancel()
 	z, err := lookUp(ctx, c, plan.Domain.ValueString())
 	if client.IsNotFound(err) {
-		err = service.WithAdvice(err, service.MissingDomainAdvice)
+		err = report.WithAdvice(err, report.MissingDomainAdvice)
 	}
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't look up the domain of the "+plan.String(), nil)
 		return
 	}
 	if advice := service.InactiveDomainAdvice(ctx, c, z.id); advice != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
 // zone is a domain with the client that reads its records.
@@ -23,7 +24,7 @@ func lookUp(ctx context.Context, c *client.Client, ref string) (zone, error) {
 	if err != nil {
 		return zone{}, err
 	}
-	return zone{client: c, id: d.ID, name: service.DomainName(d.Name)}, nil
+	return zone{client: c, id: d.ID, name: attribute.DomainName(d.Name)}, nil
 }
 
 // served is a record that the domain has.

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -50,9 +51,9 @@ var Definition = &service.Definition[api.Domain, model]{
 	},
 	Single: service.Single[api.Domain]{
 		Description: "A domain of the account, by its UUID or its name. Nothing is bought: a domain that the account does not own is an error.",
-		Keys: []service.Filter{
-			service.IDKey("domain", "`name`"),
-			service.NewFilter("name", "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
+		Keys: []attribute.Filter{
+			attribute.IDKey("domain", "`name`"),
+			attribute.NewFilter("name", "Name of the domain, such as `example.com`, in any spelling. Give it or `id`.",
 				customtype.DomainName.Validator()),
 		},
 	},
@@ -76,9 +77,9 @@ func settings() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"contact_info": contactAttribute(),
 		"on_existing":  service.OnExisting("the domain in the account", "changes its settings, without buying anything"),
-		"acquisition": service.ComputedString("How Terraform got the domain: `purchase`, or `adopt` for a domain that the account owned already, including an imported one. The plan of a new domain shows it if the `name` is known, " +
+		"acquisition": attribute.ComputedString("How Terraform got the domain: `purchase`, or `adopt` for a domain that the account owned already, including an imported one. The plan of a new domain shows it if the `name` is known, " +
 			"and the apply does nothing else. Null for a domain that an earlier version of the provider created."),
-		"purchase_price": service.ComputedString("The price that the plan of the purchase has shown, such as `12.00 USD`. If it is another one when the plan is applied, the apply stops before it buys anything. " +
+		"purchase_price": attribute.ComputedString("The price that the plan of the purchase has shown, such as `12.00 USD`. If it is another one when the plan is applied, the apply stops before it buys anything. " +
 			"Null for a domain that was not bought, and for an API that returns the price only with the purchase."),
 	}
 }
@@ -113,7 +114,7 @@ func attributes() map[string]schema.Attribute {
 }
 
 func expandContact(contact types.Object) (body api.ContactInfo) {
-	service.ExpandStrings(&body, contact)
+	attribute.ExpandStrings(&body, contact)
 	if code, err := api.CheckCountry(body.Country); err == nil {
 		body.Country = code
 	}
@@ -205,7 +206,7 @@ func canonical(name string) string {
 
 // naturalKeys returns the name of a domain. A domain that the registry has refused may be
 // deleted and bought again.
-func naturalKeys(of service.Attributes) []string {
+func naturalKeys(of attribute.Raw) []string {
 	if name := of.Text("name"); name != "" && of.Text("status") != vocab.DomainFailed {
 		return []string{canonical(name)}
 	}

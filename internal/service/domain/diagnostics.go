@@ -14,10 +14,11 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 // purchaseFields maps the fields of a purchase to attributes.
-var purchaseFields = service.Fields{"domains": "name", "domains.0": "name"}
+var purchaseFields = report.Fields{"domains": "name", "domains.0": "name"}
 
 func (m model) display() string {
 	return cmp.Or(m.Name.ValueString(), m.ID.ValueString())
@@ -46,14 +47,14 @@ func addPurchaseError(diags *diag.Diagnostics, err error, plan model) {
 	refusals := client.ProblemsAt(err, "body", "domains", "0")
 	switch {
 	case unknown:
-		service.AddErrorWithAdvice(diags, err, summary, nil,
+		report.ErrorWithAdvice(diags, err, summary, nil,
 			"Run apply again. If the domain is in the account by then, the plan says so, and with on_existing = \"adopt\" it is adopted; it is not bought a second time. If there is neither a domain nor a payment, nothing was bought, and the apply buys it.")
 	case len(refusals) > 0 && client.StatusOf(err) == api.PurchaseDomains.Status:
-		service.AddErrorWithAdvice(diags, err, summary, purchaseFields, purchaseAdvice(refusals[0].Type))
+		report.ErrorWithAdvice(diags, err, summary, purchaseFields, purchaseAdvice(refusals[0].Type))
 	case plan.WorkspaceID.IsUnknown() && len(client.ProblemsAt(err, "body", "workspace_id")) > 0:
-		service.AddErrorWithAdvice(diags, err, summary, purchaseFields, "The API does not return the account's default workspace. Set workspace_id to the workspace of the domain.")
+		report.ErrorWithAdvice(diags, err, summary, purchaseFields, "The API does not return the account's default workspace. Set workspace_id to the workspace of the domain.")
 	default:
-		service.AddError(diags, err, summary, purchaseFields)
+		report.Error(diags, err, summary, purchaseFields)
 	}
 }
 
@@ -74,7 +75,7 @@ func purchaseAdvice(code string) string {
 }
 
 func addNotListed(diags *diag.Diagnostics, plan model, err error) {
-	service.AddErrorWithAdvice(diags, err, "The "+plan.String()+" was bought, but can't be found yet", nil,
+	report.ErrorWithAdvice(diags, err, "The "+plan.String()+" was bought, but can't be found yet", nil,
 		"The API accepted the purchase without returning the domain's id. Set on_existing = \"adopt\" and run apply again later: the domain is adopted, and not bought a second time.")
 }
 
@@ -157,7 +158,7 @@ func addNoPrice(diags *diag.Diagnostics, plan model, err error, unknown string) 
 	if plan.ContactInfo.IsNull() {
 		advice = "The plan has to show whether the account owns it. Plan again when the API responds."
 	}
-	service.AddErrorWithAdvice(diags, err, "Can't look up the "+plan.String(), nil, advice)
+	report.ErrorWithAdvice(diags, err, "Can't look up the "+plan.String(), nil, advice)
 }
 
 // warnUndecided warns in the plan that a domain may be bought. Without contact_info nothing can

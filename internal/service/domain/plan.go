@@ -18,6 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -53,7 +54,7 @@ func (r *Resource) deleteConsequence(ctx context.Context, state model) string {
 	if n == 0 {
 		return deleteConsequence
 	}
-	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, n, service.Plural(n, "mailbox", "mailboxes"))
+	return fmt.Sprintf("%s\n\nThe domain has %d %s now. The API deletes only a domain without mailboxes: the apply succeeds if the configuration has all of them, and deletes them with their mail. If others remain, it fails, and the domain stays.", deleteConsequence, n, report.Plural(n, "mailbox", "mailboxes"))
 }
 
 // planCreate returns the plan of a new domain. It adds an error if it can be neither bought nor adopted, and

@@ -13,6 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 // The values of acquisition.
@@ -42,7 +44,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		return
 	}
 	created := plan
-	service.Flatten(&created, a.domain)
+	attribute.Flatten(&created, a.domain)
 	if created.Acquisition = types.StringValue(acquisitionPurchase); a.adopted {
 		created.Acquisition = types.StringValue(acquisitionAdopt)
 	}
@@ -56,7 +58,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	updated := plan
 	if body := plan.changes(state); body != (api.UpdateDomainBody{}) {
 		if err := c.UpdateDomain(ctx, state.ID.ValueString(), body); err != nil {
-			service.AddError(&resp.Diagnostics, err, "Can't update the "+state.String(), service.Fields{})
+			report.Error(&resp.Diagnostics, err, "Can't update the "+state.String(), report.Fields{})
 			return
 		}
 		updated.readSideEffects(ctx, c, state)
@@ -70,7 +72,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 func (m *model) readSideEffects(ctx context.Context, c *client.Client, before model) {
 	now := before
 	if d, err := c.Domains.Get(ctx, m.ID.ValueString()); err == nil {
-		service.Flatten(&now, d)
+		attribute.Flatten(&now, d)
 	}
 	m.UpdatedAt, m.RedirectMode = now.UpdatedAt, now.RedirectMode
 }
@@ -118,10 +120,10 @@ func (a *acquisition) run(ctx context.Context, diags *diag.Diagnostics) {
 	case client.IsNotFound(err) && planned == "":
 		addContactMissing(diags, a.plan)
 	case client.IsNotFound(err):
-		service.AddErrorWithAdvice(diags, err, "Can't adopt the "+a.plan.String(), nil,
+		report.ErrorWithAdvice(diags, err, "Can't adopt the "+a.plan.String(), nil,
 			"Nothing was bought. Plan again: if the domain is still in the configuration, the new plan buys it and shows the price.")
 	case err != nil:
-		service.AddError(diags, err, "Can't find out whether the account owns the domain "+a.plan.display(), nil)
+		report.Error(diags, err, "Can't find out whether the account owns the domain "+a.plan.display(), nil)
 	default:
 		a.adopt(ctx, d, diags)
 	}
@@ -167,7 +169,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 	}
 	if err := a.applySettings(ctx); err != nil {
 		a.domain = nil
-		service.AddError(diags, err, "Can't adopt the domain "+a.plan.display()+", which the account owns already", service.Fields{})
+		report.Error(diags, err, "Can't adopt the domain "+a.plan.display()+", which the account owns already", report.Fields{})
 		return
 	}
 	a.await(ctx, diags)
@@ -179,7 +181,7 @@ func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.
 // applySettings updates the domain to its planned settings.
 func (a *acquisition) applySettings(ctx context.Context) error {
 	var now model
-	service.Flatten(&now, a.domain)
+	attribute.Flatten(&now, a.domain)
 	body := a.plan.changes(now)
 	if body == (api.UpdateDomainBody{}) {
 		return nil

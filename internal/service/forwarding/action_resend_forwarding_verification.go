@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 const resendDescription = "Sends the recipient of a forwarding rule a new message with a verification link, which is valid for 72 hours. The link of the previous message stops working.\n\n" +
@@ -81,16 +82,16 @@ func verificationStatus(f *api.Forwarding) string {
 // the id.
 func addResendError(resp *action.InvokeResponse, err error, id string) {
 	summary := "Can't send the verification message of the forwarding rule " + id + " again"
-	fields := service.Fields{"target_email": "forwarding_id", "path.forwarding_id": "forwarding_id"}
+	fields := report.Fields{"target_email": "forwarding_id", "path.forwarding_id": "forwarding_id"}
 	const checkID = "Check the id, and that account_id is the account that has the rule."
 	switch {
 	case client.IsNotFound(err) && client.StatusOf(err) == 0: // found by a list
 		resp.Diagnostics.AddAttributeError(path.Root("forwarding_id"), summary, "The account has no such forwarding rule. "+checkID)
 		return
 	case client.IsNotFound(err):
-		err = service.WithAdvice(err, checkID)
+		err = report.WithAdvice(err, checkID)
 	case client.StatusOf(err) == http.StatusTooManyRequests:
-		err = service.WithAdvice(err, "Invoke the action again after that time.")
+		err = report.WithAdvice(err, "Invoke the action again after that time.")
 	}
-	service.AddError(&resp.Diagnostics, err, summary, fields)
+	report.Error(&resp.Diagnostics, err, summary, fields)
 }

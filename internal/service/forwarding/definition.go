@@ -14,6 +14,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
 var Definition = &service.Definition[api.Forwarding, model]{
@@ -41,9 +42,9 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Orphaned:        func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },
 	Single: service.Single[api.Forwarding]{
 		Description: "A forwarding rule that exists, by its UUID, or by its target within its scope.",
-		Keys: []service.Filter{
-			service.IDKey("rule", "`target_email`"),
-			service.NewFilter("target_email", "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
+		Keys: []attribute.Filter{
+			attribute.IDKey("rule", "`target_email`"),
+			attribute.NewFilter("target_email", "Address that mail is forwarded to. Upper and lower case are the same. Set it or `id`.",
 				customtype.EmailAddress.Validator()),
 		},
 	},
@@ -109,12 +110,12 @@ func (m model) String() string {
 }
 
 // naturalKeys returns the keys of a rule in the walk: its target in each form of its scope.
-func naturalKeys(of service.Attributes) []string {
+func naturalKeys(of attribute.Raw) []string {
 	target, err := customtype.EmailAddress.Normalize(of.Text("target_email"))
 	if err != nil {
 		return nil
 	}
-	keys := service.DomainKeys(of.Text, target+" in ")
+	keys := attribute.DomainKeys(of.Text, target+" in ")
 	if of["domain"].IsNull() && of["workspace_id"].IsNull() {
 		keys = append(keys, target+" in the account")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type Resource struct {
@@ -26,7 +27,7 @@ func NewResource() resource.Resource {
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	created, err := r.create(ctx, c, plan)
 	if err != nil {
-		service.AddCreateError(ctx, c, &resp.Diagnostics, explained(err), plan, "", service.Fields{}, plan.conflictAdvice)
+		service.AddCreateError(ctx, c, &resp.Diagnostics, explained(err), plan, "", report.Fields{}, plan.conflictAdvice)
 		return
 	}
 	// The rule exists from here on: its id goes into the state in any case.
@@ -66,7 +67,7 @@ func explained(err error) error {
 	if client.StatusOf(err) != http.StatusTooManyRequests || len(client.ProblemsAt(err, "body", "target_email")) == 0 {
 		return err
 	}
-	return service.WithAdvice(err,
+	return report.WithAdvice(err,
 		"The API limits verification messages for each account, to protect recipients. Run apply again after that time: it continues with the remaining changes. "+
 			"Forwarding to an address of the account needs no message and is not limited.")
 }
@@ -84,7 +85,7 @@ func switchOffNew(ctx context.Context, c *client.Client, created *model, diags *
 		diags.AddAttributeWarning(path.Root("active"), "The "+created.String()+" is not switched off",
 			"The rule was created. "+noSwitchAdvice+" "+created.stillForwards())
 	default:
-		service.AddError(diags, err, "The "+created.String()+" was created, but can't be switched off", nil)
+		report.Error(diags, err, "The "+created.String()+" was created, but can't be switched off", nil)
 		return false
 	}
 	return true
@@ -178,7 +179,7 @@ func (u *update) switchTo(ctx context.Context, on bool) bool {
 	case errors.Is(err, client.ErrUpdateUnsupported):
 		u.diags.AddAttributeError(path.Root("active"), summary, noSwitchAdvice+consequence)
 	case err != nil:
-		service.AddError(u.diags, err, summary, service.Fields{})
+		report.Error(u.diags, err, summary, report.Fields{})
 	default:
 		Definition.SetModel(ctx, u.client.Domains.Get, &u.now, f)
 		u.known = switchState{Off: !on}
@@ -190,10 +191,10 @@ func (u *update) switchTo(ctx context.Context, on bool) bool {
 func (u *update) redirect(ctx context.Context, target string) bool {
 	f, err := u.client.UpdateForwarding(ctx, u.now.ID.ValueString(), api.UpdateForwardingBody{TargetEmail: target})
 	if client.IsConflict(err) {
-		err = service.WithAdvice(err, "A scope has one rule for a target. Change target_email, or delete one of the two rules.")
+		err = report.WithAdvice(err, "A scope has one rule for a target. Change target_email, or delete one of the two rules.")
 	}
 	if err != nil {
-		service.AddError(u.diags, explained(err), "Can't change the "+u.now.String(), service.Fields{})
+		report.Error(u.diags, explained(err), "Can't change the "+u.now.String(), report.Fields{})
 		return false
 	}
 	Definition.SetModel(ctx, u.client.Domains.Get, &u.now, f)

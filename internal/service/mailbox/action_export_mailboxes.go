@@ -20,6 +20,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type exportConfig struct {
@@ -102,7 +103,7 @@ func runExport(ctx context.Context, c *client.Client, config exportConfig, resp 
 		addIncomplete(&resp.Diagnostics, err)
 	default:
 		n := rows.mailboxes()
-		service.Progress(resp, "Wrote %d %s to %s (%d bytes).", n, service.Plural(n, "mailbox", "mailboxes"), target, size)
+		service.Progress(resp, "Wrote %d %s to %s (%d bytes).", n, report.Plural(n, "mailbox", "mailboxes"), target, size)
 	}
 }
 

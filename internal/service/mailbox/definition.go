@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -34,12 +35,12 @@ var Definition = &service.Definition[api.Mailbox, model]{
 		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost. A plan with `-replace`, or with a tainted mailbox, fails: run `terraform untaint`.",
 		Volatile:            []string{"updated_at"},
 		Settings:            settings,
-		NaturalKeys: func(of service.Attributes) []string {
+		NaturalKeys: func(of attribute.Raw) []string {
 			part, err := customtype.LocalPart.Normalize(of.Text("local_part"))
 			if err != nil {
 				return nil
 			}
-			return service.DomainKeys(of.Text, part+"@")
+			return attribute.DomainKeys(of.Text, part+"@")
 		},
 		Known:         known,
 		ReplacedBy:    []string{"domain", "local_part"},
@@ -52,9 +53,9 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	},
 	Single: service.Single[api.Mailbox]{
 		Description: "A mailbox that exists, by its UUID or its address.",
-		Keys: []service.Filter{
-			service.IDKey("mailbox", "`primary_email`"),
-			service.NewFilter("primary_email", "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
+		Keys: []attribute.Filter{
+			attribute.IDKey("mailbox", "`primary_email`"),
+			attribute.NewFilter("primary_email", "Address of the mailbox, such as `jane@example.com`. Set it or `id`.",
 				customtype.EmailAddress.Validator()),
 		},
 	},
@@ -62,7 +63,7 @@ var Definition = &service.Definition[api.Mailbox, model]{
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"domain": service.Domain("Domain of the mailbox", "Changing it replaces the mailbox."),
+		"domain": attribute.Domain("Domain of the mailbox", "Changing it replaces the mailbox."),
 		"local_part": schema.StringAttribute{
 			Required:            true,
 			CustomType:          customtype.LocalPart,
@@ -116,7 +117,7 @@ func (m model) address() string {
 
 // flatten sets the model from a response. The domain keeps its configured form.
 func (m *model) flatten(b *api.Mailbox) {
-	service.Flatten(m, b)
+	attribute.Flatten(m, b)
 	m.Domain = customtype.KeepDomainRef(m.Domain, b.DomainID, b.DomainName)
 }
 
@@ -129,7 +130,7 @@ func (m model) expandCreate() api.CreateMailboxBody {
 
 func (m model) expandUpdate(state model) api.UpdateMailboxBody {
 	return api.UpdateMailboxBody{
-		FirstName: service.Changed(m.FirstName, state.FirstName, m.FirstName.ValueStringPointer()),
-		LastName:  service.Changed(m.LastName, state.LastName, m.LastName.ValueStringPointer()),
+		FirstName: attribute.Changed(m.FirstName, state.FirstName, m.FirstName.ValueStringPointer()),
+		LastName:  attribute.Changed(m.LastName, state.LastName, m.LastName.ValueStringPointer()),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -61,7 +62,7 @@ func (s selection) expand(ctx context.Context) (api.ExportMailboxesBody, diag.Di
 
 // addExportError reports why the export failed, at the mailbox or the domain that caused it.
 func addExportError(diags *diag.Diagnostics, err error) {
-	service.AddError(diags, err, "Can't export the mailboxes", service.Fields{})
+	report.Error(diags, err, "Can't export the mailboxes", report.Fields{})
 }
 
 func addIncomplete(diags *diag.Diagnostics, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -55,7 +56,7 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 }
 
 // known returns the address of a new mailbox.
-func known(of service.Attributes, _ string) map[string]attr.Value {
+func known(of attribute.Raw, _ string) map[string]attr.Value {
 	domain := of.DomainName()
 	if domain == "" {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type Resource struct {
@@ -22,7 +23,7 @@ func NewResource() resource.Resource {
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {
 	created, err := r.create(ctx, c, plan)
 	if err != nil {
-		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), service.Fields{},
+		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, plan.Domain.ValueString(), report.Fields{},
 			func() string { return conflictAdvice(ctx, c, plan) })
 		return
 	}
@@ -69,7 +70,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	} else {
 		m, err := c.UpdateMailbox(ctx, state.ID.ValueString(), body)
 		if err != nil {
-			service.AddError(&resp.Diagnostics, err, "Can't update the "+state.String(), service.Fields{})
+			report.Error(&resp.Diagnostics, err, "Can't update the "+state.String(), report.Fields{})
 			return
 		}
 		updated.flatten(m)

@@ -36,6 +36,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
 // Definition describes a set. Its object in the API is the domain.
@@ -79,9 +80,9 @@ var (
 
 func attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":          service.ComputedString("UUID of the domain."),
-		"domain":      service.Domain("Domain of the mailboxes", "Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain."),
-		"domain_name": service.ComputedString("Name of the domain, in ASCII."),
+		"id":          attribute.ComputedString("UUID of the domain."),
+		"domain":      attribute.Domain("Domain of the mailboxes", "Changing it replaces the set: it deletes every mailbox of the set, as far as `max_deletions` allows, and creates them in the other domain."),
+		"domain_name": attribute.ComputedString("Name of the domain, in ASCII."),
 		"mailboxes": schema.StringAttribute{
 			Required:   true,
 			CustomType: compact.Type{Wire: tftypes.DynamicPseudoType, Partial: true},

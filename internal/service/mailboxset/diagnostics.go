@@ -11,19 +11,19 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 var mailboxesPath = path.Root("mailboxes")
 
 func mailboxes(n int) string {
-	return fmt.Sprintf("%d %s", n, service.Plural(n, "mailbox", "mailboxes"))
+	return fmt.Sprintf("%d %s", n, report.Plural(n, "mailbox", "mailboxes"))
 }
 
 // warnDeletions warns in a plan that deletes mailboxes. keep says how to keep one.
 func warnDeletions(diags *diag.Diagnostics, set model, deleted []item, keep string) {
-	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(deleted)), set.domain(), service.Plural(len(deleted), "its", "their")),
-		"The mail in these mailboxes is lost, and somebody else in the account can use their addresses:"+service.Bullets(addresses(deleted))+
+	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The plan deletes %s of %s with %s mail", mailboxes(len(deleted)), set.domain(), report.Plural(len(deleted), "its", "their")),
+		"The mail in these mailboxes is lost, and somebody else in the account can use their addresses:"+report.Bullets(addresses(deleted))+
 			"\n\nForwarding rules that have one of them as their target stop forwarding.\n\n"+keep)
 }
 
@@ -51,7 +51,7 @@ const (
 func addTooMany(diags *diag.Diagnostics, set model, unnamed []item, allowed int64, next string) {
 	summary := fmt.Sprintf("The plan would delete %s of %s, and max_deletions is %d", mailboxes(len(unnamed)), set.domain(), allowed)
 	diags.AddAttributeError(path.Root("max_deletions"), summary,
-		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, service.Bullets(addresses(unnamed)), next))
+		fmt.Sprintf("The plan for the %s would delete these mailboxes with their mail:%s\n\nNothing was changed. %s", set, report.Bullets(addresses(unnamed)), next))
 }
 
 // addUnknownMap refuses a plan that can't name the mailboxes that it may delete.
@@ -74,7 +74,7 @@ func warnReleased(diags *diag.Diagnostics, set model, released []item, imported,
 		because = "They were imported with the domain, and the configuration does not have them:"
 	}
 	diags.AddAttributeWarning(mailboxesPath, fmt.Sprintf("The %s releases %s", set, mailboxes(len(released))),
-		because+service.FirstBullets(addresses(released))+"\n\nThey stay as they are"+next)
+		because+report.FirstBullets(addresses(released))+"\n\nThey stay as they are"+next)
 }
 
 // warnRemaining warns of mailboxes that leave the set and that the API can't delete, in the plan and
@@ -84,7 +84,7 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 		return
 	}
 	diags.AddAttributeWarning(mailboxesPath, mailboxes(len(addresses))+" of "+set.domain()+" will still exist",
-		"This API has no operation that deletes a mailbox, so these are only dropped from Terraform's state:"+service.Bullets(addresses)+
+		"This API has no operation that deletes a mailbox, so these are only dropped from Terraform's state:"+report.Bullets(addresses)+
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 
@@ -99,16 +99,16 @@ func addExisting(diags *diag.Diagnostics, existing []match, isNew bool) {
 	for _, e := range existing {
 		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(e.key), e.mailbox.PrimaryEmail, e.mailbox.ID))
 	}
-	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), service.Plural(len(existing), "exists", "exist")),
-		"The domain has these mailboxes:"+service.FirstBullets(lines)+
+	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), report.Plural(len(existing), "exists", "exist")),
+		"The domain has these mailboxes:"+report.FirstBullets(lines)+
 			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\""+orImport+"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.\n\n"+
 			"If the state has them already, do none of that: run terraform untaint if the set is tainted, or add a moved block if it was renamed.")
 }
 
 func addInState(diags *diag.Diagnostics, items []item) {
-	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(items)), service.Plural(len(items), "is", "are")),
-		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+service.FirstBullets(addresses(items))+
+	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(items)), report.Plural(len(items), "is", "are")),
+		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+report.FirstBullets(addresses(items))+
 			"\n\nNothing was changed.\n\n"+
 			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+
 			"- If the set was renamed or moved, add a moved block with its old and its new address.\n"+
@@ -119,13 +119,13 @@ func addInState(diags *diag.Diagnostics, items []item) {
 
 func addCreatedTwice(diags *diag.Diagnostics, items []item) {
 	diags.AddAttributeError(mailboxesPath, "Another resource creates "+mailboxes(len(items))+" of the set",
-		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+service.FirstBullets(addresses(items))+
+		"Another set, or a mailhost_mailbox, of the same configuration has these entries too:"+report.FirstBullets(addresses(items))+
 			"\n\nNothing was changed. Remove them from one of the two.")
 }
 
 func addConflicts(diags *diag.Diagnostics, items []item) {
 	diags.AddAttributeError(mailboxesPath, "Other resources have "+mailboxes(len(items))+" of the set",
-		"The same plan creates, adopts, imports or keeps them for other resources, or one of the two destroys what the other one keeps:"+service.FirstBullets(addresses(items))+
+		"The same plan creates, adopts, imports or keeps them for other resources, or one of the two destroys what the other one keeps:"+report.FirstBullets(addresses(items))+
 			"\n\nNothing was changed.\n\n"+
 			"- If a resource was renamed or moved, add a moved block. A moved block can't move a mailbox into a set or out of it.\n"+
 			"- To leave them to the other resources, remove their entries and name them in retired with the value \"keep\".\n"+
@@ -148,7 +148,7 @@ func warnAdoption(diags *diag.Diagnostics, plan model, existing []match) {
 		}
 	}
 	diags.AddAttributeWarning(mailboxesPath, "The plan adopts "+mailboxes(len(existing))+" of "+plan.domain(),
-		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+service.Bullets(changed)+service.FirstBullets(same)+
+		"The domain has these mailboxes already. The set manages them after the apply: removing an entry then deletes its mailbox."+report.Bullets(changed)+report.FirstBullets(same)+
 			"\n\nTo make that an error, remove on_existing.")
 }
 
@@ -194,21 +194,21 @@ func addFailures(diags *diag.Diagnostics, failures []failure, asWarnings bool) {
 		}
 		f := byReason[reason][0]
 		var own diag.Diagnostics
-		service.AddError(&own, f.err, f.summary, nil)
+		report.Error(&own, f.err, f.summary, nil)
 		if client.IncidentOf(f.err) != nil && !asWarnings {
 			diags.Append(own...) // reported in full once per walk
 			continue
 		}
 		for _, d := range own {
 			if len(paths) > 1 {
-				add(mailboxesPath, fmt.Sprintf("%s, and %d more", d.Summary(), len(paths)-1), d.Detail()+"\n\nIt concerns:"+service.FirstBullets(paths))
+				add(mailboxesPath, fmt.Sprintf("%s, and %d more", d.Summary(), len(paths)-1), d.Detail()+"\n\nIt concerns:"+report.FirstBullets(paths))
 			} else {
 				add(at(f.key), d.Summary(), paths[0]+": "+d.Detail())
 			}
 		}
 	}
 	if len(rest) > 0 {
-		add(mailboxesPath, fmt.Sprintf("%d further entries were not applied", len(rest)), "They are:"+service.FirstBullets(rest))
+		add(mailboxesPath, fmt.Sprintf("%d further entries were not applied", len(rest)), "They are:"+report.FirstBullets(rest))
 	}
 }
 

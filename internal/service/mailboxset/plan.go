@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/compact"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -57,7 +58,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 	}
 	items := plan.contents(diags).sorted()
 	domain := plan.Domain.ValueString()
-	if name := service.DomainName(domain); name != "" {
+	if name := attribute.DomainName(domain); name != "" {
 		known := make(map[string]compact.Text, len(items))
 		for n, i := range items {
 			items[n].address = address(i.key, name)
@@ -93,7 +94,7 @@ func address(key, domainName string) compact.Text {
 
 // objects returns the mailboxes of items in the walk.
 func (m model) objects(items []item) []session.Object {
-	domains := service.DomainKeys(func(name string) string {
+	domains := attribute.DomainKeys(func(name string) string {
 		return map[string]string{"domain_name": m.DomainName.ValueString(), "domain_id": m.ID.ValueString(), "domain": m.Domain.ValueString()}[name]
 	}, "@")
 	all := make([]session.Object, len(items))

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -74,7 +75,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	want := plan.contents(&resp.Diagnostics)
 	l, err := r.listed(ctx, c, plan.Domain.ValueString())
 	if err != nil {
-		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
 		return
 	}
 	existing, missing := l.existing(want.sorted())
@@ -91,11 +92,11 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	}
 	d, err := a.domainOf(ctx)
 	if client.IsNotFound(err) {
-		err = service.WithAdvice(err, service.MissingDomainAdvice)
+		err = report.WithAdvice(err, report.MissingDomainAdvice)
 	}
 	if err != nil {
 		addFailures(&resp.Diagnostics, a.failures, false)
-		service.AddError(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
+		report.Error(&resp.Diagnostics, err, "Can't create the "+plan.String(), nil)
 		return
 	}
 	plan.ID, plan.DomainName = types.StringValue(d.ID), types.StringValue(d.Name)
@@ -127,7 +128,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	if len(added)+len(removed) > 0 {
 		var err error
 		if l, err = list(ctx, c, state.ID.ValueString()); err != nil {
-			service.AddError(diags, err, "Can't update the "+state.String(), nil)
+			report.Error(diags, err, "Can't update the "+state.String(), nil)
 			return
 		}
 	}
@@ -140,7 +141,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 		a.adopt(ctx, existing)
 	} else {
 		for _, e := range existing {
-			a.fail(e.item, "Can't create the mailbox "+e.mailbox.PrimaryEmail, service.WithAdvice(fmt.Errorf("it exists with the id %s, and this set does not manage it", e.mailbox.ID), adoptAdvice))
+			a.fail(e.item, "Can't create the mailbox "+e.mailbox.PrimaryEmail, report.WithAdvice(fmt.Errorf("it exists with the id %s, and this set does not manage it", e.mailbox.ID), adoptAdvice))
 		}
 	}
 	a.create(ctx, missing)
@@ -207,7 +208,7 @@ func (a *apply) acquire(id string) error {
 	if a.walk.Acquire(object(id)) == session.NoConflict {
 		return nil
 	}
-	return service.WithAdvice(errors.New("another resource of this run manages it, id "+id), "Remove one of the two.")
+	return report.WithAdvice(errors.New("another resource of this run manages it, id "+id), "Remove one of the two.")
 }
 
 func (a *apply) create(ctx context.Context, missing []item) {
@@ -219,9 +220,9 @@ func (a *apply) create(ctx context.Context, missing []item) {
 		i, err := missing[n], outcome.Err
 		switch {
 		case isExisting(err):
-			err = service.WithAdvice(err, adoptAdvice)
+			err = report.WithAdvice(err, adoptAdvice)
 		case err != nil:
-			err = service.CreateError(ctx, err)
+			err = report.WithTimeoutAdvice(ctx, err)
 		default:
 			err = a.acquire(outcome.Mailbox.ID)
 		}

@@ -37,6 +37,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -64,9 +65,9 @@ var Definition = &service.Definition[api.MasterPassword, model]{
 	},
 	Single: service.Single[api.MasterPassword]{
 		Description: "A master password that exists, by its UUID, or by its name within its scope. Its secret is not included: the API returns only a generated one, and only once.",
-		Keys: []service.Filter{
-			service.IDKey("master password", "`name`"),
-			service.NewFilter("name", "Name of the master password; its case does not matter. Set it or `id`.",
+		Keys: []attribute.Filter{
+			attribute.IDKey("master password", "`name`"),
+			attribute.NewFilter("name", "Name of the master password; its case does not matter. Set it or `id`.",
 				validate.Length[api.CreateMasterPasswordBody]("name")),
 		},
 	},

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type Resource struct {
@@ -38,7 +39,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 	})
 	willReplace := created != nil && r.WillReplace(ctx, c, created.ID, err)
 	if err != nil {
-		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, "", service.Fields{"value": config.attribute()}, plan.conflictAdvice)
+		service.AddCreateError(ctx, c, &resp.Diagnostics, err, plan, "", report.Fields{"value": config.attribute()}, plan.conflictAdvice)
 	}
 	if err != nil && !willReplace {
 		return
@@ -50,7 +51,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 
 func (m model) conflictAdvice() string {
 	return "To use this secret, choose another name. If the existing master password is the one you want, import it: that does not change its secret. " +
-		service.ImportAdvice("mailhost_master_password", m.ImportKey(m.Name.ValueString())) +
+		report.ImportAdvice("mailhost_master_password", m.ImportKey(m.Name.ValueString())) +
 		"\n\nBefore the command terraform import, remove the secret from the configuration. The import block records it as the one in use."
 }
 
@@ -76,7 +77,7 @@ func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state mod
 	if len(r.ChangedArguments(ctx, state, plan)) > 0 {
 		p, err := c.RenameMasterPassword(ctx, state.ID.ValueString(), api.RenameMasterPasswordBody{Name: plan.Name.ValueString()})
 		if err != nil {
-			service.AddError(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), plan.Name.ValueString()), service.Fields{})
+			report.Error(&resp.Diagnostics, err, fmt.Sprintf("Can't rename the %s to %q", state.String(), plan.Name.ValueString()), report.Fields{})
 			return
 		}
 		r.SetModel(ctx, c.Domains.Get, &plan, p)

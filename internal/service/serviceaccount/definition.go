@@ -19,6 +19,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -37,7 +38,7 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	Managing: service.Managing{
 		ResourceDescription: description,
 		Settings:            settings,
-		Known: func(_ service.Attributes, accountID string) map[string]attr.Value {
+		Known: func(_ attribute.Raw, accountID string) map[string]attr.Value {
 			return map[string]attr.Value{"account_id": types.StringValue(accountID)}
 		},
 		ReplacedBy: []string{"name"},
@@ -48,9 +49,9 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 	Orphaned:        func(ctx context.Context, c *client.Client, m model) string { return stillWorks(m, serverNow(ctx, c)) },
 	Single: service.Single[api.ServiceAccount]{
 		Description: "A service account that exists, by its UUID, or by its name among those that are not revoked. The token is not included: the API returns it only when the service account is created.",
-		Keys: []service.Filter{
-			service.IDKey("service account", "`name`"),
-			service.NewFilter("name", "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
+		Keys: []attribute.Filter{
+			attribute.IDKey("service account", "`name`"),
+			attribute.NewFilter("name", "Exact name of the service account. Exactly one that is not revoked must have it. Set it or `id`.",
 				validate.Length[api.CreateServiceAccountBody]("name")),
 		},
 	},
@@ -106,7 +107,7 @@ func settings() map[string]schema.Attribute {
 		"valid_for": schema.StringAttribute{
 			Optional:      true,
 			Validators:    []validator.String{validate.Duration(minValidity, 0)},
-			PlanModifiers: []planmodifier.String{service.KeepEqual(sameDuration)},
+			PlanModifiers: []planmodifier.String{attribute.KeepEqual(sameDuration)},
 			MarkdownDescription: "How long the token is valid after the creation of the service account, such as `2160h` for 90 days, at least `1m`, in place of a fixed `expires_at`. " +
 				"An expired service account is replaced; set `rotate_before` to replace it in time. Changing the duration replaces the service account.",
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
 
@@ -141,7 +142,7 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	o.ID = created.ID
 	if !m.Permissions.IsNull() {
 		if err := restrict(ctx, c, o.ID, m.Permissions); err != nil {
-			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", o), permissionFields, o.discarded(revoke(ctx, c, o.ID)))
+			report.ErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", o), permissionFields, o.discarded(revoke(ctx, c, o.ID)))
 			return
 		}
 	}
@@ -173,12 +174,12 @@ func (o opened) cleanUp(ctx context.Context, c *client.Client) error {
 // that was created anyway.
 func (o opened) addOpenError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error) {
 	summary := "Can't create the " + o.String()
-	fields := service.Fields{"expires_at": "lifetime"}
+	fields := report.Fields{"expires_at": "lifetime"}
 	_, isUnknown := errors.AsType[*client.UnknownOutcomeError](err)
 	lost, isLost := errors.AsType[*client.SecretLostError](err)
 	switch {
 	case isUnknown:
-		service.AddErrorWithAdvice(diags, err, summary, fields, fmt.Sprintf("If a service account was created, its token expires at %s.", o.ExpiresAt))
+		report.ErrorWithAdvice(diags, err, summary, fields, fmt.Sprintf("If a service account was created, its token expires at %s.", o.ExpiresAt))
 	case isLost:
 		reason := "The API's response was lost, and with it the token, which the API returns only once."
 		if lost.Cause != nil {
@@ -233,7 +234,7 @@ func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *eph
 	case errors.Is(err, client.ErrDeleteUnsupported):
 		resp.Diagnostics.AddWarning(fmt.Sprintf("The %s is not revoked", o), "This API has no operation that revokes a service account. "+ends)
 	default:
-		service.AddErrorWithAdvice(&resp.Diagnostics, err, "Can't revoke the "+o.String(), nil, ends+" To end it now, revoke it in the service's own control panel.")
+		report.ErrorWithAdvice(&resp.Diagnostics, err, "Can't revoke the "+o.String(), nil, ends+" To end it now, revoke it in the service's own control panel.")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 // permission is an element of the attribute permissions.
@@ -32,7 +32,7 @@ var permissionType = types.ObjectType{AttrTypes: map[string]attr.Type{
 }}
 
 // permissionFields maps the members of a grant's request to the attribute.
-var permissionFields = service.Fields{"capability_key": "permissions", "resource_type": "permissions", "resource_id": "permissions"}
+var permissionFields = report.Fields{"capability_key": "permissions", "resource_type": "permissions", "resource_id": "permissions"}
 
 // same reports whether two permissions are equal, in any spelling of the UUID.
 func (p permission) same(other permission) bool {

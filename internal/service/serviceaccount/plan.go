@@ -16,6 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
@@ -240,21 +241,21 @@ func (m model) expiry(now func() time.Time) *string {
 }
 
 // fields maps expires_at of the request to its attribute.
-func (m model) fields() service.Fields {
+func (m model) fields() report.Fields {
 	if m.ValidFor.IsNull() {
-		return service.Fields{}
+		return report.Fields{}
 	}
-	return service.Fields{"expires_at": "valid_for"}
+	return report.Fields{"expires_at": "valid_for"}
 }
 
 // addCreateError reports why a service account could not be created. The API may refuse
 // a computed expiry because the clocks differ, or because the provider's own credential
 // expires earlier.
-func addCreateError(diags *diag.Diagnostics, err error, summary string, fields service.Fields) {
+func addCreateError(diags *diag.Diagnostics, err error, summary string, fields report.Fields) {
 	if from := fields["expires_at"]; from != "" && len(client.ProblemsAt(err, "body", "expires_at")) > 0 {
-		service.AddErrorWithAdvice(diags, err, summary, fields,
+		report.ErrorWithAdvice(diags, err, summary, fields,
 			"The time is computed from the API's clock, as in its responses. Set another "+from+", or use a credential that expires later.")
 		return
 	}
-	service.AddError(diags, err, summary, fields)
+	report.Error(diags, err, summary, fields)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
 type Resource struct {
@@ -56,13 +58,13 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 		resp.Diagnostics.AddAttributeWarning(path.Root("expires_at"), fmt.Sprintf("The %s expires with the provider's credential", plan.String()),
 			fmt.Sprintf("Its token stops working at %s, like the credential that created it. For a longer validity, create it with a credential that expires later.", *created.ExpiresAt))
 	}
-	service.Flatten(&plan, created)
+	attribute.Flatten(&plan, created)
 	if err != nil {
 		plan.Token = types.StringNull()
 	}
 	if err == nil && !plan.Permissions.IsNull() {
 		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {
-			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", plan.String()), permissionFields,
+			report.ErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't restrict the %s to its permissions", plan.String()), permissionFields,
 				"The service account was created, and its token may have all permissions of the provider's credential. The next apply replaces it; until then, its token is in the state only.")
 		}
 	}
@@ -73,7 +75,7 @@ func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req
 func (r *Resource) Update(ctx context.Context, c *client.Client, plan, state model, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	if !plan.Permissions.IsNull() && !plan.Permissions.Equal(state.Permissions) {
 		if err := restrict(ctx, c, plan.ID.ValueString(), plan.Permissions); err != nil {
-			service.AddErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't change the permissions of the %s", plan.String()), permissionFields,
+			report.ErrorWithAdvice(&resp.Diagnostics, err, fmt.Sprintf("Can't change the permissions of the %s", plan.String()), permissionFields,
 				"It may have some of the old permissions and some of the new ones; the next plan shows which.")
 			return
 		}

@@ -1,6 +1,7 @@
-package service
+package report
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,10 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -26,18 +24,18 @@ import (
 // field outside the body is an attribute only if it is mapped, as in "query.domain".
 type Fields map[string]string
 
-// AddError reports why a call failed. Each problem that the API found in a field of
+// Error reports why a call failed. Each problem that the API found in a field of
 // the request becomes an error at the field's attribute. summary says what failed on
 // which object.
-func AddError(diags *diag.Diagnostics, err error, summary string, fields Fields) {
+func Error(diags *diag.Diagnostics, err error, summary string, fields Fields) {
 	next := advice(err)
 	if own, ok := err.(advisedError); ok {
 		err, next = own.error, own.advice
 	}
-	AddErrorWithAdvice(diags, err, summary, fields, next)
+	ErrorWithAdvice(diags, err, summary, fields, next)
 }
 
-// WithAdvice returns the error with what to do next, for [AddError].
+// WithAdvice returns the error with what to do next, for [Error].
 func WithAdvice(err error, advice string) error { return advisedError{err, advice} }
 
 type advisedError struct {
@@ -48,38 +46,38 @@ type advisedError struct {
 
 func (e advisedError) Unwrap() error { return e.error }
 
-// AddErrorWithAdvice is [AddError] with the caller's own text on what to do next.
-func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
+// ErrorWithAdvice is [Error] with the caller's own text on what to do next.
+func ErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fields Fields, next string) {
 	if incident := client.IncidentOf(err); incident != nil && !outcomeUnclear(err) {
 		// The connection as a whole has failed, so that the advice is not the caller's.
 		reason, from := err.Error(), ""
 		if refused, ok := err.(*client.Error); ok {
 			reason, from = refused.Reason(), source(refused)
 		}
-		diags.Append(newConnectionError(incident, summary, sentence(reason), from, advice(err)))
+		diags.Append(ConnectionError(incident, summary, Sentence(reason), from, advice(err)))
 		return
 	}
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || outcomeUnclear(err) {
-		diags.AddError(summary, paragraphs(sentence(err.Error()), next))
+		diags.AddError(summary, Paragraphs(Sentence(err.Error()), next))
 		return
 	}
 	var elsewhere []string
 	for _, p := range refused.Problems {
 		if at, ok := fields.attribute(p.Loc); ok {
-			diags.AddAttributeError(at, summary, paragraphs(ReasonAt(at, p.Msg), source(refused), next))
+			diags.AddAttributeError(at, summary, Paragraphs(ReasonAt(at, p.Msg), source(refused), next))
 		} else {
-			elsewhere = append(elsewhere, sentence(p.String()))
+			elsewhere = append(elsewhere, Sentence(p.String()))
 		}
 	}
 	_, wrapped := errors.Unwrap(err).(*client.Error)
 	switch {
 	case wrapped:
-		diags.AddError(summary, paragraphs(sentence(err.Error()), next))
+		diags.AddError(summary, Paragraphs(Sentence(err.Error()), next))
 	case len(refused.Problems) == 0:
-		diags.AddError(summary, paragraphs(sentence(refused.Reason()), source(refused), next))
+		diags.AddError(summary, Paragraphs(Sentence(refused.Reason()), source(refused), next))
 	case len(elsewhere) > 0:
-		diags.AddError(summary, paragraphs(strings.Join(elsewhere, " "), source(refused), next))
+		diags.AddError(summary, Paragraphs(strings.Join(elsewhere, " "), source(refused), next))
 	}
 }
 
@@ -87,9 +85,9 @@ func AddErrorWithAdvice(diags *diag.Diagnostics, err error, summary string, fiel
 // because OpenTofu and Terraform 1.11 show the resource's first line instead of the attribute's.
 func ReasonAt(at path.Path, msg string) string {
 	if len(at.Steps()) < 2 {
-		return sentence(msg)
+		return Sentence(msg)
 	}
-	return at.String() + ": " + sentence(msg)
+	return at.String() + ": " + Sentence(msg)
 }
 
 // outcomeUnclear reports whether err explains what to check before a retry, beyond
@@ -215,119 +213,16 @@ func IsAccountCancelled(err error) bool {
 	return ok && slices.ContainsFunc(refused.Problems, func(p client.Problem) bool { return p.Type == api.TypeAccountCancelled })
 }
 
-// AddInvalidValue adds an error at an attribute whose value is invalid because of err.
-func AddInvalidValue(diags *diag.Diagnostics, attribute string, err error) {
-	diags.AddAttributeError(path.Root(attribute), "Invalid "+attribute, sentence(err.Error()))
+// InvalidValue adds an error at an attribute whose value is invalid because of err.
+func InvalidValue(diags *diag.Diagnostics, attribute string, err error) {
+	diags.AddAttributeError(path.Root(attribute), "Invalid "+attribute, Sentence(err.Error()))
 }
 
-// Bullets formats lines as a list for a message. It has every line: what a plan deletes, or
-// leaves behind, is named nowhere else. A line is quoted if the API has put characters into it that
-// could change the terminal, or end the line.
-func Bullets(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		if strings.ContainsFunc(line, func(c rune) bool { return !unicode.IsPrint(c) }) {
-			line = strconv.Quote(line)
-		}
-		b.WriteString("\n  - " + line)
+// WithTimeoutAdvice adds the advice to raise the timeout to an error of a create, if ctx, which
+// ends at the deadline of the attribute timeouts, has ended, or err says that it would have.
+func WithTimeoutAdvice(ctx context.Context, err error) error {
+	if !errors.Is(cmp.Or(ctx.Err(), err), context.DeadlineExceeded) || outcomeUnclear(err) {
+		return err
 	}
-	return b.String()
-}
-
-// mostReviewed is how many lines of a list a person reads.
-const mostReviewed = 20
-
-// FirstBullets is Bullets of the first 20 lines, and the number of the others.
-func FirstBullets(lines []string) string {
-	if len(lines) <= mostReviewed+1 { // "and 1 more" is no shorter
-		return Bullets(lines)
-	}
-	return Bullets(lines[:mostReviewed]) + fmt.Sprintf("\n  - and %d more", len(lines)-mostReviewed)
-}
-
-// paragraphs joins the parts that are not empty.
-func paragraphs(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
-}
-
-// sentence makes a message begin with a capital and end with a full stop.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	s = capital(s)
-	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
-		s += "."
-	}
-	return s
-}
-
-func capital(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:]
-}
-
-// connectionError is an error that concerns every object of a walk, such as an outage
-// or a refused credential. It is reported in full once per walk.
-type connectionError struct {
-	diag.ErrorDiagnostic
-
-	incident *client.Incident
-	reason   string
-}
-
-func newConnectionError(incident *client.Incident, summary, reason string, further ...string) connectionError {
-	detail := paragraphs(append([]string{reason}, further...)...)
-	return connectionError{diag.NewErrorDiagnostic(summary, detail), incident, reason}
-}
-
-// report returns the full error the first time that its incident is reported.
-func (e connectionError) report() diag.Diagnostic {
-	if e.incident.Explain() {
-		return e.ErrorDiagnostic
-	}
-	return diag.NewErrorDiagnostic(e.Summary(), e.reason+" See the full error in this output for what to do.")
-}
-
-// reportOnce shortens the connection errors of a resource that are reported already. If silent,
-// it drops them if their incident has made another resource fail.
-func reportOnce(diags *diag.Diagnostics, silent bool) {
-	kept := make(diag.Diagnostics, 0, len(*diags))
-	for _, d := range *diags {
-		e, ok := d.(connectionError)
-		switch {
-		case !ok:
-			kept = append(kept, d)
-		case e.incident.Fail() || !silent:
-			kept = append(kept, e.report())
-		}
-	}
-	*diags = kept
-}
-
-// reportDataSource shortens the connection errors of a data source that are reported already. It
-// drops none, because Terraform turns a data source's error in a check block into a warning.
-func reportDataSource(resp *datasource.ReadResponse) {
-	for i, d := range resp.Diagnostics {
-		if e, ok := d.(connectionError); ok {
-			resp.Diagnostics[i] = e.report()
-		}
-	}
-}
-
-// ImportAdvice explains how to import an existing object into the resource that could
-// not create it. key is an import id of the object.
-func ImportAdvice(resourceType, key string) string {
-	return fmt.Sprintf("To manage it with this resource, import it. Either add this block with the address of the resource, and run apply again:\n\n"+
-		"  import {\n    to = %[1]s.<name>\n    id = %[2]s\n  }\n\nor run:\n\n  terraform import '%[1]s.<name>' %[3]s", resourceType, quoteHCL(key), quoteShell(key))
-}
-
-// quoteHCL returns a string as a quoted HCL template without interpolation.
-func quoteHCL(s string) string {
-	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
-}
-
-// quoteShell returns a string as one word of a POSIX shell.
-func quoteShell(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return WithAdvice(err, "Run apply again: it continues from here. If it always takes this long, raise create in the resource's timeouts.")
 }

@@ -1,4 +1,4 @@
-package service
+package attribute
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 // that the response does not have stays as it is, a nil pointer and an empty string become null, and
 // a number in a string decimal. It panics if the types differ otherwise.
 func Flatten(model, response any) {
-	values := valuesOf(response)
+	values := Values(response)
 	eachField(reflect.ValueOf(model).Elem(), func(name string, field reflect.Value) {
 		value, ok := values[name]
 		if !ok {
@@ -54,10 +54,10 @@ func ExpandStrings(body any, o types.Object) {
 	})
 }
 
-// object returns an object with the values of a model or of an API response. Attributes
+// Object returns an object with the values of a model or of an API response. Attributes
 // that it does not have are null.
-func object(ctx context.Context, attributes map[string]attr.Type, source any) types.Object {
-	values, all := valuesOf(source), make(map[string]attr.Value, len(attributes))
+func Object(ctx context.Context, attributes map[string]attr.Type, source any) types.Object {
+	values, all := Values(source), make(map[string]attr.Value, len(attributes))
 	for name, typ := range attributes {
 		raw := tftypes.NewValue(typ.TerraformType(ctx), nil)
 		var err error
@@ -68,7 +68,7 @@ func object(ctx context.Context, attributes map[string]attr.Type, source any) ty
 			all[name], err = typ.ValueFromTerraform(ctx, raw)
 		}
 		if err != nil {
-			panic(fmt.Sprintf("service: the attribute %s of a %T: %v", name, source, err))
+			panic(fmt.Sprintf("attribute: the attribute %s of a %T: %v", name, source, err))
 		}
 	}
 	return types.ObjectValueMust(attributes, all)
@@ -76,11 +76,11 @@ func object(ctx context.Context, attributes map[string]attr.Type, source any) ty
 
 // SetState sets the state of a data source to a model or an API response.
 func SetState(ctx context.Context, state *tfsdk.State, source any) diag.Diagnostics {
-	return state.Set(ctx, object(ctx, state.Schema.Type().(types.ObjectType).AttrTypes, source))
+	return state.Set(ctx, Object(ctx, state.Schema.Type().(types.ObjectType).AttrTypes, source))
 }
 
-// valuesOf returns the fields of a model or of an API response as attribute values.
-func valuesOf(source any) map[string]attr.Value {
+// Values returns the fields of a model or of an API response as attribute values.
+func Values(source any) map[string]attr.Value {
 	all := map[string]attr.Value{}
 	eachField(reflect.Indirect(reflect.ValueOf(source)), func(name string, field reflect.Value) {
 		all[name] = valueOf(field)
@@ -123,7 +123,7 @@ func valueOf(field reflect.Value) attr.Value {
 	}
 	switch field.Kind() {
 	case reflect.Struct:
-		values, attributes := valuesOf(field.Interface()), map[string]attr.Type{}
+		values, attributes := Values(field.Interface()), map[string]attr.Type{}
 		for name, v := range values {
 			attributes[name] = v.Type(context.Background())
 		}
@@ -135,5 +135,5 @@ func valueOf(field reflect.Value) attr.Value {
 		}
 		return types.ListValueMust(valueOf(reflect.Zero(field.Type().Elem())).Type(context.Background()), elements)
 	}
-	panic(fmt.Sprintf("service: no attribute has the type %s", field.Type()))
+	panic(fmt.Sprintf("attribute: no attribute has the type %s", field.Type()))
 }

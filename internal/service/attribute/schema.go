@@ -1,4 +1,4 @@
-package service
+package attribute
 
 import (
 	"cmp"
@@ -31,9 +31,9 @@ func Domain(what, change string) schema.Attribute {
 	}
 }
 
-// planned adds to a resource's attributes that a value of a custom type is validated, and keeps its
-// prior spelling if it means the same.
-func planned(attributes map[string]schema.Attribute) map[string]schema.Attribute {
+// CompleteCustomTypes adds to each attribute of a custom type the type's validator, and a plan modifier
+// that keeps the prior spelling of a value that means the same.
+func CompleteCustomTypes(attributes map[string]schema.Attribute) map[string]schema.Attribute {
 	for name, a := range attributes {
 		if s, ok := a.(schema.StringAttribute); ok {
 			if t, ok := s.CustomType.(customtype.Type); ok {
@@ -46,9 +46,9 @@ func planned(attributes map[string]schema.Attribute) map[string]schema.Attribute
 	return attributes
 }
 
-// contractAttributes returns the fields of a response as computed attributes, with the descriptions
+// FromContract returns the fields of a response as computed attributes, with the descriptions
 // of the contract. noun names the object.
-func contractAttributes(response reflect.Type, noun string) map[string]schema.Attribute {
+func FromContract(response reflect.Type, noun string) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{}
 	for _, f := range reflect.VisibleFields(response) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -65,11 +65,11 @@ func contractAttributes(response reflect.Type, noun string) map[string]schema.At
 		case reflect.Bool:
 			all[name] = schema.BoolAttribute{Computed: true, MarkdownDescription: description}
 		case reflect.Struct:
-			all[name] = schema.SingleNestedAttribute{Computed: true, Attributes: contractAttributes(t, ""), MarkdownDescription: description}
+			all[name] = schema.SingleNestedAttribute{Computed: true, Attributes: FromContract(t, ""), MarkdownDescription: description}
 		case reflect.Slice:
 			all[name] = schema.ListNestedAttribute{
 				Computed: true, MarkdownDescription: description,
-				NestedObject: schema.NestedAttributeObject{Attributes: contractAttributes(t.Elem(), "")},
+				NestedObject: schema.NestedAttributeObject{Attributes: FromContract(t.Elem(), "")},
 			}
 		default:
 			all[name] = schema.Int64Attribute{Computed: true, MarkdownDescription: description}
@@ -97,12 +97,12 @@ func describeField(name string, tag reflect.StructTag, noun string) string {
 
 // ReadOnly returns the fields of a response as attributes of a data source.
 func ReadOnly[T any](noun string) map[string]data.Attribute {
-	return readOnly(contractAttributes(reflect.TypeFor[T](), noun), nil)
+	return ForDataSource(FromContract(reflect.TypeFor[T](), noun), nil)
 }
 
-// readOnly returns a resource's attributes as computed attributes of a data source.
+// ForDataSource returns a resource's attributes as computed attributes of a data source.
 // descriptions replaces those of the resource by name.
-func readOnly(attributes map[string]schema.Attribute, descriptions map[string]string) map[string]data.Attribute {
+func ForDataSource(attributes map[string]schema.Attribute, descriptions map[string]string) map[string]data.Attribute {
 	all := make(map[string]data.Attribute, len(attributes))
 	for name, a := range attributes {
 		description, ok := descriptions[name]
@@ -123,12 +123,12 @@ func computed(name string, a schema.Attribute, description string) data.Attribut
 	case schema.Int64Attribute:
 		return data.Int64Attribute{Computed: true, MarkdownDescription: description}
 	case schema.SingleNestedAttribute:
-		return data.SingleNestedAttribute{Computed: true, Attributes: readOnly(a.Attributes, nil), MarkdownDescription: description}
+		return data.SingleNestedAttribute{Computed: true, Attributes: ForDataSource(a.Attributes, nil), MarkdownDescription: description}
 	case schema.ListNestedAttribute:
 		return data.ListNestedAttribute{
 			Computed: true, MarkdownDescription: description,
-			NestedObject: data.NestedAttributeObject{Attributes: readOnly(a.NestedObject.Attributes, nil)},
+			NestedObject: data.NestedAttributeObject{Attributes: ForDataSource(a.NestedObject.Attributes, nil)},
 		}
 	}
-	panic(fmt.Sprintf("service: no data source has an attribute like %s, a %T", name, a))
+	panic(fmt.Sprintf("attribute: no data source has an attribute like %s, a %T", name, a))
 }

@@ -1,11 +1,10 @@
-package service
+package attribute
 
 import (
 	"cmp"
 	"context"
 	"reflect"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -75,44 +74,34 @@ var filterRules = map[string]validator.String{
 	"ListDNSRecordsRequest name": customtype.DNSName.Validator(),
 }
 
-// scopeQualifiers are the attributes that say in which [Scope] to find the object
-// with the natural key.
-func scopeQualifiers(key string) []Filter {
-	withKey := stringvalidator.AlsoRequires(path.MatchRoot(key))
-	return []Filter{
-		NewFilter("domain", "Domain that it applies to. With `"+key+"`, set its name or UUID to look in that domain; without `domain` and `workspace_id`, the lookup is among those of the whole account.",
-			customtype.DomainRef.Validator(), withKey),
-		NewFilter("workspace_id", "UUID of the workspace that it applies to. With `"+key+"`, set it in place of `domain` to look in that workspace.",
-			customtype.UUID.Validator(), oneScope{}, withKey),
-	}
-}
-
-func (f Filter) dataSourceAttribute() schema.Attribute {
+// ForDataSource returns the argument of a data source.
+func (f Filter) ForDataSource() schema.Attribute {
 	if f.Bool {
 		return schema.BoolAttribute{Optional: true, MarkdownDescription: f.MarkdownDescription}
 	}
 	return schema.StringAttribute{Optional: true, Validators: f.Validators, MarkdownDescription: f.MarkdownDescription}
 }
 
-func (f Filter) listAttribute() list.Attribute {
+// ForList returns the argument of a list resource.
+func (f Filter) ForList() list.Attribute {
 	return list.StringAttribute{Optional: true, Validators: f.Validators, MarkdownDescription: f.MarkdownDescription}
 }
 
-// attributeReader is a configuration, a plan or a state.
-type attributeReader interface {
+// Reader is a configuration, a plan or a state.
+type Reader interface {
 	GetAttribute(context.Context, path.Path, any) diag.Diagnostics
 }
 
-// filterValues returns the values of filters in a configuration without unknown
+// ReadFilters returns the values of filters in a configuration without unknown
 // values.
-func filterValues(ctx context.Context, config attributeReader, filters []Filter) (FilterValues, diag.Diagnostics) {
+func ReadFilters(ctx context.Context, config Reader, filters []Filter) (FilterValues, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	all := FilterValues{}
 	for _, f := range filters {
 		var value attr.Value
 		diags.Append(config.GetAttribute(ctx, path.Root(f.Name), &value)...)
 		if value != nil && !value.IsNull() {
-			all[f.Name] = shown(ctx, value)
+			all[f.Name] = Shown(ctx, value)
 		}
 	}
 	return all, diags

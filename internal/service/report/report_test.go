@@ -1,4 +1,4 @@
-package service
+package report
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func problem(loc, msg string) client.Problem {
 	return p
 }
 
-func TestAddErrorFindsTheAttribute(t *testing.T) {
+func TestErrorFindsTheAttribute(t *testing.T) {
 	t.Parallel()
 	fields := Fields{"prio": "priority", "hidden": "", "domains.0": "name"}
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestAddErrorFindsTheAttribute(t *testing.T) {
 	} {
 		var diags diag.Diagnostics
 		err := &client.Error{Status: 422, RequestID: "r-1", Operation: "create-thing", Problems: c.problems}
-		AddError(&diags, err, "Can't create", fields)
+		Error(&diags, err, "Can't create", fields)
 		got := render(diags)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -97,7 +97,7 @@ func TestAdvice(t *testing.T) {
 		"-parallelism":             {status(429)},
 		"Run apply again":          {status(500), status(503)},
 		"Run Terraform again":      {context.Canceled, fmt.Errorf("wait: %w", context.DeadlineExceeded)},
-		"timeouts":                 {CreateError(expired, late), CreateError(t.Context(), late)},
+		"timeouts":                 {WithTimeoutAdvice(expired, late), WithTimeoutAdvice(t.Context(), late)},
 		"Refer to it by its id":    {&client.AmbiguousError{Object: "ops", IDs: []string{"1", "2"}}},
 		"":                         {status(418)},
 		"base_url":                 {&client.Error{Operation: "op", Err: errors.New("refused")}},
@@ -106,7 +106,7 @@ func TestAdvice(t *testing.T) {
 	} {
 		for _, err := range errs {
 			var diags diag.Diagnostics
-			AddError(&diags, err, "Can't", Fields{})
+			Error(&diags, err, "Can't", Fields{})
 			got := render(diags)
 			assert.Check(t, len(got) == 1 && strings.Contains(got[0], want) && strings.HasPrefix(got[0], "| "), "%v: %q, want %q", err, got, want)
 			assert.Check(t, strings.Contains(got[0], "base_url") == (want == "base_url"), "%v: %q", err, got)
@@ -114,16 +114,16 @@ func TestAdvice(t *testing.T) {
 		}
 	}
 	var diags diag.Diagnostics
-	AddError(&diags, fmt.Errorf("wait: %w", context.DeadlineExceeded), "Can't", nil)
+	Error(&diags, fmt.Errorf("wait: %w", context.DeadlineExceeded), "Can't", nil)
 	got := render(diags)[0]
 	assert.Check(t, !strings.Contains(got, "timeouts"), "a resource without timeouts advises %q", got)
 	for _, loc := range []string{"body.domain", "query.domain"} {
 		diags = nil
-		AddError(&diags, &client.Error{Status: 422, Operation: "op", Problems: []client.Problem{problem(loc, `the account has no domain "a.com"`)}}, "Can't", Fields{})
+		Error(&diags, &client.Error{Status: 422, Operation: "op", Problems: []client.Problem{problem(loc, `the account has no domain "a.com"`)}}, "Can't", Fields{})
 		assert.Check(t, is.Contains(render(diags)[0], "refer to its resource, for instance with domain = mailhost_domain.main.name"), "%s: advised", loc)
 	}
 	diags = nil
-	AddErrorWithAdvice(&diags, status(409), "Can't", nil, "Choose another name.")
+	ErrorWithAdvice(&diags, status(409), "Can't", nil, "Choose another name.")
 	got = render(diags)[0]
 	assert.Check(t, strings.HasSuffix(got, "Choose another name.") && !strings.Contains(got, "import it"), "advised %q", got)
 }
@@ -133,7 +133,7 @@ func TestSentence(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "a": "A.", "must be 1": "Must be 1.", "done.": "Done.", "really?": "Really?", "it (HTTP 1)": "It (HTTP 1)", "über": "Über.",
 	} {
-		assert.Check(t, is.Equal(sentence(in), want), "%q", in)
+		assert.Check(t, is.Equal(Sentence(in), want), "%q", in)
 	}
 }
 

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bullets formats lines as a list for a message. It has every line: what a plan deletes, or
+// leaves behind, is named nowhere else. A line is quoted if the API has put characters into it that
+// could change the terminal, or end the line.
+func Bullets(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		if strings.ContainsFunc(line, func(c rune) bool { return !unicode.IsPrint(c) }) {
+			line = strconv.Quote(line)
+		}
+		b.WriteString("\n  - " + line)
+	}
+	return b.String()
+}
+
+// mostReviewed is how many lines of a list a person reads.
+const mostReviewed = 20
+
+// FirstBullets is Bullets of the first 20 lines, and the number of the others.
+func FirstBullets(lines []string) string {
+	if len(lines) <= mostReviewed+1 { // "and 1 more" is no shorter
+		return Bullets(lines)
+	}
+	return Bullets(lines[:mostReviewed]) + fmt.Sprintf("\n  - and %d more", len(lines)-mostReviewed)
+}
+
+// Paragraphs joins the parts that are not empty.
+func Paragraphs(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
+}
+
+// Sentence makes a message begin with a capital and end with a full stop.
+func Sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	s = capital(s)
+	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
+		s += "."
+	}
+	return s
+}
+
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
+
+// Plural returns the form of a noun for a number.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// ImportAdvice explains how to import an existing object into the resource that could
+// not create it. key is an import id of the object.
+func ImportAdvice(resourceType, key string) string {
+	return fmt.Sprintf("To manage it with this resource, import it. Either add this block with the address of the resource, and run apply again:\n\n"+
+		"  import {\n    to = %[1]s.<name>\n    id = %[2]s\n  }\n\nor run:\n\n  terraform import '%[1]s.<name>' %[3]s", resourceType, quoteHCL(key), quoteShell(key))
+}
+
+// quoteHCL returns a string as a quoted HCL template without interpolation.
+func quoteHCL(s string) string {
+	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
+}
+
+// quoteShell returns a string as one word of a POSIX shell.
+func quoteShell(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
