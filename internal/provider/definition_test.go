@@ -21,13 +21,13 @@ func TestDefinitions(t *testing.T) {
 			continue
 		}
 		checkModel(t, name, d)
-		for _, required := range []string{"Names", "Noun", "Nouns", "List", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys"} {
+		for _, required := range []string{"Names", "Noun", "Nouns", "List.All", "ResourceDescription", "DeleteOperation", "Single.Description", "Single.Keys"} {
 			assert.Check(t, !member(d, required).IsZero(), "%s has no %s", name, required)
 		}
 		keys := member(d, "Single.Keys").Interface().([]attribute.Filter)
 		assert.Check(t, len(keys) >= 2 && keys[0].Name == "id", "%s: the keys are not the id and a natural key: %v", name, keys)
 		assert.Check(t, !member(d, "NaturalKeys").IsZero() || member(d, "IsValuable").IsZero(), "%s is valuable, and has no natural key by which a plan could protect it", name)
-		assert.Check(t, !member(d, "Kind").IsZero() || !member(d, "FindBy").IsZero(), "%s has neither a kind of the client nor a way of its own to read an object", name)
+		assert.Check(t, !member(d, "Objects").IsZero() || !member(d, "FindBy").IsZero(), "%s has neither a kind of the client nor a way of its own to read an object", name)
 		model := member(d, "Listing.Imported").Type().In(2).Elem()
 		_, isScoped := model.FieldByName("Scope")
 		assert.Check(t, isScoped == !member(d, "FindInScope").IsZero(), "%s: the model has a scope: %t; objects are found in one: %t", name, isScoped, !isScoped)

@@ -72,13 +72,13 @@ func TestPlanKnowsWhatIsKnown(t *testing.T) {
 				{with(k.config, "workspace_id", s.WorkspaceID), with(known, "scope_type", vocab.ScopeWorkspace, "scope_id", s.WorkspaceID)},
 			}
 		}
-		isKnown := definitions()[name].FieldByName("Known")
-		assert.Check(t, isKnown.IsNil() || len(plans[0].known) > 0, "%s in kinds has no known, but its definition has Known", name)
+		isKnown := definitions()[name].FieldByName("PlannedValues")
+		assert.Check(t, isKnown.IsNil() || len(plans[0].known) > 0, "%s in kinds has no known, but its definition has PlannedValues", name)
 		for _, c := range plans {
 			p := s.Protocol(t, "")
 			plan, diags := p.Plan(name, c.config, nil)
 			p.NoErrors(diags)
-			assert.Check(t, is.Equal(difference(c.known, plain(t, plan.State)), ""), "%s %v (-want +got): is a value missing in Known of its definition?", name, c.config)
+			assert.Check(t, is.Equal(difference(c.known, plain(t, plan.State)), ""), "%s %v (-want +got): is a value missing in PlannedValues of its definition?", name, c.config)
 		}
 	}
 }

@@ -135,17 +135,17 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 		MarkdownDescription: "The " + l.Nouns + ", the oldest first.",
 		NestedObject:        element,
 	}}
-	for _, f := range l.Filters {
+	for _, f := range l.List.Filters {
 		attributes[f.Name] = f.ForDataSource()
 	}
 	return NewDataSource(l.Names, schema.Schema{MarkdownDescription: l.description("The", l.Note), Attributes: attributes},
 		func(ctx context.Context, c *client.Client, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-			by, diags := attribute.ReadFilters(ctx, req.Config, l.Filters)
+			by, diags := attribute.ReadFilters(ctx, req.Config, l.List.Filters)
 			if resp.Diagnostics.Append(diags...); diags.HasError() {
 				return
 			}
 			domains, found := listedDomains(c), []attr.Value{}
-			for v, err := range l.List(ctx, c, by) {
+			for v, err := range l.List.All(ctx, c, by) {
 				if err != nil {
 					l.addListError(&resp.Diagnostics, err)
 					return
@@ -175,7 +175,7 @@ func (l Collection[T]) readOnly() map[string]schema.Attribute {
 // addListError reports why objects could not be listed.
 func (l Collection[T]) addListError(diags *diag.Diagnostics, err error) {
 	fields := report.Fields{}
-	for _, f := range l.Filters {
+	for _, f := range l.List.Filters {
 		fields["query."+f.Name] = f.Name
 	}
 	addLookupError(diags, err, "Can't list the "+l.Nouns, fields)

@@ -19,35 +19,65 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 )
 
-// Definition describes a kind of object: T is the API's type of an object, and M the resource's
-// model, whose String names the object in messages, as in "mailbox jane@example.com". A resource
-// without data sources has no Single.
+// Definition describes a kind of object once, for its resource, its data sources and its list
+// resource: T is the API's type of an object, and M the model of the resource, whose String names the
+// object in messages, as in "mailbox jane@example.com".
 type Definition[T any, M fmt.Stringer] struct {
 	// Name is the type without the provider's name, such as "mailbox".
 	Name string
 	Collection[T]
 
+	// How one object is found, read and deleted.
+
 	// CanonicalID returns an id in the API's spelling, and false for anything else.
 	// The default accepts UUIDs.
 	CanonicalID func(string) (id string, ok bool)
-	// Kind returns what reads and deletes an object. It is nil for a resource with a Read and a
+	// Objects returns what reads and deletes an object. It is nil for a resource with a Read and a
 	// Delete of its own.
-	Kind func(c *client.Client) *client.Kind[T]
-	// Flatten sets a model from a response. The default is [Flatten].
+	Objects func(c *client.Client) *client.Kind[T]
+	// Flatten sets a model from a response. The default is [attribute.Flatten].
 	Flatten func(m *M, v *T)
 	// Find finds the object with a natural key, for an import and for a data source.
 	Find func(c *client.Client, ctx context.Context, key string) (*T, error)
-	// FindInScope replaces it for a key that is unique in a scope only. The kind then has the
+	// FindInScope replaces Find for a key that is unique in a scope only. The kind then has the
 	// attributes and the filters of a scope, and its model embeds [Scope].
 	FindInScope func(c *client.Client, ctx context.Context, key string, scope client.Scope) (*T, error)
 	// FindBy, if set, finds the object of a data source by all of its arguments.
 	FindBy func(ctx context.Context, c *client.Client, by attribute.FilterValues) (*T, error)
-	// ImportBy lists the import ids for an import that finds nothing.
-	ImportBy string
+
+	// The resource.
+
+	// ResourceDescription is the Markdown description of the resource.
+	ResourceDescription string
+	// Settings are the attributes that only the resource needs, because the API does not return
+	// them, such as timeouts. Data sources do not have them.
+	Settings func() map[string]schema.Attribute
 	// Validate, if set, checks a resource's configuration, which may have unknown values.
 	Validate func(ctx context.Context, config M, diags *diag.Diagnostics)
-
-	Managing
+	// NaturalKeys returns the natural keys of an object in the API's spelling, as far as its
+	// attributes are known. See [attribute.DomainKeys].
+	NaturalKeys func(attribute.Raw) []string
+	// PlannedValues, if set, returns the computed attributes of a new object that follow from its
+	// arguments. Core refuses an apply that ends with another value, for instance in another account.
+	PlannedValues func(of attribute.Raw, accountID string) map[string]attr.Value
+	// Volatile lists the computed attributes that an update may change. The plan of an update keeps
+	// the values of all others.
+	Volatile []string
+	// ReplacedBy lists the arguments whose change replaces the object, see [Resource.planReplacement].
+	// An adoption does not change them.
+	ReplacedBy []string
+	// IsValuable means that an object holds mail or money: no plan deletes it for a new
+	// object with the same key.
+	IsValuable bool
+	// Shared means that several resources may have the same object, such as two sets of
+	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
+	Shared bool
+	// CreateTimeout, if set, adds the attribute timeouts, with this default for a create.
+	CreateTimeout time.Duration
+	// ImportBy lists the import ids in the error of an import that finds nothing. ImportNotes are
+	// stored in the private state by an import, by key.
+	ImportBy    string
+	ImportNotes map[string]any
 
 	// DeleteOperation is the API's operation that deletes an object. DeleteVerb is the verb for it
 	// in messages; the default is "delete".
@@ -57,6 +87,9 @@ type Definition[T any, M fmt.Stringer] struct {
 	DeleteConflict string
 	// Orphaned describes the consequence of an object that the API can't delete.
 	Orphaned func(context.Context, *client.Client, M) string
+
+	// The data source of one object, and the list resource. A resource without data sources leaves
+	// both empty.
 
 	Single  Single[T]
 	Listing Listing[T, M]
@@ -74,46 +107,15 @@ type Collection[T any] struct {
 	// Attributes are the resource's arguments, and what else T does not have: the other fields of T
 	// are computed attributes. Data sources describe each field of T as the contract does.
 	Attributes func() map[string]schema.Attribute
-	Query[T]
+	// List lists the objects for the plural data source and the list resource.
+	List List[T]
 }
 
-// Query is the list of the objects.
-type Query[T any] struct {
-	// Filters are those of the plural data source and of the list resource.
+// List is a list of the API. See [Listed] and [ListedAll].
+type List[T any] struct {
 	Filters []attribute.Filter
-	// List iterates over the objects that match the filters, page by page.
-	List func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error]
-}
-
-// Managing is what the resource has beside the object.
-type Managing struct {
-	// ResourceDescription is the Markdown description of the resource.
-	ResourceDescription string
-	// Settings are the resource's attributes beside Attributes: those that the API does
-	// not return. Data sources do not have them.
-	Settings func() map[string]schema.Attribute
-	// Volatile lists the computed attributes that an update may change. A plan of an
-	// update keeps the values of all others.
-	Volatile []string
-	// CreateTimeout, if set, adds the attribute timeouts, with this default for a create.
-	CreateTimeout time.Duration
-	// Shared means that several resources may have the same object, such as two sets of
-	// mailboxes in one domain. Such a resource records what it manages in the walk itself.
-	Shared bool
-	// NaturalKeys returns the natural keys of an object in the API's spelling, as far as its
-	// attributes are known. See [DomainKeys].
-	NaturalKeys func(attribute.Raw) []string
-	// Known, if set, returns values of computed attributes of a new object that the plan knows,
-	// by name. Core refuses an apply that plans another value, for instance in another account.
-	Known func(of attribute.Raw, accountID string) map[string]attr.Value
-	// ImportNotes is what an import stores in the private state, by key.
-	ImportNotes map[string]any
-	// ReplacedBy are the arguments whose change replaces the object, see [Resource.planReplacement].
-	// An adoption does not change them.
-	ReplacedBy []string
-	// IsValuable means that an object holds mail or money: no plan deletes it for a new
-	// object with the same key.
-	IsValuable bool
+	// All iterates over the objects that match the filters, page by page.
+	All func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error]
 }
 
 // Single is the data source of one object.
@@ -143,8 +145,8 @@ type Listing[T any, M fmt.Stringer] struct {
 }
 
 // Listed returns the list of an operation, whose query parameters are the filters.
-func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) iter.Seq2[T, error]) Query[T] {
-	return Query[T]{attribute.FiltersOf[R](), func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error] {
+func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) iter.Seq2[T, error]) List[T] {
+	return List[T]{attribute.FiltersOf[R](), func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error] {
 		var req R
 		fields := reflect.ValueOf(&req).Elem()
 		for _, f := range reflect.VisibleFields(fields.Type()) {
@@ -162,8 +164,8 @@ func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) it
 }
 
 // ListedAll returns the list of an operation without filters.
-func ListedAll[T any](list func(c *client.Client, ctx context.Context) iter.Seq2[T, error]) Query[T] {
-	return Query[T]{List: func(ctx context.Context, c *client.Client, _ attribute.FilterValues) iter.Seq2[T, error] {
+func ListedAll[T any](list func(c *client.Client, ctx context.Context) iter.Seq2[T, error]) List[T] {
+	return List[T]{All: func(ctx context.Context, c *client.Client, _ attribute.FilterValues) iter.Seq2[T, error] {
 		return list(c, ctx)
 	}}
 }
@@ -205,7 +207,7 @@ func (l Collection[T]) attributes() map[string]schema.Attribute {
 // description describes the collection after a first word, such as "Lists the".
 func (l Collection[T]) description(first, note string) string {
 	text := first + " " + l.Nouns + " of the account"
-	if len(l.Filters) > 0 {
+	if len(l.List.Filters) > 0 {
 		text += ", or those that match every filter"
 	}
 	if text += "."; note != "" {
@@ -285,7 +287,7 @@ func (d *Definition[T, M]) find(ctx context.Context, c *client.Client, by attrib
 	case d.FindBy != nil:
 		return d.FindBy(ctx, c, by)
 	case by["id"] != "":
-		return d.Kind(c).Get(ctx, by["id"])
+		return d.Objects(c).Get(ctx, by["id"])
 	case d.isScoped():
 		return d.FindInScope(c, ctx, key, client.Scope{Domain: by["domain"], WorkspaceID: by["workspace_id"]})
 	}

@@ -33,7 +33,7 @@ func (l *listResource[T, M]) Metadata(_ context.Context, req resource.MetadataRe
 
 func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	attributes := map[string]schema.Attribute{}
-	for _, f := range l.Collection.Filters {
+	for _, f := range l.Collection.List.Filters {
 		attributes[f.Name] = f.ForList()
 	}
 	resp.Schema = schema.Schema{MarkdownDescription: l.Collection.description("Lists the", l.Listing.Note), Attributes: attributes}
@@ -41,7 +41,7 @@ func (l *listResource[T, M]) ListResourceConfigSchema(_ context.Context, _ list.
 
 // List reads a page when the one before it has been consumed, and none after the limit.
 func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	by, diags := attribute.ReadFilters(ctx, req.Config, l.Collection.Filters)
+	by, diags := attribute.ReadFilters(ctx, req.Config, l.Collection.List.Filters)
 	c := l.Client(ctx, &diags)
 	if diags.HasError() {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
@@ -50,7 +50,7 @@ func (l *listResource[T, M]) List(ctx context.Context, req list.ListRequest, str
 	domains := listedDomains(c)
 	stream.Results = func(push func(list.ListResult) bool) {
 		left := req.Limit
-		for v, err := range l.Collection.List(ctx, c, by) {
+		for v, err := range l.Collection.List.All(ctx, c, by) {
 			if err != nil {
 				var failed list.ListResult
 				l.Collection.addListError(&failed.Diagnostics, err)

@@ -91,7 +91,7 @@ func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id s
 }
 
 func (r *Resource[T, M]) Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, _ *resource.ReadResponse) error {
-	v, err := r.Kind(c).Get(ctx, attribute.TextOf(req.State.Raw, "id"))
+	v, err := r.Objects(c).Get(ctx, attribute.TextOf(req.State.Raw, "id"))
 	if err == nil {
 		r.SetModel(ctx, c.Domains.Get, state, v)
 	}
@@ -104,7 +104,7 @@ func (r *Resource[T, M]) Update(ctx context.Context, _ *client.Client, plan, _ M
 }
 
 func (r *Resource[T, M]) Delete(ctx context.Context, c *client.Client, _ M, req resource.DeleteRequest, _ *resource.DeleteResponse) error {
-	err := r.Kind(c).Delete(ctx, attribute.TextOf(req.State.Raw, "id"))
+	err := r.Objects(c).Delete(ctx, attribute.TextOf(req.State.Raw, "id"))
 	if r.DeleteConflict != "" && client.IsConflict(err) {
 		return report.WithAdvice(err, r.DeleteConflict)
 	}
@@ -118,8 +118,8 @@ func (r *Resource[T, M]) known(of attribute.Raw, accountID string) map[string]at
 	switch {
 	case r.isScoped():
 		return knownScope(of, accountID)
-	case r.Known != nil:
-		return r.Known(of, accountID)
+	case r.PlannedValues != nil:
+		return r.PlannedValues(of, accountID)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (d *Definition[T, M]) AwaitReady(ctx context.Context, c *client.Client, cre
 		return created
 	}
 	last, err := client.WaitFor(ctx, c,
-		func(ctx context.Context) (*T, error) { return d.Kind(c).Get(ctx, idOf(created)) },
+		func(ctx context.Context) (*T, error) { return d.Objects(c).Get(ctx, idOf(created)) },
 		func(v *T) (bool, error) { return status(v) != pending, nil })
 	if err != nil {
 		WarnNotReady(ctx, diags, label, pending, err)

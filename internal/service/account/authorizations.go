@@ -12,7 +12,7 @@ import (
 func NewAuthorizations() datasource.DataSource {
 	return service.Collection[api.Authorization]{
 		Names: "authorizations", Noun: "authorization", Nouns: "authorizations",
-		Note:  "They grant permissions to users, groups and service accounts.",
-		Query: service.Listed((*client.Client).ListAuthorizations),
+		Note: "They grant permissions to users, groups and service accounts.",
+		List: service.Listed((*client.Client).ListAuthorizations),
 	}.DataSources()
 }

@@ -26,16 +26,14 @@ var Definition = &service.Definition[api.DedicatedIP, model]{
 	Name: "dedicated_ip",
 	Collection: service.Collection[api.DedicatedIP]{
 		Names: "dedicated_ips", Noun: "dedicated IP", Nouns: "dedicated IPs",
-		Query: service.Listed((*client.Client).ListDedicatedIPs),
+		List: service.Listed((*client.Client).ListDedicatedIPs),
 	},
-	Kind: func(c *client.Client) *client.Kind[api.DedicatedIP] { return c.DedicatedIPs },
-	Find: (*client.Client).FindDedicatedIP,
-	Managing: service.Managing{
-		ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
-			"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
-		Settings:      settings,
-		CreateTimeout: 30 * time.Minute,
-	},
+	Objects: func(c *client.Client) *client.Kind[api.DedicatedIP] { return c.DedicatedIPs },
+	Find:    (*client.Client).FindDedicatedIP,
+	ResourceDescription: "A dedicated IP address for the account's outgoing mail. Creating it **claims** an address from an option, which costs money; destroying it releases the address together with the reputation that it has earned. " +
+		"Use `lifecycle { prevent_destroy = true }` for an address that is in use.",
+	Settings:        settings,
+	CreateTimeout:   30 * time.Minute,
 	DeleteOperation: api.ReleaseDedicatedIP.Spec,
 	DeleteVerb:      "release",
 	DeleteConflict:  "Nothing was released. Unassign the address from those domains in the service's own control panel, and run destroy again.",
@@ -75,7 +73,7 @@ func NewOptionsDataSource() datasource.DataSource {
 		Names: "dedicated_ip_options", Noun: "dedicated IP option", Nouns: "dedicated IP options",
 		Note: "Addresses are claimed from them: set `option_id` of a `mailhost_dedicated_ip`. " +
 			"An API with the published operations only can't list them; find them in the service's own control panel.",
-		Query: service.ListedAll((*client.Client).ListDedicatedIPOptions),
+		List: service.ListedAll((*client.Client).ListDedicatedIPOptions),
 	}.DataSources()
 }
 

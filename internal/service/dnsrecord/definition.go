@@ -39,7 +39,7 @@ var Definition = &service.Definition[located, model]{
 		Names: "dns_records", Noun: "DNS record", Nouns: "DNS records",
 		Note:       "Without `domain`, they are ordered by domain. They include the records that every domain comes with.",
 		Attributes: attributes,
-		Query:      service.Query[located]{Filters: attribute.FiltersOf[api.ListDNSRecordsRequest](), List: listRecords},
+		List:       service.List[located]{Filters: attribute.FiltersOf[api.ListDNSRecordsRequest](), All: listRecords},
 	},
 	CanonicalID: canonicalID,
 	Flatten: func(m *model, r *located) {
@@ -53,18 +53,16 @@ var Definition = &service.Definition[located, model]{
 		}
 		return k.find(ctx, c, false)
 	},
-	FindBy:   find,
-	ImportBy: keyForms,
-	Validate: validateConfig,
-	Managing: service.Managing{
-		ResourceDescription: description,
-		Settings: func() map[string]schema.Attribute {
-			return map[string]schema.Attribute{"on_existing": service.OnExisting("an identical record", "sets its ttl")}
-		},
-		NaturalKeys: naturalKeys,
-		Known:       known,
-		ReplacedBy:  []string{"domain", "name", "type"},
+	FindBy:              find,
+	ImportBy:            keyForms,
+	Validate:            validateConfig,
+	ResourceDescription: description,
+	Settings: func() map[string]schema.Attribute {
+		return map[string]schema.Attribute{"on_existing": service.OnExisting("an identical record", "sets its ttl")}
 	},
+	NaturalKeys:     naturalKeys,
+	PlannedValues:   plannedValues,
+	ReplacedBy:      []string{"domain", "name", "type"},
 	DeleteOperation: api.DeleteDNSRecord.Spec,
 	Orphaned: func(_ context.Context, _ *client.Client, m model) string {
 		return "It is still served, with the value " + shortened(m.Value.ValueString()) + "."

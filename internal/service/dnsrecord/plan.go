@@ -75,9 +75,9 @@ func (r *Resource) warnNoUpdate(ctx context.Context, plan, state model, diags *d
 		"According to its responses, this API has no operation that changes a DNS record. Unless this plan replaces the record, the apply will fail with the steps that lead to the configured record.")
 }
 
-// known returns what the configuration of a new record decides. Only the API itself creates
+// plannedValues returns what the configuration of a new record decides. Only the API itself creates
 // system-managed records.
-func known(of attribute.Raw, _ string) map[string]attr.Value {
+func plannedValues(of attribute.Raw, _ string) map[string]attr.Value {
 	values := map[string]attr.Value{"is_system_managed": types.BoolValue(false)}
 	if domain := of.DomainName(); domain != "" {
 		values["domain_name"] = types.StringValue(domain)

@@ -45,7 +45,7 @@ var Definition = &service.Definition[api.Domain, model]{
 	Collection: service.Collection[api.Domain]{
 		Noun: "DNS zone", Nouns: "DNS zones",
 		Attributes: attributes,
-		Query:      service.Listed((*client.Client).ListDomains),
+		List:       service.Listed((*client.Client).ListDomains),
 	},
 	Flatten:  func(m *model, d *api.Domain) { m.setDomain(d.ID, attribute.DomainName(d.Name)) },
 	Find:     (*client.Client).FindDomain,
@@ -54,15 +54,13 @@ var Definition = &service.Definition[api.Domain, model]{
 		domain := attribute.DomainName(config.Domain.ValueString())
 		check(entriesOf(config.Records, domain), config.Ignore, domain, diags)
 	},
-	Managing: service.Managing{
-		ResourceDescription: description,
-		Settings:            settings,
-		Volatile:            []string{"purged"},
-		NaturalKeys:         func(of attribute.Raw) []string { return attribute.DomainKeys(of.Text, "") },
-		ImportNotes:         map[string]any{originKey: origin{IsImported: true}},
-		ReplacedBy:          []string{"domain"},
-		IsValuable:          true,
-	},
+	ResourceDescription: description,
+	Settings:            settings,
+	Volatile:            []string{"purged"},
+	NaturalKeys:         func(of attribute.Raw) []string { return attribute.DomainKeys(of.Text, "") },
+	ImportNotes:         map[string]any{originKey: origin{IsImported: true}},
+	ReplacedBy:          []string{"domain"},
+	IsValuable:          true,
 	Listing: service.Listing[api.Domain, model]{
 		Note: "Each domain is one zone, with all records but the system-managed ones.",
 		Imported: func(ctx context.Context, c *client.Client, m *model) error {

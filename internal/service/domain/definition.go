@@ -26,19 +26,17 @@ var Definition = &service.Definition[api.Domain, model]{
 	Collection: service.Collection[api.Domain]{
 		Names: "domains", Noun: "domain", Nouns: "domains",
 		Attributes: attributes,
-		Query:      service.Listed((*client.Client).ListDomains),
+		List:       service.Listed((*client.Client).ListDomains),
 	},
-	Kind: func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
-	Find: (*client.Client).FindDomain,
-	Managing: service.Managing{
-		ResourceDescription: description,
-		Settings:            settings,
-		CreateTimeout:       30 * time.Minute,
-		NaturalKeys:         naturalKeys,
-		ReplacedBy:          []string{"name"},
-		IsValuable:          true,
-	},
-	DeleteOperation: api.DeleteDomain.Spec,
+	Objects:             func(c *client.Client) *client.Kind[api.Domain] { return c.Domains },
+	Find:                (*client.Client).FindDomain,
+	ResourceDescription: description,
+	Settings:            settings,
+	CreateTimeout:       30 * time.Minute,
+	NaturalKeys:         naturalKeys,
+	ReplacedBy:          []string{"name"},
+	IsValuable:          true,
+	DeleteOperation:     api.DeleteDomain.Spec,
 	DeleteConflict: "The domain was not deleted. " +
 		"Run destroy again if mailboxes of this configuration were being destroyed at the same time. To make Terraform destroy them first, let each mailbox refer to the domain, for instance with domain = mailhost_domain.main.name, or give it depends_on. " +
 		"Delete or import mailboxes that the configuration does not have. " +

@@ -22,21 +22,19 @@ var Definition = &service.Definition[api.Forwarding, model]{
 	Collection: service.Collection[api.Forwarding]{
 		Names: "forwardings", Noun: "forwarding rule", Nouns: "forwarding rules",
 		Attributes: attributes,
-		Query:      service.Listed((*client.Client).ListForwarding),
+		List:       service.Listed((*client.Client).ListForwarding),
 	},
-	Kind:        func(c *client.Client) *client.Kind[api.Forwarding] { return c.Forwarding },
-	FindInScope: (*client.Client).FindForwarding,
-	ImportBy:    "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
-	Managing: service.Managing{
-		ResourceDescription: description,
-		Settings: func() map[string]schema.Attribute {
-			return map[string]schema.Attribute{"on_existing": service.OnExisting("a rule of this scope to this target", "switches it as `active` says, without a new verification message")}
-		},
-		NaturalKeys: naturalKeys,
-		ImportNotes: map[string]any{switchKey: switchState{Imported: true}},
-		Volatile: []string{
-			"active", "verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
-		},
+	Objects:             func(c *client.Client) *client.Kind[api.Forwarding] { return c.Forwarding },
+	FindInScope:         (*client.Client).FindForwarding,
+	ImportBy:            "<domain>/<target>, <workspace UUID>/<target>, <target> alone for a rule of the account, or the rule's UUID",
+	ResourceDescription: description,
+	Settings: func() map[string]schema.Attribute {
+		return map[string]schema.Attribute{"on_existing": service.OnExisting("a rule of this scope to this target", "switches it as `active` says, without a new verification message")}
+	},
+	NaturalKeys: naturalKeys,
+	ImportNotes: map[string]any{switchKey: switchState{Imported: true}},
+	Volatile: []string{
+		"active", "verification_required", "verification_state", "verification_sent_at", "verification_expires_at", "verification_verified_at", "updated_at",
 	},
 	DeleteOperation: api.DeleteForwarding.Spec,
 	Orphaned:        func(_ context.Context, _ *client.Client, m model) string { return m.stillForwards() },

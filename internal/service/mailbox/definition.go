@@ -25,28 +25,26 @@ var Definition = &service.Definition[api.Mailbox, model]{
 	Collection: service.Collection[api.Mailbox]{
 		Names: "mailboxes", Noun: "mailbox", Nouns: "mailboxes",
 		Attributes: attributes,
-		Query:      service.Listed((*client.Client).ListMailboxes),
+		List:       service.Listed((*client.Client).ListMailboxes),
 	},
-	Kind:     func(c *client.Client) *client.Kind[api.Mailbox] { return c.Mailboxes },
-	Flatten:  (*model).flatten,
-	Find:     (*client.Client).FindMailbox,
-	ImportBy: "address, such as jane@example.com, or by UUID",
-	Managing: service.Managing{
-		ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost. A plan with `-replace`, or with a tainted mailbox, fails: run `terraform untaint`.",
-		Volatile:            []string{"updated_at"},
-		Settings:            settings,
-		NaturalKeys: func(of attribute.Raw) []string {
-			part, err := customtype.LocalPart.Normalize(of.Text("local_part"))
-			if err != nil {
-				return nil
-			}
-			return attribute.DomainKeys(of.Text, part+"@")
-		},
-		Known:         known,
-		ReplacedBy:    []string{"domain", "local_part"},
-		IsValuable:    true,
-		CreateTimeout: 20 * time.Minute,
+	Objects:             func(c *client.Client) *client.Kind[api.Mailbox] { return c.Mailboxes },
+	Flatten:             (*model).flatten,
+	Find:                (*client.Client).FindMailbox,
+	ImportBy:            "address, such as jane@example.com, or by UUID",
+	ResourceDescription: "A mailbox of a domain. Its address can't be changed: changing `domain` or `local_part` replaces the mailbox, and its mail is lost. A plan with `-replace`, or with a tainted mailbox, fails: run `terraform untaint`.",
+	Volatile:            []string{"updated_at"},
+	Settings:            settings,
+	NaturalKeys: func(of attribute.Raw) []string {
+		part, err := customtype.LocalPart.Normalize(of.Text("local_part"))
+		if err != nil {
+			return nil
+		}
+		return attribute.DomainKeys(of.Text, part+"@")
 	},
+	PlannedValues:   plannedValues,
+	ReplacedBy:      []string{"domain", "local_part"},
+	IsValuable:      true,
+	CreateTimeout:   20 * time.Minute,
 	DeleteOperation: api.DeleteMailbox.Spec,
 	Orphaned: func(context.Context, *client.Client, model) string {
 		return "It keeps receiving mail, and it is still paid for."

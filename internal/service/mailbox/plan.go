@@ -55,8 +55,8 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 	r.PlanExisting(diags, plan.OnExisting, e)
 }
 
-// known returns the address of a new mailbox.
-func known(of attribute.Raw, _ string) map[string]attr.Value {
+// plannedValues returns the address of a new mailbox.
+func plannedValues(of attribute.Raw, _ string) map[string]attr.Value {
 	domain := of.DomainName()
 	if domain == "" {
 		return nil

@@ -44,23 +44,21 @@ var Definition = &service.Definition[api.Domain, model]{
 	Name: "mailbox_set",
 	Collection: service.Collection[api.Domain]{
 		Noun: "mailbox set", Nouns: "mailbox sets", Attributes: attributes,
-		Query: service.Listed((*client.Client).ListDomains),
+		List: service.Listed((*client.Client).ListDomains),
 	},
 	Flatten:  (*model).setDomain,
 	Find:     (*client.Client).FindDomain,
 	ImportBy: "the name of the domain, such as example.com, or by its UUID",
 	Validate: validateConfig,
-	Managing: service.Managing{
-		ResourceDescription: "Mailboxes of one domain, as a map. Use it in place of many `mailhost_mailbox` resources: thousands of mailboxes are one resource, which Terraform plans and applies in a fraction of the time.\n\n" +
-			"The set never changes or deletes a mailbox that is not in its map. Those are in `unmanaged`.",
-		Settings:      settings,
-		Volatile:      []string{"addresses", "ids", "unmanaged"},
-		CreateTimeout: 20 * time.Minute,
-		ImportNotes:   map[string]any{importedKey: true},
-		ReplacedBy:    []string{"domain"},
-		IsValuable:    true,
-		Shared:        true,
-	},
+	ResourceDescription: "Mailboxes of one domain, as a map. Use it in place of many `mailhost_mailbox` resources: thousands of mailboxes are one resource, which Terraform plans and applies in a fraction of the time.\n\n" +
+		"The set never changes or deletes a mailbox that is not in its map. Those are in `unmanaged`.",
+	Settings:      settings,
+	Volatile:      []string{"addresses", "ids", "unmanaged"},
+	CreateTimeout: 20 * time.Minute,
+	ImportNotes:   map[string]any{importedKey: true},
+	ReplacedBy:    []string{"domain"},
+	IsValuable:    true,
+	Shared:        true,
 	Listing: service.Listing[api.Domain, model]{
 		Note: "Each domain is one set, with all of its mailboxes.",
 		Imported: func(ctx context.Context, c *client.Client, m *model) error {

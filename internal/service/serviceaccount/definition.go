@@ -29,21 +29,19 @@ var Definition = &service.Definition[api.ServiceAccount, model]{
 		Names: "service_accounts", Noun: "service account", Nouns: "service accounts",
 		Note:       "They include revoked ones, which have a `revoked_at`. Their tokens are not included.",
 		Attributes: attributes,
-		Query:      service.ListedAll((*client.Client).ListServiceAccounts),
+		List:       service.ListedAll((*client.Client).ListServiceAccounts),
 	},
-	Kind:     func(c *client.Client) *client.Kind[api.ServiceAccount] { return c.ServiceAccounts },
-	Find:     (*client.Client).FindServiceAccount,
-	ImportBy: "the name of one that is not revoked, or by UUID",
-	Validate: validateConfig,
-	Managing: service.Managing{
-		ResourceDescription: description,
-		Settings:            settings,
-		Known: func(_ attribute.Raw, accountID string) map[string]attr.Value {
-			return map[string]attr.Value{"account_id": types.StringValue(accountID)}
-		},
-		ReplacedBy: []string{"name"},
-		Volatile:   []string{"expires_at"}, // see planExpiry
+	Objects:             func(c *client.Client) *client.Kind[api.ServiceAccount] { return c.ServiceAccounts },
+	Find:                (*client.Client).FindServiceAccount,
+	ImportBy:            "the name of one that is not revoked, or by UUID",
+	Validate:            validateConfig,
+	ResourceDescription: description,
+	Settings:            settings,
+	PlannedValues: func(_ attribute.Raw, accountID string) map[string]attr.Value {
+		return map[string]attr.Value{"account_id": types.StringValue(accountID)}
 	},
+	ReplacedBy:      []string{"name"},
+	Volatile:        []string{"expires_at"}, // see planExpiry
 	DeleteOperation: api.RevokeServiceAccount.Spec,
 	DeleteVerb:      "revoke",
 	Orphaned:        func(ctx context.Context, c *client.Client, m model) string { return stillWorks(m, serverNow(ctx, c)) },
