@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -104,9 +103,4 @@ func identityID(ctx context.Context, value *tfsdk.ResourceIdentity, accountID st
 			"The id of the import is empty. If it comes from a variable, check that the variable is set.")
 	}
 	return identity.ID.ValueString()
-}
-
-func canonicalUUID(s string) (string, bool) {
-	id, err := uuid.Parse(s)
-	return id.String(), err == nil
 }

@@ -2,15 +2,19 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
@@ -88,16 +92,81 @@ func DestroysOrReplaces(resp *resource.ModifyPlanResponse) bool {
 	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0
 }
 
-// WarnDestroy warns that a plan destroys an object that is paid for. consequence
-// describes the loss.
-func WarnDestroy(diags *diag.Diagnostics, object, consequence string) {
-	diags.AddWarning(fmt.Sprintf("The plan destroys the %s", object),
-		report.Paragraphs(consequence, "If the API can't delete it, it stays and is only dropped from Terraform's state.",
-			"To keep it and only remove it from the state, use a removed block with destroy = false (or terraform state rm) instead."))
+// planScope plans a replacement if the scope changes, and none if the configuration
+// refers to the same scope in another form.
+func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	config, diags := scopeIn(ctx, req.Config)
+	resp.Diagnostics.Append(diags...)
+	state, diags := scopeIn(ctx, req.State)
+	if resp.Diagnostics.Append(diags...); resp.Diagnostics.HasError() {
+		return
+	}
+	same, err := state.covers(ctx, config, func(ctx context.Context, name string) (*api.Domain, error) {
+		c := r.Client(ctx, &resp.Diagnostics)
+		if c == nil {
+			return nil, client.ErrNotFound
+		}
+		// An apply deletes a domain before it updates what referred to it.
+		if key, err := customtype.DomainName.Normalize(name); err == nil {
+			if id := r.Walk().Dropped(session.Named("mailhost_domain", key)); id != "" {
+				return &api.Domain{ID: id}, nil
+			}
+		}
+		return c.Domains.Get(ctx, name)
+	})
+	if err != nil {
+		report.Error(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
+	}
+	switch {
+	case resp.Diagnostics.HasError():
+	case same:
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("domain"), state.Domain)...)
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("workspace_id"), state.WorkspaceID)...)
+	default:
+		if !config.Domain.Equal(state.Domain) {
+			resp.RequiresReplace.Append(path.Root("domain"))
+		}
+		if !config.WorkspaceID.Equal(state.WorkspaceID) {
+			resp.RequiresReplace.Append(path.Root("workspace_id"))
+		}
+	}
 }
 
-// WarnReplace warns that a plan replaces an object, because of a change.
-func WarnReplace(diags *diag.Diagnostics, object, because, consequence string) {
-	diags.AddWarning(fmt.Sprintf("The plan replaces the %s", object), report.Paragraphs(because, consequence,
-		"Apply only if you intend that; to keep the object, undo the change. With lifecycle { destroy = false }, OpenTofu only forgets it, and Terraform deletes it all the same."))
+func (r *Resource[T, M]) plannedValues(of attribute.Raw, accountID string) map[string]attr.Value {
+	switch {
+	case r.isScoped():
+		return knownScope(of, accountID)
+	case r.PlannedValues != nil:
+		return r.PlannedValues(of, accountID)
+	}
+	return nil
+}
+
+// planValues plans the computed attributes of a new object that are known. That also binds the
+// plan to its account: core refuses an apply whose plan has other values.
+func (r *Resource[T, M]) planValues(ctx context.Context, plan *tfsdk.Plan, diags *diag.Diagnostics) {
+	c := r.ClientForWarning(ctx)
+	if c == nil || diags.HasError() {
+		return
+	}
+	accountID, _ := customtype.UUID.Normalize(c.AccountID())
+	for name, value := range r.plannedValues(attribute.RawOf(plan.Raw), accountID) {
+		diags.Append(plan.SetAttribute(ctx, path.Root(name), value)...)
+	}
+}
+
+// keepPlanned sets what the plan knows in the state that an apply leaves: core refuses another value,
+// but for a set that is created in part. What the API has instead, because somebody else has changed it
+// since the plan, the next refresh reads.
+func (r *Resource[T, M]) keepPlanned(plan tfsdk.Plan, state *tfsdk.State, diags diag.Diagnostics) {
+	if r.Shared || diags.HasError() || state.Raw.IsNull() {
+		return
+	}
+	applied := attribute.RawOf(state.Raw)
+	for name, value := range attribute.RawOf(plan.Raw) {
+		if value.IsFullyKnown() {
+			applied[name] = value
+		}
+	}
+	state.Raw = tftypes.NewValue(state.Raw.Type(), map[string]tftypes.Value(applied))
 }

@@ -8,16 +8,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
-	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
-	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 // Scope is what an object applies to: a domain, a workspace or, without either, the
@@ -82,46 +78,6 @@ func domainName(ctx context.Context, domain DomainReader, id string) string {
 		return d.Name
 	}
 	return id
-}
-
-// planScope plans a replacement if the scope changes, and none if the configuration
-// refers to the same scope in another form.
-func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	config, diags := scopeIn(ctx, req.Config)
-	resp.Diagnostics.Append(diags...)
-	state, diags := scopeIn(ctx, req.State)
-	if resp.Diagnostics.Append(diags...); resp.Diagnostics.HasError() {
-		return
-	}
-	same, err := state.covers(ctx, config, func(ctx context.Context, name string) (*api.Domain, error) {
-		c := r.Client(ctx, &resp.Diagnostics)
-		if c == nil {
-			return nil, client.ErrNotFound
-		}
-		// An apply deletes a domain before it updates what referred to it.
-		if key, err := customtype.DomainName.Normalize(name); err == nil {
-			if id := r.Walk().Dropped(session.Named("mailhost_domain", key)); id != "" {
-				return &api.Domain{ID: id}, nil
-			}
-		}
-		return c.Domains.Get(ctx, name)
-	})
-	if err != nil {
-		report.Error(&resp.Diagnostics, err, "Can't look up the domain "+config.Domain.ValueString(), nil)
-	}
-	switch {
-	case resp.Diagnostics.HasError():
-	case same:
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("domain"), state.Domain)...)
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("workspace_id"), state.WorkspaceID)...)
-	default:
-		if !config.Domain.Equal(state.Domain) {
-			resp.RequiresReplace.Append(path.Root("domain"))
-		}
-		if !config.WorkspaceID.Equal(state.WorkspaceID) {
-			resp.RequiresReplace.Append(path.Root("workspace_id"))
-		}
-	}
 }
 
 func scopeIn(ctx context.Context, from attribute.Reader) (s Scope, diags diag.Diagnostics) {

@@ -24,7 +24,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.DedicatedIP, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[api.DedicatedIP, model]{Definition: Definition}})
 }
 
 // releaseConsequence describes the loss of a released address.

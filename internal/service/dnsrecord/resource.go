@@ -27,7 +27,7 @@ type Resource struct {
 var fields = report.Fields{"prio": "priority"}
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[located, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[located, model]{Definition: Definition}})
 }
 
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {

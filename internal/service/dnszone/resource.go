@@ -20,7 +20,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
 }
 
 // Create returns no state after an error, see the package comment.

@@ -30,7 +30,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
 }
 
 // Create buys the domain or adopts it.

@@ -21,7 +21,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.Forwarding, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[api.Forwarding, model]{Definition: Definition}})
 }
 
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -17,7 +17,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.Mailbox, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[api.Mailbox, model]{Definition: Definition}})
 }
 
 func (r *Resource) Create(ctx context.Context, c *client.Client, plan model, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -24,7 +24,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[api.Domain, model]{Definition: Definition}})
 }
 
 // Read reads the domain's list, and the domain only if that is empty.

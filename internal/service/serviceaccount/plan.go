@@ -23,7 +23,7 @@ import (
 func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	r.planExpiry(ctx, plan, state, req, resp)
 	service.DropEmptyUpdate(req, resp)
-	plan, state, _ = r.Models(ctx, req, resp)
+	plan, state = service.Models[model](ctx, resp.Plan, req.State, &resp.Diagnostics)
 	if !req.State.Raw.IsNull() && !resp.Plan.Raw.IsNull() {
 		planReplacement(plan, state, resp)
 	}

@@ -23,7 +23,7 @@ type Resource struct {
 }
 
 func NewResource() resource.Resource {
-	return service.Manage(&Resource{service.Resource[api.ServiceAccount, model]{Definition: Definition}})
+	return service.Chain(&Resource{service.Resource[api.ServiceAccount, model]{Definition: Definition}})
 }
 
 func (r *Resource) now(ctx context.Context) time.Time { return serverNow(ctx, r.ClientForWarning(ctx)) }

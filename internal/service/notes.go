@@ -1,0 +1,35 @@
+package service
+
+import (
+	"iter"
+	"sync"
+)
+
+// Once returns what fn returned for the first caller with a key in this walk. Others wait for it.
+func Once[T any](notes *sync.Map, key any, fn func() T) T {
+	once, _ := notes.LoadOrStore(key, sync.OnceValue(fn))
+	return once.(func() T)()
+}
+
+// FindListed returns the first object of a list that matches, among the objects whose bucket
+// is key, or nil. name identifies the list among those of T: it is read once in a walk, for all
+// creates. A list that can't be read has no objects, and the create reports why.
+func FindListed[T any](notes *sync.Map, name string, list iter.Seq2[T, error], bucket func(*T) string, key string, match func(*T) bool) *T {
+	type listKey struct{ name string }
+	buckets := Once(notes, listKey{name}, func() map[string][]T {
+		all := map[string][]T{}
+		for v, err := range list {
+			if err != nil {
+				return nil
+			}
+			all[bucket(&v)] = append(all[bucket(&v)], v)
+		}
+		return all
+	})
+	for _, v := range buckets[key] {
+		if match(&v) {
+			return &v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// stateAccount is the account to which an object of the state belongs. The state stores it in the
+// resource identity, which not every CLI supports, and in the private state.
+type stateAccount struct {
+	ID string `json:"id"`
+	// CreatedAt is "" unless the account is embedded. It distinguishes a lost account from
+	// a new one with the same configured id.
+	CreatedAt string `json:"created_at,omitempty"`
+}
+
+// accountKey is the key of [stateAccount] in the private state.
+const accountKey = "account"
+
+// accountOfSession returns the account of a session, or false if it can't be opened.
+func accountOfSession(ctx context.Context, s *session.Session) (a stateAccount, ok bool) {
+	c, err := s.Client(ctx)
+	if err != nil {
+		return a, false
+	}
+	return stateAccount{ID: c.AccountID(), CreatedAt: s.AccountCreatedAt(ctx)}, true
+}
+
+// accountOf returns the account of an object of the state. Its id is empty if the state lacks it, as one
+// of version 0.1.0 does in a CLI without identities.
+func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) (a stateAccount) {
+	a = GetPrivate[stateAccount](ctx, private, accountKey)
+	if identity != nil && !identity.Raw.IsNull() {
+		var known Identity
+		diags.Append(identity.Get(ctx, &known)...)
+		if id := known.AccountID.ValueString(); id != "" {
+			a.ID = id
+		}
+	}
+	return a
+}
+
+// checkAccount adds an error and returns false if an object of the state is in another account
+// than the connection's. It returns true if either is unknown.
+func (r *Resource[T, M]) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
+	s, expected := r.Session, accountOf(ctx, identity, private, diags)
+	if expected.ID == "" {
+		return true
+	}
+	own, ok := accountOfSession(ctx, s)
+	if !ok {
+		return true
+	}
+	reason := own.mismatch(expected)
+	if reason == "" {
+		return true
+	}
+	diags.Append(report.ConnectionError(&s.WrongAccount, "The state belongs to another account", reason+", "+s.Backend.Account+".",
+		"Nothing was read, changed or dropped from the state.",
+		s.Backend.Other,
+		fmt.Sprintf("If the account %s of the state no longer exists, remove its objects from the state with terraform state rm, or start with a new state.", expected.ID)))
+	return false
+}
+
+// checkAccess adds an error and returns false if the account can't be used, because a plan that
+// only creates refreshes nothing, and would leave that to the apply.
+func (r *Resource[T, M]) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
+	s := r.Session
+	c := r.ClientForPlan(ctx, diags)
+	if c == nil || s.HasRefreshed() {
+		return !diags.HasError()
+	}
+	_, err := r.Caller(ctx, c)
+	if err == nil || !r.Walk().MayReport() {
+		return true
+	}
+	summary := "Can't use the account " + c.AccountID()
+	if client.IncidentOf(err) != nil || client.StatusOf(err) != http.StatusForbidden {
+		report.Error(diags, err, summary, nil)
+		return false
+	}
+	diags.Append(report.ConnectionError(&s.NoAccess, summary, report.Sentence(err.Error()),
+		fmt.Sprintf("The credential has no access to the account %s at all. Check that account_id, or MAILHOST_ACCOUNT_ID, is the credential's account; otherwise ask the account's owner for a credential.", c.AccountID())))
+	return false
+}
+
+// mismatch describes how the account differs from the one in a state, or returns "".
+func (a stateAccount) mismatch(expected stateAccount) string {
+	switch {
+	case !strings.EqualFold(expected.ID, a.ID):
+		return fmt.Sprintf("According to the state the object is in the account %s, but the provider is connected to the account %s", expected.ID, a.ID)
+	case expected.CreatedAt != "" && a.CreatedAt != "" && expected.CreatedAt != a.CreatedAt:
+		return fmt.Sprintf("According to the state the object is in the account %s that was created at %s, but the provider is connected to one with the same id that was created at %s", expected.ID, expected.CreatedAt, a.CreatedAt)
+	}
+	return ""
+}
+
+// keepAccount stores the connection's account in the private state.
+func (r *Resource[T, M]) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
+	if own, ok := accountOfSession(ctx, r.Session); ok {
+		diags.Append(SetPrivate(ctx, private, accountKey, own)...)
+	}
+}

@@ -1,0 +1,115 @@
+package service
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
+)
+
+// record returns the walk that records the objects of the kind. A shared object is recorded in none.
+func (r *Resource[T, M]) record() *session.Walk {
+	if r.Shared {
+		return &session.Walk{}
+	}
+	return r.Walk()
+}
+
+// object identifies the object of a plan or a state in the walk.
+func (r *Resource[T, M]) object(raw tftypes.Value) session.Object {
+	o := session.Object{Type: r.typeName(), ID: attribute.TextOf(raw, "id"), IsValuable: r.IsValuable}
+	if r.NaturalKeys != nil {
+		o.Keys = r.NaturalKeys(attribute.RawOf(raw))
+	}
+	return o
+}
+
+// getter returns the model of a plan or a state.
+type getter func(ctx context.Context, target any) diag.Diagnostics
+
+// label names the object of a plan or a state.
+func (r *Resource[T, M]) label(ctx context.Context, get getter) string {
+	var m M
+	get(ctx, &m) // an error is reported elsewhere
+	return m.String()
+}
+
+// addConflict adds the error of a conflict, and reports whether there is none.
+func (r *Resource[T, M]) addConflict(ctx context.Context, o session.Object, conflict session.Conflict, get getter, diags *diag.Diagnostics) (ok bool) {
+	if conflict != session.NoConflict && r.record().MayReport() {
+		AddConflict(diags, r.label(ctx, get), o.ID, conflict)
+	}
+	return conflict == session.NoConflict
+}
+
+// recordCreate records the plan of a create, and reports whether no other resource has its object.
+func (r *Resource[T, M]) recordCreate(ctx context.Context, req resource.ModifyPlanRequest, diags *diag.Diagnostics) (ok bool) {
+	o := r.object(req.Plan.Raw)
+	if o.IsValuable && attribute.TextOf(req.Plan.Raw, "on_existing") == adoptExisting {
+		r.record().AwaitOwners(ctx, o)
+	}
+	return r.addConflict(ctx, o, r.record().PlanCreate(o), req.Plan.Get, diags)
+}
+
+// recordChange records the plan for an object of the state.
+func (r *Resource[T, M]) recordChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	o, plan := r.object(req.State.Raw), r.record().PlanKeep
+	switch {
+	case req.Plan.Raw.IsNull():
+		plan = r.record().PlanDestroy
+	case DestroysOrReplaces(resp):
+		plan = r.record().PlanReplace
+	}
+	r.addConflict(ctx, o, plan(o), req.State.Get, &resp.Diagnostics)
+}
+
+// recordRead records that a refresh found or dropped the object.
+func (r *Resource[T, M]) recordRead(_ context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	switch o := r.object(req.State.Raw); {
+	case resp.Diagnostics.HasError():
+	case resp.State.Raw.IsNull():
+		r.record().Gone(o)
+	default:
+		r.record().Refreshed(o)
+	}
+}
+
+// recordCreated records the object that a create left in the state, and reports whether it is there and
+// belongs to this resource alone.
+func (r *Resource[T, M]) recordCreated(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (ok bool) {
+	o := r.object(resp.State.Raw)
+	if o.ID == "" {
+		return false
+	}
+	conflict := r.record().Acquire(o)
+	if conflict == session.NoConflict {
+		return true
+	}
+	// Nothing was created. An object in the state after an error would be tainted,
+	// and the next apply would delete it for the other resource.
+	resp.State.RemoveResource(ctx)
+	resp.Diagnostics = nil
+	AddConflict(&resp.Diagnostics, r.label(ctx, req.Plan.Get), o.ID, conflict)
+	return false
+}
+
+// mayDelete adds an error and returns false if this process has created or adopted the object.
+func (r *Resource[T, M]) mayDelete(ctx context.Context, req resource.DeleteRequest, diags *diag.Diagnostics) bool {
+	o := r.object(req.State.Raw)
+	if r.record().IsAcquired(o) {
+		addNotDeleted(diags, r.label(ctx, req.State.Get), o.ID)
+		return false
+	}
+	return true
+}
+
+// recordDeleted records that the object is no longer in the state.
+func (r *Resource[T, M]) recordDeleted(req resource.DeleteRequest, diags diag.Diagnostics) {
+	if !diags.HasError() {
+		r.record().Gone(r.object(req.State.Raw))
+	}
+}
