@@ -10,13 +10,23 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var _ = read(api.GetAccount, func(c *Call, r store.Reader, _ *api.InAccount) (*api.Account, error) {
+// accountOperations binds the operations on the account, its plan and its workspaces to their rules.
+var accountOperations = []Operation{
+	read(api.GetAccount, getAccount),
+	change(api.CancelPlan, cancelPlan),
+	change(api.ChangePlan, changePlan),
+	change(api.CreateWorkspace, createWorkspace),
+	read(api.ListWorkspaces, listWorkspaces),
+	read(api.GetWorkspace, getWorkspace),
+}
+
+func getAccount(c *Call, r store.Reader, _ *api.InAccount) (*api.Account, error) {
 	a, err := r.Account(c.Caller.AccountID)
 	return &api.Account{
 		ID: a.ID, Status: a.StatusAt(c.Arrival), PlanID: a.PlanAt(c.Arrival), DefaultWorkspaceID: api.DefaultWorkspaceID(c.Caller.AccountID),
 		CancelsAt: optionalTimestamp(a.CancelsAt), CreatedAt: timestamp(a.CreatedAt), UpdatedAt: timestamp(a.UpdatedAt),
 	}, err
-})
+}
 
 // The outcomes of a billing operation.
 const (
@@ -31,7 +41,7 @@ func PeriodEnd(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-var _ = change(api.CancelPlan, func(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
+func cancelPlan(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	status, previous := billingScheduled, ""
 	a, err := store.Update(tx, c.Caller.AccountID, c.Caller.AccountID, func(a *store.Account) error {
 		if previous = a.PlanAt(c.Arrival); previous != a.PlanID { // the change that has taken effect stays, whenever that was
@@ -49,9 +59,9 @@ var _ = change(api.CancelPlan, func(c *Call, tx store.Tx, in *api.CancelPlanRequ
 		Status: status, AccountStatus: &a.Status, EffectiveAt: optionalTimestamp(a.CancelsAt),
 		Eligible: new(true), PreviousPlanID: &previous,
 	}, err
-})
+}
 
-var _ = change(api.ChangePlan, func(c *Call, tx store.Tx, in *api.ChangePlanRequest) (*api.BillingResult, error) {
+func changePlan(c *Call, tx store.Tx, in *api.ChangePlanRequest) (*api.BillingResult, error) {
 	effective, err := timeInBody(in.Body.EffectiveDate, c.Arrival, in.Body.Timely(c.Arrival))
 	if err != nil {
 		return nil, err
@@ -78,9 +88,9 @@ var _ = change(api.ChangePlan, func(c *Call, tx store.Tx, in *api.ChangePlanRequ
 		return nil
 	})
 	return out, err
-})
+}
 
-var _ = change(api.CreateWorkspace, func(c *Call, tx store.Tx, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
+func createWorkspace(c *Call, tx store.Tx, in *api.CreateWorkspaceRequest) (*api.Workspace, error) {
 	w := store.Workspace{ID: c.Rules.Random.ID(), AccountID: c.Caller.AccountID, Name: in.Body.Name, CreatedAt: c.Arrival}
 	err := tx.Create(&w)
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
@@ -88,16 +98,16 @@ var _ = change(api.CreateWorkspace, func(c *Call, tx store.Tx, in *api.CreateWor
 			c.existingID(tx, vocab.CapWorkspaceView, store.Scope{Type: vocab.ScopeWorkspace, ID: exists.ID}, ", with the id ", exists.ID))
 	}
 	return new(workspace(w)), err
-})
+}
 
-var _ = read(api.ListWorkspaces, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.Workspace], error) {
+func listWorkspaces(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.Workspace], error) {
 	return page(c, in.Paged, workspace, r.Workspaces, c.within())
-})
+}
 
-var _ = read(api.GetWorkspace, func(c *Call, r store.Reader, in *api.WorkspaceRequest) (*api.Workspace, error) {
+func getWorkspace(c *Call, r store.Reader, in *api.WorkspaceRequest) (*api.Workspace, error) {
 	w, err := c.findWorkspace(r, in.WorkspaceID)
 	return new(workspace(w)), err
-})
+}
 
 func workspace(w store.Workspace) api.Workspace {
 	return api.Workspace{ID: w.ID, Name: w.Name, CreatedAt: timestamp(w.CreatedAt), UpdatedAt: timestamp(w.UpdatedAt)}

@@ -7,7 +7,12 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var _ = read(api.ListAuditLog, func(c *Call, r store.Reader, in *api.ListAuditLogRequest) (*[]api.AuditEntry, error) {
+// auditOperations binds the operation on the audit log to its rule.
+var auditOperations = []Operation{
+	read(api.ListAuditLog, listAuditLog),
+}
+
+func listAuditLog(c *Call, r store.Reader, in *api.ListAuditLogRequest) (*[]api.AuditEntry, error) {
 	f := store.AuditFilter{
 		AccountID: c.Caller.AccountID, Operation: in.Operation, RequestID: in.RequestID, Subject: in.Subject, Object: in.Object, Limit: in.Limit,
 	}
@@ -27,7 +32,7 @@ var _ = read(api.ListAuditLog, func(c *Call, r store.Reader, in *api.ListAuditLo
 	})
 	slices.Reverse(entries)
 	return &entries, err
-})
+}
 
 // AuditEntry returns an entry in the form of the API.
 func AuditEntry(e store.AuditEntry) api.AuditEntry {

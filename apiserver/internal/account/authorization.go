@@ -11,24 +11,33 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var _ = read(api.ListAuthorizations, func(c *Call, r store.Reader, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
+// authorizationOperations binds the operations on authorizations to their rules.
+var authorizationOperations = []Operation{
+	read(api.ListAuthorizations, listAuthorizations),
+	read(api.GetCaller, getCaller),
+	change(api.GrantAuthorization, grantAuthorization),
+	remove(api.RevokeAuthorization, revokeAuthorization),
+}
+
+func listAuthorizations(c *Call, r store.Reader, in *api.ListAuthorizationsRequest) (*[]api.Authorization, error) {
 	grants, err := r.Authorizations(c.Caller.AccountID, store.AuthorizationFilter{
 		SubjectType: in.SubjectType, SubjectID: in.SubjectID, GrantKind: in.GrantKind, CapabilityKey: in.CapabilityKey,
 		IncludeRevoked: in.IncludeRevoked,
 	})
 	return new(objects(grants, authorization)), err
-})
+}
 
-var _ = read(api.GetCaller, func(c *Call, _ store.Reader, _ *api.InAccount) (*api.Caller, error) {
+func getCaller(c *Call, _ store.Reader, _ *api.InAccount) (*api.Caller, error) {
 	who := c.Caller
 	return &api.Caller{
 		SubjectType: who.Subjects[0].Type, SubjectID: who.Subjects[0].ID, Name: optional(who.Name), Email: optional(who.Email),
 		ExpiresAt: optionalTimestamp(who.ExpiresAt), Grants: objects(who.Grants, authorization),
 	}, nil
-})
+}
 
-// Nobody grants more than they have, nor for longer. A second equal grant is a conflict.
-var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
+// grantAuthorization creates a grant. Nobody grants more than they may do themselves, nor for
+// longer. A second equal grant is a conflict.
+func grantAuthorization(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
 		b.SubjectID = api.CanonicalID(b.SubjectID)
@@ -51,7 +60,7 @@ var _ = change(api.GrantAuthorization, func(c *Call, tx store.Tx, in *api.GrantA
 	}
 	err := tx.Create(&g)
 	return new(authorization(g)), err
-})
+}
 
 // requireGrant returns a 403 if the caller can't make a grant. verb is what the request does.
 func (c *Call) requireGrant(verb string, g store.Authorization) error {
@@ -121,8 +130,9 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// Nobody revokes a grant that they can't make, or that of the last owner who can act.
-var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
+// revokeAuthorization revokes a grant. Nobody revokes a grant that they can't make, or the grant of
+// the last owner who can act.
+func revokeAuthorization(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
 	g, err := store.Get[store.Authorization](tx, c.Caller.AccountID, in.AuthorizationID)
 	if err != nil {
 		return err
@@ -137,7 +147,7 @@ var _ = remove(api.RevokeAuthorization, func(c *Call, tx store.Tx, in *api.Autho
 		return err
 	}
 	return c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))
-})
+}
 
 // requireOwner returns a conflict, which names the revoked object, unless an owner is left who
 // can act.

@@ -3,8 +3,10 @@ package account
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,26 +45,35 @@ type Operation struct {
 	Run func(c *Call, request any) (response any, err error)
 }
 
-// operations are those that implement has bound, by id.
-var operations = map[string]Operation{}
-
-// Operations returns every operation of the contract. It panics if a rule is missing.
+// Operations returns every operation of the contract, in its order. It panics unless the tables
+// bind each operation to one rule.
 func Operations() []Operation {
+	return oneRuleEach(api.Specs(), slices.Concat(
+		accountOperations, auditOperations, authorizationOperations, dedicatedIPOperations, dnsRecordOperations, domainOperations,
+		feedbackOperations, forwardingOperations, mailboxOperations, masterPasswordOperations, serviceAccountOperations,
+	))
+}
+
+// oneRuleEach returns the operations in the order of specs.
+func oneRuleEach(specs []api.Spec, bound []Operation) []Operation {
+	byID := map[string][]Operation{}
+	for _, op := range bound {
+		byID[op.ID] = append(byID[op.ID], op)
+	}
 	var all []Operation
-	for _, spec := range api.Specs() {
-		if operations[spec.ID].Run == nil {
-			panic("account: nothing implements " + spec.ID)
+	for _, spec := range specs {
+		if n := len(byID[spec.ID]); n != 1 {
+			panic(fmt.Sprintf("account: %s is bound to %d rules; bind it to one rule in the table of its kind (%s), such as mailboxOperations",
+				spec.ID, n, spec.Kind.Tag))
 		}
-		all = append(all, operations[spec.ID])
+		all = append(all, byID[spec.ID]...)
 	}
 	return all
 }
 
-// implement binds an operation to a function while the package is initialized.
+// implement binds an operation to a function.
 func implement[Req, Resp any](op api.Operation[Req, Resp], fn func(*Call, *Req) (*Resp, error)) Operation {
-	o := Operation{op.Spec, func(c *Call, request any) (any, error) { return fn(c, request.(*Req)) }}
-	operations[op.ID] = o
-	return o
+	return Operation{op.Spec, func(c *Call, request any) (any, error) { return fn(c, request.(*Req)) }}
 }
 
 // read binds an operation to a rule that reads one snapshot.

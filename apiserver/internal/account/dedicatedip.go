@@ -11,9 +11,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// A claim takes the first free address of an option. An address belongs to one account of
-// the whole store.
-var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
+// dedicatedIPOperations binds the operations on dedicated IPs to their rules.
+var dedicatedIPOperations = []Operation{
+	change(api.ClaimDedicatedIP, claimDedicatedIP),
+	read(api.ListDedicatedIPs, listDedicatedIPs),
+	read(api.ListDedicatedIPOptions, listDedicatedIPOptions),
+	read(api.GetDedicatedIP, getDedicatedIP),
+	remove(api.ReleaseDedicatedIP, releaseDedicatedIP),
+}
+
+// claimDedicatedIP claims the first free address of an option. An address belongs to one account
+// of the whole store.
+func claimDedicatedIP(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
 	option, err := store.Get[store.DedicatedIPOption](tx, c.Caller.AccountID, in.Body.OptionID)
 	if err != nil {
 		return nil, ifUnknown(err, api.Invalid("there is no dedicated IP option %s for this account", in.Body.OptionID).InBody("option_id"))
@@ -39,29 +48,29 @@ var _ = change(api.ClaimDedicatedIP, func(c *Call, tx store.Tx, in *api.ClaimDed
 		}
 	}
 	return nil, api.Conflict("the option %s (%s) is exhausted", option.Name, option.ID)
-})
+}
 
-var _ = read(api.ListDedicatedIPs, func(c *Call, r store.Reader, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
+func listDedicatedIPs(c *Call, r store.Reader, in *api.ListDedicatedIPsRequest) (*api.Page[api.DedicatedIP], error) {
 	return page(c, in.Paged, c.dedicatedIP, r.DedicatedIPs, store.DedicatedIPFilter{
 		Status: in.Status, Now: c.Arrival, CountryCode: strings.ToUpper(in.CountryCode),
 	})
-})
+}
 
-var _ = read(api.ListDedicatedIPOptions, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.DedicatedIPOption], error) {
+func listDedicatedIPOptions(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.DedicatedIPOption], error) {
 	option := func(o store.DedicatedIPOption) api.DedicatedIPOption {
 		claimed := func(ip string) bool { return slices.Contains(o.Claimed, ip) }
 		free := slices.DeleteFunc(slices.Clone(o.Addresses), claimed)
 		return api.DedicatedIPOption{ID: o.ID, Name: o.Name, Type: o.Type, CountryCode: o.CountryCode, Available: len(free)}
 	}
 	return page(c, in.Paged, option, unfiltered(r.DedicatedIPOptions), struct{}{})
-})
+}
 
-var _ = read(api.GetDedicatedIP, func(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
+func getDedicatedIP(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.DedicatedIP, error) {
 	d, err := store.Get[store.DedicatedIP](r, c.Caller.AccountID, in.DedicatedIPID)
 	return new(c.dedicatedIP(d)), err
-})
+}
 
-var _ = remove(api.ReleaseDedicatedIP, func(c *Call, tx store.Tx, in *api.DedicatedIPRequest) error {
+func releaseDedicatedIP(c *Call, tx store.Tx, in *api.DedicatedIPRequest) error {
 	if err := c.expire(tx, c.Caller.AccountID, ""); err != nil { // a domain that the caller can't see
 		return err
 	}
@@ -74,7 +83,7 @@ var _ = remove(api.ReleaseDedicatedIP, func(c *Call, tx store.Tx, in *api.Dedica
 		return api.Conflict("the dedicated IP %s is assigned to the domains %s", in.DedicatedIPID, strings.Join(ids, ", "))
 	}
 	return store.Delete[store.DedicatedIP](tx, c.Caller.AccountID, in.DedicatedIPID, c.Arrival)
-})
+}
 
 func (c *Call) dedicatedIP(d store.DedicatedIP) api.DedicatedIP {
 	address := func(a store.IPAddress) api.IPAddress {

@@ -16,7 +16,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
+// dnsRecordOperations binds the operations on DNS records to their rules.
+var dnsRecordOperations = []Operation{
+	change(api.CreateDNSRecord, createDNSRecord),
+	read(api.ListDNSRecords, listDNSRecords),
+	read(api.GetDNSRecord, getDNSRecord),
+	change(api.UpdateDNSRecord, updateDNSRecord),
+	remove(api.DeleteDNSRecord, deleteDNSRecord),
+}
+
+func createDNSRecord(c *Call, tx store.Tx, in *api.CreateDNSRecordRequest) (*api.DNSRecord, error) {
 	d, err := c.usableDomain(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
@@ -37,7 +46,7 @@ var _ = change(api.CreateDNSRecord, func(c *Call, tx store.Tx, in *api.CreateDNS
 	}
 	err = AddRecord(c.Rules.Random, tx, &record)
 	return new(dnsRecord(record)), c.recordConflict(tx, err, record)
-})
+}
 
 // typeCNAME excludes other records at its name (RFC 1034, section 3.6.2).
 const typeCNAME = "CNAME"
@@ -115,7 +124,7 @@ func (c *Call) recordConflict(r store.Reader, err error, record store.DNSRecord)
 		"an identical %s record at %s exists already", record.Type, record.Name)
 }
 
-var _ = read(api.ListDNSRecords, func(c *Call, r store.Reader, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
+func listDNSRecords(c *Call, r store.Reader, in *api.ListDNSRecordsRequest) (*api.Page[api.DNSRecord], error) {
 	d, err := c.domainFilter(r, in.Domain)
 	if err != nil {
 		return nil, err
@@ -127,14 +136,14 @@ var _ = read(api.ListDNSRecords, func(c *Call, r store.Reader, in *api.ListDNSRe
 		}
 	}
 	return page(c, in.Paged, dnsRecord, r.DNSRecords, filter)
-})
+}
 
-var _ = read(api.GetDNSRecord, func(c *Call, r store.Reader, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
+func getDNSRecord(c *Call, r store.Reader, in *api.DNSRecordRequest) (*api.DNSRecord, error) {
 	record, err := c.findDNSRecord(r, in.DNSRecordID)
 	return new(dnsRecord(record)), err
-})
+}
 
-var _ = change(api.UpdateDNSRecord, func(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
+func updateDNSRecord(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api.DNSRecord, error) {
 	record, err := store.Update(tx, c.Caller.AccountID, in.DNSRecordID, func(record *store.DNSRecord) error {
 		if err := c.ifVisible(nil, record.WorkspaceID, record.DomainID); err != nil {
 			return err
@@ -153,7 +162,7 @@ var _ = change(api.UpdateDNSRecord, func(c *Call, tx store.Tx, in *api.UpdateDNS
 		return c.checkBeside(tx, *record)
 	})
 	return new(dnsRecord(record)), c.recordConflict(tx, err, record)
-})
+}
 
 // setRecord applies the changes of a request, if the record's type allows them in its
 // zone.
@@ -184,7 +193,7 @@ func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody) error {
 	return nil
 }
 
-var _ = remove(api.DeleteDNSRecord, func(c *Call, tx store.Tx, in *api.DNSRecordRequest) error {
+func deleteDNSRecord(c *Call, tx store.Tx, in *api.DNSRecordRequest) error {
 	record, err := c.findDNSRecord(tx, in.DNSRecordID)
 	if err != nil {
 		return err
@@ -193,7 +202,7 @@ var _ = remove(api.DeleteDNSRecord, func(c *Call, tx store.Tx, in *api.DNSRecord
 		return systemManaged(record)
 	}
 	return store.Delete[store.DNSRecord](tx, record.AccountID, record.ID, c.Arrival)
-})
+}
 
 func systemManaged(record store.DNSRecord) error {
 	return api.Conflict("the %s record %d at %s of %s is system-managed; it lives as long as its domain", record.Type, record.ID, record.Name, record.DomainName)

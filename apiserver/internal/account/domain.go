@@ -8,21 +8,31 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// A domain is created by its purchase, see domain_purchase.go.
+// domainOperations binds the operations on domains to their rules. A domain is created by its
+// purchase, see domain_purchase.go.
+var domainOperations = []Operation{
+	read(api.CheckDomainAvailability, checkDomainAvailability),
+	change(api.PurchaseDomains, purchaseDomains),
+	read(api.ListDomains, listDomains),
+	read(api.GetDomain, getDomain),
+	change(api.UpdateDomain, updateDomain),
+	remove(api.DeleteDomain, deleteDomain),
+}
 
-var _ = read(api.ListDomains, func(c *Call, r store.Reader, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
+func listDomains(c *Call, r store.Reader, in *api.ListDomainsRequest) (*api.Page[api.Domain], error) {
 	return page(c, in.Paged, c.domain, r.Domains, store.DomainFilter{
 		WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Tag: in.Tag, Search: in.Search, Within: c.within(),
 	})
-})
+}
 
-var _ = read(api.GetDomain, func(c *Call, r store.Reader, in *api.DomainRequest) (*api.Domain, error) {
+func getDomain(c *Call, r store.Reader, in *api.DomainRequest) (*api.Domain, error) {
 	d, err := c.findDomain(r, in.Domain)
 	return new(c.domain(d)), err
-})
+}
 
-// A redirect_url of null ends the redirect. The first URL redirects with 301.
-var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
+// updateDomain changes the settings in the request. A redirect_url of null ends the redirect. The
+// first URL redirects with 301.
+func updateDomain(c *Call, tx store.Tx, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {
 		return nil, err
@@ -48,7 +58,7 @@ var _ = change(api.UpdateDomain, func(c *Call, tx store.Tx, in *api.UpdateDomain
 		return c.checkMove(from, d.WorkspaceID)
 	})
 	return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, err
-})
+}
 
 // checkMove returns a 403 if a domain's move would give the caller a capability for the domain.
 func (c *Call) checkMove(from store.Domain, workspaceID string) error {
@@ -60,7 +70,7 @@ func (c *Call) checkMove(from store.Domain, workspaceID string) error {
 	return nil
 }
 
-var _ = remove(api.DeleteDomain, func(c *Call, tx store.Tx, in *api.DomainRequest) error {
+func deleteDomain(c *Call, tx store.Tx, in *api.DomainRequest) error {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {
 		return err
@@ -73,7 +83,7 @@ var _ = remove(api.DeleteDomain, func(c *Call, tx store.Tx, in *api.DomainReques
 		return api.Conflict("the domain %s (%s) still has mailboxes (%d); delete them first", d.Name, d.ID, n)
 	}
 	return store.Delete[store.Domain](tx, d.AccountID, d.ID, c.Arrival)
-})
+}
 
 func (c *Call) domain(d store.Domain) api.Domain {
 	status := d.State.At(c.Arrival)

@@ -32,9 +32,9 @@ func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned
 // domainTaken is the reason that a domain of another account is unavailable.
 const domainTaken = "the domain is registered already"
 
-// The availability of a domain is what its purchase would report, with the price. A failed domain of the
-// account has a price too, because it can be deleted and bought again.
-var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
+// checkDomainAvailability returns the result that a purchase would report, with the price. A failed
+// domain of the account also comes with its price, because it can be deleted and bought again.
+func checkDomainAvailability(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
 	offer, owned, err := c.offer(r, in.Name)
 	if err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ var _ = read(api.CheckDomainAvailability, func(c *Call, r store.Reader, in *api.
 		out.Price, out.Currency = &offer.Price, &offer.Currency
 	}
 	return out, nil
-})
+}
 
-// A domain that can't be bought does not stop the others.
-var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
+// purchaseDomains buys domains. A domain that can't be bought does not stop the others.
+func purchaseDomains(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
 	registrant, unwritable := json.Marshal(in.Body.ContactInfo)
 	if err := cmp.Or(unwritable, c.workspaceInBody(tx, in.Body.WorkspaceID)); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ var _ = change(api.PurchaseDomains, func(c *Call, tx store.Tx, in *api.PurchaseD
 	}
 	c.unchanged = out.SuccessfulCount == 0
 	return out, nil
-})
+}
 
 // purchaseOne buys d under the name that was requested, or reports why it can't be bought.
 func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.PurchaseResult, registrar.Offer, error) {

@@ -9,11 +9,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
+// feedbackOperations binds the operation on feedback to its rule.
+var feedbackOperations = []Operation{
+	change(api.SubmitFeedback, submitFeedback),
+}
+
 // feedbackLimit is how often a credential submits feedback, which needs no capability and is
 // kept.
 var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
-var _ = change(api.SubmitFeedback, func(c *Call, tx store.Tx, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
+func submitFeedback(c *Call, tx store.Tx, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {
 	u, err := feedbackLimit.TakeStored(tx, "feedback "+c.Caller.Credential(), c.Arrival)
 	if err != nil {
 		return nil, err
@@ -35,4 +40,4 @@ var _ = change(api.SubmitFeedback, func(c *Call, tx store.Tx, in *api.SubmitFeed
 		SubmitterName: optional(f.SubmitterName), CreatedByUserID: optional(f.CreatedByUserID), AdminNotes: optional(f.AdminNotes),
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
 	}, err
-})
+}

@@ -6,9 +6,18 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// The verification of a rule's recipient is in forwarding_verification.go.
+// forwardingOperations binds the operations on forwarding rules to their rules. The verification of
+// a recipient is in forwarding_verification.go.
+var forwardingOperations = []Operation{
+	change(api.CreateForwarding, createForwarding),
+	read(api.ListForwarding, listForwarding),
+	read(api.GetForwarding, getForwarding),
+	change(api.UpdateForwarding, updateForwarding),
+	change(api.SetForwardingActive, setForwardingActive),
+	remove(api.DeleteForwarding, deleteForwarding),
+}
 
-var _ = change(api.CreateForwarding, func(c *Call, tx store.Tx, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
+func createForwarding(c *Call, tx store.Tx, in *api.CreateForwardingRequest) (*api.Forwarding, error) {
 	scope, err := c.scopeInBody(tx, in.Body.Domain, in.Body.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -24,7 +33,7 @@ var _ = change(api.CreateForwarding, func(c *Call, tx store.Tx, in *api.CreateFo
 		return nil, c.forwardingConflict(tx, err, rule)
 	}
 	return new(c.forwarding(rule)), c.requestMessage(tx, rule, link)
-})
+}
 
 // forwardingConflict returns a conflict if err is that the scope has another rule for the
 // target.
@@ -33,22 +42,22 @@ func (c *Call) forwardingConflict(r store.Reader, err error, rule store.Forwardi
 		"mail of this %s is forwarded to %s already", rule.Scope.Type, rule.TargetEmail)
 }
 
-var _ = read(api.ListForwarding, func(c *Call, r store.Reader, in *api.ListForwardingRequest) (*api.Page[api.Forwarding], error) {
+func listForwarding(c *Call, r store.Reader, in *api.ListForwardingRequest) (*api.Page[api.Forwarding], error) {
 	filter, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
 	if err != nil {
 		return nil, err
 	}
 	return page(c, in.Paged, c.forwarding, r.ForwardingRules, store.ForwardingFilter{ScopedFilter: filter, VerificationState: in.VerificationState, Now: c.Arrival})
-})
+}
 
-var _ = read(api.GetForwarding, func(c *Call, r store.Reader, in *api.ForwardingRequest) (*api.Forwarding, error) {
+func getForwarding(c *Call, r store.Reader, in *api.ForwardingRequest) (*api.Forwarding, error) {
 	rule, err := c.findForwarding(r, in.ForwardingID)
 	return new(c.forwarding(rule)), err
-})
+}
 
-// Another target starts the verification over; the same one of a pending or expired rule gets a
-// new link.
-var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
+// updateForwarding sets the target of a rule. Another target starts the verification over, and the
+// same target of a pending or expired rule gets a new link.
+func updateForwarding(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link, started := c.Rules.newLink(), false
 	rule, err := store.Update(tx, c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {
@@ -64,10 +73,11 @@ var _ = change(api.UpdateForwarding, func(c *Call, tx store.Tx, in *api.UpdateFo
 		err = c.requestMessage(tx, rule, link)
 	}
 	return new(c.forwarding(rule)), c.forwardingConflict(tx, err, rule)
-})
+}
 
-// A rule becomes active only after its verification.
-var _ = change(api.SetForwardingActive, func(c *Call, tx store.Tx, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
+// setForwardingActive switches a rule on or off. A rule becomes active only after its
+// verification.
+func setForwardingActive(c *Call, tx store.Tx, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
 	rule, err := store.Update(tx, c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {
 			return err
@@ -82,15 +92,15 @@ var _ = change(api.SetForwardingActive, func(c *Call, tx store.Tx, in *api.SetFo
 		return nil
 	})
 	return new(c.forwarding(rule)), err
-})
+}
 
-var _ = remove(api.DeleteForwarding, func(c *Call, tx store.Tx, in *api.ForwardingRequest) error {
+func deleteForwarding(c *Call, tx store.Tx, in *api.ForwardingRequest) error {
 	rule, err := c.findForwarding(tx, in.ForwardingID)
 	if err != nil {
 		return err
 	}
 	return store.Delete[store.Forwarding](tx, rule.AccountID, rule.ID, c.Arrival)
-})
+}
 
 func (c *Call) findForwarding(r store.Reader, id string) (store.Forwarding, error) {
 	rule, err := store.Get[store.Forwarding](r, c.Caller.AccountID, id)

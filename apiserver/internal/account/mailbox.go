@@ -13,10 +13,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// mailboxOperations binds the operations on mailboxes to their rules. The export is in
+// mailbox_export.go.
+var mailboxOperations = []Operation{
+	change(api.CreateMailbox, createMailbox),
+	change(api.CreateMailboxes, createMailboxes),
+	read(api.ListMailboxes, listMailboxes),
+	read(api.GetMailbox, getMailbox),
+	change(api.UpdateMailbox, updateMailbox),
+	remove(api.DeleteMailbox, deleteMailbox),
+	read(api.ExportMailboxes, exportMailboxes),
+}
+
 // MailboxQuota is the storage of a new mailbox, in bytes.
 const MailboxQuota = 10 << 30
 
-var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
+func createMailbox(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
 	d, left, err := c.roomForMailboxes(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
@@ -29,10 +41,10 @@ var _ = change(api.CreateMailbox, func(c *Call, tx store.Tx, in *api.CreateMailb
 	}
 	refused, err := c.notCreated(tx, d, m)
 	return nil, cmp.Or[error](err, api.Conflict("%s", refused.Message))
-})
+}
 
-// An item that fails does not stop the others.
-var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
+// createMailboxes creates a mailbox for each item. An item that fails does not stop the others.
+func createMailboxes(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
 	d, left, err := c.roomForMailboxes(tx, in.Body.Domain)
 	if err != nil {
 		return nil, err
@@ -68,7 +80,7 @@ var _ = change(api.CreateMailboxes, func(c *Call, tx store.Tx, in *api.CreateMai
 	}
 	c.unchanged = len(out.Created) == 0
 	return out, nil
-})
+}
 
 // checkItem applies the rules of a single create's body to one item of a bulk request. The refusal
 // of a valid one has no code.
@@ -133,7 +145,7 @@ func (c *Call) addressTaken(r store.Reader, d store.Domain, localPart string, ow
 	return address + " is an alias" + of + "; use another local part"
 }
 
-var _ = read(api.ListMailboxes, func(c *Call, r store.Reader, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
+func listMailboxes(c *Call, r store.Reader, in *api.ListMailboxesRequest) (*api.Page[api.Mailbox], error) {
 	d, err := c.domainFilter(r, in.Domain)
 	if err != nil {
 		return nil, err
@@ -141,14 +153,14 @@ var _ = read(api.ListMailboxes, func(c *Call, r store.Reader, in *api.ListMailbo
 	return page(c, in.Paged, c.mailbox, r.Mailboxes, store.MailboxFilter{
 		DomainID: d.ID, WorkspaceID: in.WorkspaceID, Status: in.Status, Now: c.Arrival, Search: in.Search, Within: c.within(),
 	})
-})
+}
 
-var _ = read(api.GetMailbox, func(c *Call, r store.Reader, in *api.MailboxRequest) (*api.Mailbox, error) {
+func getMailbox(c *Call, r store.Reader, in *api.MailboxRequest) (*api.Mailbox, error) {
 	m, err := c.findMailbox(r, in.Mailbox)
 	return new(c.mailbox(m)), err
-})
+}
 
-var _ = change(api.UpdateMailbox, func(c *Call, tx store.Tx, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
+func updateMailbox(c *Call, tx store.Tx, in *api.UpdateMailboxRequest) (*api.Mailbox, error) {
 	id := api.CanonicalID(in.Mailbox)
 	if !api.IsID(in.Mailbox) {
 		m, err := c.mailboxByAddress(tx, in.Mailbox)
@@ -168,16 +180,16 @@ var _ = change(api.UpdateMailbox, func(c *Call, tx store.Tx, in *api.UpdateMailb
 		return c.ifVisible(nil, m.WorkspaceID, m.DomainID)
 	})
 	return new(c.mailbox(m)), err
-})
+}
 
-// The internal forwarding rules to a deleted mailbox become pending.
-var _ = remove(api.DeleteMailbox, func(c *Call, tx store.Tx, in *api.MailboxRequest) error {
+// deleteMailbox deletes a mailbox. The internal forwarding rules to it become pending.
+func deleteMailbox(c *Call, tx store.Tx, in *api.MailboxRequest) error {
 	m, err := c.findMailbox(tx, in.Mailbox)
 	if err != nil {
 		return err
 	}
 	return store.Delete[store.Mailbox](tx, m.AccountID, m.ID, c.Arrival)
-})
+}
 
 // findMailbox returns the mailbox with a UUID or a primary address.
 func (c *Call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err error) {

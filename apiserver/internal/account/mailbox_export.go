@@ -14,9 +14,9 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Each mailbox that an export names must exist, and lie in the domain that it names. An
-// export that names no domain or mailbox has all.
-var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*api.CSV, error) {
+// exportMailboxes exports the mailboxes that the request names, or all of its domain or of the
+// account. A named mailbox must exist, and lie in the domain if the request names one.
+func exportMailboxes(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*api.CSV, error) {
 	filter := store.MailboxFilter{Now: c.Arrival, Within: c.within()}
 	var problems []*api.Problem
 	if in.Body.Domain != nil {
@@ -54,7 +54,7 @@ var _ = read(api.ExportMailboxes, func(c *Call, r store.Reader, in *api.ExportMa
 		Filename: "mailboxes-" + c.Arrival.Format(time.DateOnly) + ".csv",
 		Write:    func(w io.Writer) error { return c.writeExport(w, filter) },
 	}, nil
-})
+}
 
 // writeExport writes the rows as they are read.
 func (c *Call) writeExport(out io.Writer, filter store.MailboxFilter) error {

@@ -7,10 +7,19 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
+// masterPasswordOperations binds the operations on master passwords to their rules.
+var masterPasswordOperations = []Operation{
+	implement(api.CreateMasterPassword, createMasterPassword),
+	read(api.ListMasterPasswords, listMasterPasswords),
+	read(api.GetMasterPassword, getMasterPassword),
+	change(api.RenameMasterPassword, renameMasterPassword),
+	remove(api.DeleteMasterPassword, deleteMasterPassword),
+}
+
 // generatedSecretBytes are 160 bits, 32 characters.
 const generatedSecretBytes = 20
 
-var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
+func createMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
 	var generated *string
 	secret := in.Body.Value
 	if in.Body.Generate {
@@ -34,7 +43,7 @@ var _ = implement(api.CreateMasterPassword, func(c *Call, in *api.CreateMasterPa
 		}
 		return &api.CreatedMasterPassword{MasterPassword: masterPassword(p), GeneratedSecret: generated}, nil
 	})
-})
+}
 
 // masterPasswordConflict returns a conflict if err is that the scope has another master
 // password of that name.
@@ -43,34 +52,34 @@ func (c *Call) masterPasswordConflict(r store.Reader, err error, p store.MasterP
 		"this %s has a master password named %q already", p.Scope.Type, p.Name)
 }
 
-var _ = read(api.ListMasterPasswords, func(c *Call, r store.Reader, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
+func listMasterPasswords(c *Call, r store.Reader, in *api.ListMasterPasswordsRequest) (*api.Page[api.MasterPassword], error) {
 	filter, err := c.scopedFilter(r, in.Domain, in.WorkspaceID, in.ScopeType, in.Search)
 	if err != nil {
 		return nil, err
 	}
 	return page(c, in.Paged, masterPassword, r.MasterPasswords, filter)
-})
+}
 
-var _ = read(api.GetMasterPassword, func(c *Call, r store.Reader, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
+func getMasterPassword(c *Call, r store.Reader, in *api.MasterPasswordRequest) (*api.MasterPassword, error) {
 	p, err := c.findMasterPassword(r, in.CredentialID)
 	return new(masterPassword(p)), err
-})
+}
 
-var _ = change(api.RenameMasterPassword, func(c *Call, tx store.Tx, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
+func renameMasterPassword(c *Call, tx store.Tx, in *api.RenameMasterPasswordRequest) (*api.MasterPassword, error) {
 	p, err := store.Update(tx, c.Caller.AccountID, in.CredentialID, func(p *store.MasterPassword) error {
 		p.Name, p.UpdatedAt = in.Body.Name, c.Arrival
 		return c.ifScopeVisible(tx, nil, p.Scope)
 	})
 	return new(masterPassword(p)), c.masterPasswordConflict(tx, err, p)
-})
+}
 
-var _ = remove(api.DeleteMasterPassword, func(c *Call, tx store.Tx, in *api.MasterPasswordRequest) error {
+func deleteMasterPassword(c *Call, tx store.Tx, in *api.MasterPasswordRequest) error {
 	p, err := c.findMasterPassword(tx, in.CredentialID)
 	if err != nil {
 		return err
 	}
 	return store.Delete[store.MasterPassword](tx, p.AccountID, p.ID, c.Arrival)
-})
+}
 
 func (c *Call) findMasterPassword(r store.Reader, id string) (store.MasterPassword, error) {
 	p, err := store.Get[store.MasterPassword](r, c.Caller.AccountID, id)

@@ -1,9 +1,10 @@
 // Package account implements the operations of the API on a store. The rules of each
-// kind of object are in the file of its name, in the order in which a reader asks for
-// them: create, list, read, update, delete.
+// kind of object are functions in the file of its name, in the order in which a reader
+// asks for them: create, list, read, update, delete.
 //
-// A rule is bound to its operation where it is declared, by read, change or remove
-// (call.go), which run it in one snapshot or transaction:
+// A table at the top of the file, such as mailboxOperations, binds operations to their
+// rules with read, change or remove (call.go), which run a rule in one snapshot or
+// transaction:
 //
 //   - The caller is authorized again in it, so that nothing happens after a revocation.
 //   - A request under an Idempotency-Key that has a record gets the replayed response.

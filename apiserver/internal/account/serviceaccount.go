@@ -10,8 +10,16 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// A service account inherits its creator's grants, never more.
-var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
+// serviceAccountOperations binds the operations on service accounts to their rules.
+var serviceAccountOperations = []Operation{
+	change(api.CreateServiceAccount, createServiceAccount),
+	read(api.ListServiceAccounts, listServiceAccounts),
+	read(api.GetServiceAccount, getServiceAccount),
+	remove(api.RevokeServiceAccount, revokeServiceAccount),
+}
+
+// createServiceAccount creates a service account, which inherits its creator's grants, never more.
+func createServiceAccount(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
 	token := auth.NewToken(c.Rules.Random)
 	a := auth.NewServiceAccount(token, c.Rules.Random.ID(), c.Caller.AccountID, in.Body.Name, c.Arrival)
 	a.CreatedByUserID = c.Caller.UserID
@@ -32,7 +40,7 @@ var _ = change(api.CreateServiceAccount, func(c *Call, tx store.Tx, in *api.Crea
 		}
 	}
 	return &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(a), Token: token.String()}, nil
-})
+}
 
 // limitExpiry keeps a service account from outliving the one that creates it, whose expiry is
 // its default. A user of the OAuth issuer sets no limit: only the access token expires.
@@ -50,17 +58,18 @@ func (c *Call) limitExpiry(a *store.ServiceAccount) error {
 	return nil
 }
 
-var _ = read(api.ListServiceAccounts, func(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.ServiceAccount], error) {
+func listServiceAccounts(c *Call, r store.Reader, in *api.ListRequest) (*api.Page[api.ServiceAccount], error) {
 	return page(c, in.Paged, c.Rules.serviceAccount, unfiltered(r.ServiceAccounts), struct{}{})
-})
+}
 
-var _ = read(api.GetServiceAccount, func(c *Call, r store.Reader, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
+func getServiceAccount(c *Call, r store.Reader, in *api.ServiceAccountRequest) (*api.ServiceAccount, error) {
 	a, err := store.Get[store.ServiceAccount](r, c.Caller.AccountID, in.ServiceAccountID)
 	return new(c.Rules.serviceAccount(a)), err
-})
+}
 
-// A caller that can't grant what a service account has can't revoke it.
-var _ = remove(api.RevokeServiceAccount, func(c *Call, tx store.Tx, in *api.ServiceAccountRequest) error {
+// revokeServiceAccount revokes a service account. A caller that can't make all of its grants can't
+// revoke it.
+func revokeServiceAccount(c *Call, tx store.Tx, in *api.ServiceAccountRequest) error {
 	a, err := store.Get[store.ServiceAccount](tx, c.Caller.AccountID, in.ServiceAccountID)
 	if err != nil {
 		return err
@@ -86,7 +95,7 @@ var _ = remove(api.RevokeServiceAccount, func(c *Call, tx store.Tx, in *api.Serv
 		return err
 	}
 	return c.requireOwner(tx, fmt.Sprintf("the service account %q (%s)", a.Name, a.ID))
-})
+}
 
 func (rules *Rules) serviceAccount(a store.ServiceAccount) api.ServiceAccount {
 	return api.ServiceAccount{
