@@ -20,31 +20,24 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// DropEmptyUpdate drops an update in which only attributes differ that the framework marked as
-// unknown before the plan modifiers found that nothing changes. It drops nothing if the
-// configuration has an unknown value, which may differ.
-func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.State.Raw.IsNull() || resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || !req.Config.Raw.IsFullyKnown() {
-		return
-	}
-	if equalWhereKnown(resp.Plan.Raw, req.State.Raw) {
-		resp.Plan.Raw = req.State.Raw
-	}
+// DestroysOrReplaces reports whether a plan destroys the object, or replaces it.
+func DestroysOrReplaces(resp *resource.ModifyPlanResponse) bool {
+	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0
 }
 
-// equalWhereKnown reports whether two values of one type are equal except for unknown parts of a.
-func equalWhereKnown(a, b tftypes.Value) bool {
-	var fieldsA, fieldsB map[string]tftypes.Value
-	var itemsA, itemsB []tftypes.Value
-	switch {
-	case !a.IsKnown() || a.Equal(b):
-		return true
-	case a.IsNull() || b.IsNull():
-		return false
-	case a.As(&fieldsA) == nil && b.As(&fieldsB) == nil:
-		return maps.EqualFunc(fieldsA, fieldsB, equalWhereKnown)
+// keepComputed keeps the values of computed attributes in the plan of an update, unless they are
+// volatile or the configuration sets them.
+func (r *Resource[T, M]) keepComputed(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if resp.Plan.Raw.IsNull() {
+		return
 	}
-	return a.As(&itemsA) == nil && b.As(&itemsB) == nil && slices.EqualFunc(itemsA, itemsB, equalWhereKnown)
+	plan, config, state := attribute.RawOf(resp.Plan.Raw), attribute.RawOf(req.Config.Raw), attribute.RawOf(req.State.Raw)
+	for name, a := range resp.Plan.Schema.GetAttributes() {
+		if a.IsComputed() && !plan[name].IsKnown() && config[name].IsNull() && !slices.Contains(r.Volatile, name) {
+			plan[name] = state[name]
+		}
+	}
+	resp.Plan.Raw = tftypes.NewValue(resp.Plan.Raw.Type(), map[string]tftypes.Value(plan))
 }
 
 // planReplacement plans the replacement of an object whose scope or an argument of ReplacedBy
@@ -67,29 +60,9 @@ func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.Modif
 	}
 }
 
-// keepComputed keeps the values of computed attributes in the plan of an update, unless they are
-// volatile or the configuration sets them.
-func (r *Resource[T, M]) keepComputed(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if resp.Plan.Raw.IsNull() {
-		return
-	}
-	plan, config, state := attribute.RawOf(resp.Plan.Raw), attribute.RawOf(req.Config.Raw), attribute.RawOf(req.State.Raw)
-	for name, a := range resp.Plan.Schema.GetAttributes() {
-		if a.IsComputed() && !plan[name].IsKnown() && config[name].IsNull() && !slices.Contains(r.Volatile, name) {
-			plan[name] = state[name]
-		}
-	}
-	resp.Plan.Raw = tftypes.NewValue(resp.Plan.Raw.Type(), map[string]tftypes.Value(plan))
-}
-
 // losesDomain reports whether the plan destroys or replaces the domain of an object.
 func (r *Resource[T, M]) losesDomain(state attribute.Raw) bool {
 	return r.Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: state.DomainID()})
-}
-
-// DestroysOrReplaces reports whether a plan destroys the object, or replaces it.
-func DestroysOrReplaces(resp *resource.ModifyPlanResponse) bool {
-	return resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0
 }
 
 // planScope plans a replacement if the scope changes, and none if the configuration
@@ -132,14 +105,31 @@ func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanR
 	}
 }
 
-func (r *Resource[T, M]) plannedValues(of attribute.Raw, accountID string) map[string]attr.Value {
-	switch {
-	case r.isScoped():
-		return knownScope(of, accountID)
-	case r.PlannedValues != nil:
-		return r.PlannedValues(of, accountID)
+// DropEmptyUpdate drops an update in which only attributes differ that the framework marked as
+// unknown before the plan modifiers found that nothing changes. It drops nothing if the
+// configuration has an unknown value, which may differ.
+func DropEmptyUpdate(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.State.Raw.IsNull() || resp.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 || !req.Config.Raw.IsFullyKnown() {
+		return
 	}
-	return nil
+	if equalWhereKnown(resp.Plan.Raw, req.State.Raw) {
+		resp.Plan.Raw = req.State.Raw
+	}
+}
+
+// equalWhereKnown reports whether two values of one type are equal except for unknown parts of a.
+func equalWhereKnown(a, b tftypes.Value) bool {
+	var fieldsA, fieldsB map[string]tftypes.Value
+	var itemsA, itemsB []tftypes.Value
+	switch {
+	case !a.IsKnown() || a.Equal(b):
+		return true
+	case a.IsNull() || b.IsNull():
+		return false
+	case a.As(&fieldsA) == nil && b.As(&fieldsB) == nil:
+		return maps.EqualFunc(fieldsA, fieldsB, equalWhereKnown)
+	}
+	return a.As(&itemsA) == nil && b.As(&itemsB) == nil && slices.EqualFunc(itemsA, itemsB, equalWhereKnown)
 }
 
 // planValues plans the computed attributes of a new object that are known. That also binds the
@@ -153,6 +143,17 @@ func (r *Resource[T, M]) planValues(ctx context.Context, plan *tfsdk.Plan, diags
 	for name, value := range r.plannedValues(attribute.RawOf(plan.Raw), accountID) {
 		diags.Append(plan.SetAttribute(ctx, path.Root(name), value)...)
 	}
+}
+
+// plannedValues returns the computed attributes of a new object that follow from its arguments.
+func (r *Resource[T, M]) plannedValues(of attribute.Raw, accountID string) map[string]attr.Value {
+	switch {
+	case r.isScoped():
+		return plannedScope(of, accountID)
+	case r.PlannedValues != nil:
+		return r.PlannedValues(of, accountID)
+	}
+	return nil
 }
 
 // keepPlanned sets what the plan knows in the state that an apply leaves: core refuses another value,

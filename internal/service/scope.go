@@ -25,9 +25,9 @@ type Scope struct {
 	ScopeID     types.String      `tfsdk:"scope_id"`
 }
 
-// knownScope returns the computed attributes of [Scope] as far as the configuration decides
+// plannedScope returns the computed attributes of [Scope] as far as the configuration decides
 // them.
-func knownScope(of attribute.Raw, accountID string) map[string]attr.Value {
+func plannedScope(of attribute.Raw, accountID string) map[string]attr.Value {
 	domain, workspace := of.Text("domain"), of.Text("workspace_id")
 	var scope, id string
 	switch {
