@@ -1,15 +1,29 @@
-// Package auth identifies the callers of requests by their credentials and decides what
-// they may do: service account tokens, access tokens of an OAuth issuer, grants and the
-// part of an account that a restricted grant covers.
+// Package auth identifies the callers of requests and decides what they may do: service account
+// tokens, access tokens of an OAuth issuer, in-process callers, and grants.
 //
-// A request is authorized twice: when it arrives (Enter), and in the snapshot or
-// transaction of its operation (Authorize). Authorize takes what the store has about the
-// caller from a cache, if it was read at the same store.Reader.AuthorizationVersion. Each
-// change of an account, a service account or a grant by any process has a new version, so
-// that a revocation takes effect at once. Enter admits a caller whom the cache accepts
-// without a look at the version, which would cost a snapshot of its own; Verify repeats it
-// for a request that does not reach its operation. What depends on the time, such as an
-// expiry, is evaluated each time.
+// The path of a request, in order:
+//
+//	function      when                                          refuses   permits by
+//	Identify      once; the rate limit also counts by it        401       a cache entry of any version
+//	Caller.In     the account of the path is known              403
+//	Preauthorize  before the body is read                       401, 403  a cache entry of any version
+//	AuthorizeNow  only if the request is invalid, before a 422  401, 403  the grants of a snapshot
+//	Authorize     in the operation's snapshot or transaction    401, 403  the grants of that snapshot
+//	MayChange     before it changes anything, after a replay    403       the account's status in it
+//
+// Package httpapi calls the first four, package account the others. Between them is the cache: a
+// caller's credential, account and grants at one store.Reader.AuthorizationVersion. An entry of the
+// version of a snapshot is the content of that snapshot (cache.lookup).
+//
+// A revocation takes effect at once. A trigger of the schema gives each change of an account, a
+// service account or a grant a new version, in the same transaction, and its response follows the
+// commit. A request that begins after that response reads the new version in its operation, in every
+// process on the database, so no older entry counts there. Before that an outdated entry only lets it
+// get so far: Identify and Preauthorize don't read the version, which would cost a snapshot. They
+// refuse nobody by an outdated entry. The passing of time, such as an expiry, is evaluated every time.
+//
+// Sessions of the console (session.go) hold such a credential in a cookie. LastUses (lastuse.go) notes
+// which tokens Authorize has accepted.
 package auth
 
 import (
@@ -20,10 +34,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
@@ -51,12 +62,9 @@ func NewAuthenticator(s store.Store, now func() time.Time, verifier identity.Tok
 // AcceptsAccessTokens reports whether users and groups of an OAuth issuer can be callers.
 func (a *Authenticator) AcceptsAccessTokens() bool { return a.verifier != nil }
 
-// Identify returns the caller that the Authorization headers name, or a 401. Only a service
-// account has its grants already.
+// Identify returns the caller that the Authorization headers name, or a 401. A user is in no account
+// yet. It may accept a token that was revoked after it was cached.
 func (a *Authenticator) Identify(ctx context.Context, authorization []string) (Caller, error) {
-	if who, trusted := Trusted(ctx); trusted {
-		return who, nil
-	}
 	if len(authorization) > 1 {
 		return Caller{}, invalidToken(api.TypeInvalidToken, "send one Authorization header; there are several")
 	}
@@ -68,7 +76,7 @@ func (a *Authenticator) Identify(ctx context.Context, authorization []string) (C
 	token, ok := parseToken(presented)
 	switch {
 	case ok:
-		return a.admit(ctx, Caller{publicID: token.PublicID, secretHash: token.Hash()})
+		return a.Preauthorize(ctx, token.caller(), noOperation)
 	case a.verifier != nil && !strings.HasPrefix(presented, api.TokenPrefix+"_"):
 		return a.user(ctx, presented)
 	}
@@ -100,133 +108,61 @@ func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) 
 	return Caller{}, fmt.Errorf("validating an access token: %w", err)
 }
 
-// Enter returns an identified caller as one of an account that may use an operation, or a 401 or
-// 403.
-func (a *Authenticator) Enter(ctx context.Context, who Caller, accountID string, spec api.Spec) (Caller, error) {
-	who, err := who.enter(accountID, spec)
-	if err == nil && !who.IsServiceAccount() {
-		who, err = a.admit(ctx, who)
+// Preauthorize authorizes a caller before there is a snapshot, so that no more of a request is read
+// if the caller may not send it. An outdated cache entry is enough, but a refusal is by a snapshot:
+// since then the caller may have got a grant, and a cancelled account may be active again.
+func (a *Authenticator) Preauthorize(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
+	if e, ok := a.cache.get(who.key()); ok {
+		if cached, err := e.authorize(who, spec, a.now()); err == nil && cached.MayChange(spec) == nil {
+			return cached, nil
+		}
 	}
-	if err != nil {
-		return Caller{}, err
-	}
-	if err = who.mayUse(spec); err != nil && who.unverified {
-		return a.Verify(ctx, who, spec)
-	}
-	return who, err
+	return a.AuthorizeNow(ctx, who, spec)
 }
 
-// Verify authorizes a caller that Enter may have admitted by the cache, as Authorize does, in a
-// snapshot of its own.
-func (a *Authenticator) Verify(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
+// AuthorizeNow is Authorize in a snapshot of its own.
+func (a *Authenticator) AuthorizeNow(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
 	return store.Read(ctx, a.store, func(r store.Reader) (Caller, error) { return a.Authorize(r, who, spec) })
 }
 
-// Authorize returns the caller as it is in r, the snapshot or transaction of an operation, or a
-// 401 or 403: since Enter the credential may have expired or been revoked, and the grants and
-// the account may have changed.
+// Authorize returns the caller with the grants of r, the snapshot or transaction of an operation, or
+// a 401 or 403.
 func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Caller, error) {
-	who, err := a.current(r, who)
-	if err != nil {
-		return Caller{}, err
-	}
-	return who, who.mayUse(spec)
-}
-
-// admit returns a caller whom the cache accepts, as of an earlier time, or else what view
-// returns. A cancelled account may be active again.
-func (a *Authenticator) admit(ctx context.Context, who Caller) (Caller, error) {
-	if e, ok := a.cache.get(who.key()); ok {
-		if admitted, err := who.evaluate(e, a.now()); err == nil && !admitted.cancelled {
-			admitted.unverified = true
-			return admitted, nil
-		}
-	}
-	return a.view(ctx, who)
-}
-
-// view is current in a snapshot of its own.
-func (a *Authenticator) view(ctx context.Context, who Caller) (Caller, error) {
-	return store.Read(ctx, a.store, func(r store.Reader) (Caller, error) { return a.current(r, who) })
-}
-
-// current returns the caller as it is in r at this time, or a 401. Its duration reveals nothing
-// of a token's secret. It may reveal that the public id exists, which is no secret.
-func (a *Authenticator) current(r store.Reader, who Caller) (Caller, error) {
-	e, err := a.read(r, who)
+	e, err := a.cache.lookup(r, who)
 	if err != nil {
 		return Caller{}, err
 	}
 	now := a.now()
-	if who, err = who.evaluate(e, now); err != nil {
-		return Caller{}, err
-	}
-	if who.IsServiceAccount() {
+	who, err = e.authorize(who, spec, now)
+	if who.IsServiceAccount() { // the token works, even if it lacks the capability
 		a.LastUses.note(e.serviceAccount, now)
 	}
-	return who, nil
+	return who, err
 }
 
-// evaluate returns the caller with what the store has about it, or a 401.
-func (c Caller) evaluate(e entry, now time.Time) (Caller, error) {
-	if c.IsServiceAccount() {
-		if subtle.ConstantTimeCompare(e.serviceAccount.SecretHash, c.secretHash) != 1 {
+// noOperation requires a working credential only, and of a user any grant.
+var noOperation = api.Spec{Method: http.MethodGet}
+
+// authorize returns the caller with the grants of the entry, a 401 if the credential does not work,
+// or a 403 with the caller. Its duration reveals nothing of a token's secret. It may reveal that the
+// public id exists, which is no secret.
+func (e entry) authorize(who Caller, spec api.Spec, now time.Time) (Caller, error) {
+	if who.IsServiceAccount() {
+		if subtle.ConstantTimeCompare(e.serviceAccount.SecretHash, who.secretHash) != 1 {
 			return Caller{}, unknownToken()
 		}
 		if err := CheckServiceAccount(e.serviceAccount, now); err != nil {
 			return Caller{}, err
 		}
-		c = c.as(e.serviceAccount)
-	} else if expired(c.ExpiresAt, now) {
+		who = who.as(e.serviceAccount)
+	} else if expired(who.ExpiresAt, now) {
 		return Caller{}, invalidToken(api.TypeTokenExpired, identity.ErrTokenExpired.Error())
 	}
-	if c.Grants = e.grants; c.operator {
-		c.Grants = c.operatorGrants()
+	if who.Grants = e.grants; who.operator {
+		who.Grants = who.operatorGrants()
 	}
-	c.cancelled, c.unverified = e.account.StatusAt(now) == vocab.AccountCancelled, false
-	return c, nil
-}
-
-// read returns what r has about a caller, from the cache if that holds for r.
-func (a *Authenticator) read(r store.Reader, who Caller) (e entry, err error) {
-	if e.version, err = r.AuthorizationVersion(); err != nil {
-		return entry{}, err
-	}
-	key := who.key()
-	if cached, ok := a.cache.get(key); ok && cached.version == e.version {
-		return cached, nil
-	}
-	if who.IsServiceAccount() {
-		e.serviceAccount, err = r.ServiceAccountByPublicID(who.publicID)
-		if errors.Is(err, store.ErrNotFound) {
-			err = unknownToken()
-		}
-		if err != nil {
-			return entry{}, err
-		}
-		who = who.as(e.serviceAccount)
-	}
-	grants, err := r.GrantsOf(who.AccountID, who.Subjects)
-	if err != nil || len(grants) == 0 && who.isUser() {
-		return e, err // for a user, only the accounts exist that grant something
-	}
-	e.grants = distinct(grants)
-	if e.account, err = r.Account(who.AccountID); err != nil {
-		return entry{}, fmt.Errorf("account of an accepted credential: %w", err)
-	}
-	a.cache.put(key, e)
-	return e, nil
-}
-
-// distinct removes the grants that permit the same as another, for instance one of a group.
-func distinct(grants []store.Authorization) []store.Authorization {
-	seen := map[store.Authorization]bool{}
-	return slices.DeleteFunc(grants, func(g store.Authorization) bool {
-		g.ID, g.SubjectType, g.SubjectID, g.CreatedAt = "", "", "", time.Time{}
-		duplicate := seen[g]
-		seen[g] = true
-		return duplicate
-	})
+	who.cancelled = e.account.StatusAt(now) == vocab.AccountCancelled
+	return who, who.mayUse(spec)
 }
 
 // CheckServiceAccount returns a 401 if the service account's token no longer works.
@@ -258,42 +194,4 @@ func invalidToken(typ, msg string) *api.Error {
 	}, msg)
 	return api.NewError(http.StatusUnauthorized, typ, "%s", msg).At("header", "Authorization").
 		With("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+description+`"`)
-}
-
-// cacheSize is when a cache starts anew. An entry counts 1 and each of its grants too: 20 MB or so.
-const cacheSize = 50_000
-
-// entry is what the store has about a caller. It is shared and not changed.
-type entry struct {
-	// version is the store.Reader.AuthorizationVersion for which it holds.
-	version        int64
-	serviceAccount store.ServiceAccount // zero for a user
-	account        store.Account
-	grants         []store.Authorization
-}
-
-func (e entry) size() int64 { return int64(1 + len(e.grants)) }
-
-// cache holds entries by Caller.key. It is safe for concurrent use.
-type cache struct {
-	entries sync.Map // of entry
-	size    atomic.Int64
-}
-
-// get returns the entry of a key, which may be outdated.
-func (c *cache) get(key string) (entry, bool) {
-	e, ok := c.entries.Load(key)
-	if !ok {
-		return entry{}, false
-	}
-	return e.(entry), true
-}
-
-// put replaces the entry of a key, whose earlier one still counts. A full cache starts anew.
-func (c *cache) put(key string, e entry) {
-	if c.size.Add(e.size()) > cacheSize {
-		c.entries.Clear()
-		c.size.Store(e.size())
-	}
-	c.entries.Store(key, e)
 }

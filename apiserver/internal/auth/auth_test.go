@@ -130,43 +130,51 @@ func (w *world) grant(t *testing.T, to store.Subject) {
 	})
 }
 
-// enter authenticates a request.
-func (w *world) enter(ctx context.Context, token string) (Caller, error) {
+// identify authorizes the sender of a request with a token.
+func (w *world) identify(ctx context.Context, token string) (Caller, error) {
 	who, err := w.Identify(ctx, []string{"Bearer " + token})
 	if err != nil {
 		return who, err
 	}
-	if who, err = w.Enter(ctx, who, accountID, api.GetMailbox.Spec); err != nil {
+	return w.enter(ctx, who)
+}
+
+// enter authorizes the identified sender of a request.
+func (w *world) enter(ctx context.Context, who Caller) (Caller, error) {
+	who, err := who.In(accountID, api.GetMailbox.Spec)
+	if err != nil {
 		return who, err
 	}
-	return w.Verify(ctx, who, api.GetMailbox.Spec)
+	if who, err = w.Preauthorize(ctx, who, api.GetMailbox.Spec); err != nil {
+		return who, err
+	}
+	return w.AuthorizeNow(ctx, who, api.GetMailbox.Spec)
 }
 
 // TestCache checks that a caller is read once per version, in snapshots and transactions,
 // and that the cache accepts no wrong secret.
 func TestCache(t *testing.T) {
 	w := newWorld(t)
-	owner := WithTrusted(t.Context(), Owner(accountID))
 	check := func(what string, reads int) {
 		t.Helper()
 		for range 2 {
-			who, err := w.enter(t.Context(), w.token.String())
+			who, err := w.identify(t.Context(), w.token.String())
 			assert.Assert(t, err == nil && who.IsServiceAccount() && len(who.Grants) != 0, "%s: %+v, %v", what, who, err)
 			w.update(t, func(tx store.Tx) error {
 				_, err := w.Authorize(watchedReader{tx, w.watched}, who, api.CreateMailbox.Spec)
 				return err
 			})
-			who, err = w.enter(owner, "")
+			who, err = w.enter(t.Context(), Owner(accountID))
 			assert.Assert(t, err == nil && len(who.Grants) == 1, "%s: %+v, %v", what, who, err)
 		}
 		assert.Check(t, w.watched.reads == reads, "%s: %d reads, want %d", what, w.watched.reads, reads)
 	}
 	w.watched.err = errors.New("the account can't be read")
 	for _, w.watched.only = range []string{"ServiceAccountByPublicID", "GrantsOf", "Account"} {
-		_, err := w.enter(t.Context(), w.token.String())
+		_, err := w.identify(t.Context(), w.token.String())
 		assert.Check(t, errors.Is(err, w.watched.err) && cached(w.Authenticator) == 0, "%s: %v", w.watched.only, err)
 	}
-	_, err := w.enter(owner, "")
+	_, err := w.enter(t.Context(), Owner(accountID))
 	assert.Check(t, errors.Is(err, w.watched.err) && cached(w.Authenticator) == 0, "%v; want the error of the store", err)
 	w.watched.err, w.watched.only, w.watched.reads = nil, "", 0
 	check("first", 5)
@@ -179,11 +187,11 @@ func TestCache(t *testing.T) {
 
 	wrong := NewToken(random.New(nil))
 	wrong.PublicID = w.token.PublicID
-	_, err = w.enter(t.Context(), wrong.String())
+	_, err = w.identify(t.Context(), wrong.String())
 	assert.Check(t, err != nil, "another secret is accepted")
 	if unknown := NewToken(random.New(nil)); w.watched.reads != 10 {
 		t.Error("a wrong secret causes a read")
-	} else if _, err := w.enter(t.Context(), unknown.String()); err == nil {
+	} else if _, err := w.identify(t.Context(), unknown.String()); err == nil {
 		t.Error("an unknown token is accepted")
 	}
 	assert.Check(t, cached(w.Authenticator) == 2, "the cache has %d entries, want 2", cached(w.Authenticator))

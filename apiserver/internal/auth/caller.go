@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
@@ -16,7 +15,7 @@ import (
 // Caller is the sender of a request: the built-in owner, a service account or a user of the
 // OAuth issuer. The grants and the account's status are those of one snapshot or transaction.
 type Caller struct {
-	// AccountID is empty for a user until Authenticator.Enter sets it.
+	// AccountID is empty for a user until In sets it.
 	AccountID string
 	// Subjects are what a grant may name: the service account, or the user and the user's
 	// groups.
@@ -28,8 +27,6 @@ type Caller struct {
 	// Grants are shared between requests.
 	Grants    []store.Authorization
 	cancelled bool
-	// unverified means that the grants come from the cache, and may be outdated.
-	unverified bool
 	// operator is set for a person with access to the database.
 	operator bool
 	// publicID and secretHash are those of a service account's token.
@@ -69,19 +66,6 @@ func OwnerSubject(accountID string) store.Subject {
 	return store.Subject{Type: vocab.SubjectUser, ID: api.DerivedID(accountID, "user:owner")}
 }
 
-type trustedKey struct{}
-
-// WithTrusted returns a context whose requests come from c without a credential.
-func WithTrusted(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, trustedKey{}, c)
-}
-
-// Trusted returns the caller that WithTrusted has set.
-func Trusted(ctx context.Context) (Caller, bool) {
-	c, ok := ctx.Value(trustedKey{}).(Caller)
-	return c, ok
-}
-
 // IsServiceAccount reports whether the credential is a service account's token.
 func (c Caller) IsServiceAccount() bool { return c.publicID != "" }
 
@@ -112,15 +96,15 @@ func (c Caller) as(a store.ServiceAccount) Caller {
 	return c
 }
 
-// enter returns the caller as one of an account, or a 403 for another account's credential. A
-// user of the OAuth issuer may enter any: mayUse refuses one without a grant. Validation refuses
-// an accountID that is not an id.
-func (c Caller) enter(accountID string, spec api.Spec) (Caller, error) {
+// In returns the caller as one of an account, or a 403 for another account's credential. A user of
+// the OAuth issuer may be in any: Authorize refuses one without a grant. An accountID that is not an
+// id is left to validation.
+func (c Caller) In(accountID string, spec api.Spec) (Caller, error) {
 	if !api.IsID(accountID) {
 		return c, nil
 	}
-	entering := c.AccountID == ""
-	if entering {
+	user := c.AccountID == ""
+	if user {
 		c.AccountID = accountID
 		// The API names users by UUID; the issuer need not.
 		if c.UserID = api.CanonicalID(c.Subjects[0].ID); !api.IsID(c.UserID) {
@@ -129,7 +113,7 @@ func (c Caller) enter(accountID string, spec api.Spec) (Caller, error) {
 	}
 	// The built-in owner's id follows from the account's; an issuer that lets people
 	// choose their sub would let anybody choose that one.
-	if c.AccountID != accountID || entering && c.IsBuiltInOwner() {
+	if c.AccountID != accountID || user && c.IsBuiltInOwner() {
 		return Caller{}, api.PermissionDenied(spec.Capability)
 	}
 	return c, nil

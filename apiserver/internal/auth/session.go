@@ -29,7 +29,7 @@ func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime 
 	if !ok {
 		return "", invalidToken(api.TypeInvalidToken, "the token is malformed; was it copied whole?")
 	}
-	if _, err := a.view(ctx, Caller{publicID: t.PublicID, secretHash: t.Hash()}); err != nil {
+	if _, err := a.AuthorizeNow(ctx, t.caller(), noOperation); err != nil {
 		return "", err
 	}
 	return seal(t.Hash(), t.PublicID, a.now().Add(lifetime), token), nil
@@ -38,7 +38,7 @@ func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime 
 // SealUserSession returns a sealed session in one account for the user of an access token, a
 // 401, or a 403 if the account grants the user nothing. It ends with the access token.
 func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accountID string, lifetime time.Duration) (sealed string, err error) {
-	who, err := a.enterAsUser(ctx, accessToken, accountID)
+	who, err := a.userIn(ctx, accessToken, accountID)
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +65,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identit
 	}
 	s := identity.Session{Token: u.Token, ExpiresAt: u.Expiry}
 	if api.IsID(u.of) {
-		who, err := a.enterAsUser(ctx, u.Token, u.of)
+		who, err := a.userIn(ctx, u.Token, u.of)
 		if err != nil {
 			return identity.Session{}, err
 		}
@@ -73,7 +73,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identit
 		return s, nil
 	}
 	token, _ := parseToken(u.Token)
-	who, err := a.view(ctx, Caller{publicID: u.of, secretHash: token.Hash()})
+	who, err := a.AuthorizeNow(ctx, Caller{publicID: u.of, secretHash: token.Hash()}, noOperation)
 	if err != nil {
 		return identity.Session{}, err
 	}
@@ -146,7 +146,7 @@ func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, 
 func (a *Authenticator) sessionSecret(ctx context.Context, of string) ([]byte, error) {
 	return store.Read(ctx, a.store, func(r store.Reader) ([]byte, error) {
 		if !api.IsID(of) {
-			e, err := a.read(r, Caller{publicID: of})
+			e, err := a.cache.lookup(r, Caller{publicID: of})
 			return e.serviceAccount.SecretHash, err
 		}
 		first, _, err := r.ServiceAccounts(of, store.Slice{Limit: 1})

@@ -49,6 +49,9 @@ func (t Token) Hash() []byte {
 	return sum[:]
 }
 
+// caller returns the service account that presents the token, of which nothing else is known yet.
+func (t Token) caller() Caller { return Caller{publicID: t.PublicID, secretHash: t.Hash()} }
+
 // checksum distinguishes a mistyped token from an unknown one without a lookup.
 func checksum(body string) string {
 	sum := crc32.ChecksumIEEE([]byte(body))

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/identity"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
@@ -75,7 +74,7 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 		access.ID = user.Subjects[0].ID
 		accounts, err := r.Accounts()
 		for _, account := range accounts {
-			who, err := user.enter(account.ID, api.Spec{})
+			who, err := user.In(account.ID, noOperation)
 			if err != nil { // it names itself like the built-in owner
 				continue
 			}
@@ -91,13 +90,15 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 	})
 }
 
-func (a *Authenticator) enterAsUser(ctx context.Context, accessToken, accountID string) (Caller, error) {
+// userIn returns the user of an access token as a caller of an account that grants them something, or
+// a 401 or 403.
+func (a *Authenticator) userIn(ctx context.Context, accessToken, accountID string) (Caller, error) {
 	who, err := a.user(ctx, accessToken)
 	if err != nil {
 		return Caller{}, err
 	}
-	if who, err = a.Enter(ctx, who, accountID, api.Spec{}); err != nil {
+	if who, err = who.In(accountID, noOperation); err != nil {
 		return Caller{}, err
 	}
-	return a.Verify(ctx, who, api.Spec{})
+	return a.AuthorizeNow(ctx, who, noOperation)
 }

@@ -8,19 +8,22 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// authenticate identifies the caller and checks that they may use the operation, before the rest
-// of the request is read. The operation checks restricted grants.
-func (h *Handler) authenticate(r *http.Request, spec api.Spec) (who auth.Caller, err error) {
+// authenticate returns the caller of a request, or a 401 or 403, before the rest of the request is
+// read. See package auth for the path of a request.
+func (h *Handler) authenticate(r *http.Request, spec api.Spec) (auth.Caller, error) {
 	p := progressOf(r.Context())
 	defer func() { p.arrival = h.Rules.Now() }()
-	identified, err := h.identify(r)
+	who, err := h.identify(r)
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	if identified.AccountID == accountOf(r) {
-		p.Subject = subjectOf(identified) // also of a request that is refused
+	if who.AccountID == accountOf(r) {
+		p.Subject = subjectOf(who) // also of a request that is refused
 	}
-	if who, err = h.Rules.Auth.Enter(r.Context(), identified, accountOf(r), spec); err != nil {
+	if who, err = who.In(accountOf(r), spec); err != nil {
+		return auth.Caller{}, err
+	}
+	if who, err = h.Rules.Auth.Preauthorize(r.Context(), who, spec); err != nil {
 		return auth.Caller{}, err
 	}
 	p.Subject = subjectOf(who)

@@ -47,9 +47,9 @@ type Options struct {
 // use.
 type Handler struct {
 	Options
-	http.Handler
 	Idempotency idempotency.Records
 
+	next   http.Handler // route in the Middleware
 	bodies *semaphore.Weighted
 	mux    *http.ServeMux
 	// operations are the contract's by the patterns of their routes.
@@ -84,7 +84,10 @@ func New(o Options) *Handler {
 	h.verificationPages()
 	h.paymentPages()
 	h.health()
-	h.Handler = h.pipeline()
+	h.next = http.HandlerFunc(h.route)
+	if h.Middleware != nil {
+		h.next = h.Middleware(h.next)
+	}
 	return h
 }
 

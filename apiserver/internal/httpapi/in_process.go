@@ -19,7 +19,7 @@ func (h *Handler) Client(trusted *auth.Caller) *http.Client {
 
 // handlerTransport is an http.RoundTripper that calls a handler.
 type handlerTransport struct {
-	handler http.Handler
+	handler *Handler
 	trusted *auth.Caller
 }
 
@@ -28,9 +28,6 @@ var errAborted = errors.New("the in-process handler aborted the response")
 // RoundTrip implements http.RoundTripper. The response is in memory.
 func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
-	if t.trusted != nil {
-		ctx = auth.WithTrusted(ctx, *t.trusted)
-	}
 	in := r.Clone(ctx)
 	in.RequestURI = r.URL.RequestURI()
 	in.Host = cmp.Or(in.Host, r.URL.Host)
@@ -39,7 +36,7 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	defer in.Body.Close()
 	w := &response{header: http.Header{}}
-	aborted := w.serve(t.handler, in)
+	aborted := aborts(func() { t.handler.serve(w, in, t.begin(in)) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -62,6 +59,15 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// begin is Handler.begin for a request in process.
+func (t handlerTransport) begin(r *http.Request) *progress {
+	p := t.handler.begin(r)
+	if p.Trusted = t.trusted != nil; p.Trusted {
+		p.identified = func() (auth.Caller, error) { return *t.trusted, nil }
+	}
+	return p
+}
+
 // response is the http.ResponseWriter of one call.
 type response struct {
 	header, sent http.Header
@@ -69,11 +75,11 @@ type response struct {
 	body         bytes.Buffer
 }
 
-// serve calls the handler, and reports whether it aborted the response by a panic. The pipeline has
+// aborts calls a handler, and reports whether it aborted the response by a panic. The pipeline has
 // logged the cause.
-func (w *response) serve(handler http.Handler, r *http.Request) (aborted bool) {
+func aborts(handle func()) (aborted bool) {
 	defer func() { aborted = recover() != nil }()
-	handler.ServeHTTP(w, r)
+	handle()
 	return false
 }
 

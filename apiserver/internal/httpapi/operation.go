@@ -37,7 +37,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request, q, err := o.prepare(w, r)
 	if err != nil {
 		// A body that does not arrive in time has ended the request's context.
-		current, refused := o.Rules.Auth.Verify(context.WithoutCancel(ctx), who, o.Spec)
+		current, refused := o.Rules.Auth.AuthorizeNow(context.WithoutCancel(ctx), who, o.Spec)
 		err = cmp.Or(refused, mayChange(r, current, o.Spec), err)
 	} else {
 		err = o.respond(ctx, w, request, q)

@@ -18,30 +18,26 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// pipeline returns the handler of every request: id, log line, Middleware, routes.
-func (h *Handler) pipeline() http.Handler {
-	var next http.Handler = http.HandlerFunc(h.route)
-	if h.Middleware != nil {
-		next = h.Middleware(next)
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := h.begin(r)
-		w.Header().Set(requestIDHeader, p.ID)
-		w.Header().Set("Cache-Control", "no-store") // a response may hold a secret, and is for one caller
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		rec := &statusRecorder{ResponseWriter: w, clock: h.Clock}
-		begun := h.Clock()
-		defer func() {
-			level := slog.LevelInfo
-			if strings.HasPrefix(r.URL.Path, HealthPath) && rec.status < http.StatusBadRequest {
-				level = slog.LevelDebug // a balancer asks every second
-			}
-			h.Rules.Log.LogAttrs(r.Context(), level, "request",
-				slog.String("request_id", p.ID), slog.String("method", r.Method),
-				slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.Clock().Sub(begun)))
-		}()
-		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
-	})
+// ServeHTTP implements http.Handler for requests from the network.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serve(w, r, h.begin(r)) }
+
+// serve serves a request: id, log line, Middleware, routes.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, p *progress) {
+	w.Header().Set(requestIDHeader, p.ID)
+	w.Header().Set("Cache-Control", "no-store") // a response may hold a secret, and is for one caller
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	rec := &statusRecorder{ResponseWriter: w, clock: h.Clock}
+	begun := h.Clock()
+	defer func() {
+		level := slog.LevelInfo
+		if strings.HasPrefix(r.URL.Path, HealthPath) && rec.status < http.StatusBadRequest {
+			level = slog.LevelDebug // a balancer asks every second
+		}
+		h.Rules.Log.LogAttrs(r.Context(), level, "request",
+			slog.String("request_id", p.ID), slog.String("method", r.Method),
+			slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.Clock().Sub(begun)))
+	}()
+	h.next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
 }
 
 // route serves a request by its route, and turns a panic into a 500. If the response has begun, it

@@ -73,7 +73,8 @@ type progress struct {
 	Request
 	// allow lists the methods of the path if there is no route for the request's method.
 	allow string
-	// identified caches the result of identify: the caller, or the authentication error.
+	// identified returns the result of identify: the caller, or the authentication error. It is set
+	// from the beginning for a trusted caller.
 	identified func() (auth.Caller, error)
 	// caller is who may use the operation; the zero Caller before that is known.
 	caller auth.Caller
@@ -111,7 +112,6 @@ func (h *Handler) begin(r *http.Request) *progress {
 		p.Route, p.allow = route.Of(h.mux, r)
 	}
 	p.Operation = h.operations[p.Route]
-	_, p.Trusted = auth.Trusted(r.Context())
 	p.Draining, p.Now = h.drained, h.Clock
 	return p
 }
