@@ -20,7 +20,7 @@ func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handle
 	mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		var request any
 		p := &progress{}
-		r = r.WithContext(context.WithValue(r.Context(), progressKey{}, p))
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, p))
 		body, err := h.receive(w, r)
 		defer h.bodies.Release(p.bodyMemory)
 		if err == nil {

@@ -62,7 +62,7 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // begin is Handler.begin for a request in process.
 func (t handlerTransport) begin(r *http.Request) *progress {
 	p := t.handler.begin(r)
-	if p.Trusted = t.trusted != nil; p.Trusted {
+	if p.InProcess, p.Trusted = true, t.trusted != nil; p.Trusted {
 		p.identified = func() (auth.Caller, error) { return *t.trusted, nil }
 	}
 	return p

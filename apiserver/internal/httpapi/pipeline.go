@@ -37,7 +37,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, p *progress) {
 			slog.String("request_id", p.ID), slog.String("method", r.Method),
 			slog.String("route", p.Route), slog.Int("status", rec.status), slog.Duration("duration", h.Clock().Sub(begun)))
 	}()
-	h.next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), progressKey{}, p)))
+	h.next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), requestKey{}, p)))
 }
 
 // route serves a request by its route, and turns a panic into a 500. If the response has begun, it

@@ -41,8 +41,9 @@ type Request struct {
 	Route string
 	// Subject is who sent the request, once an operation has identified them.
 	Subject store.AuditSubject
-	// Trusted reports that the request is an OwnerClient's and needs no credential.
-	Trusted bool
+	// InProcess reports that the request is a Client's, and not from the network. Trusted reports
+	// that it is also an OwnerClient's and needs no credential.
+	InProcess, Trusted bool
 	// Draining is closed when the service drains: nothing may wait any longer.
 	Draining <-chan struct{}
 	// Now is the service's clock.
@@ -87,10 +88,13 @@ type progress struct {
 	arrival time.Time
 }
 
-type progressKey struct{}
+// requestKey is the key of a request's *progress in its context. The pipeline sets it. Whoever works
+// for the request reads it: the handlers behind Options.Middleware, which pass an http.Request and
+// nothing else, and the audit log, to which the store passes a context. AsControlPlane sets it too.
+type requestKey struct{}
 
 func progressOf(ctx context.Context) *progress {
-	if p, ok := ctx.Value(progressKey{}).(*progress); ok {
+	if p, ok := ctx.Value(requestKey{}).(*progress); ok {
 		return p
 	}
 	return &progress{}
@@ -126,24 +130,17 @@ func remoteHost(remoteAddr string) string {
 	return peer.Addr().Unmap().String()
 }
 
-type subjectKey struct{}
-
 // AsControlPlane is apiserver.AsControlPlane.
 func AsControlPlane(ctx context.Context) context.Context {
-	return context.WithValue(ctx, subjectKey{}, audit.ControlPlane)
+	return context.WithValue(ctx, requestKey{}, &progress{Request: Request{Subject: audit.ControlPlane}})
 }
 
 // Origin returns the origin of a context's changes for the audit log.
 func Origin(ctx context.Context) audit.Origin {
 	p := progressOf(ctx)
-	o := audit.Origin{RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded)}
-	if len(p.caller.Subjects) > 0 {
-		o.Operation = p.Operation.ID
-		o.Subject = subjectOf(p.caller)
-	} else {
-		o.Subject, _ = ctx.Value(subjectKey{}).(store.AuditSubject)
+	return audit.Origin{
+		Operation: p.Operation.ID, Subject: p.Subject, RequestID: p.ID, RemoteAddress: p.remoteAddress, Arrival: p.arrival, Fields: fieldsSet(p.decoded),
 	}
-	return o
 }
 
 func subjectOf(who auth.Caller) store.AuditSubject {

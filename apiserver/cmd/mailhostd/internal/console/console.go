@@ -16,7 +16,6 @@ package console
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -175,7 +174,6 @@ func (c *Console) signedIn(p page) http.Handler {
 			c.sendToSignIn(w, r, err)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, true))
 		v := &visit{Console: c, Request: r, response: w, session: session, api: c.clientFor(r, session)}
 		v.names = names{apiclient.NewNames(r.Context(), v.api)}
 		out, err := p(v)
@@ -190,9 +188,6 @@ func (c *Console) signedIn(p page) http.Handler {
 		c.write(w, r, out)
 	})
 }
-
-// visitKey marks the contexts of requests that the console itself sends.
-type visitKey struct{}
 
 // requestID returns the id of a request, which the log and the audit log have too.
 func requestID(r *http.Request) string { return apiserver.RequestOf(r.Context()).ID }

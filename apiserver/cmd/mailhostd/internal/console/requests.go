@@ -64,8 +64,9 @@ const maxTarget = 200
 // middleware records requests to operations, except for what pages of the console read.
 func (l *requestLog) middleware(next http.Handler, clock func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		spec := apiserver.RequestOf(r.Context()).Operation
-		if spec.ID == "" || r.Context().Value(visitKey{}) != nil && !spec.Changes() {
+		arrived := apiserver.RequestOf(r.Context())
+		spec := arrived.Operation
+		if spec.ID == "" || arrived.InProcess && !spec.Changes() { // nobody but the console sends any in process
 			next.ServeHTTP(w, r)
 			return
 		}
