@@ -16,8 +16,13 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
+// Observer is implemented by a ResponseWriter that records which rule was applied to its request.
+type Observer interface {
+	FaultApplied(ruleID string)
+}
+
 // Middleware applies the rules to requests. It is for apiserver.Options.Middleware,
-// inside middleware that observes requests.
+// inside middleware that observes requests. An Observer must be directly around it.
 func (i *Injector) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, delay, r := i.pick(r)
@@ -25,20 +30,11 @@ func (i *Injector) Middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if applied, ok := r.Context().Value(trackKey{}).(*string); ok {
-			*applied = a.ID
+		if o, ok := w.(Observer); ok {
+			o.FaultApplied(a.ID)
 		}
 		i.apply(a, delay, w, r, next)
 	})
-}
-
-type trackKey struct{}
-
-// Track returns a context for a request and a function that returns the id of the
-// rule that was applied to it, or "". Call the function after the request.
-func Track(ctx context.Context) (context.Context, func() string) {
-	applied := new(string)
-	return context.WithValue(ctx, trackKey{}, applied), func() string { return *applied }
 }
 
 // apply performs the rule's action on a request.

@@ -25,23 +25,22 @@ func (j *Journal) Middleware(next http.Handler, clock func() time.Time) http.Han
 			next.ServeHTTP(w, r)
 			return
 		}
-		ctx, appliedFault := fault.Track(r.Context())
 		e := newEntry(r, clock())
 		in, out := new(recordedBody), &responseRecorder{ResponseWriter: w}
 		start := time.Now()
 		defer func() { // also if the handler panics to drop the connection
 			e.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
-			e.Status, e.Fault = out.status, appliedFault()
+			e.Status, e.Fault = out.status, out.fault
 			e.Request, e.RequestOmitted = in.redacted(e.Operation, r.Header)
 			e.Response, e.ResponseOmitted = out.body.redacted(e.Operation, w.Header())
 			j.add(e)
 		}()
-		recorded := r.WithContext(ctx)
+		recorded := *r
 		recorded.Body = struct {
 			io.Reader
 			io.Closer
 		}{io.TeeReader(r.Body, in), r.Body}
-		next.ServeHTTP(out, recorded)
+		next.ServeHTTP(out, &recorded)
 	})
 }
 
@@ -101,12 +100,17 @@ func (b *recordedBody) redacted(operation string, header http.Header) (body json
 	return body, ""
 }
 
+var _ fault.Observer = (*responseRecorder)(nil)
+
 // responseRecorder records a response on its way to the client.
 type responseRecorder struct {
 	http.ResponseWriter
 	status int
 	body   recordedBody
+	fault  string
 }
+
+func (r *responseRecorder) FaultApplied(ruleID string) { r.fault = ruleID }
 
 func (r *responseRecorder) WriteHeader(status int) {
 	r.status = cmp.Or(r.status, status)
