@@ -56,6 +56,9 @@ type Usage struct {
 	Connections, MaxConnections int
 }
 
+// accountKey is the key of InAccount. The rules of operations set it, and the engines and the audit log
+// read it. It is no parameter of Update, because only updates of operations have one, and each wrapper
+// of a Store would pass it on.
 type accountKey struct{}
 
 // InAccount returns a context whose updates are alone on an account from their beginning, also
