@@ -142,8 +142,8 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	return out, nil
 }
 
-// begin hides overdue domains in r, and evaluates the caller again. From then on c.Caller has the
-// grants of r.
+// begin hides overdue domains in r, and authorizes the caller: from then on c.Caller holds the grants
+// of r.
 func (c *Call) begin(r store.Reader) error {
 	r.HideUnpaid(LastUnpaid(c.Arrival))
 	who, err := c.Rules.Auth.Authorize(r, c.Caller, c.Spec)

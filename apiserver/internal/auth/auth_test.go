@@ -197,6 +197,34 @@ func TestCache(t *testing.T) {
 	assert.Check(t, cached(w.Authenticator) == 2, "the cache has %d entries, want 2", cached(w.Authenticator))
 }
 
+// TestOutdatedEntries checks that nobody is refused by an outdated cache entry, and that a token which
+// lacks the capability counts as used.
+func TestOutdatedEntries(t *testing.T) {
+	w := newWorld(t)
+	spec := api.CreateMailbox.Spec
+	setStatus := func(status string) {
+		w.update(t, func(tx store.Tx) error {
+			_, err := store.Update(tx, accountID, accountID, func(a *store.Account) error { a.Status = status; return nil })
+			return err
+		})
+	}
+	ungranted := NewToken(random.New(nil))
+	account := NewServiceAccount(ungranted, "ungranted", accountID, "ungranted", w.now)
+	w.update(t, func(tx store.Tx) error { return tx.Create(&account) })
+	setStatus(vocab.AccountCancelled)
+	who, err := w.Preauthorize(t.Context(), w.token.caller(), spec)
+	assert.Check(t, err == nil && who.MayChange(spec) != nil, "%v, cancelled", err)
+	_, err = w.Preauthorize(t.Context(), ungranted.caller(), spec)
+	assert.Check(t, err != nil && w.LastUses.Of(account).Equal(w.now.Truncate(time.Minute)), "without a grant: %v, used at %s", err, w.LastUses.Of(account))
+
+	setStatus(vocab.AccountActive)
+	w.grant(t, store.Subject{Type: vocab.SubjectServiceAccount, ID: "ungranted"})
+	for _, token := range []Token{w.token, ungranted} {
+		who, err := w.Preauthorize(t.Context(), token.caller(), spec)
+		assert.Check(t, err == nil && who.MayChange(spec) == nil, "%s: %v, %+v", token.PublicID, err, who)
+	}
+}
+
 func TestCacheIsBounded(t *testing.T) {
 	w := Authenticator{}
 	large := entry{grants: make([]store.Authorization, cacheSize/2)}
