@@ -5,8 +5,9 @@
 // Routes, decoding, validation, the OpenAPI document and the typed client's
 // calls all come from these values; no path, status code or limit is written
 // anywhere else. A limit of a field is a struct tag at that field (a DNS
-// record's TTL bounds are in dnsrecord.go); a rule that a tag can't express is in
-// the Validate method of the request (rules.go).
+// record's TTL bounds are in dnsrecord.go), which only Field reads, and by which it
+// checks values; a rule that a tag can't express is in the Validate method of the
+// request (rules.go).
 //
 // The package imports the syntax packages beside it (emailaddr, dnsdata, text) and
 // vocab. It knows no HTTP framework, which is bound to it in internal/httpapi, and

@@ -23,19 +23,20 @@ type Encoded struct {
 func (s Spec) Encode(in any) (*Encoded, error) {
 	e := &Encoded{Path: s.Path, Query: url.Values{}, Header: http.Header{}}
 	v := reflect.ValueOf(in).Elem()
-	for _, f := range reflect.VisibleFields(v.Type()) {
+	for _, f := range FieldsOf(v.Type()) {
 		value := v.FieldByIndex(f.Index)
-		if name, ok := f.Tag.Lookup("path"); ok {
+		switch {
+		case f.In == "path":
 			text := fmt.Sprint(value)
 			if value.IsZero() || text == "." || text == ".." {
-				return nil, fmt.Errorf("%s: %q is no %s", s.ID, text, name)
+				return nil, fmt.Errorf("%s: %q is no %s", s.ID, text, f.Name)
 			}
-			e.Path = strings.Replace(e.Path, "{"+name+"}", url.PathEscape(text), 1)
-		} else if name, ok := f.Tag.Lookup("query"); ok && !value.IsZero() {
-			e.Query.Set(name, fmt.Sprint(value))
-		} else if name, ok := f.Tag.Lookup("header"); ok && !value.IsZero() {
-			e.Header.Set(name, fmt.Sprint(value))
-		} else if f.Name == "Body" {
+			e.Path = strings.Replace(e.Path, "{"+f.Name+"}", url.PathEscape(text), 1)
+		case f.In == "query" && !value.IsZero():
+			e.Query.Set(f.Name, fmt.Sprint(value))
+		case f.In == "header" && !value.IsZero():
+			e.Header.Set(f.Name, fmt.Sprint(value))
+		case f.In == "body":
 			body, err := EncodeJSON(value.Interface())
 			if err != nil {
 				return nil, fmt.Errorf("%s: the request can't be written as JSON: %w", s.ID, err)

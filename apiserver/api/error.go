@@ -56,6 +56,8 @@ type Problem struct {
 	Loc  []string `json:"loc" nullable:"false" doc:"Place in the request; the first element is path, query, header or body"`
 	Msg  string   `json:"msg"`
 	Type string   `json:"type"`
+
+	rule string
 }
 
 func (p *Problem) Error() string {
@@ -85,6 +87,11 @@ func Invalid(format string, args ...any) *Problem {
 // Missing is the problem of a field that is required only in this request.
 func Missing() *Problem {
 	return &Problem{Msg: "Field required", Type: TypeMissing}
+}
+
+// Extra is the problem of a member or a parameter that does not exist, in strict mode.
+func Extra() *Problem {
+	return &Problem{Msg: "Extra inputs are not permitted", Type: TypeExtra}
 }
 
 // At sets the place of p and returns it.

@@ -275,7 +275,7 @@ func (p *parser) readRow(r row) {
 		if name.value == "" {
 			problem("the %s is empty, and a mailbox needs one; fill it in, for instance with the team's name", name.label)
 			valid = false
-		} else if err := api.LimitsOf[api.CreateMailboxBody](name.field).Check(name.value); err != nil {
+		} else if err := api.FieldOf[api.CreateMailboxBody](name.field).Check(name.value).Rule(); err != nil {
 			problem("the %s %s; change it in the file", name.label, err)
 			valid = false
 		}

@@ -194,10 +194,9 @@ func localPartKey(localPart string) string { return strings.ToLower(localPart) }
 // error of CreateMailbox.
 func itemError(domain string, item api.NewMailboxItem, failed api.FailedMailboxItem, requestID string) *Error {
 	p := Problem{Msg: transport.Clean(failed.Message), Type: failed.Code}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[api.NewMailboxItem]()) {
-		field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if msg, ok := strings.CutPrefix(p.Msg, field+": "); ok {
-			p.Loc, p.Msg = []string{"body", field}, msg
+	for _, f := range api.FieldsOf(reflect.TypeFor[api.NewMailboxItem]()) {
+		if msg, ok := strings.CutPrefix(p.Msg, f.Name+": "); ok {
+			p.Loc, p.Msg = []string{"body", f.Name}, msg
 		}
 	}
 	if p.Msg == "" {

@@ -153,18 +153,16 @@ func TestEveryKindIsTested(t *testing.T) {
 		assert.Check(t, everyLife[name] != nil || len(all) == 0, "add %s to everyLife, with updates, replacements and imports", name)
 		assert.Check(t, everyLookup[name] != nil || len(all) == 0, "add %s to everyLookup, with its data sources", name)
 		for _, op := range all {
-			body, ok := op.Request.FieldByName("Body")
-			if !ok {
+			body := op.Body()
+			if body == nil {
 				continue
 			}
-			for _, f := range reflect.VisibleFields(body.Type) {
-				field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				limit := api.LimitsOfTag(f.Tag).MaxLength
-				if limit == nil || !hasAttribute(t, name, field) {
+			for _, f := range body.Members {
+				if f.MaxLength == nil || !hasAttribute(t, name, f.Name) {
 					continue
 				}
-				text := acctest.Render(p.Validate(name, with(k.config, field, strings.Repeat("x", int(*limit)+1))))
-				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", field)), "%s.%s can be longer than %s allows: give it validate.Length[api.%s](%q)", name, field, op.ID, body.Type.Name(), field)
+				text := acctest.Render(p.Validate(name, with(k.config, f.Name, strings.Repeat("x", int(*f.MaxLength)+1))))
+				assert.Check(t, strings.Contains(text, fmt.Sprintf("ERROR at AttributeName(%q)", f.Name)), "%s.%s can be longer than %s allows: give it validate.Length[api.%s](%q)", name, f.Name, op.ID, op.Request.FieldByIndex(body.Index).Type.Name(), f.Name)
 			}
 		}
 	}

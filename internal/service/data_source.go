@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
@@ -166,7 +167,7 @@ func (l Collection[T]) readOnly() map[string]schema.Attribute {
 	if l.isScoped() {
 		maps.Copy(described, attribute.ScopeDescriptions)
 	}
-	for name, a := range attribute.FromContract(reflect.TypeFor[T](), l.Noun) {
+	for name, a := range attribute.FromContract(api.FieldsOf(reflect.TypeFor[T]()), l.Noun) {
 		described[name] = a.GetMarkdownDescription()
 	}
 	return attribute.ForDataSource(l.attributes(), described)

@@ -193,7 +193,7 @@ func (l Collection[T]) isScoped() bool {
 func (l Collection[T]) attributes() map[string]schema.Attribute {
 	all := map[string]schema.Attribute{}
 	if l.Names != "" {
-		all = attribute.FromContract(reflect.TypeFor[T](), l.Noun)
+		all = attribute.FromContract(api.FieldsOf(reflect.TypeFor[T]()), l.Noun)
 	}
 	if l.Attributes != nil {
 		maps.Copy(all, l.Attributes())

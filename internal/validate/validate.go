@@ -7,14 +7,13 @@
 // description completes "must be ...", in plain text or Markdown, for the schema's
 // documentation.
 //
-// The package may import the plugin framework and, of this module, apiserver/api and apiserver/text.
+// The package may import the plugin framework and, of this module, apiserver/api.
 package validate
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,7 +24,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
-	"github.com/mailhost/terraform-provider-mailhost/apiserver/text"
 )
 
 // Rule returns a validator that applies a rule of the API: a function that returns the
@@ -86,37 +84,36 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// Length returns a validator of the length limits, in characters, of the field name in
-// the request body T. The contract has to have an upper limit.
+// Length returns a validator of the length limits, in characters, and the format of the field name
+// in the request body T. The contract must set an upper limit.
 func Length[T any](name string) validator.String {
-	limits, low := api.LimitsOf[T](name), int64(0)
-	high := *limits.MaxLength
-	plain := fmt.Sprintf("at most %d characters long", high)
-	if limits.MinLength != nil {
-		low = *limits.MinLength
-		plain = fmt.Sprintf("%d to %d characters long", low, high)
+	f := api.FieldOf[T](name)
+	plain := fmt.Sprintf("at most %d characters long", *f.MaxLength)
+	if f.MinLength != nil {
+		plain = fmt.Sprintf("%d to %d characters long", *f.MinLength, *f.MaxLength)
 	}
 	return stringValidator{description{plain, plain}, func(s string) string {
-		if n := int64(utf8.RuneCountInString(s)); n < low || n > high {
-			return fmt.Sprintf("must be %s; it has %d", plain, n)
+		switch p := f.Check(s); {
+		case p == nil:
+			return ""
+		case p.Type == api.TypeStringTooShort, p.Type == api.TypeStringTooLong:
+			return fmt.Sprintf("must be %s; it has %d", plain, utf8.RuneCountInString(s))
+		default:
+			return p.Rule().Error()
 		}
-		if err := text.CheckName(s); limits.Name && err != nil {
-			return err.Error()
-		}
-		return ""
 	}}
 }
 
 // OneOf returns a validator of the values that the contract allows for the field name
 // in T, a request body or the query of a list.
 func OneOf[T any](name string) validator.String {
-	allowed := api.LimitsOf[T](name).Enum
-	plain := "one of " + strings.Join(allowed, ", ")
-	return stringValidator{description{plain, "one of `" + strings.Join(allowed, "`, `") + "`"}, func(s string) string {
-		if slices.Contains(allowed, s) {
+	f := api.FieldOf[T](name)
+	plain := "one of " + strings.Join(f.Enum, ", ")
+	return stringValidator{description{plain, "one of `" + strings.Join(f.Enum, "`, `") + "`"}, func(s string) string {
+		if f.Check(s) == nil {
 			return ""
 		}
-		for _, v := range allowed {
+		for _, v := range f.Enum {
 			if strings.EqualFold(v, strings.TrimSpace(s)) {
 				return fmt.Sprintf("must be %s, got %q; write %q", plain, s, v)
 			}
@@ -126,11 +123,11 @@ func OneOf[T any](name string) validator.String {
 }
 
 // Range returns a validator of the bounds of the number name in the request body T. The
-// contract has to have both.
+// contract must set both.
 func Range[T any](name string) validator.Int64 {
-	limits := api.LimitsOf[T](name)
-	plain := fmt.Sprintf("between %d and %d", *limits.Minimum, *limits.Maximum)
-	return rangeValidator{description{plain, plain}, *limits.Minimum, *limits.Maximum}
+	f := api.FieldOf[T](name)
+	plain := fmt.Sprintf("between %d and %d", *f.Minimum, *f.Maximum)
+	return rangeValidator{description{plain, plain}, f}
 }
 
 // description describes valid values. Both forms complete "must be ...".
@@ -195,14 +192,14 @@ func (v stringValidator) ValidateString(ctx context.Context, req validator.Strin
 
 type rangeValidator struct {
 	description
-	low, high int64
+	field *api.Field
 }
 
 func (v rangeValidator) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	if n := req.ConfigValue.ValueInt64(); n < v.low || n > v.high {
+	if n := req.ConfigValue.ValueInt64(); v.field.Check(n) != nil {
 		resp.Diagnostics.Append(v.attributeError(ctx, req.Config, req.Path, fmt.Sprintf("must be %s, got %d", v.plain, n)))
 	}
 }

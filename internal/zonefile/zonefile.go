@@ -55,7 +55,7 @@ func Parse(text, domain string) (map[string]Set, error) {
 			problems = append(problems, fmt.Sprintf("%s: %s", short(rr), err))
 			continue
 		}
-		limits := api.LimitsOf[api.CreateDNSRecordBody]("ttl")
+		limits := api.FieldOf[api.CreateDNSRecordBody]("ttl")
 		ttl := min(max(int64(rr.Header().Ttl), *limits.Minimum), *limits.Maximum)
 		set, known := sets[key]
 		if known {

@@ -110,13 +110,10 @@ func ParseRule(data []byte) (Rule, error) {
 		return Rule{}, err
 	}
 	problems := r.selectorProblems()
-	for field, value := range reflect.ValueOf(r).Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if _, given := members[name]; !given {
-			continue
-		}
-		if err := api.LimitsOfTag(field.Tag).Check(value.Interface()); err != nil {
-			problems = append(problems, name+": "+err.Error())
+	for _, f := range api.FieldsOf(reflect.TypeOf(r)) {
+		_, given := members[f.Name]
+		if err := f.Check(reflect.ValueOf(r).FieldByIndex(f.Index).Interface()).Rule(); given && err != nil {
+			problems = append(problems, f.Name+": "+err.Error())
 		}
 	}
 	actions := count(r.Status != 0, r.Drop != "", r.Hold != "", r.Truncate != nil, r.PageSize != 0)

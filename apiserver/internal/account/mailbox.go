@@ -91,7 +91,7 @@ func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbo
 		return m, api.FailedMailboxItem{Code: api.BulkInvalidLocalPart, Message: "local_part: " + err.Error()}
 	}
 	for _, field := range []struct{ name, value string }{{"first_name", item.FirstName}, {"last_name", item.LastName}} {
-		if err := api.LimitsOf[api.CreateMailboxBody](field.name).Check(field.value); err != nil {
+		if err := api.FieldOf[api.CreateMailboxBody](field.name).Check(field.value).Rule(); err != nil {
 			return m, api.FailedMailboxItem{Code: api.BulkInvalidName, Message: field.name + ": " + err.Error()}
 		}
 	}

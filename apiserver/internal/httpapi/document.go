@@ -41,15 +41,6 @@ func newSchemas() huma.Registry {
 	return schemas
 }
 
-func newInput(s api.Spec) input {
-	schemas := newSchemas()
-	in := inputOf(s.Request, schemas)
-	for _, schema := range schemas.Map() {
-		complete(schema)
-	}
-	return in
-}
-
 // newDocument returns the document of some operations.
 func newDocument(specs []api.Spec) *huma.OpenAPI {
 	schemas := newSchemas()
@@ -78,7 +69,7 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 		},
 	}
 	for _, spec := range specs {
-		doc.AddOperation(describe(spec, inputOf(spec.Request, schemas)))
+		doc.AddOperation(describe(spec, schemas))
 	}
 	addLinks(doc, specs)
 	for _, schema := range schemas.Map() {
@@ -132,13 +123,13 @@ func exampleOf(s *huma.Schema, value string) any {
 	return value
 }
 
-func describe(s api.Spec, in input) *huma.Operation {
+func describe(s api.Spec, schemas huma.Registry) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: s.ID, Method: s.Method, Path: s.Path, Summary: s.Summary, Tags: []string{s.Kind.Tag},
 		Description: "Needs a credential of the account, and no capability.",
 		Security:    []map[string][]string{{securityScheme: {}}}, Extensions: map[string]any{},
 		Responses: map[string]*huma.Response{
-			strconv.Itoa(s.Status): describeResponse(s, in.schemas), "default": {Ref: refTo("responses", "UnexpectedError")},
+			strconv.Itoa(s.Status): describeResponse(s, schemas), "default": {Ref: refTo("responses", "UnexpectedError")},
 		},
 	}
 	if s.Capability != "" {
@@ -148,9 +139,14 @@ func describe(s api.Spec, in input) *huma.Operation {
 	if s.Lifecycle() {
 		op.Extensions["x-lifecycle-extension"] = true
 	}
-	for _, p := range in.parameters {
-		param := &huma.Param{Name: p.name, Description: p.schema.Description, In: p.in, Required: p.in == "path", Schema: p.schema}
-		if p.in == "query" {
+	for _, f := range api.FieldsOf(s.Request) {
+		schema := huma.SchemaFromField(schemas, s.Request.FieldByIndex(f.Index), "")
+		if f.In == "body" {
+			op.RequestBody = &huma.RequestBody{Required: true, Content: content("application/json", schema)}
+			continue
+		}
+		param := &huma.Param{Name: f.Name, Description: schema.Description, In: f.In, Required: f.In == "path", Schema: schema}
+		if f.In == "query" {
 			param.Explode = new(bool)
 		}
 		op.Parameters = append(op.Parameters, param)
@@ -165,8 +161,7 @@ func describe(s api.Spec, in input) *huma.Operation {
 	if s.Method != http.MethodGet {
 		failures = append(failures, http.StatusConflict)
 	}
-	if in.body != nil {
-		op.RequestBody = &huma.RequestBody{Required: true, Content: content("application/json", in.body)}
+	if op.RequestBody != nil {
 		failures = append(failures, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	for _, status := range failures {

@@ -15,7 +15,7 @@ import (
 // calls fn with the valid ones, without authentication or a store.
 func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handler {
 	h := &Handler{bodies: semaphore.NewWeighted(defaultBodyMemory), Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
-	o := &operation{h, account.Operation{Spec: op.Spec}, func() input { return newInput(op.Spec) }}
+	o := &operation{h, account.Operation{Spec: op.Spec}}
 	mux := http.NewServeMux()
 	mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		var request any

@@ -2,10 +2,10 @@
 //
 // A request passes pipeline.go (request id, log line, middleware of the options, rate
 // limit) and the router. operation.go has the steps of a request to an operation:
-// authenticate.go, input.go, which reads the body (body.go, json.go) and validates it
-// (validate.go) against the schemas of document.go, and the function of package account.
-// Only the schemas and the OpenAPI document come from huma: a 422 of the contract has the
-// words of Pydantic, and also lists the rules beyond a schema that the request breaks.
+// authenticate.go, input.go, which reads the body (body.go, json.go) and validates it by the
+// fields of package api, and the function of package account. Only the OpenAPI document comes
+// from huma: a 422 of the contract has the words of Pydantic, and also lists the rules beyond a
+// schema that the request breaks.
 // pages.go serves the pages that links in messages and responses lead to.
 package httpapi
 
@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,16 +57,6 @@ type Handler struct {
 	drained            chan struct{} // closed with draining
 }
 
-// inputs has the input of each operation, by id, made when it is first called: an embedded
-// account has to start quickly, and tests start many services.
-var inputs = func() map[string]func() input {
-	all := map[string]func() input{}
-	for _, s := range api.Specs() {
-		all[s.ID] = sync.OnceValue(func() input { return newInput(s) })
-	}
-	return all
-}()
-
 // New returns a Handler.
 func New(o Options) *Handler {
 	h := &Handler{
@@ -78,7 +67,7 @@ func New(o Options) *Handler {
 		if !o.PublishedOnly || !op.Lifecycle() {
 			pattern := op.Method + " " + op.Path
 			h.operations[pattern] = op.Spec
-			h.mux.Handle(pattern, &operation{h, op, inputs[op.ID]})
+			h.mux.Handle(pattern, &operation{h, op})
 		}
 	}
 	h.verificationPages()

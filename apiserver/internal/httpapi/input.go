@@ -9,40 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/account"
 )
-
-// input describes the requests of an operation.
-type input struct {
-	schemas    huma.Registry
-	parameters []parameter
-	body       *huma.Schema // nil: the operation takes no body
-}
-
-// parameter is a field of a request that is in the path, the query or a header.
-type parameter struct {
-	reflect.StructField
-	in, name string
-	schema   *huma.Schema
-}
-
-func inputOf(request reflect.Type, schemas huma.Registry) input {
-	i := input{schemas: schemas}
-	for _, f := range reflect.VisibleFields(request) {
-		for _, in := range []string{"path", "query", "header"} {
-			if name := f.Tag.Get(in); name != "" {
-				i.parameters = append(i.parameters, parameter{f, in, name, huma.SchemaFromField(schemas, f, "")})
-			}
-		}
-		if f.Name == "Body" {
-			i.body = huma.SchemaFromField(schemas, f, "")
-		}
-	}
-	return i
-}
 
 // read returns a pointer to a valid request in canonical form, or an *api.Error.
 func (o *operation) read(r *http.Request, body []byte) (any, error) {
@@ -51,72 +20,59 @@ func (o *operation) read(r *http.Request, body []byte) (any, error) {
 		return nil, api.Unprocessable(api.Invalid("the query can't be decoded; write %% as %%25 and ; as %%3B").At("query"))
 	}
 	request := reflect.New(o.Request)
-	v := validator{schemas: o.input().schemas, strict: o.Strict}
-	o.readParameters(&v, request.Elem(), r, query)
-	var sent any
-	if o.input().body != nil {
-		sent = o.readBody(&v, request.Elem().FieldByName("Body"), body)
+	found := o.readParameters(request.Elem(), r, query)
+	var sent any // the body, as it was sent
+	if f := o.Body(); f != nil {
+		sent, err = decodeJSON(body)
+		switch {
+		case len(body) == 0:
+			found = append(found, api.Missing().InBody())
+		case err != nil:
+			found = append(found, notJSON())
+		default:
+			found = append(found, f.Validate(sent, o.Strict)...)
+			assign(request.Elem().FieldByIndex(f.Index), sent)
+		}
 	}
-	canonicalIDs(request.Elem())
-	return request.Interface(), o.invalid(r, request.Interface(), sent, v.found)
+	canonicalIDs(request.Elem(), api.FieldsOf(o.Request))
+	return request.Interface(), o.invalid(r, request.Interface(), sent, found)
 }
 
-// readParameters sets the fields that are not in the body. An empty text is an absent one.
-func (o *operation) readParameters(v *validator, request reflect.Value, r *http.Request, query url.Values) {
+// readParameters sets the fields that are not in the body, and returns their problems. An empty
+// text is an absent one.
+func (o *operation) readParameters(request reflect.Value, r *http.Request, query url.Values) (found []*api.Problem) {
+	fields := api.FieldsOf(o.Request)
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if known := func(p parameter) bool { return p.in == "query" && p.name == name }; o.Strict && !slices.ContainsFunc(o.input().parameters, known) {
-			v.loc = []string{"query", name}
-			v.unknown()
+		if known := func(f *api.Field) bool { return f.In == "query" && f.Name == name }; o.Strict && !slices.ContainsFunc(fields, known) {
+			found = append(found, api.Extra().At("query", name))
 		}
 	}
-	for _, p := range o.input().parameters {
+	for _, f := range fields {
 		var sent string
 		empty := false // and sent, although it is a number or a boolean
-		switch p.in {
+		switch f.In {
 		case "path":
-			sent = r.PathValue(p.name)
+			sent = r.PathValue(f.Name)
 		case "query":
-			sent = query.Get(p.name)
-			empty = query.Has(p.name) && p.Type.Kind() != reflect.String
+			sent = query.Get(f.Name)
+			empty = query.Has(f.Name) && f.Kind != reflect.String
 		case "header":
-			sent = r.Header.Get(p.name)
+			sent = r.Header.Get(f.Name)
+		case "body":
+			continue
 		}
 		if sent == "" && !empty {
-			if sent = p.Tag.Get("default"); sent == "" {
+			if sent = f.Default; sent == "" {
 				continue
 			}
 		}
-		v.loc = []string{p.in, p.name}
-		switch value, ok := parse(request.FieldByIndex(p.Index), sent); {
-		case ok:
-			v.check(p.schema, value)
-		case p.Type.Kind() == reflect.Bool:
-			v.report(api.TypeBool, "Input should be a valid boolean")
-		default:
-			v.report(api.TypeInt, "Input should be a valid integer, unable to parse string as an integer")
-		}
+		found = append(found, f.Validate(parse(request.FieldByIndex(f.Index), sent), o.Strict)...)
 	}
+	return found
 }
 
 func notJSON() *api.Problem {
 	return (&api.Problem{Msg: "JSON decode error", Type: api.TypeJSONInvalid}).InBody()
-}
-
-// readBody sets the body of a request as far as it is valid, and returns it as it was sent.
-func (o *operation) readBody(v *validator, field reflect.Value, data []byte) any {
-	if len(data) == 0 {
-		v.found = append(v.found, api.Missing().InBody())
-		return nil
-	}
-	sent, err := decodeJSON(data)
-	if err != nil {
-		v.found = append(v.found, notJSON())
-		return nil
-	}
-	v.loc = []string{"body"}
-	v.check(o.input().body, sent)
-	assign(field, sent)
-	return sent
 }
 
 // invalid returns the 422 for a request that breaks its schema or a rule beyond it, or nil. The
@@ -169,19 +125,15 @@ func inOrder(problems []*api.Problem) []*api.Problem {
 	return problems
 }
 
-// canonicalIDs rewrites every field of format uuid to its canonical form.
-func canonicalIDs(v reflect.Value) {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := v.Field(i)
-		if f.Kind() == reflect.Pointer {
-			f = f.Elem()
-		}
-		switch {
-		case f.Kind() == reflect.Struct && t.Field(i).IsExported():
-			canonicalIDs(f)
-		case f.Kind() == reflect.String && t.Field(i).Tag.Get("format") == "uuid":
-			f.SetString(api.CanonicalID(f.String()))
+// canonicalIDs rewrites every field of format uuid to its canonical form, except in lists.
+func canonicalIDs(v reflect.Value, fields []*api.Field) {
+	for _, f := range fields {
+		switch value := reflect.Indirect(v.FieldByIndex(f.Index)); {
+		case !value.IsValid(): // null
+		case f.Format == api.FormatUUID && value.Kind() == reflect.String:
+			value.SetString(api.CanonicalID(value.String()))
+		default:
+			canonicalIDs(value, f.Members)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
 // The bounds of a request body: the depth of its values, and their number with names of members.
@@ -67,29 +69,32 @@ func assign(body reflect.Value, value any) {
 	encoder.SetEscapeHTML(false)                                         // which takes six times the memory
 	_ = encoder.Encode(value)                                            // it was decoded from JSON
 	_ = jsonv2.Unmarshal(text.Bytes(), body.Addr().Interface(), fitting) // the validator reports it
-	for _, f := range reflect.VisibleFields(body.Type()) {
-		field := body.FieldByIndex(f.Index)
-		if byDefault := f.Tag.Get("default"); byDefault != "" && field.IsZero() {
-			parse(field, byDefault)
+	for _, f := range api.FieldsOf(body.Type()) {
+		if field := body.FieldByIndex(f.Index); f.Default != "" && field.IsZero() {
+			parse(field, f.Default)
 		}
 	}
 }
 
-// parse sets v to the value of a parameter or a default, and returns it as decodeJSON would.
-func parse(v reflect.Value, text string) (value any, ok bool) {
+// parse sets v to the value of a parameter or a default, and returns it as decodeJSON would, or
+// the text if v can't have that value.
+func parse(v reflect.Value, text string) any {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		return parse(v.Elem(), text)
 	case reflect.Bool:
-		b, err := strconv.ParseBool(text)
-		v.SetBool(b)
-		return b, err == nil
+		if b, err := strconv.ParseBool(text); err == nil {
+			v.SetBool(b)
+			return b
+		}
 	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, 64)
-		v.SetInt(n)
-		return json.Number(strconv.FormatInt(n, 10)), err == nil
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			v.SetInt(n)
+			return json.Number(strconv.FormatInt(n, 10))
+		}
+	default:
+		v.SetString(text)
 	}
-	v.SetString(text)
-	return text, true
+	return text
 }

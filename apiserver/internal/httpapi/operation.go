@@ -15,7 +15,6 @@ import (
 type operation struct {
 	*Handler
 	account.Operation
-	input func() input
 }
 
 // ServeHTTP authenticates the caller (authenticate.go), reads and validates the request
@@ -50,7 +49,7 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // prepare reads and validates a request, and claims its Idempotency-Key.
 func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any, q *idempotency.Request, err error) {
 	var body []byte
-	if o.input().body != nil {
+	if o.Body() != nil {
 		if body, err = o.receive(w, r); err != nil {
 			return nil, nil, err
 		}

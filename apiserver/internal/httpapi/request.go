@@ -159,11 +159,9 @@ func fieldsSet(request any) (names []string) {
 	if !body.IsValid() {
 		return nil
 	}
-	for _, field := range reflect.VisibleFields(body.Type()) {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		unset := strings.Contains(options, "omit") && body.FieldByIndex(field.Index).IsZero()
-		if name != "" && !unset {
-			names = append(names, name)
+	for _, f := range api.FieldsOf(body.Type()) {
+		if f.Required || !body.FieldByIndex(f.Index).IsZero() {
+			names = append(names, f.Name)
 		}
 	}
 	return names

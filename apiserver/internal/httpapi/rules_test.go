@@ -95,16 +95,3 @@ func TestGrantRules(t *testing.T) {
 		})
 	}
 }
-
-func TestLimitsOf(t *testing.T) {
-	name := api.LimitsOf[api.CreateMasterPasswordBody]("value")
-	assert.Check(t, *name.MinLength == 4 && *name.MaxLength == 256 && name.LengthRule() == "must have 4 to 256 characters", "value: %+v", name)
-	ttl := api.LimitsOf[api.CreateDNSRecordBody]("ttl")
-	assert.Check(t, *ttl.Minimum == 60 && *ttl.Maximum == 86400 && ttl.MaxLength == nil, "ttl: %+v", ttl)
-	typ := api.LimitsOf[api.CreateDNSRecordBody]("type")
-	assert.Check(t, len(typ.Enum) == 8, "type: %+v", typ)
-	defer func() {
-		assert.Check(t, recover() != nil, "a field that does not exist has limits")
-	}()
-	api.LimitsOf[api.CreateDNSRecordBody]("no_such_field")
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/customtype"
 	"github.com/mailhost/terraform-provider-mailhost/internal/validate"
 )
@@ -46,21 +47,20 @@ func IDKey(noun, others string) Filter {
 func FiltersOf[R any]() (all []Filter) {
 	request := reflect.TypeFor[R]()
 	_, isScoped := request.FieldByName("ScopeType")
-	for _, f := range reflect.VisibleFields(request) {
-		name := f.Tag.Get("query")
-		if name == "" || len(f.Index) > 1 { // the page
+	for _, f := range api.FieldsOf(request) {
+		if f.In != "query" || len(f.Index) > 1 { // the page
 			continue
 		}
-		filter := Filter{Name: name, MarkdownDescription: describeField(name, f.Tag, ""), Bool: f.Type.Kind() == reflect.Bool}
-		switch rule := cmp.Or(filterRules[name], filterRules[request.Name()+" "+name]); {
-		case f.Tag.Get("enum") != "":
-			filter.Validators = []validator.String{validate.OneOf[R](name)}
-		case f.Tag.Get("format") == "uuid":
+		filter := Filter{Name: f.Name, MarkdownDescription: describeField(f, ""), Bool: f.Kind == reflect.Bool}
+		switch rule := cmp.Or(filterRules[f.Name], filterRules[request.Name()+" "+f.Name]); {
+		case f.Enum != nil:
+			filter.Validators = []validator.String{validate.OneOf[R](f.Name)}
+		case f.Format == api.FormatUUID:
 			filter.Validators = []validator.String{customtype.UUID.Validator()}
 		case rule != nil:
 			filter.Validators = []validator.String{rule}
 		}
-		if isScoped && name == "workspace_id" {
+		if isScoped && f.Name == "workspace_id" {
 			filter.Validators = append(filter.Validators, oneScope{})
 		}
 		all = append(all, filter)

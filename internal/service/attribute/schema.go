@@ -46,47 +46,40 @@ func CompleteCustomTypes(attributes map[string]schema.Attribute) map[string]sche
 	return attributes
 }
 
-// FromContract returns the fields of a response as computed attributes, with the descriptions
+// FromContract returns fields of a response as computed attributes, with the descriptions
 // of the contract. noun names the object.
-func FromContract(response reflect.Type, noun string) map[string]schema.Attribute {
+func FromContract(fields []*api.Field, noun string) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{}
-	for _, f := range reflect.VisibleFields(response) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			continue
-		}
-		description, t := describeField(name, f.Tag, noun), f.Type
-		if t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		switch t.Kind() {
+	for _, f := range fields {
+		description := describeField(f, noun)
+		switch f.Kind {
 		case reflect.String:
-			all[name] = ComputedString(description)
+			all[f.Name] = ComputedString(description)
 		case reflect.Bool:
-			all[name] = schema.BoolAttribute{Computed: true, MarkdownDescription: description}
+			all[f.Name] = schema.BoolAttribute{Computed: true, MarkdownDescription: description}
 		case reflect.Struct:
-			all[name] = schema.SingleNestedAttribute{Computed: true, Attributes: FromContract(t, ""), MarkdownDescription: description}
+			all[f.Name] = schema.SingleNestedAttribute{Computed: true, Attributes: FromContract(f.Members, ""), MarkdownDescription: description}
 		case reflect.Slice:
-			all[name] = schema.ListNestedAttribute{
+			all[f.Name] = schema.ListNestedAttribute{
 				Computed: true, MarkdownDescription: description,
-				NestedObject: schema.NestedAttributeObject{Attributes: FromContract(t.Elem(), "")},
+				NestedObject: schema.NestedAttributeObject{Attributes: FromContract(f.Element.Members, "")},
 			}
 		default:
-			all[name] = schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+			all[f.Name] = schema.Int64Attribute{Computed: true, MarkdownDescription: description}
 		}
 	}
 	return all
 }
 
 // describeField returns the contract's description of a field, with its values or its format.
-func describeField(name string, tag reflect.StructTag, noun string) string {
+func describeField(f *api.Field, noun string) string {
 	common := map[string]string{"id": "UUID of the " + noun, "created_at": "When the " + noun + " was created", "updated_at": "When the " + noun + " was last changed"}
-	text, more, _ := strings.Cut(cmp.Or(tag.Get("doc"), common[name]), "; ")
-	if values := api.LimitsOfTag(tag).Enum; values != nil {
-		last := len(values) - 1
-		text += ": " + strings.Join(values[:last], ", ") + " or " + values[last]
+	text, more, _ := strings.Cut(cmp.Or(f.Description, common[f.Name]), "; ")
+	if f.Enum != nil {
+		last := len(f.Enum) - 1
+		text += ": " + strings.Join(f.Enum[:last], ", ") + " or " + f.Enum[last]
 	}
-	if tag.Get("format") == "date-time" {
+	if f.Format == api.FormatTime {
 		text += " (RFC 3339)"
 	}
 	if more != "" {
@@ -97,7 +90,7 @@ func describeField(name string, tag reflect.StructTag, noun string) string {
 
 // ReadOnly returns the fields of a response as attributes of a data source.
 func ReadOnly[T any](noun string) map[string]data.Attribute {
-	return ForDataSource(FromContract(reflect.TypeFor[T](), noun), nil)
+	return ForDataSource(FromContract(api.FieldsOf(reflect.TypeFor[T]()), noun), nil)
 }
 
 // ForDataSource returns a resource's attributes as computed attributes of a data source.

@@ -112,15 +112,15 @@ func attributes() map[string]schema.Attribute {
 	}
 }
 
-// ttlLimits are those of the contract.
-var ttlLimits = api.LimitsOf[api.CreateDNSRecordBody]("ttl")
+// ttlField describes a TTL in the contract.
+var ttlField = api.FieldOf[api.CreateDNSRecordBody]("ttl")
 
 // RecordFields returns the fields of an entry of records as Terraform sees them.
 func RecordFields() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"ttl": schema.Int64Attribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the records, in seconds: between %d and %d. Default: `%d`.", *ttlLimits.Minimum, *ttlLimits.Maximum, api.DefaultDNSTTL),
+			MarkdownDescription: fmt.Sprintf("How long resolvers may cache the records, in seconds: between %d and %d. Default: `%d`.", *ttlField.Minimum, *ttlField.Maximum, api.DefaultDNSTTL),
 		},
 		"values": schema.ListAttribute{
 			Required:    true,
@@ -215,8 +215,8 @@ func check(entries []entry, ignore types.List, domain string, diags *diag.Diagno
 		if i := ignored.index(e.key); i >= 0 {
 			addInvalid(diags, at, "key", fmt.Errorf("ignore leaves these records to others: the pattern number %d matches the key. Remove the key or the pattern", i+1))
 		}
-		if ttl := e.ttl.ValueInt64(); !e.ttl.IsNull() && !e.ttl.IsUnknown() && (ttl < *ttlLimits.Minimum || ttl > *ttlLimits.Maximum) {
-			addInvalid(diags, at.AtName("ttl"), "ttl", fmt.Errorf("must be between %d and %d, got %d", *ttlLimits.Minimum, *ttlLimits.Maximum, ttl))
+		if ttl := e.ttl.ValueInt64(); !e.ttl.IsNull() && !e.ttl.IsUnknown() && ttlField.Check(ttl) != nil {
+			addInvalid(diags, at.AtName("ttl"), "ttl", fmt.Errorf("must be between %d and %d, got %d", *ttlField.Minimum, *ttlField.Maximum, ttl))
 		}
 		e.checkValues(domain, diags)
 	}

@@ -104,9 +104,6 @@ type field struct {
 	value *compact.Text
 }
 
-// nameLimits are those of both names.
-var nameLimits = api.LimitsOf[api.CreateMailboxBody]("first_name")
-
 func (e *entry) fields() []field {
 	return []field{{"first_name", &e.FirstName}, {"last_name", &e.LastName}}
 }
@@ -362,7 +359,7 @@ func checkEntry(diags *diag.Diagnostics, key string, data json.RawMessage, ignor
 		case f.value.Null:
 			invalid(diags, at(key).AtName(f.name), "Missing "+f.name, "is required")
 		default:
-			if err := nameLimits.Check(f.value.Value); err != nil {
+			if err := api.FieldOf[api.CreateMailboxBody](f.name).Check(f.value.Value).Rule(); err != nil {
 				invalid(diags, at(key).AtName(f.name), "Invalid "+f.name, err.Error())
 			}
 		}

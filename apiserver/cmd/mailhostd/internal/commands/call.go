@@ -70,17 +70,14 @@ func writeOperations(w io.Writer) {
 // fields returns the parameters of an operation and the members of its body, apart from the account
 // and headers, with the index of each in the request struct.
 func fields(s api.Spec) (names []string, indexes [][]int) {
-	for _, f := range reflect.VisibleFields(s.Request) {
-		if name := f.Tag.Get("path") + f.Tag.Get("query"); name != "" && name != "account_id" {
-			names, indexes = append(names, name), append(indexes, f.Index)
+	for _, f := range api.FieldsOf(s.Request) {
+		if (f.In == "path" || f.In == "query") && f.Name != "account_id" {
+			names, indexes = append(names, f.Name), append(indexes, f.Index)
 		}
-		if f.Name != "Body" {
-			continue
-		}
-		for _, member := range reflect.VisibleFields(f.Type) {
-			if name, _, _ := strings.Cut(member.Tag.Get("json"), ","); name != "" {
-				names, indexes = append(names, name), append(indexes, slices.Concat(f.Index, member.Index))
-			}
+	}
+	if body := s.Body(); body != nil {
+		for _, member := range api.FieldsOf(s.Request.FieldByIndex(body.Index).Type) {
+			names, indexes = append(names, member.Name), append(indexes, slices.Concat(body.Index, member.Index))
 		}
 	}
 	return names, indexes
