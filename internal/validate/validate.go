@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -87,7 +88,7 @@ func shortDuration(d time.Duration) string {
 // Length returns a validator of the length limits, in characters, and the format of the field name
 // in the request body T. The contract must set an upper limit.
 func Length[T any](name string) validator.String {
-	f := api.FieldOf[T](name)
+	f := fieldOf[T](name, `maxLength:"…"`, func(f *api.Field) bool { return f.MaxLength != nil })
 	plain := fmt.Sprintf("at most %d characters long", *f.MaxLength)
 	if f.MinLength != nil {
 		plain = fmt.Sprintf("%d to %d characters long", *f.MinLength, *f.MaxLength)
@@ -107,7 +108,7 @@ func Length[T any](name string) validator.String {
 // OneOf returns a validator of the values that the contract allows for the field name
 // in T, a request body or the query of a list.
 func OneOf[T any](name string) validator.String {
-	f := api.FieldOf[T](name)
+	f := fieldOf[T](name, `enum:"…"`, func(f *api.Field) bool { return f.Enum != nil })
 	plain := "one of " + strings.Join(f.Enum, ", ")
 	return stringValidator{description{plain, "one of `" + strings.Join(f.Enum, "`, `") + "`"}, func(s string) string {
 		if f.Check(s) == nil {
@@ -125,9 +126,18 @@ func OneOf[T any](name string) validator.String {
 // Range returns a validator of the bounds of the number name in the request body T. The
 // contract must set both.
 func Range[T any](name string) validator.Int64 {
-	f := api.FieldOf[T](name)
+	f := fieldOf[T](name, `minimum:"…" maximum:"…"`, func(f *api.Field) bool { return f.Minimum != nil && f.Maximum != nil })
 	plain := fmt.Sprintf("between %d and %d", *f.Minimum, *f.Maximum)
 	return rangeValidator{description{plain, plain}, f}
+}
+
+// fieldOf returns the field name of T. It panics if the field lacks the tags that limit it.
+func fieldOf[T any](name, tags string, limited func(*api.Field) bool) *api.Field {
+	f := api.FieldOf[T](name)
+	if !limited(f) {
+		panic(fmt.Sprintf("validate: the field %q of %s has no limit to validate; declare it there with the tags %s, or remove the validator", name, reflect.TypeFor[T](), tags))
+	}
+	return f
 }
 
 // description describes valid values. Both forms complete "must be ...".

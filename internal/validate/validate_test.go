@@ -134,6 +134,22 @@ func TestRange(t *testing.T) {
 	}
 }
 
+// TestNoLimit checks that a validator without a limit in the contract says which tag is missing.
+func TestNoLimit(t *testing.T) {
+	t.Parallel()
+	const begin, end = `validate: the field "domain" of api.CreateMailboxBody has no limit to validate; declare it there with the tags `, ", or remove the validator"
+	for tags, validator := range map[string]func(){
+		`maxLength:"…"`:           func() { validate.Length[api.CreateMailboxBody]("domain") },
+		`enum:"…"`:                func() { validate.OneOf[api.CreateMailboxBody]("domain") },
+		`minimum:"…" maximum:"…"`: func() { validate.Range[api.CreateMailboxBody]("domain") },
+	} {
+		func() {
+			defer func() { assert.Check(t, is.Equal(recover(), begin+tags+end)) }()
+			validator()
+		}()
+	}
+}
+
 func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	nested := schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{"inner": schema.StringAttribute{Optional: true}}}
