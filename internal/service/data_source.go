@@ -58,7 +58,7 @@ func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValida
 }
 
 func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer report.Shorten(resp.Diagnostics)
+	defer report.Shorten(&resp.Diagnostics)
 	if c := s.Client(ctx, &resp.Diagnostics); c != nil {
 		s.read(s.ForDataSource(ctx), c, req, resp)
 	}

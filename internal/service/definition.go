@@ -149,11 +149,10 @@ func Listed[T, R any](list func(c *client.Client, ctx context.Context, req R) it
 	return List[T]{attribute.FiltersOf[R](), func(ctx context.Context, c *client.Client, by attribute.FilterValues) iter.Seq2[T, error] {
 		var req R
 		fields := reflect.ValueOf(&req).Elem()
-		for _, f := range reflect.VisibleFields(fields.Type()) {
-			value, field := by[f.Tag.Get("query")], fields.FieldByIndex(f.Index)
-			switch {
+		for _, f := range api.FieldsOf(fields.Type()) {
+			switch value, field := by[f.Name], fields.FieldByIndex(f.Index); {
 			case value == "":
-			case f.Type.Kind() == reflect.Bool:
+			case f.Kind == reflect.Bool:
 				field.SetBool(value == "true")
 			default:
 				field.SetString(value)

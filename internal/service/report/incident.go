@@ -48,10 +48,10 @@ func Once(diags *diag.Diagnostics, silent bool) {
 
 // Shorten is [Once] for a data source: it drops no error and counts none as a failed resource, because
 // Terraform turns a data source's error in a check block into a warning.
-func Shorten(diags diag.Diagnostics) {
-	for i, d := range diags {
+func Shorten(diags *diag.Diagnostics) {
+	for i, d := range *diags {
 		if e, ok := d.(connectionError); ok {
-			diags[i] = e.report()
+			(*diags)[i] = e.report()
 		}
 	}
 }
