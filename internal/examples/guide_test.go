@@ -177,7 +177,7 @@ var threatTest = regexp.MustCompile("`(Test\\w+)` in `([\\w/]+)`")
 // TestThreatModel checks that the threats name tests, and that each test exists.
 func TestThreatModel(t *testing.T) {
 	t.Parallel()
-	_, text, _ := strings.Cut(read(t, "../../SECURITY.md"), "## Threat model")
+	_, text, _ := strings.Cut(read(t, "../../THREAT-MODEL.md"), "## Attacks")
 	text, _, _ = strings.Cut(text, "\n## ")
 	tests := threatTest.FindAllStringSubmatch(text, -1)
 	assert.Check(t, len(tests) >= 30 && len(tests) == strings.Count(text, "`Test"), "%d of %d tests have a folder", len(tests), strings.Count(text, "`Test"))
