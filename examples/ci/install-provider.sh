@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs a release of the provider where Terraform and OpenTofu find it without a
-# registry: install-provider.sh 0.1.0, or for another platform, to write a lock file:
-# install-provider.sh 0.1.0 linux_amd64
+# registry: install-provider.sh 0.2.0, or for another platform, to write a lock file:
+# install-provider.sh 0.2.0 linux_amd64
 #
 # PLUGINS is the folder of the installed providers, default: ~/.terraform.d/plugins.
 # MAILHOST_RELEASES is where the releases are, with one folder for each tag; default:

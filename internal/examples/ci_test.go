@@ -37,7 +37,7 @@ func TestAccPipelines(t *testing.T) {
 			p.run(t, "test", 0, "1 passed, 0 failed")
 			p.server.Domain(t, "example.com")
 
-			p.run(t, "plan", 0, "installed mailhost/mailhost 0.1.0", "changes=true")
+			p.run(t, "plan", 0, "installed mailhost/mailhost 0.2.0", "changes=true")
 			p.keepsSecrets(t)
 			stale := p.artifacts
 			other := acctest.NewServer(t, acctest.Options{})
@@ -254,7 +254,7 @@ func newPipeline(t *testing.T, jobs map[string]job, github bool) *pipeline {
 		"MAILHOST_BASE_URL": p.server.URL, "MAILHOST_ACCOUNT_ID": p.server.AccountID, "MAILHOST_AUDIENCE": trustedAudience,
 		"TF_HTTP_ADDRESS": p.state.URL, "TF_HTTP_LOCK_ADDRESS": p.state.URL, "TF_HTTP_UNLOCK_ADDRESS": p.state.URL,
 		"TF_HTTP_USERNAME": stateUser, "TF_HTTP_PASSWORD": statePassword,
-		"MAILHOST_VERSION": "0.1.0", "MAILHOST_RELEASES": releases(t), "OPA": opa(t),
+		"MAILHOST_VERSION": "0.2.0", "MAILHOST_RELEASES": releases(t), "OPA": opa(t),
 	} {
 		p.set(name, value)
 	}
@@ -264,11 +264,11 @@ func newPipeline(t *testing.T, jobs map[string]job, github bool) *pipeline {
 // releases serves the provider like a release and returns the URL of all releases.
 func releases(t *testing.T) string {
 	t.Helper()
-	name := fmt.Sprintf("terraform-provider-mailhost_0.1.0_%s_%s.zip", runtime.GOOS, runtime.GOARCH)
+	name := fmt.Sprintf("terraform-provider-mailhost_0.2.0_%s_%s.zip", runtime.GOOS, runtime.GOARCH)
 	archive := []byte("a release")
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v0.1.0/"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archive) })
-	mux.HandleFunc("GET /v0.1.0/terraform-provider-mailhost_0.1.0_SHA256SUMS", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /v0.2.0/"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archive) })
+	mux.HandleFunc("GET /v0.2.0/terraform-provider-mailhost_0.2.0_SHA256SUMS", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "%x  %s\n%x  another file\n", sha256.Sum256(archive), name, sha256.Sum256(nil))
 	})
 	s := httptest.NewServer(mux)

@@ -17,7 +17,7 @@ import (
 )
 
 // Version is the version under which the provider is installed.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // Install builds the provider of the module at root into a filesystem mirror below dir, and
 // writes a CLI configuration that knows no other place, for [Environment].
