@@ -150,7 +150,7 @@ const (
 // returns true, ctx ends, or get or done fails. With an error it returns the object as it
 // was last read, or nil.
 func WaitFor[T any](ctx context.Context, c *Client, get func(context.Context) (*T, error), done func(*T) (bool, error)) (*T, error) {
-	ctx = WithUncachedReads(ctx)
+	ctx = WithReads(ctx, Uncached)
 	hooks := c.transport.Hooks
 	var last *T
 	for interval := pollMin; ; interval = min(interval*3/2, pollMax) {

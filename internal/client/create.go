@@ -157,7 +157,7 @@ func (spec *createSpec[T]) lookUp(ctx context.Context, c *Client, call *transpor
 	}
 	ctx, cancel := withGrace(ctx, lookupGrace)
 	defer cancel()
-	ctx = transport.ForLookup(ctx, call.Key)
+	ctx = transport.WithLookupKey(ctx, call.Key)
 	lookups := 1
 	if spec.paid {
 		lookups = paidLookups

@@ -75,8 +75,8 @@
 // # Reads
 //
 // A read of one object is one request. The refresh of a plan may read thousands, during
-// which nothing is changed: in a context of [WithSharedReads] they share a list as soon as
-// that is cheaper. Everything else, such as the reads of an apply, is requested anew.
+// which nothing is changed: in a context of [WithReads] they share a list as soon as that is
+// cheaper. Everything else, such as the reads of an apply, is requested anew.
 //
 // # Lifecycle operations
 //

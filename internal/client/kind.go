@@ -31,7 +31,7 @@ type Kind[T any] struct {
 	// count returns a page with the length of the list.
 	count func(context.Context) (*api.Page[T], error)
 
-	reads atomic.Int64 // in contexts of WithSharedReads
+	reads atomic.Int64 // that are Shared
 	// total is the length of the list; 0: not known, negative: the list can't be read.
 	total atomic.Int64
 }
@@ -88,12 +88,22 @@ const (
 	objectsPerRead = 100
 )
 
-type sharedKey struct{}
+// Reads selects when a read of an object comes from a cached list. The default is only if the API
+// can't read a single object.
+type Reads int
 
-// WithSharedReads returns a context for the reads of a plan. Many of them share one list of
-// the account, see share.
-func WithSharedReads(ctx context.Context) context.Context {
-	return context.WithValue(ctx, sharedKey{}, true)
+const (
+	// Shared is for the reads of a plan: many of them share one list of the account, see share.
+	Shared Reads = iota + 1
+	// Uncached is for reads that must not come from an earlier list.
+	Uncached
+)
+
+type readsKey struct{}
+
+// WithReads returns a context whose reads are Shared or Uncached.
+func WithReads(ctx context.Context, r Reads) context.Context {
+	return context.WithValue(ctx, readsKey{}, r)
 }
 
 // share reads an object with get or, if the context allows that and it is cheaper, takes it
@@ -101,7 +111,7 @@ func WithSharedReads(ctx context.Context) context.Context {
 // so that a list which hides objects makes none look deleted. Nothing is shared any more once
 // this client has changed something.
 func (k *Kind[T]) share(ctx context.Context, key string, get func(context.Context) (*T, error)) (*T, error) {
-	if ctx.Value(sharedKey{}) == nil || ctx.Value(uncachedKey{}) != nil || key == "" || !k.isListCheaper(ctx) {
+	if ctx.Value(readsKey{}) != Shared || key == "" || !k.isListCheaper(ctx) {
 		return get(ctx)
 	}
 	v, err := k.cached(ctx, key)
@@ -128,20 +138,12 @@ func (k *Kind[T]) isListCheaper(ctx context.Context) bool {
 	return total > 0 && total <= objectsPerRead*reads
 }
 
-// uncachedKey marks a context whose reads must not come from a cached list.
-type uncachedKey struct{}
-
-// WithUncachedReads returns a context whose reads never come from an earlier list.
-func WithUncachedReads(ctx context.Context) context.Context {
-	return context.WithValue(ctx, uncachedKey{}, true)
-}
-
 // read returns one object, from the list if this API lacks the operation for it.
 func read[Req, T any](ctx context.Context, k *Kind[T], op api.Operation[Req, T], req *Req, key string) (*T, error) {
 	if key == "" {
 		return nil, fmt.Errorf("%s: the %s has no id", op.ID, k.noun)
 	}
-	if ctx.Value(uncachedKey{}) != nil {
+	if ctx.Value(readsKey{}) == Uncached {
 		k.cache.Invalidate()
 	}
 	if !k.client.operation(op.Spec).isAbsent() {

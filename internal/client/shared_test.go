@@ -31,7 +31,7 @@ func TestSharedReads(t *testing.T) {
 					f.Refuses = map[string]fakeapi.Response{l.list: fakeapi.Problem(403, api.TypePermissionDenied, "no")}
 				}
 				c := newClient(t, f)
-				plan := WithSharedReads(t.Context())
+				plan := WithReads(t.Context(), Shared)
 				read := func(ctx context.Context, ids []string, gets int) {
 					t.Helper()
 					before := f.Count(l.get)
@@ -48,7 +48,7 @@ func TestSharedReads(t *testing.T) {
 				read(t.Context(), ids, n)
 				read(plan, ids, enoughReads-1)
 				read(t.Context(), ids[:1], 1)
-				read(WithUncachedReads(plan), ids[:1], 1)
+				read(WithReads(plan, Uncached), ids[:1], 1)
 				_, err := l.doGet(plan, c, goneID)
 				assert.Check(t, IsNotFound(err), "%v", err)
 				read(plan, f.Add(l.stored, fakeapi.Object{"name": "later"}), 1)
@@ -67,7 +67,7 @@ func TestLongListIsNotShared(t *testing.T) {
 	find := func(times int) (lists int) {
 		before := f.Count("list-domains")
 		for range times {
-			_, err := c.FindDomain(WithSharedReads(t.Context()), "d0001.example")
+			_, err := c.FindDomain(WithReads(t.Context(), Shared), "d0001.example")
 			assert.NilError(t, err)
 		}
 		return f.Count("list-domains") - before
@@ -88,7 +88,7 @@ func TestUncachedReads(t *testing.T) {
 	id := f.Add("mailboxes", fakeapi.Mailbox("jane", "xn--bcher-kva.example"))[0]
 	c := newClient(t, f)
 	for n, key := range []string{strings.ToUpper(id), "Jane@BÜCHER.example", id} {
-		_, err := c.Mailboxes.Get(WithUncachedReads(t.Context()), key)
+		_, err := c.Mailboxes.Get(WithReads(t.Context(), Uncached), key)
 		assert.Check(t, err == nil && f.Count("list-mailboxes") == n+1, "%v, %d lists for %d reads", err, f.Count("list-mailboxes"), n+1)
 	}
 }

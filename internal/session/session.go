@@ -80,9 +80,9 @@ func (s *Session) HasRefreshed() bool { return s.refreshes.Load() }
 // session serves several walks.
 func (s *Session) ForPlan(ctx context.Context) context.Context {
 	if s.walk.disabled {
-		return client.WithUncachedReads(ctx)
+		return client.WithReads(ctx, client.Uncached)
 	}
-	return client.WithSharedReads(ctx)
+	return client.WithReads(ctx, client.Shared)
 }
 
 // ForDataSource returns a context for the read of a data source. In an apply it shares no list,

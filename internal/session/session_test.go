@@ -3,7 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,11 +56,12 @@ func TestContexts(t *testing.T) {
 	own := t.Context()
 	one, several := session.New(nil), session.New(nil)
 	several.Walk().Disable()
-	for s, want := range map[*session.Session][]context.Context{one: {own, client.WithSharedReads(own)}, several: {client.WithUncachedReads(own), client.WithUncachedReads(own)}} {
-		early, plan := s.ForDataSource(own), s.ForPlan(own)
-		assert.Check(t, is.Equal(fmt.Sprint(early, plan, s.HasRefreshed()), fmt.Sprint(want[0], want[1], false)))
-		refresh, late := s.ForRefresh(own), s.ForDataSource(own)
-		assert.Check(t, is.Equal(fmt.Sprint(refresh, late, s.HasRefreshed()), fmt.Sprint(want[1], want[1], true)))
+	shared, uncached := client.WithReads(own, client.Shared), client.WithReads(own, client.Uncached)
+	for s, want := range map[*session.Session][2]context.Context{one: {own, shared}, several: {uncached, uncached}} {
+		early := [2]context.Context{s.ForDataSource(own), s.ForPlan(own)}
+		assert.Check(t, reflect.DeepEqual(early, want) && !s.HasRefreshed(), "%v", early)
+		late := [2]context.Context{s.ForRefresh(own), s.ForDataSource(own)}
+		assert.Check(t, reflect.DeepEqual(late, [2]context.Context{want[1], want[1]}) && s.HasRefreshed(), "%v", late)
 	}
 }
 

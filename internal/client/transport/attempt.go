@@ -115,9 +115,9 @@ func (c *Call) complete(req *http.Request) error {
 		// net/http resends a POST with an Idempotency-Key by itself when a reused
 		// connection breaks. Without GetBody it can't.
 		req.GetBody = nil
-	} else if key, ok := lookupKey(req.Context()); ok {
-		req.Header.Set(api.IdempotencyKeyHeader, key)
-		c.secrets.add(key)
+	} else if c.isLookup() {
+		req.Header.Set(api.IdempotencyKeyHeader, c.lookupKey)
+		c.secrets.add(c.lookupKey)
 	}
 	req.Header.Set("X-Request-Id", c.RequestID)
 	req.Header.Set("User-Agent", c.t.UserAgent)

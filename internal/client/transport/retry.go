@@ -102,7 +102,7 @@ func (c *Call) evaluate(ctx context.Context, resp *http.Response, err error) (re
 	case ctx.Err() != nil, c.Last.Outcome.In(Succeeded | Refused), c.embeddedFailed(), c.pages > pageRetries,
 		unknown && c.spec.Keyed():
 		return false
-	case c.t.outage.isOngoing() && !c.isLookup:
+	case c.t.outage.isOngoing() && !c.isLookup():
 		c.t.outage.begin(c.Last.started, now, c.Last.cause) // it goes on
 		return false
 	}
@@ -185,7 +185,7 @@ func (c *Call) budget() time.Duration {
 	case c.Last.status != 0:
 	case c.Last.notSent && !c.t.Reached():
 		return firstContact
-	case !c.Last.notSent && c.spec.Method == http.MethodGet && !c.isLookup:
+	case !c.Last.notSent && c.spec.Method == http.MethodGet && !c.isLookup():
 		return readPatience
 	}
 	return retryBudget

@@ -166,7 +166,7 @@ func TestFacts(t *testing.T) {
 	_, err = transport.Send[api.Feedback](t.Context(), c)
 	offset, isKnown := tr.ClockOffset()
 	assert.Check(t, err == nil && c.IsReplayed() && c.Attempts == 2 && f.Clock.Now().Sub(c.Started) == 6*time.Second && tr.HonoursKeys.Load() && tr.Confirmed.Load() && tr.Reached() && isKnown && offset == 0 && f.Requests[0].Key == "id" && f.Requests[1].Key == "id", "%v, %s", err, offset)
-	_, err = transport.Do(transport.ForLookup(t.Context(), "the key"), tr, api.GetMailbox, &api.MailboxRequest{Mailbox: "m"})
+	_, err = transport.Do(transport.WithLookupKey(t.Context(), "the key"), tr, api.GetMailbox, &api.MailboxRequest{Mailbox: "m"})
 	assert.Check(t, errors.Is(err, transport.ErrNotFound) && client.IncidentOf(err) == nil && !errors.Is(err, errRefused) && f.Requests[2].Key == "the key" && strings.Contains(err.Error(), "begins: no <[redacted]>"), "%v", err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

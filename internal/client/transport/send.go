@@ -28,14 +28,14 @@ type Call struct {
 
 	AnyUnknown bool // the outcome of some attempt was Unknown
 
-	t        *Transport
-	spec     api.Spec
-	request  *api.Encoded
-	secrets  secrets
-	wait     time.Duration // before the next attempt
-	counted  int           // attempts that RetryMax limits
-	pages    int           // attempts whose response was a page or a redirect
-	isLookup bool          // it looks up what a create has done
+	t         *Transport
+	spec      api.Spec
+	request   *api.Encoded
+	secrets   secrets
+	wait      time.Duration // before the next attempt
+	counted   int           // attempts that RetryMax limits
+	pages     int           // attempts whose response was a page or a redirect
+	lookupKey string        // of the create that the call looks up, see WithLookupKey
 }
 
 // NewCall prepares a call. req is a pointer to the request struct; NewCall sets the account
@@ -68,23 +68,20 @@ func (c *Call) listsAll() bool {
 	return c.spec.Method == http.MethodGet && !c.spec.Lifecycle()
 }
 
+func (c *Call) isLookup() bool { return c.lookupKey != "" }
+
 // MayBeProcessed reports whether the API may have processed the request.
 func (c *Call) MayBeProcessed() bool { return c.Last.Outcome == Succeeded || c.AnyUnknown }
 
 // IsReplayed reports whether the latest response is that of an earlier attempt.
 func (c *Call) IsReplayed() bool { return c.Last.header.Get(api.IdempotencyReplayedHeader) == "true" }
 
-type lookupKeyType struct{}
+type lookupKey struct{}
 
-// ForLookup returns a context for the requests that look up what a create has done. They
+// WithLookupKey returns a context for the requests that look up the object of a create. They
 // carry its key, so that an API which honours keys shows it, and are sent during an outage too.
-func ForLookup(ctx context.Context, key string) context.Context {
-	return context.WithValue(ctx, lookupKeyType{}, key)
-}
-
-func lookupKey(ctx context.Context) (key string, ok bool) {
-	key, ok = ctx.Value(lookupKeyType{}).(string)
-	return key, ok
+func WithLookupKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, lookupKey{}, key)
 }
 
 // Do sends one request and decodes its response.
@@ -138,8 +135,9 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 	if c.spec.Changes() {
 		c.t.Changed.Store(true)
 	}
+	c.lookupKey, _ = ctx.Value(lookupKey{}).(string)
 	err := c.awaitRate(ctx)
-	if _, c.isLookup = lookupKey(ctx); err == nil && !c.isLookup {
+	if err == nil && !c.isLookup() {
 		err = c.t.outage.allow(c.t.Hooks.Now())
 	}
 	if err != nil {
