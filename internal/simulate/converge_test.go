@@ -11,6 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // converge applies each stack without faults until its plan is empty. It returns the
@@ -21,7 +22,7 @@ func (h *history) converge() (unconverged string) {
 		advices := 0
 		for applies := 0; ; {
 			h.settlePayments()
-			p, err := runPlan(h.environment, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
+			p, err := runPlan(h.environment, h.runWithoutFaults(s), s.config.Clone(), s.state, core.PlanOptions{})
 			h.checkPlanIsReadOnly()
 			if err != nil && advices < 5 && h.followAdvice(rand.New(rand.NewPCG(h.Seed, uint64(advices))), s, err) { //nolint:gosec // must be reproducible
 				advices++
@@ -31,17 +32,17 @@ func (h *history) converge() (unconverged string) {
 				unconverged = h.acceptable(s, err)
 				break
 			}
-			h.report.logf("plan: %s", p.describe())
-			if len(p.effective()) == 0 {
-				if !s.config.contradicts() && len(h.stacks) == 1 {
+			h.report.logf("plan: %s", p)
+			if len(p.Effective()) == 0 {
+				if !contradicts(s.config) && len(h.stacks) == 1 {
 					h.checkExact(s, p)
 				}
 				break
 			}
 			if applies == 5 {
 				// Two addresses of one object change it to and fro; each plan warns.
-				if !s.config.contradicts() && len(h.stacks) == 1 && !p.changesDuplicate() {
-					h.report.fail("does not converge", "after %d applies: %s", applies, p.explain())
+				if !contradicts(s.config) && len(h.stacks) == 1 && !changesDuplicate(p) {
+					h.report.fail("does not converge", "after %d applies: %s", applies, p)
 				}
 				unconverged = "contradiction"
 				break
@@ -103,7 +104,7 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"is the secret in use or a new one", "the secret of an imported master password can't be compared"},
 	{"The state belongs to another account", "the state is another account's"},
 	{"Invalid target", "the configuration changed a record's type, and its value does not fit"},
-	{errCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
+	{core.ErrCycle.Error(), "changing create_before_destroy and references in one step can cause a cycle"},
 	{"or delete one of the two rules", "two forwarding rules exchange their targets"},
 	{"of the set", "the plan takes a mailbox from another resource, which has to be applied first"},
 	{"the account has reached its limit of", "the account's quota"},
@@ -132,7 +133,7 @@ func (h *history) acceptable(s *stack, err error) string {
 			return r.reason
 		}
 	}
-	if s.config.contradicts() {
+	if contradicts(s.config) {
 		return "one object written twice"
 	}
 	for _, text := range conflictErrors {
@@ -151,8 +152,8 @@ func (h *history) mayHaveUnmanagedObjects(s *stack) bool {
 	if s.incomplete || h.foreign || h.faulted > 0 || h.publishedOnly || len(h.stacks) > 1 {
 		return true
 	}
-	for _, b := range s.config.blocks {
-		if b.createBeforeDestroy {
+	for _, b := range s.config.Blocks {
+		if b.CreateBeforeDestroy {
 			return true
 		}
 	}
@@ -169,17 +170,17 @@ var conflictAdvices = []string{
 // forgetSingles ends the management of single objects without a block, which may belong to
 // a resource with many objects now.
 func (h *history) forgetSingles(s *stack) (changed bool) {
-	for _, addr := range s.state.addresses() {
-		if b, o := s.config.block(addr), s.state[addr].current; typeOf(addr) == "mailhost_dns_record" && b != nil && o != nil &&
-			s.config.domainOf(b.arguments["domain"]) != text(o.value, "domain_name") {
+	for _, addr := range s.state.Addresses() {
+		if b, o := s.config.Block(addr), s.state[addr].Current; core.TypeOf(addr) == "mailhost_dns_record" && b != nil && o != nil &&
+			domainOf(s.config, b.Arguments["domain"]) != core.Text(o.State, "domain_name") {
 			h.report.logf("advice: state rm %s, which leaves the zone's domain", addr)
-			s.state = s.state.clone()
+			s.state = s.state.Clone()
 			delete(s.state, addr)
 			s.incomplete, changed = true, true
 		}
-		if t := typeOf(addr); (t == "mailhost_mailbox" || t == "mailhost_dns_record") && s.config.block(addr) == nil && !slices.Contains(s.config.removed, addr) {
+		if t := core.TypeOf(addr); (t == "mailhost_mailbox" || t == "mailhost_dns_record") && s.config.Block(addr) == nil && !slices.Contains(s.config.Removed, addr) {
 			h.report.logf("advice: removed block for %s", addr)
-			s.config.removed, changed = append(s.config.removed, addr), true
+			s.config.Removed, changed = append(s.config.Removed, addr), true
 			s.incomplete = true
 		}
 	}
@@ -188,12 +189,12 @@ func (h *history) forgetSingles(s *stack) (changed bool) {
 
 // untaint untaints what holds mail or money, which is not replaced by itself.
 func (h *history) untaint(s *stack) bool {
-	for _, addr := range s.state.addresses() {
-		if o := s.state[addr].current; o != nil && o.tainted && slices.Contains(valuableTypes, typeOf(addr)) {
+	for _, addr := range s.state.Addresses() {
+		if o := s.state[addr].Current; o != nil && o.Tainted && slices.Contains(valuableTypes, core.TypeOf(addr)) {
 			h.report.logf("advice: untaint %s", addr)
 			untainted := *o
-			untainted.tainted = false
-			s.state.setCurrent(addr, &untainted)
+			untainted.Tainted = false
+			s.state.Set(addr, "", &untainted)
 			return true
 		}
 	}
@@ -218,43 +219,43 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	if !slices.ContainsFunc(conflictAdvices, says) {
 		return false
 	}
-	s.state = s.state.clone()
+	s.state = s.state.Clone()
 	if h.untaint(s) {
 		return true
 	}
-	if says("in the state already") && s.config.withoutTriggers() {
+	if says("in the state already") && withoutTriggers(s.config) {
 		h.report.logf("advice: no replace_triggered_by")
 		return true
 	}
-	for _, addr := range s.state.addresses() {
-		if s.config.block(addr) != nil {
+	for _, addr := range s.state.Addresses() {
+		if s.config.Block(addr) != nil {
 			continue
 		}
-		for _, b := range s.config.blocks {
-			if typeOf(b.addr) == typeOf(addr) && s.state[b.addr].current == nil && s.config.names(b, s.state[addr].current) {
-				h.report.logf("advice: state mv %s %s", addr, b.addr)
-				s.state[b.addr] = s.state[addr]
+		for _, b := range s.config.Blocks {
+			if core.TypeOf(b.Addr) == core.TypeOf(addr) && s.state[b.Addr].Current == nil && names(s.config, b, s.state[addr].Current) {
+				h.report.logf("advice: state mv %s %s", addr, b.Addr)
+				s.state[b.Addr] = s.state[addr]
 				delete(s.state, addr)
 				return true
 			}
 		}
 	}
-	for _, addr := range s.state.addresses() {
-		if len(s.state[addr].deposed) > 0 {
+	for _, addr := range s.state.Addresses() {
+		if len(s.state[addr].Deposed) > 0 {
 			h.report.logf("advice: state rm %s, which has a deposed object", addr)
 			delete(s.state, addr)
 			s.incomplete = true
 			return true
 		}
 	}
-	if s.config.contradicts() {
+	if contradicts(s.config) {
 		return h.removeDuplicate(r, s)
 	}
-	for _, b := range s.config.blocks {
-		if b.createBeforeDestroy {
+	for _, b := range s.config.Blocks {
+		if b.CreateBeforeDestroy {
 			h.report.logf("advice: no create_before_destroy")
-			for _, b := range s.config.blocks {
-				b.createBeforeDestroy = false
+			for _, b := range s.config.Blocks {
+				b.CreateBeforeDestroy = false
 			}
 			return true
 		}
@@ -263,10 +264,10 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 }
 
 // withoutTriggers removes replace_triggered_by of what is not replaced by itself.
-func (c *configuration) withoutTriggers() (changed bool) {
-	for _, b := range c.blocks {
-		if len(b.replaceTriggeredBy) > 0 && slices.Contains(valuableTypes, typeOf(b.addr)) {
-			b.replaceTriggeredBy, changed = nil, true
+func withoutTriggers(c *core.Configuration) (changed bool) {
+	for _, b := range c.Blocks {
+		if len(b.ReplaceTriggeredBy) > 0 && slices.Contains(valuableTypes, core.TypeOf(b.Addr)) {
+			b.ReplaceTriggeredBy, changed = nil, true
 		}
 	}
 	return changed
@@ -274,33 +275,33 @@ func (c *configuration) withoutTriggers() (changed bool) {
 
 // names reports whether a block has the name of an object in the state that holds mail or
 // money.
-func (c *configuration) names(b *block, o *object) bool {
+func names(c *core.Configuration, b *core.Block, o *core.Object) bool {
 	if o == nil {
 		return false
 	}
-	if slices.Contains(collectionTypes, typeOf(b.addr)) {
-		return c.domainOf(b.arguments["domain"]) == text(o.value, "domain_name")
+	if slices.Contains(collectionTypes, core.TypeOf(b.Addr)) {
+		return domainOf(c, b.Arguments["domain"]) == core.Text(o.State, "domain_name")
 	}
-	if typeOf(b.addr) == "mailhost_mailbox" {
-		part, _ := b.arguments["local_part"].(string)
-		return c.domainOf(b.arguments["domain"]) == text(o.value, "domain_name") && strings.EqualFold(part, text(o.value, "local_part"))
+	if core.TypeOf(b.Addr) == "mailhost_mailbox" {
+		part, _ := b.Arguments["local_part"].(string)
+		return domainOf(c, b.Arguments["domain"]) == core.Text(o.State, "domain_name") && strings.EqualFold(part, core.Text(o.State, "local_part"))
 	}
-	if typeOf(b.addr) != "mailhost_domain" {
+	if core.TypeOf(b.Addr) != "mailhost_domain" {
 		return false
 	}
-	name, _ := b.arguments["name"].(string)
-	return normalized(name) == normalized(text(o.value, "name"))
+	name, _ := b.Arguments["name"].(string)
+	return normalized(name) == normalized(core.Text(o.State, "name"))
 }
 
 // removeDuplicate removes the second of two equal blocks, and its object from the state.
 func (h *history) removeDuplicate(r *rand.Rand, s *stack) bool {
-	b := s.config.duplicate()
+	b := duplicate(s.config)
 	if b == nil {
 		return false
 	}
-	h.report.logf("advice: remove %s, and state rm it", b.addr)
+	h.report.logf("advice: remove %s, and state rm it", b.Addr)
 	h.generator(r, s.account).remove(s.config, b, false)
-	delete(s.state, b.addr)
+	delete(s.state, b.Addr)
 	s.incomplete = true
 	return true
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/dnsdata"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 const zoneType = "mailhost_dns_zone"
@@ -46,7 +47,7 @@ func ignores(patterns any, key string) bool {
 	return slices.ContainsFunc(list, func(p string) bool { return ignorePatterns[p](key) })
 }
 
-func (d *generator) zoneArguments(c *configuration) map[string]any {
+func (d *generator) zoneArguments(c *core.Configuration) map[string]any {
 	out := map[string]any{"domain": d.domain(c), "records": d.zoneEntries(map[string]any{}, d.rand.IntN(5))}
 	if chance(d.rand, 30) {
 		out["ignore"] = []string{pick(d.rand, slices.Sorted(maps.Keys(ignorePatterns)))}
@@ -93,13 +94,13 @@ func canonicalKey(key string) string {
 }
 
 // repairZone removes the records that ignore matches.
-func (d *generator) repairZone(b *block) {
-	if typeOf(b.addr) != zoneType {
+func (d *generator) repairZone(b *core.Block) {
+	if core.TypeOf(b.Addr) != zoneType {
 		return
 	}
-	records := maps.Clone(b.arguments["records"].(map[string]any))
-	maps.DeleteFunc(records, func(key string, _ any) bool { return ignores(b.arguments["ignore"], canonicalKey(key)) })
-	b.arguments["records"] = records
+	records := maps.Clone(b.Arguments["records"].(map[string]any))
+	maps.DeleteFunc(records, func(key string, _ any) bool { return ignores(b.Arguments["ignore"], canonicalKey(key)) })
+	b.Arguments["records"] = records
 }
 
 // line returns a record as a line of a zone file.
@@ -126,9 +127,9 @@ func lineOf(r store.DNSRecord) string {
 }
 
 // linesOf returns the records of a zone's object with their TTLs.
-func linesOf(v value) map[string]int {
+func linesOf(v core.Value) map[string]int {
 	out := map[string]int{}
-	for key, e := range attributesOf(attributesOf(v)["records"]) {
+	for key, e := range core.Attributes(core.Attributes(v)["records"]) {
 		name, recordType, _ := strings.Cut(canonicalKey(key), " ")
 		ttl := number(e, "ttl")
 		if ttl == 0 {
@@ -148,37 +149,37 @@ type touchedRecord struct {
 }
 
 // touches reports whether a plan said that a change of a zone changes or deletes a record.
-func (c *change) touches(t touchedRecord) bool {
-	if c.action == noOp || c.action == forget {
+func touches(c *core.Change, t touchedRecord) bool {
+	if c.Action == core.NoOp || c.Action == core.Forget {
 		return false
 	}
-	if typeOf(c.addr) == "mailhost_dns_record" {
-		return c.before != nil && c.before.id() == t.id && (!t.deleted || c.action != update)
+	if core.TypeOf(c.Addr) == "mailhost_dns_record" {
+		return c.Before != nil && c.Before.ID() == t.id && (!t.deleted || c.Action != core.Update)
 	}
-	if typeOf(c.addr) != zoneType {
+	if core.TypeOf(c.Addr) != zoneType {
 		return false
 	}
 	wanted := map[string]int{}
-	if !c.after.IsNull() {
-		wanted = linesOf(c.after)
+	if !c.After.Gone() {
+		wanted = linesOf(c.After.State)
 	}
-	ofDomain := func(v value) bool {
-		id := text(v, "domain_id")
+	ofDomain := func(v core.Value) bool {
+		id := core.Text(v, "domain_id")
 		return id == "" || id == t.domain // unknown if the apply has created the domain
 	}
-	if _, ok := wanted[t.line]; ok && !c.after.IsNull() && ofDomain(c.after) && !t.deleted {
+	if _, ok := wanted[t.line]; ok && !c.After.Gone() && ofDomain(c.After.State) && !t.deleted {
 		return true // its TTL
 	}
-	if !c.after.IsNull() && ofDomain(c.after) && (c.action == create || c.action.replaces() || slices.Contains(textList(c.after, "purged"), t.line)) {
+	if !c.After.Gone() && ofDomain(c.After.State) && (c.Action == core.Create || c.Action.Replaces() || slices.Contains(textList(c.After.State, "purged"), t.line)) {
 		return true // a create takes over what the domain has at the apply
 	}
-	if c.before == nil || c.action == create || !ofDomain(c.before.value) {
+	if c.Before == nil || c.Action == core.Create || !ofDomain(c.Before.State) {
 		return false
 	}
-	_, had := linesOf(c.before.value)[t.line]
+	_, had := linesOf(c.Before.State)[t.line]
 	_, kept := wanted[t.line]
-	if c.action == destroy || c.action.replaces() { // a zone that is destroyed leaves what others have added
-		return had && (c.forced || slices.ContainsFunc(c.warnings, func(w string) bool {
+	if c.Action == core.Destroy || c.Action.Replaces() { // a zone that is destroyed leaves what others have added
+		return had && (c.Forced || slices.ContainsFunc(c.Warnings, func(w string) bool {
 			return strings.HasPrefix(w, "The plan deletes ") && strings.Contains(w, "\n  - "+t.line)
 		}))
 	}
@@ -190,9 +191,9 @@ func (c *change) touches(t touchedRecord) bool {
 func (w *environment) checkRecords(outcomes []outcome) {
 	for _, t := range w.touched {
 		if !slices.ContainsFunc(outcomes, func(o outcome) bool {
-			return slices.ContainsFunc(o.plan.changes, func(c *change) bool {
-				adopts := typeOf(c.addr) == "mailhost_dns_record" && text(c.after, "on_existing") == "adopt"
-				return c.touches(t) || !t.deleted && adopts
+			return slices.ContainsFunc(o.plan.Changes, func(c *core.Change) bool {
+				adopts := core.TypeOf(c.Addr) == "mailhost_dns_record" && core.Text(c.After.State, "on_existing") == "adopt"
+				return touches(c, t) || !t.deleted && adopts
 			})
 		}) {
 			w.report.fail("unplanned change", "the record %s (%s) was changed or deleted, and no plan says so", t.line, t.id)
@@ -218,15 +219,15 @@ func (w *environment) noteTouched(run *run, method, path string) {
 }
 
 // checkZone checks that a domain has exactly the records that a zone's block says.
-func (h *history) checkZone(s *stack, b *block, o *object) {
-	want := linesOf(newValue(loadSchemas().resources[zoneType].objectType, map[string]any{"records": b.arguments["records"]}))
+func (h *history) checkZone(s *stack, b *core.Block, o *core.Object) {
+	want := linesOf(core.NewValue(loadSchemas().Resources[zoneType].Type, map[string]any{"records": b.Arguments["records"]}))
 	actual := map[string]int{}
 	must(h.db.View(h.context(), func(r store.Reader) error {
-		found, _, err := r.DNSRecords(h.accounts[s.account].id, store.DNSRecordFilter{DomainID: o.id()}, store.Slice{Limit: 1000})
+		found, _, err := r.DNSRecords(h.accounts[s.account].id, store.DNSRecordFilter{DomainID: o.ID()}, store.Slice{Limit: 1000})
 		for _, record := range found {
 			_, wanted := want[lineOf(record)]
 			switch {
-			case record.SystemManaged || ignores(b.arguments["ignore"], strings.ToLower(record.Name)+" "+record.Type):
+			case record.SystemManaged || ignores(b.Arguments["ignore"], strings.ToLower(record.Name)+" "+record.Type):
 			case h.publishedOnly && !wanted: // it can't be seen
 			case h.publishedOnly: // nor its TTL
 				actual[lineOf(record)] = want[lineOf(record)]
@@ -237,7 +238,7 @@ func (h *history) checkZone(s *stack, b *block, o *object) {
 		return err
 	}))
 	if !maps.Equal(actual, want) {
-		h.report.fail("not as configured", "%s: the domain has %v, want %v", b.addr, actual, want)
+		h.report.fail("not as configured", "%s: the domain has %v, want %v", b.Addr, actual, want)
 	}
 }
 

@@ -21,9 +21,9 @@
 //
 // # Engine and histories
 //
-// The engine does what Terraform's core does, so that no CLI is needed (plan_test.go, apply_test.go,
-// value_test.go), and checks each response of the provider ("Provider produced inconsistent
-// result"). Where Terraform works concurrently, the engine chooses a random order.
+// Package core of acctest does what Terraform's core does, so that no CLI is needed, and checks
+// each response of the provider ("Provider produced inconsistent result"). Where Terraform works
+// concurrently, it chooses a random order (plugin_test.go).
 //
 // A history has one or two stacks, which are root modules with a state (history_test.go).
 // Each step makes some changes (generate_test.go, event_test.go), then it plans and applies.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // event runs a random event between two runs.
@@ -33,26 +34,26 @@ func (h *history) event(r *rand.Rand, s *stack) {
 		h.report.logf("the service restarts")
 		h.restart(!h.NoFaults && chance(r, 50))
 	case n < 85 && len(s.state) > 0:
-		addr := pick(r, s.state.addresses())
-		if o := s.state[addr].current; o != nil {
+		addr := pick(r, s.state.Addresses())
+		if o := s.state[addr].Current; o != nil {
 			h.report.logf("taint %s", addr)
 			tainted := *o
-			tainted.tainted = true
-			s.state = s.state.clone()
-			s.state.setCurrent(addr, &tainted)
+			tainted.Tainted = true
+			s.state = s.state.Clone()
+			s.state.Set(addr, "", &tainted)
 		}
 	case n < 89 && len(s.state) > 0:
-		addr := pick(r, s.state.addresses())
+		addr := pick(r, s.state.Addresses())
 		h.report.logf("state rm %s", addr)
-		s.state = s.state.clone()
+		s.state = s.state.Clone()
 		delete(s.state, addr)
 		s.incomplete = true
 	case n < 91:
 		h.report.logf("the state is lost")
-		s.state, s.incomplete = state{}, true
+		s.state, s.incomplete = core.State{}, true
 	case n < 93 && len(s.backups) > 1:
 		s.state, s.incomplete = pick(r, s.backups), true
-		h.report.logf("an older state is restored: %v", s.state.addresses())
+		h.report.logf("an older state is restored: %v", s.state.Addresses())
 	case n < 95:
 		h.importEvent(r, s)
 	}
@@ -61,28 +62,28 @@ func (h *history) event(r *rand.Rand, s *stack) {
 // importEvent adds an import block for any object of the service, which may be unmanaged
 // or in the state at another address.
 func (h *history) importEvent(r *rand.Rand, s *stack) {
-	if len(s.config.blocks) == 0 {
+	if len(s.config.Blocks) == 0 {
 		return
 	}
-	b := pick(r, s.config.blocks)
-	candidates := h.objects(s.account, typeOf(b.addr))
-	if len(candidates) == 0 || s.state[b.addr].current != nil {
+	b := pick(r, s.config.Blocks)
+	candidates := h.objects(s.account, core.TypeOf(b.Addr))
+	if len(candidates) == 0 || s.state[b.Addr].Current != nil {
 		return
 	}
 	o := pick(r, candidates)
-	i := importBlock{to: b.addr}
+	i := core.ImportBlock{To: b.Addr}
 	switch r.IntN(3) {
 	case 0:
-		i.identity = o.id
+		i.Identity = o.id
 	case 1:
-		i.id = o.id
+		i.ID = o.id
 	default:
-		i.id = o.key
-		if i.id == "" {
-			i.id = o.id
+		i.ID = o.key
+		if i.ID == "" {
+			i.ID = o.id
 		}
 	}
-	s.config.imports = append(s.config.imports, i)
+	s.config.Imports = append(s.config.Imports, i)
 	h.report.logf("import %+v", i)
 }
 

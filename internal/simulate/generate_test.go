@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/domainname"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // domainNames are a few domains in several spellings, so that collisions are likely.
@@ -46,15 +47,15 @@ func TestHistoriesHaveEverything(t *testing.T) {
 	d := &generator{rand: rand.New(rand.NewPCG(1, 1)), account: account{id: uuid.NewString(), workspaceID: uuid.NewString()}, report: &report{}}
 	drawn := map[string]bool{}
 	for range 300 {
-		for _, b := range d.configuration().blocks {
-			for name := range b.arguments {
-				drawn[typeOf(b.addr)+"."+name] = true
+		for _, b := range d.configuration().Blocks {
+			for name := range b.Arguments {
+				drawn[core.TypeOf(b.Addr)+"."+name] = true
 			}
 		}
 	}
-	for typeName, s := range loadSchemas().resources {
+	for typeName, s := range loadSchemas().Resources {
 		assert.Check(t, typeName == setType || typeName == zoneType || externalChanges[typeName].path != "", "no history changes a %s outside Terraform: add it to externalChanges", typeName)
-		for _, a := range s.attributes {
+		for _, a := range s.Attributes {
 			isArgument := (a.Optional || a.Required) && !slices.Contains(undrawn, a.Name)
 			assert.Check(t, !isArgument || drawn[typeName+"."+a.Name], "no history sets %s.%s: draw it in arguments, or add it to undrawn", typeName, a.Name)
 		}
@@ -80,8 +81,8 @@ func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
 func (d *generator) domainName() string { return pick(d.rand, pick(d.rand, domainNames)) }
 
 // configuration generates an initial configuration.
-func (d *generator) configuration() *configuration {
-	c := &configuration{}
+func (d *generator) configuration() *core.Configuration {
+	c := &core.Configuration{}
 	d.add(c, "mailhost_domain")
 	for range 1 + d.rand.IntN(6) {
 		d.add(c, d.typeName())
@@ -90,25 +91,25 @@ func (d *generator) configuration() *configuration {
 }
 
 // add adds a block at a free address.
-func (d *generator) add(c *configuration, typeName string) {
-	addr := c.freeAddress(typeName, "a", "b", "c", "d")
+func (d *generator) add(c *core.Configuration, typeName string) {
+	addr := freeAddress(c, typeName, "a", "b", "c", "d")
 	if addr == "" {
 		return
 	}
-	b := &block{addr: addr, arguments: d.arguments(c, typeName), createBeforeDestroy: chance(d.rand, 15)}
+	b := &core.Block{Addr: addr, Arguments: d.arguments(c, typeName), CreateBeforeDestroy: chance(d.rand, 15)}
 	d.repairZone(b)
 	if slices.Contains(adoptingTypes, typeName) && chance(d.rand, 30) {
-		b.arguments["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
+		b.Arguments["on_existing"] = pick(d.rand, []string{"adopt", "adopt", "error"})
 	}
-	b.typedMap = typeName == setType && chance(d.rand, 40)
+	b.TypedMap = typeName == setType && chance(d.rand, 40)
 	d.avoidMoves(c, addr)
-	c.blocks = append(c.blocks, b)
+	c.Blocks = append(c.Blocks, b)
 }
 
 // freeAddress returns an address with one of the names that no block has, or "".
-func (c *configuration) freeAddress(typeName string, names ...string) string {
+func freeAddress(c *core.Configuration, typeName string, names ...string) string {
 	for _, name := range names {
-		if addr := typeName + "." + name; c.block(addr) == nil {
+		if addr := typeName + "." + name; c.Block(addr) == nil {
 			return addr
 		}
 	}
@@ -116,9 +117,9 @@ func (c *configuration) freeAddress(typeName string, names ...string) string {
 }
 
 // avoidMoves removes moved and removed blocks that conflict with a new block.
-func (d *generator) avoidMoves(c *configuration, addr string) {
-	c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == addr })
-	c.removed = slices.DeleteFunc(c.removed, func(r string) bool { return r == addr })
+func (d *generator) avoidMoves(c *core.Configuration, addr string) {
+	c.Moved = slices.DeleteFunc(c.Moved, func(m [2]string) bool { return m[0] == addr })
+	c.Removed = slices.DeleteFunc(c.Removed, func(r string) bool { return r == addr })
 }
 
 var contact = map[string]any{
@@ -126,7 +127,7 @@ var contact = map[string]any{
 	"last_name": "Doe", "organization": "Acme", "phone": "+4930123456", "state": "Berlin", "zip": "10115",
 }
 
-func (d *generator) arguments(c *configuration, typeName string) map[string]any {
+func (d *generator) arguments(c *core.Configuration, typeName string) map[string]any {
 	r := d.rand
 	switch typeName {
 	case "mailhost_domain":
@@ -205,10 +206,10 @@ func (d *generator) passwordSecret(arguments map[string]any) {
 }
 
 // domain chooses a reference to a domain, or its name.
-func (d *generator) domain(c *configuration) any {
-	var domains []*block
-	for _, b := range c.blocks {
-		if typeOf(b.addr) == "mailhost_domain" {
+func (d *generator) domain(c *core.Configuration) any {
+	var domains []*core.Block
+	for _, b := range c.Blocks {
+		if core.TypeOf(b.Addr) == "mailhost_domain" {
 			domains = append(domains, b)
 		}
 	}
@@ -218,15 +219,15 @@ func (d *generator) domain(c *configuration) any {
 	b := pick(d.rand, domains)
 	switch {
 	case chance(d.rand, 60):
-		return ref{b.addr, "name"}
+		return core.Ref{Addr: b.Addr, Attribute: "name"}
 	case chance(d.rand, 80):
-		return ref{b.addr, "id"}
+		return core.Ref{Addr: b.Addr, Attribute: "id"}
 	}
-	return b.arguments["name"]
+	return b.Arguments["name"]
 }
 
 // scope chooses the scope of a forwarding rule or a master password.
-func (d *generator) scope(c *configuration, arguments map[string]any) {
+func (d *generator) scope(c *core.Configuration, arguments map[string]any) {
 	switch {
 	case chance(d.rand, 60):
 		arguments["domain"] = d.domain(c)
@@ -236,13 +237,13 @@ func (d *generator) scope(c *configuration, arguments map[string]any) {
 }
 
 // edit makes one change to a configuration and describes it.
-func (d *generator) edit(c *configuration) string {
+func (d *generator) edit(c *core.Configuration) string {
 	r := d.rand
-	if len(c.blocks) == 0 {
+	if len(c.Blocks) == 0 {
 		d.add(c, d.typeName())
 		return "add to an empty configuration"
 	}
-	b := pick(r, c.blocks)
+	b := pick(r, c.Blocks)
 	if edited := d.editEntries(b); edited != "" {
 		return edited
 	}
@@ -252,39 +253,39 @@ func (d *generator) edit(c *configuration) string {
 		return "add a block"
 	case 2:
 		d.remove(c, b, chance(r, 20))
-		return "remove " + b.addr
+		return "remove " + b.Addr
 	case 3, 4:
-		next := d.arguments(c, typeOf(b.addr))
-		if v, ok := next["domain"].(ref); ok && v.addr == b.addr {
+		next := d.arguments(c, core.TypeOf(b.Addr))
+		if v, ok := next["domain"].(core.Ref); ok && v.Addr == b.Addr {
 			return "nothing"
 		}
-		for _, name := range sortedKeys(next, b.arguments) {
+		for _, name := range sortedKeys(next, b.Arguments) {
 			if !chance(r, 50) {
 				continue
 			}
 			if v, ok := next[name]; ok {
-				b.arguments[name] = v
+				b.Arguments[name] = v
 			} else {
-				delete(b.arguments, name)
+				delete(b.Arguments, name)
 			}
 		}
 		d.repair(b)
-		return "change arguments of " + b.addr
+		return "change arguments of " + b.Addr
 	case 5:
 		return d.rename(c, b, true)
 	case 6, 7:
 		return d.rename(c, b, false)
 	case 8:
-		b.createBeforeDestroy = !b.createBeforeDestroy
-		return "toggle create_before_destroy of " + b.addr
+		b.CreateBeforeDestroy = !b.CreateBeforeDestroy
+		return "toggle create_before_destroy of " + b.Addr
 	case 9:
 		return d.duplicate(c, b)
 	case 10:
 		return d.swap(c, b)
 	default:
-		if typeOf(b.addr) == "mailhost_domain" {
-			b.arguments["name"] = d.domainName()
-			return "new name for " + b.addr
+		if core.TypeOf(b.Addr) == "mailhost_domain" {
+			b.Arguments["name"] = d.domainName()
+			return "new name for " + b.Addr
 		}
 		return d.trigger(c, b)
 	}
@@ -297,12 +298,12 @@ func sortedKeys(a, b map[string]any) []string {
 }
 
 // repair makes independently chosen arguments consistent.
-func (d *generator) repair(b *block) {
-	a := b.arguments
+func (d *generator) repair(b *core.Block) {
+	a := b.Arguments
 	if a["domain"] != nil && a["workspace_id"] != nil {
 		delete(a, "workspace_id")
 	}
-	switch typeOf(b.addr) {
+	switch core.TypeOf(b.Addr) {
 	case "mailhost_master_password":
 		d.passwordSecret(a)
 	case zoneType:
@@ -320,141 +321,141 @@ func (d *generator) repair(b *block) {
 
 // remove removes a block. Blocks that refer to it are removed too, or get its name
 // instead of the reference.
-func (d *generator) remove(c *configuration, b *block, forget bool) {
-	for _, other := range slices.Clone(c.blocks) {
-		if other == b || !slices.Contains(other.references(), b.addr) {
+func (d *generator) remove(c *core.Configuration, b *core.Block, forget bool) {
+	for _, other := range slices.Clone(c.Blocks) {
+		if other == b || !slices.Contains(other.References(), b.Addr) {
 			continue
 		}
-		other.replaceTriggeredBy = nil
-		if v, ok := other.arguments["domain"].(ref); !ok || v.addr != b.addr {
+		other.ReplaceTriggeredBy = nil
+		if v, ok := other.Arguments["domain"].(core.Ref); !ok || v.Addr != b.Addr {
 			continue
 		}
 		if chance(d.rand, 50) {
 			d.remove(c, other, false)
 		} else {
-			other.arguments["domain"] = b.arguments["name"]
+			other.Arguments["domain"] = b.Arguments["name"]
 		}
 	}
-	c.blocks = slices.DeleteFunc(c.blocks, func(other *block) bool { return other == b })
-	c.imports = slices.DeleteFunc(c.imports, func(i importBlock) bool { return i.to == b.addr })
-	c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[1] == b.addr })
+	c.Blocks = slices.DeleteFunc(c.Blocks, func(other *core.Block) bool { return other == b })
+	c.Imports = slices.DeleteFunc(c.Imports, func(i core.ImportBlock) bool { return i.To == b.Addr })
+	c.Moved = slices.DeleteFunc(c.Moved, func(m [2]string) bool { return m[1] == b.Addr })
 	if forget {
-		c.removed = append(c.removed, b.addr)
+		c.Removed = append(c.Removed, b.Addr)
 	}
 }
 
 // rename changes the address of a block, with or without a moved block.
-func (d *generator) rename(c *configuration, b *block, moved bool) string {
-	to := c.freeAddress(typeOf(b.addr), "a", "b", "c", "d", "e")
+func (d *generator) rename(c *core.Configuration, b *core.Block, moved bool) string {
+	to := freeAddress(c, core.TypeOf(b.Addr), "a", "b", "c", "d", "e")
 	if to == "" {
 		return "nothing"
 	}
-	from := b.addr
-	for _, other := range c.blocks {
-		for argument, v := range other.arguments {
-			if v, ok := v.(ref); ok && v.addr == from {
-				other.arguments[argument] = ref{to, v.attribute}
+	from := b.Addr
+	for _, other := range c.Blocks {
+		for argument, v := range other.Arguments {
+			if v, ok := v.(core.Ref); ok && v.Addr == from {
+				other.Arguments[argument] = core.Ref{Addr: to, Attribute: v.Attribute}
 			}
 		}
-		for i := range other.replaceTriggeredBy {
-			if other.replaceTriggeredBy[i] == from {
-				other.replaceTriggeredBy[i] = to
+		for i := range other.ReplaceTriggeredBy {
+			if other.ReplaceTriggeredBy[i] == from {
+				other.ReplaceTriggeredBy[i] = to
 			}
 		}
 	}
-	c.imports = slices.DeleteFunc(c.imports, func(i importBlock) bool { return i.to == from })
+	c.Imports = slices.DeleteFunc(c.Imports, func(i core.ImportBlock) bool { return i.To == from })
 	d.avoidMoves(c, to)
-	b.addr = to
+	b.Addr = to
 	// moved blocks must not form a cycle. They are removed after the apply.
-	c.moved = slices.DeleteFunc(c.moved, func(m [2]string) bool { return m[0] == from || m[1] == from || m[0] == to || m[1] == to })
+	c.Moved = slices.DeleteFunc(c.Moved, func(m [2]string) bool { return m[0] == from || m[1] == from || m[0] == to || m[1] == to })
 	if moved {
-		c.moved = append(c.moved, [2]string{from, to})
+		c.Moved = append(c.Moved, [2]string{from, to})
 		return "move " + from + " to " + to
 	}
 	return "rename " + from + " to " + to + " without moved"
 }
 
 // duplicate adds a second block for an object, in another spelling if there is one.
-func (d *generator) duplicate(c *configuration, b *block) string {
-	to := c.freeAddress(typeOf(b.addr), "a", "b", "c", "d", "e")
+func (d *generator) duplicate(c *core.Configuration, b *core.Block) string {
+	to := freeAddress(c, core.TypeOf(b.Addr), "a", "b", "c", "d", "e")
 	if to == "" {
 		return "nothing"
 	}
-	copied := b.clone()
-	copied.addr = to
-	copied.replaceTriggeredBy = nil
+	copied := b.Clone()
+	copied.Addr = to
+	copied.ReplaceTriggeredBy = nil
 	for _, spellings := range domainNames {
-		if name, ok := copied.arguments["name"].(string); ok && typeOf(to) == "mailhost_domain" && slices.Contains(spellings, name) {
-			copied.arguments["name"] = pick(d.rand, spellings)
+		if name, ok := copied.Arguments["name"].(string); ok && core.TypeOf(to) == "mailhost_domain" && slices.Contains(spellings, name) {
+			copied.Arguments["name"] = pick(d.rand, spellings)
 		}
 	}
 	d.avoidMoves(c, to)
-	c.blocks = append(c.blocks, copied)
-	return "duplicate " + b.addr + " as " + to
+	c.Blocks = append(c.Blocks, copied)
+	return "duplicate " + b.Addr + " as " + to
 }
 
 // swap exchanges the arguments of two blocks of a type.
-func (d *generator) swap(c *configuration, b *block) string {
-	for _, other := range c.blocks {
-		if other == b || typeOf(other.addr) != typeOf(b.addr) {
+func (d *generator) swap(c *core.Configuration, b *core.Block) string {
+	for _, other := range c.Blocks {
+		if other == b || core.TypeOf(other.Addr) != core.TypeOf(b.Addr) {
 			continue
 		}
-		name := pick(d.rand, sortedKeys(b.arguments, other.arguments))
+		name := pick(d.rand, sortedKeys(b.Arguments, other.Arguments))
 		if chance(d.rand, 60) {
-			b.arguments, other.arguments = other.arguments, b.arguments
-			return "swap " + b.addr + " and " + other.addr
+			b.Arguments, other.Arguments = other.Arguments, b.Arguments
+			return "swap " + b.Addr + " and " + other.Addr
 		}
-		if b.arguments[name] == nil || other.arguments[name] == nil || name == "type" || name == "value" {
+		if b.Arguments[name] == nil || other.Arguments[name] == nil || name == "type" || name == "value" {
 			return "nothing"
 		}
-		b.arguments[name], other.arguments[name] = other.arguments[name], b.arguments[name]
+		b.Arguments[name], other.Arguments[name] = other.Arguments[name], b.Arguments[name]
 		d.repairZone(b)
 		d.repairZone(other)
-		return "swap " + name + " of " + b.addr + " and " + other.addr
+		return "swap " + name + " of " + b.Addr + " and " + other.Addr
 	}
 	return "nothing"
 }
 
 // trigger adds or removes a replace_triggered_by.
-func (d *generator) trigger(c *configuration, b *block) string {
-	for _, other := range c.blocks {
-		if other != b && !slices.Contains(c.dependencies(other), b.addr) && len(b.replaceTriggeredBy) == 0 {
-			b.replaceTriggeredBy = []string{other.addr}
-			return b.addr + " is replaced with " + other.addr
+func (d *generator) trigger(c *core.Configuration, b *core.Block) string {
+	for _, other := range c.Blocks {
+		if other != b && !slices.Contains(c.Dependencies(other), b.Addr) && len(b.ReplaceTriggeredBy) == 0 {
+			b.ReplaceTriggeredBy = []string{other.Addr}
+			return b.Addr + " is replaced with " + other.Addr
 		}
 	}
-	b.replaceTriggeredBy = nil
-	return "no replace_triggered_by for " + b.addr
+	b.ReplaceTriggeredBy = nil
+	return "no replace_triggered_by for " + b.Addr
 }
 
 // editEntries changes single entries of a resource with many objects.
-func (d *generator) editEntries(b *block) string {
-	isSet, isZone := typeOf(b.addr) == setType, typeOf(b.addr) == zoneType
+func (d *generator) editEntries(b *core.Block) string {
+	isSet, isZone := core.TypeOf(b.Addr) == setType, core.TypeOf(b.Addr) == zoneType
 	if !isSet && !isZone || !chance(d.rand, 60) {
 		return ""
 	}
 	n := 1 + d.rand.IntN(2)
 	if isSet {
 		if chance(d.rand, 10) {
-			b.typedMap = !b.typedMap
+			b.TypedMap = !b.TypedMap
 		}
-		b.arguments["mailboxes"] = d.setEntries(b.entriesOf(), n)
+		b.Arguments["mailboxes"] = d.setEntries(entriesOf(b), n)
 	} else {
-		b.arguments["records"] = d.zoneEntries(b.arguments["records"].(map[string]any), n)
+		b.Arguments["records"] = d.zoneEntries(b.Arguments["records"].(map[string]any), n)
 		d.repairZone(b)
 	}
-	return "change entries of " + b.addr
+	return "change entries of " + b.Addr
 }
 
 // contradicts reports whether two blocks are for the same object. Such a configuration
 // need not converge.
-func (c *configuration) contradicts() bool { return c.duplicate() != nil }
+func contradicts(c *core.Configuration) bool { return duplicate(c) != nil }
 
 // duplicate returns the first block with an object of an earlier one, or nil.
-func (c *configuration) duplicate() *block {
+func duplicate(c *core.Configuration) *core.Block {
 	taken := map[string]bool{}
-	for _, b := range c.blocks {
-		keys := c.naturalKeys(b)
+	for _, b := range c.Blocks {
+		keys := naturalKeys(c, b)
 		if slices.ContainsFunc(keys, func(key string) bool { return taken[key] }) {
 			return b
 		}
@@ -462,10 +463,10 @@ func (c *configuration) duplicate() *block {
 			taken[key] = true
 		}
 	}
-	for _, zone := range c.blocks {
-		for _, b := range c.blocks {
-			if typeOf(zone.addr) == zoneType && typeOf(b.addr) == "mailhost_dns_record" && c.domainOf(zone.arguments["domain"]) == c.domainOf(b.arguments["domain"]) &&
-				!ignores(zone.arguments["ignore"], canonicalKey(fmt.Sprint(b.arguments["name"], " ", b.arguments["type"]))) {
+	for _, zone := range c.Blocks {
+		for _, b := range c.Blocks {
+			if core.TypeOf(zone.Addr) == zoneType && core.TypeOf(b.Addr) == "mailhost_dns_record" && domainOf(c, zone.Arguments["domain"]) == domainOf(c, b.Arguments["domain"]) &&
+				!ignores(zone.Arguments["ignore"], canonicalKey(fmt.Sprint(b.Arguments["name"], " ", b.Arguments["type"]))) {
 				return b
 			}
 		}
@@ -474,11 +475,11 @@ func (c *configuration) duplicate() *block {
 }
 
 // naturalKeys identifies the objects of a block.
-func (c *configuration) naturalKeys(b *block) []string {
-	if typeOf(b.addr) == setType {
-		return c.mailboxKeys(b)
+func naturalKeys(c *core.Configuration, b *core.Block) []string {
+	if core.TypeOf(b.Addr) == setType {
+		return mailboxKeys(c, b)
 	}
-	if key := c.naturalKey(b); key != "" {
+	if key := naturalKey(c, b); key != "" {
 		return []string{key}
 	}
 	return nil
@@ -486,16 +487,16 @@ func (c *configuration) naturalKeys(b *block) []string {
 
 // naturalKey identifies the object of a block. It is empty if the service allows any
 // number of equal objects.
-func (c *configuration) naturalKey(b *block) string {
-	a := b.arguments
+func naturalKey(c *core.Configuration, b *core.Block) string {
+	a := b.Arguments
 	scope := func() string {
 		if a["domain"] != nil {
-			return c.domainOf(a["domain"])
+			return domainOf(c, a["domain"])
 		}
 		return fmt.Sprint(a["workspace_id"])
 	}
-	kind := typeOf(b.addr) + " "
-	switch typeOf(b.addr) {
+	kind := core.TypeOf(b.Addr) + " "
+	switch core.TypeOf(b.Addr) {
 	case "mailhost_domain":
 		return kind + normalized(fmt.Sprint(a["name"]))
 	case zoneType:
@@ -513,9 +514,9 @@ func (c *configuration) naturalKey(b *block) string {
 }
 
 // domainOf returns the domain name of an argument.
-func (c *configuration) domainOf(v any) string {
-	if r, ok := v.(ref); ok {
-		return c.domainOf(c.block(r.addr).arguments["name"])
+func domainOf(c *core.Configuration, v any) string {
+	if r, ok := v.(core.Ref); ok {
+		return domainOf(c, c.Block(r.Addr).Arguments["name"])
 	}
 	return normalized(fmt.Sprint(v))
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // maxSteps is the maximum number of steps of a history.
@@ -34,9 +34,9 @@ type history struct {
 type stack struct {
 	name    string
 	account int
-	config  *configuration
-	state   state
-	backups []state
+	config  *core.Configuration
+	state   core.State
+	backups []core.State
 	// incomplete reports whether the state may lack objects that its configuration
 	// created: it was lost or restored from a backup, or a run was killed.
 	incomplete bool
@@ -51,9 +51,9 @@ func newHistory(c Case) *history {
 	h := &history{Case: c, environment: newEnvironment(c, registrar, chance(r, 15), newLimits(r))}
 	h.report.logf("history %s, published operations only: %v, payment needed: %v, provisioning delay: %v", c, h.publishedOnly, registrar.PaymentNeeded, time.Duration(registrar.ProvisioningDelay))
 	d := h.generator(r, 0)
-	h.stacks = []*stack{{name: "one", config: d.configuration(), state: state{}}}
+	h.stacks = []*stack{{name: "one", config: d.configuration(), state: core.State{}}}
 	if chance(r, 15) {
-		h.stacks = append(h.stacks, &stack{name: "two", config: d.configuration(), state: state{}})
+		h.stacks = append(h.stacks, &stack{name: "two", config: d.configuration(), state: core.State{}})
 	}
 	return h
 }
@@ -110,7 +110,7 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	}
 	opts := h.planOptions(r, s)
 	h.report.logf("plan %s %+v\n%s", s.name, opts, s.config)
-	p, err := runPlan(h.environment, run, s.config.clone(), s.state, opts)
+	p, err := runPlan(h.environment, run, s.config.Clone(), s.state, opts)
 	h.checkPlanIsReadOnly()
 	if err != nil {
 		h.report.logf("plan failed")
@@ -119,11 +119,11 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 		}
 		return
 	}
-	h.report.logf("plan: %s", p.describe())
+	h.report.logf("plan: %s", p)
 	// Terraform forgets an object without a call of the provider.
-	usesState := slices.ContainsFunc(p.changes, func(c *change) bool { return c.action != forget && c.before != nil })
-	if run.account != s.account && usesState && !opts.noRefresh && len(opts.targets) == 0 {
-		h.report.fail("a plan with another account's state", "%s", p.describe())
+	usesState := slices.ContainsFunc(p.Changes, func(c *core.Change) bool { return c.Action != core.Forget && c.Before != nil })
+	if run.account != s.account && usesState && !opts.NoRefresh && len(opts.Targets) == 0 {
+		h.report.fail("a plan with another account's state", "%s", p)
 	}
 	touched := chance(r, 15) // by an external change between plan and apply
 	for range 2 {
@@ -137,15 +137,15 @@ func (h *history) apply(r *rand.Rand, s *stack) {
 	after, err := runApply(h.environment, second, p)
 	h.report.changedOutside = false
 	h.deliverLate(true)
-	h.recordApply(s, outcome{p, after, err, errors.Is(err, errKilled)})
+	h.recordApply(s, outcome{p, after, err, errors.Is(err, core.ErrKilled)})
 	// Objects that the service deletes with their domain are missing until the next apply.
 	touched = touched || len(h.cascaded) > 0
 	h.faulted += run.faulted + second.faulted
-	quiet := !touched && run.faulted+second.faulted == 0 && len(opts.targets) == 0 && !opts.destroy && !opts.noRefresh
-	if quiet && second.incomplete && h.maxMailboxes == 0 && len(h.stacks) == 1 && !s.config.contradicts() {
+	quiet := !touched && run.faulted+second.faulted == 0 && len(opts.Targets) == 0 && !opts.Destroy && !opts.NoRefresh
+	if quiet && second.incomplete && h.maxMailboxes == 0 && len(h.stacks) == 1 && !contradicts(s.config) {
 		h.report.fail("incomplete", "a set has left out mailboxes without a reason")
 	}
-	if err == nil && quiet && !second.incomplete && !second.appeared && !s.config.contradicts() && chance(r, 60) {
+	if err == nil && quiet && !second.incomplete && !second.appeared && !contradicts(s.config) && chance(r, 60) {
 		h.checkConverged(s)
 	}
 }
@@ -159,29 +159,29 @@ func (h *history) recordApply(s *stack, o outcome) {
 	h.report.logf("apply: %v; state: %v", o.err, h.describeState(s.state))
 	h.cascaded = h.checkApplies(o)
 	if o.err == nil {
-		s.config.moved = nil
+		s.config.Moved = nil
 	}
 }
 
-func (h *history) describeState(s state) string {
+func (h *history) describeState(s core.State) string {
 	var parts []string
-	for _, addr := range s.addresses() {
-		if o := s[addr].current; o != nil {
-			parts = append(parts, fmt.Sprintf("%s=%.8s", addr, o.id()))
+	for _, addr := range s.Addresses() {
+		if o := s[addr].Current; o != nil {
+			parts = append(parts, fmt.Sprintf("%s=%.8s", addr, o.ID()))
 		}
-		for key, o := range s[addr].deposed {
-			parts = append(parts, fmt.Sprintf("%s(%s)=%.8s", addr, key, o.id()))
+		for key, o := range s[addr].Deposed {
+			parts = append(parts, fmt.Sprintf("%s(%s)=%.8s", addr, key, o.ID()))
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
 // registerSecrets registers the secrets of a state, which no diagnostic may contain.
-func (h *history) registerSecrets(s state) {
-	for _, addr := range s.addresses() {
-		if o := s[addr].current; o != nil {
-			h.report.secret(addr+".token", text(o.value, "token"))
-			h.report.secret(addr+".generated_secret", text(o.value, "generated_secret"))
+func (h *history) registerSecrets(s core.State) {
+	for _, addr := range s.Addresses() {
+		if o := s[addr].Current; o != nil {
+			h.report.secret(addr+".token", core.Text(o.State, "token"))
+			h.report.secret(addr+".generated_secret", core.Text(o.State, "generated_secret"))
 		}
 	}
 }
@@ -193,15 +193,15 @@ func (h *history) checkPlanIsReadOnly() {
 	}
 }
 
-func (h *history) planOptions(r *rand.Rand, s *stack) (opts planOptions) {
-	opts.noRefresh = chance(r, 8)
-	opts.destroy = chance(r, 4)
-	if len(s.config.blocks) > 0 {
+func (h *history) planOptions(r *rand.Rand, s *stack) (opts core.PlanOptions) {
+	opts.NoRefresh = chance(r, 8)
+	opts.Destroy = chance(r, 4)
+	if len(s.config.Blocks) > 0 {
 		if chance(r, 8) {
-			opts.targets = []string{pick(r, s.config.blocks).addr}
+			opts.Targets = []string{pick(r, s.config.Blocks).Addr}
 		}
 		if chance(r, 10) {
-			opts.replace = []string{pick(r, s.config.blocks).addr}
+			opts.Replace = []string{pick(r, s.config.Blocks).Addr}
 		}
 	}
 	return opts
@@ -233,49 +233,30 @@ func (h *history) runWithoutFaults(s *stack) *run {
 
 // checkConverged checks that the plan after a successful apply is empty.
 func (h *history) checkConverged(s *stack) {
-	p, err := runPlan(h.environment, h.runWithoutFaults(s), s.config.clone(), s.state, planOptions{})
+	p, err := runPlan(h.environment, h.runWithoutFaults(s), s.config.Clone(), s.state, core.PlanOptions{})
 	h.checkPlanIsReadOnly()
 	switch {
 	case err != nil:
 		h.report.fail("a plan after a successful apply fails", "%v", err)
-	case len(p.effective()) > 0:
-		h.report.fail("a plan after a successful apply is not empty", "%s", p.explain())
+	case len(p.Effective()) > 0:
+		h.report.fail("a plan after a successful apply is not empty", "%s", p)
 	}
 	h.checkExact(s, p)
 }
 
 // checkExact checks, for an empty plan, that the service has exactly what the
 // configuration says of resources with many objects.
-func (h *history) checkExact(s *stack, p *plan) {
-	for _, b := range s.config.blocks {
-		o := p.prior[b.addr].current
+func (h *history) checkExact(s *stack, p *core.Plan) {
+	for _, b := range s.config.Blocks {
+		o := p.Prior[b.Addr].Current
 		switch {
 		case o == nil:
-		case typeOf(b.addr) == setType:
+		case core.TypeOf(b.Addr) == setType:
 			h.checkSet(s, b, o)
-		case typeOf(b.addr) == zoneType:
+		case core.TypeOf(b.Addr) == zoneType:
 			h.checkZone(s, b, o)
 		}
 	}
-}
-
-// explain describes a plan's changes with the attributes that change.
-func (p *plan) explain() string {
-	var parts []string
-	for _, c := range p.effective() {
-		var line strings.Builder
-		line.WriteString(c.String())
-		if c.before != nil && !c.after.IsNull() {
-			before, after := attributesOf(c.before.value), attributesOf(c.after)
-			for _, name := range slices.Sorted(maps.Keys(after)) {
-				if !equal(before[name], after[name]) {
-					fmt.Fprintf(&line, " [%s: %s -> %s]", name, before[name], after[name])
-				}
-			}
-		}
-		parts = append(parts, line.String())
-	}
-	return strings.Join(parts, "; ")
 }
 
 // interleaved runs two stacks concurrently, switching between calls to their providers.
@@ -291,19 +272,19 @@ func (h *history) interleaved(r *rand.Rand) {
 		next, stop := iter.Pull(func(yield func(struct{}) bool) {
 			let := func() { yield(struct{}{}) }
 			planning.yield, applying.yield = let, let
-			p, err := runPlan(h.environment, planning, s.config.clone(), s.state, opts)
+			p, err := runPlan(h.environment, planning, s.config.Clone(), s.state, opts)
 			if err != nil {
 				h.report.logf("plan %s failed", s.name)
 				return
 			}
-			h.report.logf("plan %s: %s", s.name, p.describe())
+			h.report.logf("plan %s: %s", s.name, p)
 			after, err := runApply(h.environment, applying, p)
 			h.deliverLate(true)
 			h.report.logf("apply %s: %v; state: %v", s.name, err, h.describeState(after))
 			s.backups, s.state = append(s.backups, s.state), after
-			s.incomplete = s.incomplete || errors.Is(err, errKilled)
+			s.incomplete = s.incomplete || errors.Is(err, core.ErrKilled)
 			h.faulted += planning.faulted + applying.faulted
-			outcomes = append(outcomes, outcome{p, after, err, errors.Is(err, errKilled)})
+			outcomes = append(outcomes, outcome{p, after, err, errors.Is(err, core.ErrKilled)})
 		})
 		defer stop()
 		nexts = append(nexts, next)

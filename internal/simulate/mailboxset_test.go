@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 const setType = "mailhost_mailbox_set"
@@ -16,7 +17,7 @@ const setType = "mailhost_mailbox_set"
 // local parts of single mailboxes too.
 var localParts = [][2]string{{"jane", "Jane"}, {"joe", "JOE"}, {"info", "info"}, {"max.muster", "Max.Muster"}, {"ann", "Ann"}, {"zoe", "zoe"}}
 
-func (d *generator) setArguments(c *configuration) map[string]any {
+func (d *generator) setArguments(c *core.Configuration) map[string]any {
 	out := map[string]any{"domain": d.domain(c), "mailboxes": d.setEntries(map[string]any{}, d.rand.IntN(5))}
 	if chance(d.rand, 60) {
 		out["max_deletions"] = pick(d.rand, []int{0, 1, 2, 10})
@@ -44,41 +45,30 @@ func (d *generator) setEntries(from map[string]any, n int) map[string]any {
 }
 
 // entriesOf returns the map mailboxes of a block.
-func (b *block) entriesOf() map[string]any { return b.arguments["mailboxes"].(map[string]any) }
+func entriesOf(b *core.Block) map[string]any { return b.Arguments["mailboxes"].(map[string]any) }
 
 // mailboxKeys identifies the mailboxes of a set's block in naturalKeys.
-func (c *configuration) mailboxKeys(b *block) (keys []string) {
-	for _, key := range slices.Sorted(maps.Keys(b.entriesOf())) {
-		keys = append(keys, "mailhost_mailbox "+strings.ToLower(key)+"@"+c.domainOf(b.arguments["domain"]))
+func mailboxKeys(c *core.Configuration, b *core.Block) (keys []string) {
+	for _, key := range slices.Sorted(maps.Keys(entriesOf(b))) {
+		keys = append(keys, "mailhost_mailbox "+strings.ToLower(key)+"@"+domainOf(c, b.Arguments["domain"]))
 	}
 	return keys
 }
 
-// textsOf returns a map of strings of an object, without the unknown ones.
-func textsOf(v value, name string) map[string]string {
-	out := map[string]string{}
-	for key, e := range attributesOf(attributesOf(v)[name]) {
-		if e.IsKnown() && !e.IsNull() {
-			out[key] = known[string](e)
-		}
-	}
-	return out
-}
-
 // removedMailboxes returns the addresses of the mailboxes, by id, that a planned change of
 // a set takes out of it.
-func (c *change) removedMailboxes() map[string]string {
-	if typeOf(c.addr) != setType || c.before == nil || c.action == noOp || c.action == create || c.action == forget {
+func removedMailboxes(c *core.Change) map[string]string {
+	if core.TypeOf(c.Addr) != setType || c.Before == nil || c.Action == core.NoOp || c.Action == core.Create || c.Action == core.Forget {
 		return nil
 	}
 	kept := map[string]bool{}
-	if c.action == update {
-		for _, id := range textsOf(c.after, "ids") {
+	if c.Action == core.Update {
+		for _, id := range core.Texts(core.Attributes(c.After.State)["ids"]) {
 			kept[id] = true
 		}
 	}
-	out, addresses := map[string]string{}, textsOf(c.before.value, "addresses")
-	for key, id := range textsOf(c.before.value, "ids") {
+	out, addresses := map[string]string{}, core.Texts(core.Attributes(c.Before.State)["addresses"])
+	for key, id := range core.Texts(core.Attributes(c.Before.State)["ids"]) {
 		if !kept[id] {
 			out[id] = addresses[key]
 		}
@@ -87,28 +77,28 @@ func (c *change) removedMailboxes() map[string]string {
 }
 
 // deletesMailbox reports whether a plan said that a change of a set deletes a mailbox.
-func (c *change) deletesMailbox(id string) bool {
-	address, ok := c.removedMailboxes()[id]
+func deletesMailbox(c *core.Change, id string) bool {
+	address, ok := removedMailboxes(c)[id]
 	if !ok {
 		return false
 	}
 	// The plan of a replacement that the provider did not cause shows the mailboxes as the
 	// old values of the set: the provider can't warn of them.
-	return c.forced || slices.ContainsFunc(c.warnings, func(w string) bool {
+	return c.Forced || slices.ContainsFunc(c.Warnings, func(w string) bool {
 		return strings.HasPrefix(w, "The plan deletes ") && strings.Contains(w, "\n  - "+address+"\n")
 	})
 }
 
 // mayDelete returns max_deletions for a change of a set.
-func (c *change) mayDelete() int {
-	before, after := number(c.before.value, "max_deletions"), 0
-	if !c.after.IsNull() {
-		after = number(c.after, "max_deletions")
+func mayDelete(c *core.Change) int {
+	before, after := number(c.Before.State, "max_deletions"), 0
+	if !c.After.Gone() {
+		after = number(c.After.State, "max_deletions")
 	}
 	switch {
-	case c.action == update:
+	case c.Action == core.Update:
 		return after
-	case c.action.replaces() && !c.before.tainted:
+	case c.Action.Replaces() && !c.Before.Tainted:
 		return min(before, after)
 	}
 	return before
@@ -117,16 +107,16 @@ func (c *change) mayDelete() int {
 // checkDeletions checks that sets delete no more mailboxes than max_deletions.
 func (w *environment) checkDeletions(e effects, outcomes []outcome) {
 	for _, o := range outcomes {
-		for _, c := range o.plan.changes {
-			removed := c.removedMailboxes()
+		for _, c := range o.plan.Changes {
+			removed := removedMailboxes(c)
 			n := 0
 			for _, d := range e.deleted {
 				if _, ok := removed[d.ID]; ok {
 					n++
 				}
 			}
-			if n > 0 && n > c.mayDelete() {
-				w.report.fail("more deletions than max_deletions", "%s deleted %d mailboxes and may delete %d", c.addr, n, c.mayDelete())
+			if n > 0 && n > mayDelete(c) {
+				w.report.fail("more deletions than max_deletions", "%s deleted %d mailboxes and may delete %d", c.Addr, n, mayDelete(c))
 			}
 		}
 	}
@@ -136,18 +126,18 @@ func (w *environment) checkDeletions(e effects, outcomes []outcome) {
 // plan has.
 func (w *environment) checkMailboxes(e effects, outcomes []outcome) {
 	localPart := func(address string) string { return strings.ToLower(address[:strings.LastIndexByte(address, '@')]) }
-	has := func(what func(c *change) bool) bool {
-		return slices.ContainsFunc(outcomes, func(o outcome) bool { return slices.ContainsFunc(o.plan.effective(), what) })
+	has := func(what func(c *core.Change) bool) bool {
+		return slices.ContainsFunc(outcomes, func(o outcome) bool { return slices.ContainsFunc(o.plan.Effective(), what) })
 	}
 	for _, m := range e.created {
-		if m.Type == "mailbox" && !has(func(c *change) bool { return c.wants(localPart(m.Name)) }) {
+		if m.Type == "mailbox" && !has(func(c *core.Change) bool { return wants(c, localPart(m.Name)) }) {
 			w.report.fail("unplanned creation", "the mailbox %s was created, and no plan has it", m.Name)
 		}
 	}
 	for _, m := range e.updated {
-		if m.Type == "mailbox" && !has(func(c *change) bool {
-			adopts := text(c.after, "on_existing") == "adopt" && c.wants(localPart(m.Name))
-			return adopts || c.before != nil && slices.Contains(managed(c.addr, c.before), "mailbox "+m.ID)
+		if m.Type == "mailbox" && !has(func(c *core.Change) bool {
+			adopts := core.Text(c.After.State, "on_existing") == "adopt" && wants(c, localPart(m.Name))
+			return adopts || c.Before != nil && slices.Contains(managed(c.Addr, c.Before), "mailbox "+m.ID)
 		}) {
 			w.report.fail("unplanned change", "the mailbox %s (%s) was changed, and no plan has it", m.Name, m.ID)
 		}
@@ -155,14 +145,14 @@ func (w *environment) checkMailboxes(e effects, outcomes []outcome) {
 }
 
 // wants reports whether a planned object has a mailbox with a local part.
-func (c *change) wants(localPart string) bool {
+func wants(c *core.Change, localPart string) bool {
 	switch {
-	case c.after.IsNull():
+	case c.After.Gone():
 		return false
-	case typeOf(c.addr) == "mailhost_mailbox":
-		return strings.EqualFold(text(c.after, "local_part"), localPart)
-	case typeOf(c.addr) == setType:
-		for key := range attributesOf(attributesOf(c.after)["mailboxes"]) {
+	case core.TypeOf(c.Addr) == "mailhost_mailbox":
+		return strings.EqualFold(core.Text(c.After.State, "local_part"), localPart)
+	case core.TypeOf(c.Addr) == setType:
+		for key := range core.Attributes(core.Attributes(c.After.State)["mailboxes"]) {
 			if strings.EqualFold(key, localPart) {
 				return true
 			}
@@ -173,18 +163,18 @@ func (c *change) wants(localPart string) bool {
 
 // checkSet checks that the service has exactly what a set's block says, and the state what
 // the service has.
-func (h *history) checkSet(s *stack, b *block, o *object) {
+func (h *history) checkSet(s *stack, b *core.Block, o *core.Object) {
 	actual, others := map[string]string{}, []string{}
-	entries := attributesOf(newValue(loadSchemas().resources[setType].objectType.AttributeTypes["mailboxes"], b.entriesOf()))
-	ids := textsOf(o.value, "ids")
+	entries := core.Attributes(core.NewValue(loadSchemas().Resources[setType].Type.AttributeTypes["mailboxes"], entriesOf(b)))
+	ids := core.Texts(core.Attributes(o.State)["ids"])
 	must(h.db.View(h.context(), func(r store.Reader) error {
-		found, _, err := r.Mailboxes(h.accounts[s.account].id, store.MailboxFilter{DomainID: o.id()}, store.Slice{Limit: 1000})
+		found, _, err := r.Mailboxes(h.accounts[s.account].id, store.MailboxFilter{DomainID: o.ID()}, store.Slice{Limit: 1000})
 		for _, m := range found {
 			mine := false
 			for key, e := range entries {
 				if strings.EqualFold(key, m.LocalPart) {
 					mine = true
-					if ids[key] == m.ID && text(e, "first_name") == m.FirstName && text(e, "last_name") == m.LastName {
+					if ids[key] == m.ID && core.Text(e, "first_name") == m.FirstName && core.Text(e, "last_name") == m.LastName {
 						actual[key] = m.Address()
 					}
 				}
@@ -196,34 +186,34 @@ func (h *history) checkSet(s *stack, b *block, o *object) {
 		return err
 	}))
 	slices.Sort(others)
-	unmanaged := textList(o.value, "unmanaged")
-	if len(actual) != len(entries) || !maps.Equal(actual, textsOf(o.value, "addresses")) || len(ids) != len(entries) {
-		h.report.fail("not as configured", "%s: the service has %v of %s; the state has %v", b.addr, actual, b, o.value)
+	unmanaged := textList(o.State, "unmanaged")
+	if len(actual) != len(entries) || !maps.Equal(actual, core.Texts(core.Attributes(o.State)["addresses"])) || len(ids) != len(entries) {
+		h.report.fail("not as configured", "%s: the service has %v of %s; the state has %v", b.Addr, actual, b, o.State)
 	}
 	if !slices.Equal(unmanaged, others) {
-		h.report.fail("not as configured", "%s: unmanaged is %v, and the domain has %v beside the set", b.addr, unmanaged, others)
+		h.report.fail("not as configured", "%s: unmanaged is %v, and the domain has %v beside the set", b.Addr, unmanaged, others)
 	}
 }
 
 // raiseMaxDeletions follows the advice of a plan that deletes too many mailboxes: it allows
 // them, or ends the management of a set without a block.
 func (h *history) raiseMaxDeletions(s *stack, err error) bool {
-	imports := len(s.config.imports)
-	s.config.imports = slices.DeleteFunc(s.config.imports, func(i importBlock) bool { return typeOf(i.to) == setType && s.state[i.to].current == nil })
-	changed := len(s.config.imports) < imports // of another domain than the block's
-	for _, b := range s.config.blocks {
-		if o := s.state[b.addr].current; typeOf(b.addr) == setType && o != nil && strings.Contains(err.Error(), "apply that first") {
-			h.report.logf("advice: the old domain of %s", b.addr)
-			b.arguments["domain"], b.replaceTriggeredBy, changed = text(o.value, "domain_name"), nil, true
+	imports := len(s.config.Imports)
+	s.config.Imports = slices.DeleteFunc(s.config.Imports, func(i core.ImportBlock) bool { return core.TypeOf(i.To) == setType && s.state[i.To].Current == nil })
+	changed := len(s.config.Imports) < imports // of another domain than the block's
+	for _, b := range s.config.Blocks {
+		if o := s.state[b.Addr].Current; core.TypeOf(b.Addr) == setType && o != nil && strings.Contains(err.Error(), "apply that first") {
+			h.report.logf("advice: the old domain of %s", b.Addr)
+			b.Arguments["domain"], b.ReplaceTriggeredBy, changed = core.Text(o.State, "domain_name"), nil, true
 		}
-		if typeOf(b.addr) == setType && b.arguments["max_deletions"] != 100 {
-			b.arguments["max_deletions"], changed = 100, true
-			h.report.logf("advice: max_deletions = 100 of %s", b.addr)
+		if core.TypeOf(b.Addr) == setType && b.Arguments["max_deletions"] != 100 {
+			b.Arguments["max_deletions"], changed = 100, true
+			h.report.logf("advice: max_deletions = 100 of %s", b.Addr)
 		}
 	}
-	for _, addr := range s.state.addresses() {
-		if typeOf(addr) == setType && s.config.block(addr) == nil && !slices.Contains(s.config.removed, addr) {
-			s.config.removed, changed = append(s.config.removed, addr), true
+	for _, addr := range s.state.Addresses() {
+		if core.TypeOf(addr) == setType && s.config.Block(addr) == nil && !slices.Contains(s.config.Removed, addr) {
+			s.config.Removed, changed = append(s.config.Removed, addr), true
 			s.incomplete = true
 			h.report.logf("advice: removed block for %s", addr)
 		}
@@ -234,10 +224,10 @@ func (h *history) raiseMaxDeletions(s *stack, err error) bool {
 // adopt follows the advice of a plan whose new objects exist. It leaves some of the blocks as
 // they are.
 func (h *history) adopt(s *stack) (changed bool) {
-	for _, b := range s.config.blocks {
-		if slices.Contains(adoptingTypes, typeOf(b.addr)) && b.arguments["on_existing"] != "adopt" && b.arguments["max_deletions"] != 1 {
-			b.arguments["on_existing"], changed = "adopt", true
-			h.report.logf("advice: on_existing = adopt of %s", b.addr)
+	for _, b := range s.config.Blocks {
+		if slices.Contains(adoptingTypes, core.TypeOf(b.Addr)) && b.Arguments["on_existing"] != "adopt" && b.Arguments["max_deletions"] != 1 {
+			b.Arguments["on_existing"], changed = "adopt", true
+			h.report.logf("advice: on_existing = adopt of %s", b.Addr)
 		}
 	}
 	return changed

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // auditType returns the audit log's name of a resource's objects.
-func auditType(addr string) string { return strings.TrimPrefix(typeOf(addr), "mailhost_") }
+func auditType(addr string) string { return strings.TrimPrefix(core.TypeOf(addr), "mailhost_") }
 
 // outcome is the result of one apply.
 type outcome struct {
-	plan   *plan
-	state  state // after the apply
+	plan   *core.Plan
+	state  core.State // after the apply
 	err    error
 	killed bool
 }
@@ -60,7 +61,7 @@ func (w *environment) effectsSince() (e effects) {
 func (w *environment) checkApplies(outcomes ...outcome) (cascaded []store.AuditChange) {
 	e := w.effectsSince()
 	for _, d := range e.deleted {
-		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.plan.plansDestruction(d) }) {
+		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return plansDestruction(o.plan, d) }) {
 			w.report.fail("unplanned deletion", "%s %s (%s) was deleted, but no plan said so", d.Type, d.Name, d.ID)
 		}
 	}
@@ -68,7 +69,7 @@ func (w *environment) checkApplies(outcomes ...outcome) (cascaded []store.AuditC
 		own := e
 		own.deleted = slices.DeleteFunc(slices.Clone(e.deleted), func(d store.AuditChange) bool {
 			for j, other := range outcomes { // another configuration may delete a shared object
-				if j != i && other.plan.plansDestruction(d) {
+				if j != i && plansDestruction(other.plan, d) {
 					return true
 				}
 			}
@@ -85,10 +86,10 @@ func (w *environment) checkApplies(outcomes ...outcome) (cascaded []store.AuditC
 
 // managed returns the objects of the service that an object of the state manages. A zone
 // manages what its records say, whatever their ids.
-func managed(addr string, o *object) (objects []string) {
-	switch typeOf(addr) {
+func managed(addr string, o *core.Object) (objects []string) {
+	switch core.TypeOf(addr) {
 	case setType:
-		for _, id := range textsOf(o.value, "ids") {
+		for _, id := range core.Texts(core.Attributes(o.State)["ids"]) {
 			objects = append(objects, "mailbox "+id)
 		}
 		slices.Sort(objects)
@@ -96,26 +97,26 @@ func managed(addr string, o *object) (objects []string) {
 	case zoneType:
 		return nil
 	}
-	return []string{auditType(addr) + " " + o.id()}
+	return []string{auditType(addr) + " " + o.ID()}
 }
 
 // plansDestruction reports whether a plan destroys or replaces an object.
-func (p *plan) plansDestruction(d store.AuditChange) bool {
-	return slices.ContainsFunc(p.changes, func(c *change) bool {
+func plansDestruction(p *core.Plan, d store.AuditChange) bool {
+	return slices.ContainsFunc(p.Changes, func(c *core.Change) bool {
 		switch {
-		case typeOf(c.addr) == setType:
-			return d.Type == "mailbox" && c.deletesMailbox(d.ID)
-		case typeOf(c.addr) == zoneType:
-			return d.Type == "dns_record" && c.action != noOp // checkRecords knows more
+		case core.TypeOf(c.Addr) == setType:
+			return d.Type == "mailbox" && deletesMailbox(c, d.ID)
+		case core.TypeOf(c.Addr) == zoneType:
+			return d.Type == "dns_record" && c.Action != core.NoOp // checkRecords knows more
 		}
-		return (c.action == destroy || c.action.replaces()) && c.before.id() == d.ID && auditType(c.addr) == d.Type
+		return (c.Action == core.Destroy || c.Action.Replaces()) && c.Before.ID() == d.ID && auditType(c.Addr) == d.Type
 	})
 }
 
 // replacesTainted reports whether a plan replaces an object because it is tainted.
-func (p *plan) replacesTainted(d store.AuditChange) bool {
-	return slices.ContainsFunc(p.changes, func(c *change) bool {
-		return c.action.replaces() && c.before.id() == d.ID && c.before.tainted && auditType(c.addr) == d.Type
+func replacesTainted(p *core.Plan, d store.AuditChange) bool {
+	return slices.ContainsFunc(p.Changes, func(c *core.Change) bool {
+		return c.Action.Replaces() && c.Before.ID() == d.ID && c.Before.Tainted && auditType(c.Addr) == d.Type
 	})
 }
 
@@ -123,14 +124,14 @@ func (p *plan) replacesTainted(d store.AuditChange) bool {
 // and that no object is in it twice.
 func (w *environment) checkState(o outcome, e effects) {
 	holders := map[string]string{}
-	for _, addr := range o.state.addresses() {
-		current := o.state[addr].current
+	for _, addr := range o.state.Addresses() {
+		current := o.state[addr].Current
 		if current == nil {
 			continue
 		}
 		for _, object := range managed(addr, current) {
-			if other, ok := holders[object]; ok && o.err == nil && !o.plan.prior.hasDuplicate(object) {
-				w.report.fail("one object at two addresses", "%s is at %s and %s after a successful apply%s", object, addr, other, o.plan.unseenAdoption(addr, other))
+			if other, ok := holders[object]; ok && o.err == nil && !hasDuplicate(o.plan.Prior, object) {
+				w.report.fail("one object at two addresses", "%s is at %s and %s after a successful apply%s", object, addr, other, unseenAdoption(o.plan, addr, other))
 			}
 			holders[object] = addr
 			for _, d := range e.deleted {
@@ -144,15 +145,15 @@ func (w *environment) checkState(o outcome, e effects) {
 
 // unseenAdoption describes why a set may have adopted a mailbox of another resource, or
 // is "".
-func (p *plan) unseenAdoption(addrs ...string) string {
-	for _, c := range p.changes {
-		if !slices.Contains(addrs, c.addr) || typeOf(c.addr) != setType || c.after.IsNull() || text(c.after, "on_existing") != "adopt" {
+func unseenAdoption(p *core.Plan, addrs ...string) string {
+	for _, c := range p.Changes {
+		if !slices.Contains(addrs, c.Addr) || core.TypeOf(c.Addr) != setType || c.After.Gone() || core.Text(c.After.State, "on_existing") != "adopt" {
 			continue
 		}
 		switch {
-		case len(p.targets) > 0:
+		case len(p.Targets) > 0:
 			return ", by an adoption with -target"
-		case !attributesOf(c.after)["domain"].IsKnown():
+		case !core.Attributes(c.After.State)["domain"].IsKnown():
 			return ", by an adoption in a domain that the plan did not know"
 		}
 	}
@@ -162,15 +163,15 @@ func (p *plan) unseenAdoption(addrs ...string) string {
 // checkGone fails because an apply has deleted an object that is in the state after it,
 // unless the outcome of the delete may be unknown.
 func (w *environment) checkGone(o outcome, addr, object string, d store.AuditChange) {
-	c := o.plan.change(addr)
-	if o.err != nil && c != nil && (c.action == destroy || c.action == destroyAndCreate || c.action == update && c.deletesMailbox(d.ID)) {
+	c := o.plan.Change(addr)
+	if o.err != nil && c != nil && (c.Action == core.Destroy || c.Action == core.DestroyAndCreate || c.Action == core.Update && deletesMailbox(c, d.ID)) {
 		return
 	}
 	detail := fmt.Sprintf("%s has %s (%s), which this apply deleted", addr, d.Name, d.ID)
-	if len(o.plan.targets) > 0 && c == nil {
+	if len(o.plan.Targets) > 0 && c == nil {
 		detail += ", and which -target left out"
 	}
-	if o.plan.replacesTainted(d) && o.plan.prior.hasDuplicate(object) {
+	if replacesTainted(o.plan, d) && hasDuplicate(o.plan.Prior, object) {
 		detail += ", and which the state had as a tainted object too"
 	}
 	w.report.fail("an object of the configuration is gone", "%s", detail)
@@ -178,10 +179,10 @@ func (w *environment) checkGone(o outcome, addr, object string, d store.AuditCha
 
 // hasDuplicate reports whether a state has an object at two addresses, because the user
 // has imported it twice.
-func (s state) hasDuplicate(object string) bool {
+func hasDuplicate(s core.State, object string) bool {
 	n := 0
-	for _, addr := range s.addresses() {
-		if o := s[addr].current; o != nil && slices.Contains(managed(addr, o), object) {
+	for _, addr := range s.Addresses() {
+		if o := s[addr].Current; o != nil && slices.Contains(managed(addr, o), object) {
 			n++
 		}
 	}
@@ -190,9 +191,9 @@ func (s state) hasDuplicate(object string) bool {
 
 // changesDuplicate reports whether a plan changes an object that the state has at two
 // addresses.
-func (p *plan) changesDuplicate() bool {
-	return slices.ContainsFunc(p.effective(), func(c *change) bool {
-		return c.before != nil && slices.ContainsFunc(managed(c.addr, c.before), p.prior.hasDuplicate)
+func changesDuplicate(p *core.Plan) bool {
+	return slices.ContainsFunc(p.Effective(), func(c *core.Change) bool {
+		return c.Before != nil && slices.ContainsFunc(managed(c.Addr, c.Before), func(object string) bool { return hasDuplicate(p.Prior, object) })
 	})
 }
 
@@ -200,13 +201,13 @@ func (p *plan) changesDuplicate() bool {
 func (w *environment) checkPurchases(e effects, outcomes []outcome) {
 	wanted, bought := map[string]int{}, map[string]int{}
 	for _, o := range outcomes {
-		for _, c := range o.plan.changes {
-			if c.action != create && !c.action.replaces() {
+		for _, c := range o.plan.Changes {
+			if c.Action != core.Create && !c.Action.Replaces() {
 				continue
 			}
-			switch typeOf(c.addr) {
+			switch core.TypeOf(c.Addr) {
 			case "mailhost_domain":
-				wanted["domain "+normalized(text(c.after, "name"))]++
+				wanted["domain "+normalized(core.Text(c.After.State, "name"))]++
 			case "mailhost_dedicated_ip":
 				wanted["dedicated_ip"]++
 			}
@@ -225,16 +226,4 @@ func (w *environment) checkPurchases(e effects, outcomes []outcome) {
 			w.report.fail("bought too often", "%s was bought %d times, but planned %d times", what, n, wanted[what])
 		}
 	}
-}
-
-// describe lists a plan's changes.
-func (p *plan) describe() string {
-	var parts []string
-	for _, c := range p.effective() {
-		parts = append(parts, c.String())
-	}
-	if len(parts) == 0 {
-		return "no changes"
-	}
-	return fmt.Sprintf("%d changes: %s", len(parts), strings.Join(parts, ", "))
 }
