@@ -7,8 +7,8 @@
 //     that offers only the published operations.
 //   - [Server] is the API server with one account; its methods create objects outside of
 //     Terraform, inject faults and rewrite responses.
-//   - [Protocol] calls the provider as Terraform does, without a CLI. It returns
-//     diagnostics and identities, which a test through an old CLI can't see.
+//   - [Protocol] calls the provider as Terraform does, without a CLI, with the package core.
+//     It returns diagnostics and identities, which a test through an old CLI can't see.
 package acctest
 
 import (
@@ -77,12 +77,4 @@ func Errors(diags []*tfprotov6.Diagnostic) (n int) {
 		}
 	}
 	return n
-}
-
-// result returns the result of a call that fails only if the provider or this package is broken.
-func result[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"gotest.tools/v3/assert"
+
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 // typeOf returns the type of a resource's or another block's object.
@@ -21,14 +23,14 @@ func typeOf(schemas map[string]*tfprotov6.Schema, name string) tftypes.Type {
 // ReadData validates the configuration of a data source and reads it if it is valid.
 // It returns the diagnostics of both.
 func (p *Protocol) ReadData(typeName string, config map[string]any) (*Object, []*tfprotov6.Diagnostic) {
-	t := typeOf(p.schema.DataSourceSchemas, typeName)
-	configured := p.dynamic(NewValue(t, config))
-	valid := result(p.server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured}))
+	t := typeOf(p.core.Schemas.DataSourceSchemas, typeName)
+	configured := core.Dynamic(core.NewValue(t, config))
+	valid := core.Must(p.core.Server.ValidateDataResourceConfig(p.t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if Errors(valid.Diagnostics) > 0 {
 		return nil, valid.Diagnostics
 	}
-	resp := result(p.server.ReadDataSource(p.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: configured}))
-	return &Object{State: p.unmarshal(t, resp.State)}, append(valid.Diagnostics, resp.Diagnostics...)
+	resp := core.Must(p.core.Server.ReadDataSource(p.t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: configured}))
+	return &Object{State: p.core.Decode(typeName, t, resp.State)}, append(valid.Diagnostics, resp.Diagnostics...)
 }
 
 // Listed is one result of a list resource.
@@ -46,19 +48,19 @@ func (p *Protocol) List(typeName string, config map[string]any, limit int64) ([]
 
 // Query is [Protocol.List]; without objects, the states are null.
 func (p *Protocol) Query(typeName string, config map[string]any, limit int64, objects bool) ([]Listed, []*tfprotov6.Diagnostic) {
-	configured := p.dynamic(NewValue(typeOf(p.schema.ListResourceSchemas, typeName), config))
-	server := p.server.(tfprotov6.ListResourceServer)
-	valid := result(server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured}))
+	configured := core.Dynamic(core.NewValue(typeOf(p.core.Schemas.ListResourceSchemas, typeName), config))
+	server := p.core.Server.(tfprotov6.ListResourceServer)
+	valid := core.Must(server.ValidateListResourceConfig(p.t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured}))
 	if Errors(valid.Diagnostics) > 0 {
 		return nil, valid.Diagnostics
 	}
-	stream := result(server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: objects, Limit: limit}))
+	stream := core.Must(server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: objects, Limit: limit}))
 	var found []Listed
 	diags := valid.Diagnostics
 	for r := range stream.Results {
 		diags = append(diags, r.Diagnostics...)
 		if r.Identity != nil {
-			found = append(found, Listed{DisplayName: r.DisplayName, Object: Object{State: p.decode(typeName, r.Resource), Identity: r.Identity}})
+			found = append(found, Listed{DisplayName: r.DisplayName, Object: Object{State: p.core.Decode(typeName, p.Null(typeName).Type(), r.Resource), Identity: r.Identity}})
 		}
 	}
 	return found, diags
@@ -68,7 +70,7 @@ func (p *Protocol) Query(typeName string, config map[string]any, limit int64, ob
 // configurable attributes that are not sensitive.
 func (p *Protocol) AsConfig(typeName string, o *Object) map[string]any {
 	fields, config := Attributes(o.State), map[string]any{}
-	for _, a := range p.schema.ResourceSchemas[typeName].Block.Attributes {
+	for _, a := range p.core.Schemas.ResourceSchemas[typeName].Block.Attributes {
 		if (a.Optional || a.Required) && !a.Sensitive && !fields[a.Name].IsNull() {
 			config[a.Name] = fields[a.Name]
 		}

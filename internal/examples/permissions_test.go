@@ -82,6 +82,8 @@ func sample(t *testing.T, s *acctest.Server, typeName string) [3]map[string]any 
 		"first_name": "Jane", "last_name": "Doe", "organization": "Example", "email": "jane@example.org", "phone": "+4930123456",
 		"address_1": "Street 1", "zip": "10115", "city": "Berlin", "state": "Berlin", "country": "DE",
 	}
+	view := map[string]any{"capability_key": "service_account.view"}
+	viewBoth := []any{view, map[string]any{"capability_key": "authorization.view"}}
 	all := map[string][3]map[string]any{
 		"mailhost_domain":          {{"name": "example.net", "auto_renew": true, "contact_info": contact}, {"name": "example.net", "contact_info": contact}},
 		"mailhost_mailbox":         {{"domain": "example.com", "local_part": "jane", "first_name": "Jane", "last_name": "Doe"}, {"domain": "example.com", "local_part": "jane", "first_name": "Janet", "last_name": "Doe"}},
@@ -90,7 +92,7 @@ func sample(t *testing.T, s *acctest.Server, typeName string) [3]map[string]any 
 		"mailhost_dns_zone":        {{"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.1"}}}}, {"domain": "example.com", "records": map[string]any{"www A": map[string]any{"values": []string{"192.0.2.2"}}, "web A": map[string]any{"values": []string{"192.0.2.2"}}}}},
 		"mailhost_forwarding":      {{"domain": "example.com", "target_email": "a@example.net", "active": false}, {"domain": "example.com", "target_email": "b@example.net"}},
 		"mailhost_master_password": {{"domain": "example.com", "name": "ops", "value": "hunter22"}, {"domain": "example.com", "name": "dev", "value": "hunter22"}},
-		"mailhost_service_account": {{"name": "ci"}, {"name": "cd"}},
+		"mailhost_service_account": {{"name": "ci", "permissions": []any{view}}, {"name": "ci", "permissions": viewBoth}},
 		"mailhost_dedicated_ip":    {{"option_id": api.DerivedID(s.AccountID, "dedicated-ip-option:eu")}, {}},
 	}
 	_, ok := all[typeName]

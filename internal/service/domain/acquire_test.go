@@ -15,6 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/fixture"
 	"github.com/mailhost/terraform-provider-mailhost/internal/acctest"
+	"github.com/mailhost/terraform-provider-mailhost/internal/acctest/core"
 )
 
 func TestPurchaseRefused(t *testing.T) {
@@ -269,7 +270,7 @@ func TestSettingsRefused(t *testing.T) {
 	p.NoErrors(diags)
 	assert.Check(t, updated.Text("redirect_mode") == "301" && updated.Text("updated_at") == get(t, s, "example.com").UpdatedAt, "state %v", updated.State)
 	other := maps.Clone(config)
-	other["auto_renew"] = updated.Text("auto_renew") != "true"
+	other["auto_renew"] = !core.Known[bool](acctest.Attributes(updated.State)["auto_renew"])
 	kept, diags := p.Plan(domainType, other, updated)
 	p.NoErrors(diags)
 	delete(other, "redirect_url")
