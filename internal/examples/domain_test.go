@@ -49,7 +49,7 @@ func TestDomainIsNotLost(t *testing.T) {
 	}
 	before := owned(t, w)
 	assert.Assert(t, len(before) == 1 && before["acme.com"] != "", "the account owns %v", before)
-	lost := []string{"acme.com is in the state already", "terraform untaint", "moved block", "Nothing was changed"}
+	lost := []string{"The domain acme.com exists already", "terraform untaint", "moved block", "Nothing was bought, created or changed"}
 
 	first := `name = "acme.com"` + "\n  lifecycle {\n    create_before_destroy = true\n  }"
 	for name, text := range map[string]string{

@@ -64,11 +64,12 @@ func (m *chain[T, M]) planCreate(ctx context.Context, req resource.ModifyPlanReq
 	if !m.checkAccess(ctx, &resp.Diagnostics) {
 		return
 	}
-	if !m.recordCreate(ctx, req, &resp.Diagnostics) {
+	if !m.recordCreate(ctx, req, resp) {
 		return
 	}
 	m.planOwn(ctx, req, resp)
 	m.planValues(ctx, &resp.Plan, &resp.Diagnostics)
+	m.recordNew(ctx, req, resp)
 }
 
 // planChange plans an object of the state: an update, a destroy, or the first plan of a replacement.

@@ -41,7 +41,7 @@ func Adopts(onExisting types.String) bool { return onExisting.ValueString() == a
 type Existing struct {
 	// Label names the object, as in "mailbox jane@example.com".
 	Label string
-	// Object identifies it, with its natural keys if plans of other resources depend on its existence.
+	// Object identifies it, with the natural keys of the create.
 	session.Object
 	// ImportKey is an import id for people.
 	ImportKey string
@@ -58,6 +58,13 @@ func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, impor
 	var now M
 	d.flatten(&now, found)
 	from, to := attribute.Values(now), attribute.Values(plan)
+	if d.NaturalKeys != nil {
+		planned := attribute.Raw{}
+		for name, value := range to {
+			planned[name], _ = value.ToTerraformValue(ctx)
+		}
+		e.Keys = d.NaturalKeys(planned)
+	}
 	for _, name := range d.ChangedArguments(ctx, now, plan) {
 		if !slices.Contains(unchanged, name) {
 			e.Changes = append(e.Changes, name+" from "+attribute.Shown(ctx, from[name])+" to "+attribute.Shown(ctx, to[name]))
@@ -67,21 +74,17 @@ func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, impor
 }
 
 // PlanExisting reports in a plan that the object to be created exists: a warning if on_existing
-// adopts it and no other resource has it, and otherwise an error with its import block. The plan
-// of a replacement deletes it first, unless it is valuable, and in the apply that has happened.
+// adopts it and no other resource has it, and otherwise an error with its import block.
 func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
-	if c.Walk().IsGone(e.Object) || !e.IsValuable && c.Walk().IsInState(e.Object) {
+	if c.Walk().MayBeGone(e.Object) {
 		return
 	}
-	if !Adopts(onExisting) {
-		AddExisting(diags, e)
-		return
+	switch conflict := c.Walk().PlanExisting(e.Object, Adopts(onExisting)); {
+	case conflict == session.NoConflict:
+		WarnAdoption(diags, e)
+	case c.Walk().MayReport():
+		AddExisting(diags, e, conflict)
 	}
-	if conflict := c.Walk().PlanAdoption(e.Object); conflict != session.NoConflict {
-		AddConflict(diags, e.Label, e.ID, conflict)
-		return
-	}
-	WarnAdoption(diags, e)
 }
 
 // WarnAdoption warns in a plan that adopts an object.
@@ -102,16 +105,16 @@ func WarnAdopted(diags *diag.Diagnostics, e Existing) {
 	diags.AddWarning(fmt.Sprintf("The %s was adopted", e.Label), detail)
 }
 
-func AddExisting(diags *diag.Diagnostics, e Existing) {
-	diags.AddError(fmt.Sprintf("The %s exists already", e.Label),
-		report.Paragraphs(fmt.Sprintf("This resource would create it, but it exists, with the id %s. Nothing was bought, created or changed.", e.ID), ExistingAdvice(e.Type, e.ImportKey)))
+// AddExisting adds the error of a create whose object exists. conflict says which resource has it.
+func AddExisting(diags *diag.Diagnostics, e Existing, conflict session.Conflict) {
+	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), ExistingAdvice(e.Type, e.ImportKey)))
 }
 
+// ExistingAdvice returns what to do about an object that exists.
 func ExistingAdvice(resourceType, importKey string) string {
-	return report.ImportAdvice(resourceType, importKey) +
-		"\n\nWith on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.\n\n" +
-		"If the state has it already, do neither: run terraform untaint if this resource is tainted, add a moved block if it was renamed, " +
-		"remove create_before_destroy if the plan replaces it, use for_each in place of count if the items of a list have moved up, or remove one of the two resources."
+	return report.Paragraphs(report.ImportAdvice(resourceType, importKey),
+		"With on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.",
+		"If Terraform's state has it already, do neither:", conflictAdvice)
 }
 
 // ChangedArguments returns which arguments differ, but for those that replace the object.
@@ -136,25 +139,39 @@ const conflictAdvice = "- If the resource is tainted, run terraform untaint with
 // AddConflict adds the error of a plan or an apply in which another resource has an object.
 // id is "" if it is unknown.
 func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Conflict) {
-	summary := "Two resources have the " + label
-	if conflict == session.InState {
-		summary = "The " + label + " is in the state already"
+	diags.AddError(conflictSummary(label, conflict), report.Paragraphs(conflictReason(id, conflict), conflictAdvice))
+}
+
+// conflictSummary is the same for a create that finds the object, and for the resource that has it.
+func conflictSummary(label string, conflict session.Conflict) string {
+	if conflict == session.Created || conflict == session.Twice {
+		return "Two resources have the " + label
 	}
+	return "The " + label + " exists already"
+}
+
+func conflictReason(id string, conflict session.Conflict) string {
+	reason := "Nothing was bought, created or changed for this resource."
 	if id != "" {
-		id = " Its id is " + id + "."
+		return fmt.Sprintf("It exists, with the id %s, and %s. %s", id, conflict, reason)
 	}
-	diags.AddError(summary, report.Paragraphs(fmt.Sprintf("This resource creates or has the %s, but %s. Nothing was changed for this resource.%s", label, conflict, id), conflictAdvice))
+	return report.Sentence(string(conflict)) + " " + reason
 }
 
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return one
+// adoptedKey is the key of the private state that a plan sets to the id of the valuable object that it
+// adopts. Core passes the private state of that plan to the delete of a tainted object that the create
+// replaces, and no other call shows that both are the same object. A create starts without it.
+const adoptedKey = "adopted"
+
+// KeepAdopted records in a plan which object it adopts, so that its own delete does not delete it.
+func KeepAdopted(ctx context.Context, private PrivateState, id string, diags *diag.Diagnostics) {
+	if id != "" {
+		diags.Append(SetPrivate(ctx, private, adoptedKey, id)...)
 	}
-	return many
 }
 
-// addNotDeleted adds the error of a delete of an object that this run has acquired.
+// addNotDeleted adds the error of a delete of an object that this run acquires.
 func addNotDeleted(diags *diag.Diagnostics, label, id string) {
 	diags.AddError(fmt.Sprintf("The %s was not deleted", label),
-		report.Paragraphs(fmt.Sprintf("This run has just created or adopted it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), conflictAdvice))
+		report.Paragraphs(fmt.Sprintf("This run creates or adopts it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), conflictAdvice))
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -38,21 +39,31 @@ func (r *Resource[T, M]) label(ctx context.Context, get getter) string {
 	return m.String()
 }
 
-// addConflict adds the error of a conflict, and reports whether there is none.
-func (r *Resource[T, M]) addConflict(ctx context.Context, o session.Object, conflict session.Conflict, get getter, diags *diag.Diagnostics) (ok bool) {
+// addConflict adds the error of a conflict, if there is one.
+func (r *Resource[T, M]) addConflict(ctx context.Context, o session.Object, conflict session.Conflict, get getter, diags *diag.Diagnostics) {
 	if conflict != session.NoConflict && r.record().MayReport() {
 		AddConflict(diags, r.label(ctx, get), o.ID, conflict)
 	}
+}
+
+// recordCreate records the plan of a create before its lookup, and reports whether no other one creates
+// the same object.
+func (r *Resource[T, M]) recordCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) (ok bool) {
+	o := r.object(req.Plan.Raw)
+	conflict := r.record().PlanCreate(o)
+	r.addConflict(ctx, o, conflict, req.Plan.Get, &resp.Diagnostics)
 	return conflict == session.NoConflict
 }
 
-// recordCreate records the plan of a create, and reports whether no other resource has its object.
-func (r *Resource[T, M]) recordCreate(ctx context.Context, req resource.ModifyPlanRequest, diags *diag.Diagnostics) (ok bool) {
+// recordNew records the plan of a create after its lookup, which has recorded an object that exists.
+func (r *Resource[T, M]) recordNew(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	o := r.object(req.Plan.Raw)
-	if o.IsValuable && attribute.TextOf(req.Plan.Raw, "on_existing") == adoptExisting {
-		r.record().AwaitOwners(ctx, o)
+	if o.IsValuable {
+		KeepAdopted(ctx, resp.Private, r.record().Adopted(o), &resp.Diagnostics)
 	}
-	return r.addConflict(ctx, o, r.record().PlanCreate(o), req.Plan.Get, diags)
+	if !resp.Diagnostics.HasError() {
+		r.addConflict(ctx, o, r.record().PlanNew(o), req.Plan.Get, &resp.Diagnostics)
+	}
 }
 
 // recordChange records the plan for an object of the state.
@@ -68,13 +79,13 @@ func (r *Resource[T, M]) recordChange(ctx context.Context, req resource.ModifyPl
 }
 
 // recordRead records that a refresh found or dropped the object.
-func (r *Resource[T, M]) recordRead(_ context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+func (r *Resource[T, M]) recordRead(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	switch o := r.object(req.State.Raw); {
 	case resp.Diagnostics.HasError():
 	case resp.State.Raw.IsNull():
 		r.record().Gone(o)
 	default:
-		r.record().Refreshed(o)
+		r.addConflict(ctx, o, r.record().Refreshed(o), req.State.Get, &resp.Diagnostics)
 	}
 }
 
@@ -97,10 +108,11 @@ func (r *Resource[T, M]) recordCreated(ctx context.Context, req resource.CreateR
 	return false
 }
 
-// mayDelete adds an error and returns false if this process has created or adopted the object.
+// mayDelete adds an error and returns false if this process has created or adopted the object, or if the
+// plan that deletes it as tainted adopts it.
 func (r *Resource[T, M]) mayDelete(ctx context.Context, req resource.DeleteRequest, diags *diag.Diagnostics) bool {
 	o := r.object(req.State.Raw)
-	if r.record().IsAcquired(o) {
+	if r.record().IsAcquired(o) || o.ID != "" && strings.EqualFold(o.ID, GetPrivate[string](ctx, req.Private, adoptedKey)) {
 		addNotDeleted(diags, r.label(ctx, req.State.Get), o.ID)
 		return false
 	}

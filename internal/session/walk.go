@@ -2,26 +2,13 @@ package session
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
-// Walk records which objects and natural keys the resources of one walk of Terraform's core
-// (a plan or an apply) have. It finds what would delete mail or spend money by mistake:
-//
-//   - Two creates of one key are a conflict.
-//   - So is a create of a key that the state has if the object holds mail or money: it would be
-//     deleted for the new one by a replacement, a tainted object or a block renamed without moved.
-//   - So is a create of a key whose object the plan destroys at another address, for every kind,
-//     because core does both at the same time.
-//   - An object that the plan keeps at one address is neither kept nor destroyed at another one.
-//   - A process deletes no object that it has itself created or adopted.
-//
-// An object that one resource releases, and does not delete, may be adopted by another one in
-// the same plan.
+// Walk records facts about the objects and the natural keys of one walk of Terraform's core (a plan
+// or an apply), so that no mail is deleted and no money spent because two resources have one object.
 //
 // Core sends neither resource addresses nor lifecycle settings. A walk sees these calls:
 //
@@ -32,21 +19,34 @@ import (
 //	            Plan(prior, null)    the object is destroyed: an orphan or a deposed object
 //	apply walk  Plan(null, config), Create; Plan(prior, config), Update; Delete
 //
-// Calls of different resources come in any order, so that each method compares with the calls
-// before it. The plan for an object of the state follows its Read, but a tainted object has none,
-// nor has one that a removed block drops from the state.
+// Calls for different resources come in any order, and no call waits for another one. Each method
+// records one fact, and returns the conflict with the facts before it, so that the later of two
+// calls fails. These pairs are conflicts; objects are compared by id, and keys with the keys of objects:
+//
+//	fact              | Refreshed | PlanKeep | PlanDestroy | PlanNew    | PlanExisting | Acquire
+//	                  |           |          | PlanReplace |            | (adopts)     |
+//	Refreshed         |           |          |             | InState 12 | InState 1    | InState 1
+//	PlanKeep          |           | Twice    | Twice       | InState 2  | InState      | InState
+//	PlanReplace       |           | Twice    |             | InState 2  | Destroyed    | Destroyed
+//	PlanDestroy       |           | Twice    |             | Destroyed  | Destroyed    | Destroyed
+//	PlanRelease, Gone |           |          |             |            |              |
+//	PlanNew           |           | Taken 2  | Taken 23    |            |              |
+//	PlanExisting      | Taken 1   | Taken    | Taken       |            | Taken        |
+//	Acquire           |           |          |             |            | Taken        | Taken
+//
+//	1  not if the resource may release the object: the plan of that resource decides
+//	2  only if the object holds mail or money
+//	3  PlanDestroy for every object, because core deletes it at the same time as it creates the other
+//
+// Two creates of one key are a conflict too, Created.
+// A process deletes no object that it has itself acquired, see [Walk.IsAcquired].
 //
 // The zero value is ready to use. All methods are safe for concurrent use.
 type Walk struct {
-	// Patience is how long [Walk.AwaitOwners] waits at most; 0 is 10 seconds. Set it before the
-	// walk is used.
-	Patience time.Duration
-
 	mu       sync.Mutex
-	plans    *sync.Cond // for each plan of an object of the state, once somebody has waited
 	disabled bool
-	keys     map[key]*keyState
-	objects  map[key]*objectState
+	objects  map[key]*objectFacts // by id
+	keys     map[key]*keyFacts
 	zones    []PlannedZone
 	records  map[PlannedRecord]bool
 	// conflicts counts the calls of MayReport.
@@ -71,33 +71,35 @@ func Named(resourceType, key string) Object { return Object{Type: resourceType, 
 // key is a natural key or an id of a type of object.
 type key struct{ resourceType, name string }
 
-type keyState struct {
+type objectFacts struct {
 	isInState   bool
-	isAwaited   bool   // as for its object
-	isDestroyed bool   // the plan destroys its object
-	isCreated   bool   // the plan creates an object with it, or adopts one
-	isAdopted   bool   // the plan adopts one
-	gone        string // the id of its object, which a refresh or this process dropped
+	isHeld      bool // by the state of a resource that can't release it
+	isKept      bool // by its plan
+	isReplaced  bool // by its plan
+	isDestroyed bool // by its plan, for good
+	isAdopted   bool // by the plan of a create
+	isAcquired  bool // created or adopted by this process
+	isGone      bool // dropped by a refresh, or deleted by this process
 }
 
-type objectState struct {
-	isInState, isKept, isDestroyed bool
-	isAwaited                      bool // it is in the state and may be released, and has no plan yet
-	isAdopted                      bool // by the plan
-	isAcquired                     bool // created or adopted by this process
-	isGone                         bool // dropped by a refresh, or deleted by this process
+type keyFacts struct {
+	isCreated bool   // by a plan that creates an object with it, or adopts one
+	isNew     bool   // that plan has found no object
+	id        string // of the object of the state, or of the adopted one
 }
 
 // Conflict is why a resource can't have an object, in words for a message.
 type Conflict string
 
-// The conflicts.
+// The conflicts. Those before Created concern an object that exists, and a create.
 const (
 	NoConflict Conflict = ""
-	Created    Conflict = "another resource of the configuration creates or adopts it"
-	InState    Conflict = "Terraform's state has it already, so that it would be deleted for the new one, or two resources would manage it"
-	Kept       Conflict = "another resource of the configuration has it too, and keeps it"
+	Exists     Conflict = "no resource of this run is known to have it"
+	InState    Conflict = "Terraform's state has it, in this resource or in another one"
+	Taken      Conflict = "another resource of the configuration creates or adopts it"
 	Destroyed  Conflict = "the same plan destroys it at another address, or as a deposed object"
+	Created    Conflict = "another resource of the configuration creates or adopts it too"
+	Twice      Conflict = "another resource has it too: the same plan keeps it at one address, and keeps or destroys it at another one, or as a deposed object"
 )
 
 // mostConflicts is how many conflicts of a walk are worth an error: they often have one cause.
@@ -116,21 +118,25 @@ func (w *Walk) MayReport() bool {
 // several walks, whose calls can't be distinguished. Call it before any other method.
 func (w *Walk) Disable() { w.disabled = true }
 
-// lock returns the states of an object and of its keys. Changes of the state of an object
-// without an id, and of a disabled walk, have no effect.
-func (w *Walk) lock(o Object) (object *objectState, keys []*keyState) {
+// lock returns the facts about an object and about its keys. Changes of the facts about an object
+// without an id, and in a disabled walk, have no effect.
+func (w *Walk) lock(o Object) (object *objectFacts, keys []*keyFacts) {
 	w.mu.Lock()
-	object = &objectState{}
 	if w.disabled {
-		return object, nil
-	}
-	if o.ID != "" {
-		object = at(&w.objects, key{o.Type, strings.ToLower(o.ID)})
+		return &objectFacts{}, nil
 	}
 	for _, name := range o.Keys {
 		keys = append(keys, at(&w.keys, key{o.Type, name}))
 	}
-	return object, keys
+	return w.byID(o.Type, o.ID), keys
+}
+
+// byID returns the facts about an object; w.mu must be held.
+func (w *Walk) byID(resourceType, id string) *objectFacts {
+	if id == "" {
+		return &objectFacts{}
+	}
+	return at(&w.objects, key{resourceType, strings.ToLower(id)})
 }
 
 func at[T any](m *map[key]*T, k key) *T {
@@ -143,49 +149,35 @@ func at[T any](m *map[key]*T, k key) *T {
 	return (*m)[k]
 }
 
-// set sets whether the state has an object, and whether its plan is awaited.
-func set(object *objectState, keys []*keyState, isInState, isAwaited bool) {
-	object.isInState, object.isAwaited = isInState, isAwaited
+// identify records which object has the keys.
+func identify(o Object, keys []*keyFacts) {
 	for _, k := range keys {
-		k.isInState, k.isAwaited = isInState, isAwaited
+		k.id = o.ID
 	}
 }
 
-// Refreshed records that the state has an object. A conflict is one of its plan, which may
-// still release it.
-func (w *Walk) Refreshed(o Object) {
+// Refreshed records that the state has an object.
+func (w *Walk) Refreshed(o Object) Conflict {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	set(object, keys, true, o.MayBeReleased)
-}
-
-// enter records the plan for an object of the state, and whether it destroys it for good.
-func (w *Walk) enter(o Object, object *objectState, keys []*keyState, isDestroyed bool) (conflict Conflict) {
-	w.announce()
-	if object.isAcquired {
-		return NoConflict // the plan's create or adoption is its own
+	identify(o, keys)
+	object.isInState = true
+	if o.MayBeReleased {
+		return NoConflict
 	}
-	if object.isAdopted {
-		conflict = Created
+	object.isHeld = true
+	if object.isAdopted && !object.isAcquired {
+		return Taken
 	}
-	set(object, keys, true, false)
-	for _, k := range keys {
-		k.isDestroyed = k.isDestroyed || isDestroyed
-		if k.isCreated && (o.IsValuable || isDestroyed) {
-			conflict = Created
-		}
-	}
-	return conflict
+	return NoConflict
 }
 
 // Gone records that a refresh dropped an object from the state, or that it was deleted.
 func (w *Walk) Gone(o Object) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	*object = objectState{isGone: true}
-	for _, k := range keys {
-		k.isInState, k.isDestroyed, k.gone = false, false, o.ID
-	}
+	identify(o, keys)
+	*object = objectFacts{isGone: true}
 }
 
 // Dropped returns the id of the object with one of the keys if a refresh has dropped it from the
@@ -194,117 +186,118 @@ func (w *Walk) Dropped(o Object) (id string) {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
 	for _, k := range keys {
-		id = cmp.Or(id, k.gone)
+		if w.byID(o.Type, k.id).isGone {
+			id = cmp.Or(id, k.id)
+		}
 	}
 	return id
 }
 
-// PlanKeep records a plan that keeps or updates an object.
+// PlanKeep records a plan that keeps or updates an object of the state.
 func (w *Walk) PlanKeep(o Object) Conflict {
+	return w.plan(o, func(f *objectFacts) *bool { return &f.isKept })
+}
+
+// PlanDestroy records a plan that destroys an object of the state for good.
+func (w *Walk) PlanDestroy(o Object) Conflict {
+	return w.plan(o, func(f *objectFacts) *bool { return &f.isDestroyed })
+}
+
+// PlanReplace records the first plan of a replacement. What depends on the resource may then
+// create an object with the key of the replaced one, unless that holds mail or money.
+func (w *Walk) PlanReplace(o Object) Conflict {
+	return w.plan(o, func(f *objectFacts) *bool { return &f.isReplaced })
+}
+
+// plan records a fact about an object of the state.
+func (w *Walk) plan(o Object, fact func(*objectFacts) *bool) (conflict Conflict) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	isKept := object.isKept
-	object.isKept = true
+	before := *object
+	*fact(object) = true
 	switch {
-	case object.isDestroyed:
-		return Destroyed
-	case isKept:
-		return Kept
+	case before.isKept || object.isKept && (before.isReplaced || before.isDestroyed):
+		return Twice
+	case before.isAcquired: // the plan's create or adoption is its own
+		return NoConflict
+	case before.isAdopted:
+		conflict = Taken
 	}
-	return w.enter(o, object, keys, false)
+	identify(o, keys)
+	object.isInState = true
+	for _, k := range keys {
+		if k.isNew && (o.IsValuable || object.isDestroyed) {
+			conflict = Taken
+		}
+	}
+	return conflict
 }
 
 // PlanRelease records a plan that drops an object from the state and leaves it as it is.
 func (w *Walk) PlanRelease(o Object) {
-	object, keys := w.lock(o)
+	object, _ := w.lock(o)
 	defer w.mu.Unlock()
-	w.announce()
-	set(object, keys, false, false)
+	object.isInState = false
 }
 
-// announce wakes those who wait for a plan; w.mu must be held.
-func (w *Walk) announce() {
-	if w.plans != nil {
-		w.plans.Broadcast()
-	}
-}
-
-// AwaitOwners waits until it is known whether the objects of the state with these keys are
-// released: core makes the plan that adopts an object at the same time as the one that releases
-// it. A tainted resource has no such plan, so that the wait is as long as Patience.
-func (w *Walk) AwaitOwners(ctx context.Context, objects ...Object) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(w.Patience, 10*time.Second))
-	defer cancel()
-	w.mu.Lock()
+// PlanCreate records the keys of a planned create, before it looks for its object. Then call
+// [Walk.PlanExisting] if there is one, and otherwise [Walk.PlanNew].
+func (w *Walk) PlanCreate(o Object) Conflict {
+	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	if w.plans == nil {
-		w.plans = sync.NewCond(&w.mu)
+	if slices.ContainsFunc(keys, func(k *keyFacts) bool { return k.isCreated }) {
+		return Created
 	}
-	stop := context.AfterFunc(ctx, w.plans.Broadcast)
-	defer stop()
-	for ctx.Err() == nil && slices.ContainsFunc(objects, w.isAwaited) {
-		w.plans.Wait()
+	for _, k := range keys {
+		k.isCreated = true
 	}
+	return NoConflict
 }
 
-func (w *Walk) isAwaited(o Object) bool {
-	return slices.ContainsFunc(o.Keys, func(name string) bool {
-		k := w.keys[key{o.Type, name}]
-		return k != nil && k.isAwaited
-	})
-}
-
-// PlanDestroy records a plan that destroys an object.
-func (w *Walk) PlanDestroy(o Object) Conflict { return w.planDestroy(o, true) }
-
-// PlanReplace records the first plan of a replacement. What depends on the resource may then
-// create an object with the key of the replaced one, unless that holds mail or money.
-func (w *Walk) PlanReplace(o Object) Conflict { return w.planDestroy(o, false) }
-
-func (w *Walk) planDestroy(o Object, forGood bool) Conflict {
-	object, keys := w.lock(o)
-	defer w.mu.Unlock()
-	object.isDestroyed = true
-	if object.isKept {
-		return Kept
-	}
-	return w.enter(o, object, keys, forGood)
-}
-
-// PlanCreate records a plan that creates an object.
-func (w *Walk) PlanCreate(o Object) (conflict Conflict) {
+// PlanNew records that the object of a planned create does not exist, as far as could be looked up. It has
+// no effect if the create adopts one.
+func (w *Walk) PlanNew(o Object) (conflict Conflict) {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
 	for _, k := range keys {
-		switch {
-		case k.isCreated:
-			return Created
-		case k.isInState && o.IsValuable:
-			conflict = InState
-		case k.isDestroyed:
+		switch object := w.byID(o.Type, k.id); {
+		case object.isAdopted:
+			return NoConflict
+		case object.isDestroyed:
 			conflict = Destroyed
+		case o.IsValuable && (object.isHeld || object.isKept || object.isReplaced):
+			conflict = InState
 		}
 	}
 	for _, k := range keys {
-		k.isCreated = conflict == NoConflict
+		k.isCreated, k.isNew = conflict == NoConflict, conflict == NoConflict
 	}
 	return conflict
 }
 
-// PlanAdoption records that a create, which [Walk.PlanCreate] has recorded, adopts an existing
-// object. The conflict with a plan that is still awaited is one of that plan.
-func (w *Walk) PlanAdoption(o Object) Conflict {
+// PlanExisting records that the object exists which a plan would create. Without a conflict, the create
+// adopts it. With one, or if it does not adopt, the create is refused, and has no keys.
+func (w *Walk) PlanExisting(o Object, adopts bool) (conflict Conflict) {
 	object, keys := w.lock(o)
 	defer w.mu.Unlock()
-	if object.isAdopted || object.isAcquired {
-		return Created
+	switch conflict = object.owner(); {
+	case object.isAdopted || object.isAcquired:
+		conflict = Taken
+	case adopts || conflict != NoConflict:
+	case object.isInState:
+		conflict = InState
+	default:
+		conflict = Exists
 	}
-	conflict := object.conflict()
-	object.isAdopted = conflict == NoConflict
-	for _, k := range keys {
-		k.isAdopted = object.isAdopted
+	if conflict != NoConflict {
+		for _, k := range keys {
+			k.isCreated = false
+		}
+		return conflict
 	}
-	return conflict
+	identify(o, keys)
+	object.isAdopted = true
+	return NoConflict
 }
 
 // Acquire records that this process has created or adopted an object. After a conflict, the
@@ -313,38 +306,57 @@ func (w *Walk) Acquire(o Object) Conflict {
 	object, _ := w.lock(o)
 	defer w.mu.Unlock()
 	if object.isAcquired {
-		return Created
+		return Taken
 	}
-	conflict := object.conflict()
+	conflict := object.owner()
 	object.isAcquired = conflict == NoConflict
 	return conflict
 }
 
-// conflict returns why an object can't be adopted.
-func (o *objectState) conflict() Conflict {
+// owner returns why a create can't have an object of the state.
+func (o *objectFacts) owner() Conflict {
 	switch {
-	case o.isDestroyed:
+	case o.isDestroyed || o.isReplaced:
 		return Destroyed
-	case o.isInState && !o.isAwaited:
+	case o.isHeld || o.isKept:
 		return InState
 	}
 	return NoConflict
 }
 
+// Adopted returns the id of the object with one of the keys that a plan adopts, or "".
+func (w *Walk) Adopted(o Object) (id string) {
+	_, keys := w.lock(o)
+	defer w.mu.Unlock()
+	for _, k := range keys {
+		if w.byID(o.Type, k.id).isAdopted {
+			id = k.id
+		}
+	}
+	return id
+}
+
+// MayBeGone reports whether an object that a lookup has found may be gone when the create runs: the list
+// may be older than its delete, and a replacement deletes what is not valuable first.
+func (w *Walk) MayBeGone(o Object) bool {
+	f := w.factsOf(o)
+	return f.isGone || !o.IsValuable && f.isInState && !f.isDestroyed
+}
+
 // IsAcquired reports whether this process has created or adopted an object.
-func (w *Walk) IsAcquired(o Object) bool { return w.stateOf(o).isAcquired }
+func (w *Walk) IsAcquired(o Object) bool { return w.factsOf(o).isAcquired }
 
 // IsGone reports whether a refresh has dropped the object with an id from the state, or this process
 // has deleted it. A list that was read before may still have it.
-func (w *Walk) IsGone(o Object) bool { return w.stateOf(o).isGone }
+func (w *Walk) IsGone(o Object) bool { return w.factsOf(o).isGone }
 
 // IsDestroyed reports whether the plan destroys or replaces the object with an id.
-func (w *Walk) IsDestroyed(o Object) bool { return w.stateOf(o).isDestroyed }
+func (w *Walk) IsDestroyed(o Object) bool { f := w.factsOf(o); return f.isDestroyed || f.isReplaced }
 
 // IsInState reports whether the state has the object with an id.
-func (w *Walk) IsInState(o Object) bool { return w.stateOf(o).isInState }
+func (w *Walk) IsInState(o Object) bool { return w.factsOf(o).isInState }
 
-func (w *Walk) stateOf(o Object) objectState {
+func (w *Walk) factsOf(o Object) objectFacts {
 	object, _ := w.lock(o)
 	defer w.mu.Unlock()
 	return *object
@@ -358,15 +370,15 @@ func (w *Walk) MayBeInState(o Object) bool { return w.disabled || w.IsInState(o)
 func (w *Walk) IsExpected(o Object) bool {
 	_, keys := w.lock(o)
 	defer w.mu.Unlock()
-	return w.disabled || slices.ContainsFunc(keys, func(k *keyState) bool { return k.isCreated && !k.isAdopted })
+	return w.disabled || slices.ContainsFunc(keys, func(k *keyFacts) bool { return k.isCreated && !w.byID(o.Type, k.id).isAdopted })
 }
 
 // Expected returns the natural keys of the objects of a type that the walk creates.
 func (w *Walk) Expected(resourceType string) (names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for k, state := range w.keys {
-		if k.resourceType == resourceType && state.isCreated {
+	for k, facts := range w.keys {
+		if k.resourceType == resourceType && facts.isCreated {
 			names = append(names, k.name)
 		}
 	}

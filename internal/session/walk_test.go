@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
@@ -16,15 +14,25 @@ import (
 
 // calls are what a walk sees of one object.
 var calls = map[string]func(*session.Walk, session.Object) session.Conflict{
-	"read":    silent((*session.Walk).Refreshed),
+	"read":    (*session.Walk).Refreshed,
 	"release": silent((*session.Walk).PlanRelease),
 	"keep":    (*session.Walk).PlanKeep,
 	"destroy": (*session.Walk).PlanDestroy,
 	"replace": (*session.Walk).PlanReplace,
-	"create":  (*session.Walk).PlanCreate,
-	"adopt":   (*session.Walk).PlanAdoption,
+	"begin":   (*session.Walk).PlanCreate,
+	"create":  create,
+	"adopt":   func(w *session.Walk, o session.Object) session.Conflict { return w.PlanExisting(o, true) },
+	"exists":  func(w *session.Walk, o session.Object) session.Conflict { return w.PlanExisting(o, false) },
 	"acquire": (*session.Walk).Acquire,
 	"gone":    silent((*session.Walk).Gone),
+}
+
+// create is a plan that looks for the object and finds none.
+func create(w *session.Walk, o session.Object) session.Conflict {
+	if conflict := w.PlanCreate(o); conflict != session.NoConflict {
+		return conflict
+	}
+	return w.PlanNew(o)
 }
 
 // silent returns a call that never has a conflict.
@@ -35,17 +43,22 @@ func silent(call func(*session.Walk, session.Object)) func(*session.Walk, sessio
 	}
 }
 
-// replay makes calls for an object. Every call but the last must have no conflict.
+// replay makes calls for an object. Every call but the last must have no conflict, unless its name
+// ends with an exclamation mark.
 func replay(t *testing.T, w *session.Walk, names string, o session.Object) (last session.Conflict) {
 	t.Helper()
-	for name := range strings.FieldsSeq(names) {
-		assert.Check(t, last == session.NoConflict, "%s: conflict %q before %s", names, last, name)
+	all := strings.Fields(names)
+	for n, name := range all {
+		name, isRefused := strings.CutSuffix(name, "!")
 		last = calls[name](w, o)
+		if n < len(all)-1 {
+			assert.Check(t, isRefused == (last != session.NoConflict), "%s: conflict %q of %s", names, last, name)
+		}
 	}
 	return last
 }
 
-// object returns an object with two keys. A create knows one key, and no id.
+// object returns an object with two keys.
 func object(isValuable bool) session.Object {
 	return session.Object{Type: "mailbox", ID: "1A", Keys: []string{"jane@example.com", "jane@id"}, IsValuable: isValuable}
 }
@@ -53,7 +66,10 @@ func object(isValuable bool) session.Object {
 // TestWalk goes through the calls for one object, in every order that core may choose.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	const none, created, inState, kept, destroyed = session.NoConflict, session.Created, session.InState, session.Kept, session.Destroyed
+	const (
+		none, exists, inState, taken, destroyed = session.NoConflict, session.Exists, session.InState, session.Taken, session.Destroyed
+		created, twice                          = session.Created, session.Twice
+	)
 	for _, c := range []struct {
 		calls string
 		// valuable is the conflict of the last call for an object with mail or money, other
@@ -67,51 +83,109 @@ func TestWalk(t *testing.T) {
 		{"create create", created, created},
 		{"read create", inState, none},
 		{"keep create", inState, none},
-		{"destroy create", inState, destroyed},
+		{"destroy create", destroyed, destroyed},
 		{"create read", none, none},
-		{"create read keep", created, none},
+		{"create read keep", taken, none},
 		{"create read create", created, created},
 		{"create read release", none, none},
-		{"read release create", none, none},
-		{"read release adopt", none, none},
-		{"adopt read release", none, none},
+		{"release create", none, none},
+		{"release adopt", none, none},
+		{"adopt release", none, none},
 		{"release read keep", none, none},
-		{"create keep", created, none},
-		{"create destroy", created, created},
+		{"create keep", taken, none},
+		{"create destroy", taken, taken},
 		{"replace create", inState, none},
-		{"create replace", created, none},
-		{"keep replace", kept, kept},
-		{"replace keep", destroyed, destroyed},
+		{"create replace", taken, none},
+		{"keep keep", twice, twice},
+		{"keep replace", twice, twice},
+		{"replace keep", twice, twice},
+		{"keep destroy", twice, twice},
+		{"destroy keep", twice, twice},
 		{"replace adopt", destroyed, destroyed},
-		{"keep destroy", kept, kept},
-		{"destroy keep", destroyed, destroyed},
 		{"read gone create", none, none},
 		{"destroy gone create", none, none},
 		{"adopt", none, none},
-		{"adopt adopt", created, created},
-		{"adopt read keep", created, created},
-		{"adopt keep", created, created},
-		{"adopt destroy", created, created},
+		{"adopt adopt", taken, taken},
+		{"adopt read", taken, taken},
+		{"adopt read! keep", taken, taken},
+		{"adopt keep", taken, taken},
+		{"adopt replace", taken, taken},
+		{"adopt destroy", taken, taken},
 		{"read adopt", inState, inState},
 		{"keep adopt", inState, inState},
 		{"destroy adopt", destroyed, destroyed},
-		{"acquire adopt", created, created},
-		{"acquire acquire", created, created},
+		{"acquire adopt", taken, taken},
+		{"acquire acquire", taken, taken},
 		{"read acquire", inState, inState},
+		{"keep acquire", inState, inState},
+		{"replace acquire", destroyed, destroyed},
 		{"destroy acquire", destroyed, destroyed},
 		{"adopt acquire", none, none},
+		{"adopt acquire read", none, none},
 		{"create acquire read", none, none},
 		{"create acquire keep", none, none},
-		{"destroy replace create", inState, destroyed},
+		{"destroy replace create", destroyed, destroyed},
 		{"create acquire create", created, created},
 		{"acquire gone acquire", none, none},
+		// A create that is refused because the object exists is the only error.
+		{"exists", exists, exists},
+		{"read exists", inState, inState},
+		{"keep exists", inState, inState},
+		{"destroy exists", destroyed, destroyed},
+		{"adopt exists", taken, taken},
+		{"begin exists! create", none, none},
+		{"begin exists! keep", none, none},
+		{"begin exists! destroy", none, none},
+		{"begin read exists! destroy", none, none},
+		{"begin destroy exists", destroyed, destroyed},
+		{"begin destroy", none, none},
+		{"begin keep exists", inState, inState},
+		{"begin begin", created, created},
+		{"begin adopt create", created, created},
+		{"begin destroy adopt", destroyed, destroyed},
+		{"keep adopt! keep", twice, twice},
 	} {
 		for isValuable, want := range map[bool]session.Conflict{true: c.valuable, false: c.other} {
 			assert.Check(t, is.Equal(replay(t, new(session.Walk), c.calls, object(isValuable)), want), "%s, valuable %t", c.calls, isValuable)
 			disabled := new(session.Walk)
 			disabled.Disable()
-			assert.Check(t, is.Equal(replay(t, disabled, c.calls, object(isValuable)), none), "%s in a disabled walk", c.calls)
+			if !strings.Contains(c.calls, "exists") {
+				assert.Check(t, is.Equal(replay(t, disabled, strings.ReplaceAll(c.calls, "!", ""), object(isValuable)), none), "%s in a disabled walk", c.calls)
+			}
 		}
+	}
+}
+
+// TestHandOver goes through the calls for an object that its resource may release, such as a mailbox of
+// a set, while a create adopts it: whether that is refused does not depend on the order of the calls.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	o := object(true)
+	o.MayBeReleased = true
+	for call, isRefused := range map[string]bool{"release": false, "keep": true, "replace": true, "destroy": true} {
+		for _, order := range []string{
+			"read " + call + " begin adopt", "read begin " + call + " adopt", "read begin adopt " + call,
+			"begin read " + call + " adopt", "begin read adopt " + call, "begin adopt read " + call,
+			call + " begin adopt", "begin " + call + " adopt", "begin adopt " + call, // without a refresh
+		} {
+			w, conflicts := new(session.Walk), 0
+			for name := range strings.FieldsSeq(order) {
+				if calls[name](w, o) != session.NoConflict {
+					conflicts++
+				}
+			}
+			assert.Check(t, conflicts <= 1 && isRefused == (conflicts > 0), "%s: %d conflicts", order, conflicts)
+		}
+	}
+	// A resource that only gets the object by an import can't release it, whoever was refreshed last.
+	single := object(true)
+	for _, refreshed := range [][]session.Object{{o, single}, {single, o}} {
+		w := new(session.Walk)
+		for _, o := range refreshed {
+			replay(t, w, "read", o)
+		}
+		replay(t, w, "release", o)
+		assert.Check(t, is.Equal(w.PlanExisting(o, true), session.InState))
 	}
 }
 
@@ -142,15 +216,15 @@ func TestWalkKnowsObjects(t *testing.T) {
 	// A create that is refused leaves its other keys free.
 	w := new(session.Walk)
 	replay(t, w, "read", state)
-	if w.PlanCreate(session.Object{Type: "mailbox", Keys: []string{"free", "jane@id"}, IsValuable: true}) != session.InState ||
-		w.PlanCreate(session.Object{Type: "mailbox", Keys: []string{"free"}, IsValuable: true}) != session.NoConflict {
+	if create(w, session.Object{Type: "mailbox", Keys: []string{"free", "jane@id"}, IsValuable: true}) != session.InState ||
+		create(w, session.Object{Type: "mailbox", Keys: []string{"free"}, IsValuable: true}) != session.NoConflict {
 		t.Error("a refused create has a key")
 	}
-	// So does an adoption that is refused.
+	// An adoption that is refused creates nothing.
 	replay(t, w, "gone", state)
-	replay(t, w, "create", session.Named("mailbox", "jane@id"))
+	replay(t, w, "begin", session.Named("mailbox", "jane@id"))
 	replay(t, w, "read", session.Object{Type: "mailbox", ID: "1A"})
-	assert.Check(t, replay(t, w, "adopt", state) == session.InState && w.IsExpected(session.Named("mailbox", "jane@id")), "a refused adoption counts")
+	assert.Check(t, replay(t, w, "adopt", state) == session.InState && !w.IsExpected(session.Named("mailbox", "jane@id")), "a refused adoption counts")
 }
 
 // TestWalkReports checks what resources read from the walk.
@@ -184,6 +258,16 @@ func TestWalkReports(t *testing.T) {
 	disabled := new(session.Walk)
 	disabled.Disable()
 	same("expected or in the state in a disabled walk", disabled.IsExpected(o) && disabled.MayBeInState(o), true)
+
+	for calls, want := range map[string][2]bool{ // valuable, other
+		"": {false, false}, "read": {false, true}, "keep": {false, true}, "replace": {false, true}, "destroy": {false, false}, "release": {false, false}, "gone": {true, true},
+	} {
+		for n, isValuable := range []bool{true, false} {
+			w := new(session.Walk)
+			replay(t, w, calls, object(isValuable))
+			same(fmt.Sprintf("may be gone after %q, valuable %t", calls, isValuable), w.MayBeGone(object(isValuable)), want[n])
+		}
+	}
 
 	reported := 0
 	for range 30 {
@@ -240,37 +324,4 @@ func TestZones(t *testing.T) {
 			assert.Check(t, !w.PlanRecord(session.PlannedRecord{Domain: other, Name: "www", Type: "A"}), "%v is %v", zone.Domain, other)
 		}
 	}
-}
-
-// TestAwaitOwners checks that an adoption waits for the plan of the object that the state has, and
-// not for ever.
-func TestAwaitOwners(t *testing.T) {
-	t.Parallel()
-	o := object(true)
-	o.MayBeReleased = true
-	for call, want := range map[string]session.Conflict{"release": session.NoConflict, "keep": session.InState} {
-		synctest.Test(t, func(t *testing.T) {
-			w, begun := new(session.Walk), time.Now()
-			w.AwaitOwners(t.Context(), o) // nobody has it
-			replay(t, w, "read", o)
-			ended := make(chan bool, 2)
-			for range 2 {
-				go func() { w.AwaitOwners(t.Context(), session.Named("mailbox", "jane@id")); ended <- true }()
-				synctest.Wait()
-			}
-			assert.Check(t, len(ended) == 0, "they do not wait")
-			replay(t, w, call, o)
-			_, _ = <-ended, <-ended
-			assert.Check(t, time.Since(begun) == 0, "they still wait after a %s", call)
-			assert.Check(t, is.Equal(replay(t, w, "create", o), want), "%s of an object: conflict", call)
-		})
-	}
-	for call, want := range map[string]session.Conflict{"release": session.NoConflict, "keep": session.Created} {
-		w := new(session.Walk) // the create comes before the read, and its lookup after it
-		assert.Check(t, is.Equal(replay(t, w, "create read adopt "+call, o), want), "%s after an adoption: conflict", call)
-	}
-	tainted := &session.Walk{Patience: 1}
-	replay(t, tainted, "read", o)
-	tainted.AwaitOwners(t.Context(), o)
-	assert.Check(t, is.Equal(replay(t, tainted, "create", o), session.InState), "a tainted object: conflict")
 }

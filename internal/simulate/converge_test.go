@@ -91,8 +91,9 @@ var acceptableErrors = []struct{ text, reason string }{
 	{"The account has no domain", "the configuration names a domain that it does not manage"},
 	{"If this configuration has the domain, refer to its resource", "the same"},
 	{"Two resources have the", "the user has to choose one resource with moved or removed"},
-	{"is in the state already", "the user has to choose one resource with moved or removed"},
-	{"are in the state already", "the same"},
+	{inState, "the user has to choose one resource with moved or removed"},
+	{"another resource of the configuration creates or adopts it", "the same"},
+	{"the same plan destroys it at another address", "the same"},
 	{"Another resource creates", "the same"},
 	{"cannot import non-existent remote object", "the object of an import block was deleted"},
 	{"Check the spelling, and that account_id is the account that has the object", "the same"},
@@ -124,6 +125,9 @@ func errorText(err error) string {
 
 // existAlready is in the conflict of a set, and existsAlready in the conflict of one object.
 const existAlready, existsAlready = "to be created exist already", "exists already"
+
+// inState is in the conflict about an object that the state has.
+const inState = "Terraform's state has it, in"
 
 // acceptable returns the reason why an error may prevent a stack from converging. Any
 // other error is a finding.
@@ -164,7 +168,7 @@ func (h *history) context() context.Context { return context.Background() }
 
 // conflictAdvices are in the errors about two resources with one object.
 var conflictAdvices = []string{
-	"Two resources have the", "in the state already", "of the set", existAlready, existsAlready, "Resources of their own manage DNS records", "The zone of",
+	"Two resources have the", "of the set", existAlready, existsAlready, "Resources of their own manage DNS records", "The zone of",
 }
 
 // forgetSingles ends the management of single objects without a block, which may belong to
@@ -210,10 +214,10 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	if says("max_deletions is") && h.raiseMaxDeletions(s, err) {
 		return true
 	}
-	if (says("of the set") || says("in the state already") || says("Resources of their own manage DNS records")) && h.forgetSingles(s) {
+	if (says("of the set") || says(inState) || says("Resources of their own manage DNS records")) && h.forgetSingles(s) {
 		return true
 	}
-	if (says(existAlready) || says(existsAlready)) && h.adopt(s) {
+	if (says(existAlready) || says(existsAlready)) && !says(inState) && h.adopt(s) {
 		return true
 	}
 	if !slices.ContainsFunc(conflictAdvices, says) {
@@ -223,7 +227,7 @@ func (h *history) followAdvice(r *rand.Rand, s *stack, err error) bool {
 	if h.untaint(s) {
 		return true
 	}
-	if says("in the state already") && withoutTriggers(s.config) {
+	if says(inState) && withoutTriggers(s.config) {
 		h.report.logf("advice: no replace_triggered_by")
 		return true
 	}

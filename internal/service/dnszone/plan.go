@@ -79,9 +79,10 @@ func (r *Resource) planCreate(ctx context.Context, config model, plan *model, is
 	if z.id == "" || diags.HasError() {
 		return
 	}
-	// One zone may name the domain by its name, and another one by its id.
+	// The create adopts the domain's zone. Another one may name the domain by its id instead of its name.
 	if !isReplacement {
-		if conflict := r.Walk().PlanCreate(session.Named(typeName+" by id", z.id)); conflict != session.NoConflict {
+		o := session.Object{Type: typeName, ID: z.id, Keys: attribute.DomainKeys(func(string) string { return ref }, ""), IsValuable: true}
+		if conflict := r.Walk().PlanExisting(o, true); conflict != session.NoConflict {
 			service.AddConflict(diags, "DNS zone of "+z.name, z.id, conflict)
 			return
 		}

@@ -266,7 +266,7 @@ func TestOneZoneForEachDomain(t *testing.T) {
 	_, diags := p.Together().Plan(typeName, byName, nil)
 	p.NoErrors(diags)
 	_, diags = p.Plan(typeName, byID, nil)
-	acctest.Expect(t, diags, "ERROR", "another resource of the configuration creates", d.ID)
+	acctest.Expect(t, diags, "ERROR", d.ID, "another resource of the configuration creates")
 	o, diags := p.Apply(t.Context(), typeName, byID, nil)
 	p.NoErrors(diags)
 	byID["records"] = map[string]any{"www A": entry("192.0.2.1"), "www.example.com. A": entry("192.0.2.2")}

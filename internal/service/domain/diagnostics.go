@@ -117,7 +117,6 @@ func (m model) existing(ctx context.Context, owned api.Domain) service.Existing 
 		unchanged = []string{"workspace_id"}
 	}
 	e := Definition.Existing(ctx, &owned, m, owned.Name, unchanged...)
-	e.Keys = []string{m.canonicalName()}
 	if !m.ContactInfo.IsNull() {
 		e.Note = "contact_info is not sent; the registrant stays the same."
 	}

@@ -168,7 +168,7 @@ func TestExistingAddress(t *testing.T) {
 		p.NoErrors(diags)
 		s.Mailbox(t, "example.com", problem)
 		_, diags = p.Walk().ApplyPlan(t.Context(), typeName, attributes(values{"domain": domain, "local_part": problem}), nil, plan)
-		acctest.Expect(t, diags, "ERROR: Can't create the mailbox "+problem, "The mailbox exists.", problem+"@example.com", "choose another local_part")
+		acctest.Expect(t, diags, "ERROR: Can't create the mailbox "+problem, "The mailbox exists.", "choose another local_part", problem+"@example.com")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
+	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
 var mailboxesPath = path.Root("mailboxes")
@@ -88,33 +89,33 @@ func warnRemaining(diags *diag.Diagnostics, set model, addresses []string) {
 			"\n\nThey keep receiving mail, and they are still paid for. If you no longer need one, remove it in the service's own control panel.")
 }
 
-// addExisting refuses to create mailboxes that exist. isNew is whether the state lacks the set, so
-// that it can be imported.
+// addExisting refuses to create or adopt mailboxes. isNew is whether the state lacks the set, so that it
+// can be imported. A plan that can't list the mailboxes knows only from the state that they exist.
 func addExisting(diags *diag.Diagnostics, existing []match, isNew bool) {
 	var lines []string
-	orImport := ""
+	orImport, takeOver := "", "and apply that first; then set on_existing = \"adopt\" here"
 	if isNew {
-		orImport = ", or import the domain into the set"
+		orImport, takeOver = ", or import the domain into the set", "and import the domain into the set, in the same plan"
 	}
 	for _, e := range existing {
-		lines = append(lines, fmt.Sprintf("%s is %s, id %s", at(e.key), e.mailbox.PrimaryEmail, e.mailbox.ID))
+		line := at(e.key).String()
+		if e.mailbox != nil {
+			line = fmt.Sprintf("%s is %s, id %s", line, e.mailbox.PrimaryEmail, e.mailbox.ID)
+		}
+		if e.conflict != session.NoConflict {
+			line += ": " + string(e.conflict)
+		}
+		lines = append(lines, line)
 	}
 	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created %s already", mailboxes(len(existing)), report.Plural(len(existing), "exists", "exist")),
 		"The domain has these mailboxes:"+report.FirstBullets(lines)+
-			"\n\nNothing was created. To manage them with this set, set on_existing = \"adopt\""+orImport+"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
+			"\n\nNothing was changed. To manage them with this set, set on_existing = \"adopt\""+orImport+"; that is also the way if an apply has created them and was killed before Terraform stored its state. "+
 			"Otherwise remove their entries, or choose other keys.\n\n"+
-			"If the state has them already, do none of that: run terraform untaint if the set is tainted, or add a moved block if it was renamed.")
-}
-
-func addInState(diags *diag.Diagnostics, items []item) {
-	diags.AddAttributeError(mailboxesPath, fmt.Sprintf("%s to be created or adopted %s in the state already", mailboxes(len(items)), report.Plural(len(items), "is", "are")),
-		"Terraform's state has them, in another resource or in this set, so that they would be deleted for the new ones, or two resources would manage them:"+report.FirstBullets(addresses(items))+
-			"\n\nNothing was changed.\n\n"+
+			"If Terraform's state has them already, do none of that:\n\n"+
 			"- If the set is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n"+
 			"- If the set was renamed or moved, add a moved block with its old and its new address.\n"+
 			"- If another set has them, name them in its retired with the value \"keep\", and set on_existing = \"adopt\" here.\n"+
-			"- To take them over from other resources, remove those from the state with removed blocks with lifecycle { destroy = false }, and import the domain into the set, in the same plan.\n"+
-			"- Otherwise remove the entries here.")
+			"- To take them over from other resources, remove those from the state with removed blocks with lifecycle { destroy = false }, "+takeOver+".")
 }
 
 func addCreatedTwice(diags *diag.Diagnostics, items []item) {

@@ -282,14 +282,15 @@ func (l listing) without(c *contents) (addresses []string) {
 // match is a mailbox that exists for an item to be created.
 type match struct {
 	item
-	mailbox *api.Mailbox
+	mailbox  *api.Mailbox
+	conflict session.Conflict // why a plan does not adopt it
 }
 
 // existing divides items to be created by whether their mailboxes exist.
 func (l listing) existing(added []item) (existing []match, missing []item) {
 	for _, i := range added {
 		if m := l[i.localPart()]; m != nil {
-			existing = append(existing, match{i, m})
+			existing = append(existing, match{item: i, mailbox: m})
 		} else {
 			missing = append(missing, i)
 		}

@@ -132,7 +132,7 @@ func TestOtherResources(t *testing.T) {
 	assert.NilError(t, err)
 	for _, domain := range []string{"example.com", d.ID} {
 		_, diags = p.Plan(typeName, set(changes{"domain": domain, "on_existing": "adopt"}, "ann"), nil)
-		acctest.Expect(t, diags, "ERROR", "1 mailbox to be created or adopted", "import the domain into the set")
+		acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exists already", "Terraform's state has it", "import the domain into the set")
 	}
 }
 

@@ -27,7 +27,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, plan, state model, req resour
 		r.planDestroy(ctx, state, state.MaxDeletions.ValueInt64(), destroyRefused, &resp.Diagnostics)
 		return
 	case req.State.Raw.IsNull():
-		r.planCreate(ctx, &plan, &resp.Diagnostics)
+		r.planCreate(ctx, &plan, resp)
 	case service.DestroysOrReplaces(resp):
 		r.WarnMissingDomain(ctx, plan.Domain.ValueString(), &resp.Diagnostics)
 		// With create_before_destroy, core plans the delete once more in the apply, without this plan.
@@ -52,7 +52,8 @@ func (m *model) forget() {
 	m.Addresses, m.IDs, m.Unmanaged = types.StringUnknown(), types.StringUnknown(), types.StringUnknown()
 }
 
-func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diagnostics) {
+func (r *Resource) planCreate(ctx context.Context, plan *model, resp *resource.ModifyPlanResponse) {
+	diags := &resp.Diagnostics
 	if plan.Mailboxes.IsUnknown() {
 		return
 	}
@@ -66,23 +67,19 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, diags *diag.Diag
 		}
 		plan.DomainName, plan.Addresses = types.StringValue(name), compact.Encode(known)
 	}
-	if r.recordCreates(ctx, *plan, items, diags); diags.HasError() {
-		return
+	var l listing
+	if client := r.ClientForWarning(ctx); domain != "" && client != nil {
+		var err error
+		if l, err = list(ctx, client, domain); err == nil { // otherwise the create lists again, and reports why it can't
+			r.Notes().Store(planned{domain}, l)
+		}
+		if err == nil && len(l) == 0 && len(items) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
+			r.WarnMissingDomain(ctx, domain, diags)
+		}
 	}
-	client := r.ClientForWarning(ctx)
-	if domain == "" || client == nil {
-		return
+	if r.planCreates(*plan, items, l, true, diags) {
+		service.KeepAdopted(ctx, resp.Private, l.any().DomainID, diags)
 	}
-	l, err := list(ctx, client, domain)
-	if err != nil {
-		return // the create lists again, and reports why it can't
-	}
-	r.Notes().Store(planned{domain}, l)
-	if len(l) == 0 && len(items) <= mostLookedUp { // an API may have no error for the list of a domain that does not exist
-		r.WarnMissingDomain(ctx, domain, diags)
-	}
-	existing, _ := l.existing(items)
-	r.checkExisting(*plan, existing, true, diags)
 }
 
 func address(key, domainName string) compact.Text {
@@ -107,52 +104,43 @@ func (m model) objects(items []item) []session.Object {
 	return all
 }
 
-// recordCreates records the creates of mailboxes in the walk. It adds an error if other resources
-// have some, or the set itself that the plan replaces.
-func (r *Resource) recordCreates(ctx context.Context, plan model, added []item, diags *diag.Diagnostics) {
+// planCreates records the creates of mailboxes in the walk, and their adoption if they exist. It adds an error
+// if other resources have some, or if some exist that the set does not adopt, and reports whether it adopts any.
+func (r *Resource) planCreates(plan model, added []item, l listing, isNew bool, diags *diag.Diagnostics) (adopts bool) {
 	objects := plan.objects(added)
-	if service.Adopts(plan.OnExisting) {
-		r.Walk().AwaitOwners(ctx, objects...)
-	}
-	var inState, created []item
+	var created []item
 	for n, o := range objects {
-		switch r.Walk().PlanCreate(o) {
-		case session.NoConflict:
-		case session.InState:
-			inState = append(inState, added[n])
-		default:
+		if r.Walk().PlanCreate(o) != session.NoConflict {
 			created = append(created, added[n])
 		}
 	}
-	if len(inState) > 0 {
-		addInState(diags, inState)
-	}
 	if len(created) > 0 {
 		addCreatedTwice(diags, created)
+		return false
 	}
-}
-
-// checkExisting adds an error to a plan whose new keys have mailboxes already, or a
-// warning if the set adopts them, and they are in no other resource.
-func (r *Resource) checkExisting(plan model, existing []match, isNew bool, diags *diag.Diagnostics) {
-	if len(existing) == 0 {
-		return
-	}
-	if !service.Adopts(plan.OnExisting) {
-		addExisting(diags, existing, isNew)
-		return
-	}
-	var managed []item
-	for _, e := range existing {
-		if r.Walk().PlanAdoption(object(e.mailbox.ID)) != session.NoConflict {
-			managed = append(managed, e.item)
+	var adopted, refused []match
+	for n, o := range objects {
+		found := match{item: added[n], mailbox: l[added[n].localPart()]}
+		if found.mailbox != nil {
+			o.ID = found.mailbox.ID
+			found.conflict = r.Walk().PlanExisting(o, service.Adopts(plan.OnExisting))
+		} else {
+			found.conflict = r.Walk().PlanNew(o)
+		}
+		switch {
+		case found.conflict != session.NoConflict:
+			refused = append(refused, found)
+		case found.mailbox != nil:
+			adopted = append(adopted, found)
 		}
 	}
-	if len(managed) > 0 {
-		addInState(diags, managed)
-		return
+	if len(refused) > 0 {
+		addExisting(diags, refused, isNew)
+	} else if len(adopted) > 0 {
+		warnAdoption(diags, plan, adopted)
+		return true
 	}
-	warnAdoption(diags, plan, existing)
+	return false
 }
 
 func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, plan *model, state model, resp *resource.ModifyPlanResponse) {
@@ -190,12 +178,12 @@ func (r *Resource) planUpdate(ctx context.Context, req resource.ModifyPlanReques
 		plan.Unmanaged = types.StringUnknown()
 	}
 	r.record(state, kept, deleted, released, diags)
-	if r.recordCreates(ctx, *plan, added, diags); diags.HasError() {
-		return
+	var l listing
+	if known, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok {
+		l = known.(listing)
 	}
-	if l, ok := r.Notes().Load(refreshed{state.ID.ValueString()}); ok {
-		existing, _ := l.(listing).existing(added)
-		r.checkExisting(*plan, existing, false, diags)
+	if r.planCreates(*plan, added, l, false, diags); diags.HasError() {
+		return
 	}
 	warnReleased(diags, state, released, imported, false)
 	keep, next := keepEntry, updateRefused

@@ -245,13 +245,13 @@ func TestReplacement(t *testing.T) {
 	for name, config := range map[string]map[string]any{"-replace": set(nil, "ann"), "allowed": set(changes{"max_deletions": 1, "on_existing": "adopt"}, "ann")} {
 		_, diags = p.Walk().PlanReplacement(typeName, config, o)
 		t.Log(name)
-		acctest.Expect(t, diags, "ERROR", "is in the state already", "terraform untaint", "moved block")
+		acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exists already", "Terraform's state has it", "terraform untaint", "moved block")
 	}
 	p.Together() // tainted
 	_, diags = p.Read(typeName, o)
 	p.NoErrors(diags)
 	_, diags = p.Plan(typeName, set(nil, "ann"), nil)
-	acctest.Expect(t, diags, "ERROR", "is in the state already", "terraform untaint")
+	acctest.Expect(t, diags, "ERROR", "1 mailbox to be created exists already", "Terraform's state has it", "terraform untaint")
 	// A reference by id to the same domain is none.
 	plan, diags := p.Walk().Plan(typeName, set(changes{"domain": o.Text("id")}, "ann"), o)
 	p.NoErrors(diags)
