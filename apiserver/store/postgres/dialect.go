@@ -31,9 +31,10 @@ var dialect = sqlstore.Dialect{
 		WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`,
 	Elements:   `SELECT value FROM jsonb_array_elements_text(%s::text::jsonb)`,
 	SkipLocked: ` FOR UPDATE SKIP LOCKED`,
-	Columns: `SELECT a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(a.attnum = ANY (i.indkey), false)
-		FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
-		WHERE a.attrelid = '%s'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+	Columns: `SELECT c.relname::text, a.attname::text, a.atttypid = 'bool'::regtype, a.attnotnull, COALESCE(a.attnum = ANY (i.indkey), false)
+		FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum`,
 	// Others can read meanwhile. The transaction may wait for as long as the caller wants.
 	Freeze:      `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE %s IN SHARE MODE`,
 	ContinueIDs: `SELECT setval(pg_get_serial_sequence('audit_entries', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM audit_entries), false)`,

@@ -24,7 +24,8 @@ var dialect = sqlstore.Dialect{
 	Objects: `SELECT type || ' ' || name, CASE type WHEN 'table' THEN '' ELSE sql END FROM sqlite_schema
 		WHERE type <> 'index' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1`,
 	Elements: `SELECT value FROM json_each(%s)`,
-	Columns:  `SELECT name, 0, "notnull", pk > 0 FROM pragma_table_info('%s') ORDER BY cid`,
+	Columns: `SELECT t.name, c.name, 0, c."notnull", c.pk > 0 FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+		WHERE t.type = 'table' ORDER BY t.name, c.cid`,
 }
 
 // schemaVersion refuses the database of another program.

@@ -47,21 +47,29 @@ type copiedColumn struct {
 
 // tables returns the tables of a database, each after those to which it refers.
 func (s *Store) tables(ctx context.Context, q Querier) (tables []copiedTable, err error) {
-	r := &reader{ctx: ctx, q: q}
+	columns, err := columnsOfAll(ctx, q, s.dialect)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Backward(Tables()) {
-		t := copiedTable{name: name}
-		t.columns, err = scan(r, fmt.Sprintf(s.dialect.Columns, name), nil, func(c *copiedColumn) []any {
-			return []any{&c.name, &c.bool, &c.notNull, &c.inKey}
-		})
-		if err == nil {
-			t.rows, err = only(column[int64](r, `SELECT COUNT(*) FROM `+name))
-		}
+		t := copiedTable{name: name, columns: columns[name]}
+		t.rows, err = only(column[int64](&reader{ctx: ctx, q: q}, `SELECT COUNT(*) FROM `+name))
 		if err != nil {
 			return nil, err
 		}
 		tables = append(tables, t)
 	}
 	return tables, nil
+}
+
+// columnsOfAll returns the columns of each table of a database, in order.
+func columnsOfAll(ctx context.Context, q Querier, d *Dialect) (map[string][]copiedColumn, error) {
+	columns := map[string][]copiedColumn{}
+	var table string
+	var c copiedColumn
+	return columns, eachRow(ctx, q, d.Columns, nil, []any{&table, &c.name, &c.bool, &c.notNull, &c.inKey}, func() {
+		columns[table] = append(columns[table], c)
+	})
 }
 
 // copyTables copies all tables, and compares them.

@@ -62,8 +62,8 @@ type Dialect struct {
 	// SkipLocked ends a SELECT that locks its rows and leaves out those that others have locked.
 	// It and Freeze are "" for an engine that runs one update at a time.
 	SkipLocked string
-	// Columns is the pattern of a query of the columns of a table in order: the name, and whether
-	// it is a boolean, NOT NULL, and in the primary key.
+	// Columns is a query of the columns of all tables, those of one in order: the table, the name,
+	// and whether it is a boolean, NOT NULL, and in the primary key.
 	Columns string
 	// Freeze is the pattern of a statement that makes other updates of tables wait for this one.
 	Freeze string

@@ -66,6 +66,31 @@ func checkObjects(ctx context.Context, q Querier, d *Dialect, files []migration)
 	return fmt.Errorf("its schema has what this program did not make: %s; if that is another program's, use a database or a schema without it; if you made it, drop it; otherwise restore a backup that you trust", strings.Join(foreign, ", "))
 }
 
+// checkColumns returns an error if no migration makes a column of a table that newTable has
+// declared, so that a forgotten migration is reported once, before each statement fails.
+func checkColumns(ctx context.Context, q Querier, d *Dialect, files []migration) error {
+	columns, err := columnsOfAll(ctx, q, d)
+	if err != nil {
+		return fmt.Errorf("list the columns of the schema: %w", err)
+	}
+	var missing []error
+	for _, t := range declared {
+		lacking := slices.DeleteFunc(slices.Clone(t.columns), func(name string) bool {
+			return slices.ContainsFunc(columns[t.name], func(c copiedColumn) bool { return c.name == name })
+		})
+		if len(lacking) == 0 {
+			continue
+		}
+		what, statement := t.name+" has no column", "ALTER TABLE"
+		if len(columns[t.name]) == 0 {
+			what, statement = "there is no table "+t.name+" with the columns", "CREATE TABLE"
+		}
+		missing = append(missing, fmt.Errorf("%s %s: add apiserver/store/sqlite/schema/%04d_….sql with %s, and the file of the same name in apiserver/store/postgres/schema",
+			what, strings.Join(lacking, ", "), len(files)+1, statement))
+	}
+	return errors.Join(missing...)
+}
+
 // Migrate migrates the database to the schema of this program, in a transaction that excludes
 // migrations by other processes.
 func Migrate(ctx context.Context, q Querier, d *Dialect) error {
@@ -86,7 +111,7 @@ func Migrate(ctx context.Context, q Querier, d *Dialect) error {
 			return fmt.Errorf("list the migration %s: %w", m.name, err)
 		}
 	}
-	if err := checkObjects(ctx, q, d, files); err != nil {
+	if err := errors.Join(checkObjects(ctx, q, d, files), checkColumns(ctx, q, d, files)); err != nil {
 		return err
 	}
 	return d.SetSchemaVersion(ctx, q, len(files))
@@ -137,7 +162,7 @@ func versions(ctx context.Context, q Querier, d *Dialect) (files []migration, ve
 		}
 	}
 	if version == len(files) && version == len(applied) { // otherwise another version made or makes some
-		err = checkObjects(ctx, q, d, files)
+		err = errors.Join(checkObjects(ctx, q, d, files), checkColumns(ctx, q, d, files))
 	}
 	return files, version, err
 }

@@ -82,7 +82,19 @@ func newTable[T any](t table[T]) *table[T] {
 	}
 	t.createdAt, t.updatedAt = slices.Index(t.names, "created_at"), slices.Index(t.names, "updated_at")
 	t.updating = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $` + strconv.Itoa(t.id+1)
+	declared = append(declared, declaration{t.name, t.stores, reflect.TypeFor[T](), own})
 	return &t
+}
+
+// declared are the tables of newTable. checkColumns compares them with the schema.
+var declared []declaration
+
+// declaration describes a table. Its columns are those of the fields, and the derived one.
+type declaration struct {
+	name    string
+	columns []string
+	object  reflect.Type
+	fields  []tableColumn
 }
 
 // placeholder returns the placeholder of the argument with an index.
