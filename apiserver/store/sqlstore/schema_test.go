@@ -1,0 +1,202 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	_ "modernc.org/sqlite"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store/storetest"
+)
+
+// The directories of the engines' migrations. Messages name them from the root of the repository.
+const (
+	sqliteSchema   = "apiserver/store/sqlite/schema"
+	postgresSchema = "apiserver/store/postgres/schema"
+)
+
+// require fails the test with a sentence that says what to write, unless something is right.
+func require(t *testing.T, right bool, format string, args ...any) {
+	t.Helper()
+	if !right {
+		t.Errorf(format, args...)
+	}
+}
+
+// migrations returns the texts of a directory's migrations by name.
+func migrations(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../../..", dir, "*.sql"))
+	assert.NilError(t, err)
+	assert.Assert(t, len(files) >= 4, "%s has the files %q", dir, files)
+	texts := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		texts[filepath.Base(file)] = string(text)
+	}
+	return texts
+}
+
+// migrated returns a database in memory with migrations that translate has made SQLite's.
+func migrated(t *testing.T, dir string, texts map[string]string, translate func(string) string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", ":memory:")
+	assert.NilError(t, err)
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		_, err := db.ExecContext(t.Context(), translate(texts[name]))
+		assert.NilError(t, err, "%s; if the engine takes it, teach it to fromPostgres in apiserver/store/sqlstore/schema_test.go", path.Join(dir, name))
+	}
+	return db
+}
+
+func sqliteDatabase(t *testing.T) *sql.DB {
+	t.Helper()
+	return migrated(t, sqliteSchema, migrations(t, sqliteSchema), func(text string) string { return text })
+}
+
+// TestSameSchemas checks without a PostgreSQL server that the migrations of both engines make the same
+// tables, columns, keys and indexes, and triggers of the same columns. TestSameSchemaAsSQLite in
+// package postgres asks a server.
+func TestSameSchemas(t *testing.T) {
+	ours, theirs := migrations(t, sqliteSchema), migrations(t, postgresSchema)
+	for _, name := range slices.Sorted(maps.Keys(ours)) {
+		require(t, theirs[name] != "", "%s is missing: write there in PostgreSQL's types what %s does", path.Join(postgresSchema, name), path.Join(sqliteSchema, name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(theirs)) {
+		require(t, ours[name] != "", "%s is missing: write there in SQLite's types what %s does", path.Join(sqliteSchema, name), path.Join(postgresSchema, name))
+	}
+	postgres := migrated(t, postgresSchema, theirs, fromPostgres)
+	types := postgresTypes(t, postgres, theirs)
+	for _, column := range slices.Sorted(maps.Keys(types)) {
+		file := path.Join(postgresSchema, lastWith(theirs, column))
+		require(t, types[column] != "TEXT_IN_ANOTHER_ORDER", `%s is TEXT without a collation in %s: write TEXT COLLATE "C"`, column, file)
+		require(t, types[column] != "INTEGER_OF_32_BITS", `%s is INTEGER in %s: write BIGINT, or BOOLEAN`, column, file)
+	}
+	if t.Failed() {
+		return
+	}
+	inSQLite := storetest.Describe(t, sqliteDatabase(t))
+	inPostgres := map[string]bool{}
+	for line := range storetest.Describe(t, postgres) {
+		inPostgres[strings.Replace(line, " BOOLEAN not null", " INTEGER not null", 1)] = true
+	}
+	onlyIn := func(lines, others map[string]bool, has, lacks string, texts map[string]string) {
+		for _, line := range slices.Sorted(maps.Keys(lines)) {
+			file := lastWith(texts, nameIn(line))
+			require(t, others[line], "%s lacks what %s makes, the %s: write it in the same file", lacks, path.Join(has, file), line)
+		}
+	}
+	onlyIn(inSQLite, inPostgres, sqliteSchema, postgresSchema, ours)
+	onlyIn(inPostgres, inSQLite, postgresSchema, sqliteSchema, theirs)
+	for _, d := range declared {
+		for _, c := range d.fields {
+			column := d.name + "." + c.name
+			want := sqlType(d.object.FieldByIndex(c.index).Type)
+			require(t, types[column] == "" || types[column] == want, "%s is %s in %s: write %s, as %s has a %s", column,
+				inPostgresWords.Replace(types[column]), path.Join(postgresSchema, lastWith(theirs, column)), inPostgresWords.Replace(want), d.object, d.object.FieldByIndex(c.index).Type)
+		}
+	}
+}
+
+// nameIn returns what a line of storetest.Describe is about: table.column, or a table.
+func nameIn(line string) string {
+	return regexp.MustCompile(`^(?:column|index on|reference|trigger on an update of) ([\w.]+)`).FindStringSubmatch(line)[1]
+}
+
+// lastWith returns the last migration that names all words of a name such as table.column.
+func lastWith(texts map[string]string, name string) string {
+	for _, file := range slices.Backward(slices.Sorted(maps.Keys(texts))) {
+		if !slices.ContainsFunc(strings.Split(name, "."), func(word string) bool {
+			return !regexp.MustCompile(`\b` + word + `\b`).MatchString(texts[file])
+		}) {
+			return file
+		}
+	}
+	return ""
+}
+
+// sqlType returns the type of a field's column, as fromPostgres writes it.
+func sqlType(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[time.Time]() || t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
+		return "INTEGER"
+	case t == reflect.TypeFor[[]byte]():
+		return "BLOB"
+	case t.Kind() == reflect.Bool:
+		return "BOOLEAN"
+	}
+	return "TEXT"
+}
+
+var (
+	comment        = regexp.MustCompile(`--[^\n]*`)
+	function       = regexp.MustCompile(`(?s)CREATE FUNCTION .*?\$\$.*?\$\$;`)
+	data           = regexp.MustCompile(`(?m)^(?:INSERT|UPDATE|DELETE|SELECT|WITH)\b[^;]*;`)
+	retype         = regexp.MustCompile(`ALTER TABLE (\w+) ALTER COLUMN (\w+) TYPE (\w+)\b[^;]*;`)
+	hashed         = regexp.MustCompile(`sha256\(decode\(replace\((\w+), [^;]*?'escape'\)\)|hashtextextended\((\w+), 0\)`)
+	droppedTrigger = regexp.MustCompile(`DROP TRIGGER (\w+) ON \w+`)
+	trigger        = regexp.MustCompile(`(?s)CREATE TRIGGER (\w+) AFTER [^;]*?(UPDATE(?: OF [\w,\s]+?)?)(?: OR \w+)*\s+ON (\w+)\s+FOR EACH ROW EXECUTE FUNCTION \w+\(\);`)
+	// sqliteWords has PostgreSQL's types first, and then those that a column can't have.
+	sqliteWords = strings.NewReplacer(
+		`TEXT COLLATE "C"`, "TEXT", "BIGINT GENERATED BY DEFAULT AS IDENTITY", "INTEGER", "BIGINT", "INTEGER", "BYTEA", "BLOB",
+		"INTEGER NOT NULL PRIMARY KEY CHECK", "INTEGER NOT NULL PRIMARY KEY CHECK", // of a table with one row
+		"TEXT", "TEXT_IN_ANOTHER_ORDER", "INTEGER", "INTEGER_OF_32_BITS")
+	inPostgresWords = strings.NewReplacer("TEXT", `TEXT COLLATE "C"`, "INTEGER", "BIGINT", "BLOB", "BYTEA")
+)
+
+// fromPostgres makes statements of the PostgreSQL migrations SQLite's, without their data.
+func fromPostgres(text string) string {
+	for _, left := range []*regexp.Regexp{comment, function, data, retype} {
+		text = left.ReplaceAllString(text, "")
+	}
+	text = hashed.ReplaceAllString(text, "$1$2") // an index can't hold a long text
+	text = droppedTrigger.ReplaceAllString(text, "DROP TRIGGER $1")
+	text = trigger.ReplaceAllString(text, "CREATE TRIGGER $1 AFTER $2 ON $3 BEGIN SELECT 1; END;")
+	return sqliteWords.Replace(text)
+}
+
+// postgresTypes returns the types of table.column in a database of fromPostgres.
+func postgresTypes(t *testing.T, db *sql.DB, texts map[string]string) map[string]string {
+	t.Helper()
+	types := map[string]string{}
+	for _, row := range rowsOf(t, db, `SELECT t.name || '.' || c.name, c.type FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'`) {
+		types[row[0]] = row[1]
+	}
+	for _, file := range slices.Sorted(maps.Keys(texts)) {
+		for _, match := range retype.FindAllStringSubmatch(comment.ReplaceAllString(texts[file], ""), -1) {
+			types[match[1]+"."+match[2]] = sqliteWords.Replace(match[3])
+		}
+	}
+	return types
+}
+
+func rowsOf(t *testing.T, db *sql.DB, query string) (all [][3]string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	assert.NilError(t, err)
+	columns, err := rows.Columns()
+	assert.NilError(t, err)
+	for rows.Next() {
+		var row [3]string
+		assert.NilError(t, rows.Scan([]any{&row[0], &row[1], &row[2]}[:len(columns)]...))
+		all = append(all, row)
+	}
+	assert.NilError(t, rows.Err())
+	return all
+}
