@@ -1,12 +1,16 @@
 package sqlstore
 
-import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+import (
+	"slices"
+
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+)
 
 const accountsTable = "accounts"
 
-var accounts = newKind(table[store.Account]{name: accountsTable})
+var accounts = newKind("", table[store.Account]{name: accountsTable})
 
-var workspaces = newKind(table[store.Workspace]{
+var workspaces = newKind(accounts.name, table[store.Workspace]{
 	name:    "workspaces",
 	derived: "folded_name", derive: func(w *store.Workspace) string { return searchText(w.Name) },
 	unique: func(w *where, v *store.Workspace) *where {
@@ -33,8 +37,11 @@ func (r *reader) Workspaces(accountID string, within store.Within, s store.Slice
 
 func (t *tx) DeleteAccount(id string) error {
 	t.lockAccount(id)
-	for _, table := range ownTables {
-		if err := t.exec(`DELETE FROM `+table+` WHERE account_id = $1`, id); err != nil {
+	for _, k := range slices.Backward(kinds) {
+		if k.parent != accounts.name || k.restrict {
+			continue
+		}
+		if err := t.exec(`DELETE FROM `+k.name+` WHERE account_id = $1`, id); err != nil {
 			return err
 		}
 	}
@@ -42,7 +49,7 @@ func (t *tx) DeleteAccount(id string) error {
 	return err
 }
 
-var feedback = newKind(table[store.Feedback]{name: "feedback"})
+var feedback = newKind(accounts.name, table[store.Feedback]{name: "feedback"})
 
 // An update has to be alone on each account of which it reads or writes anything. In an
 // engine with a Locker it locks an account when it first names it. What it finds without

@@ -2,9 +2,11 @@ package sqlstore
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-var dedicatedIPs = newKind(table[store.DedicatedIP]{name: "dedicated_ips"})
+var dedicatedIPs = newKind(accounts.name, table[store.DedicatedIP]{
+	name: "dedicated_ips", refersTo: []string{dedicatedIPOptions.name}, parts: []string{"dedicated_ip_claims"}, restrict: true,
+})
 
-var dedicatedIPOptions = newKind(table[store.DedicatedIPOption]{name: "dedicated_ip_options", elsewhere: map[string]string{"Claimed": ""}})
+var dedicatedIPOptions = newKind(accounts.name, table[store.DedicatedIPOption]{name: "dedicated_ip_options", elsewhere: map[string]string{"Claimed": ""}})
 
 func (r *reader) DedicatedIPs(accountID string, f store.DedicatedIPFilter, s store.Slice) ([]store.DedicatedIP, int, error) {
 	w := r.inAccount(accountID).state(f.Status, f.Now).equal(`t.country_code`, f.CountryCode)

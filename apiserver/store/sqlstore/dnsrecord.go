@@ -5,7 +5,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var dnsRecords = newKind(table[store.DNSRecord]{
+var dnsRecords = newKind(domains.name, table[store.DNSRecord]{
 	name:    "dns_records",
 	derived: "purpose", derive: purposeOf,
 	unique:    sameDNSRecord,

@@ -7,8 +7,9 @@
 // A table value (see table) maps a type of package store to a table, whose columns have
 // the names of the fields. The functions in table.go build the statements of reads,
 // creates, updates and deletions from it, and report changes to the transaction's
-// observer. Package store documents the methods of reader and tx, in the file of the same
-// name.
+// observer. newKind says in which objects those of a table lie: the order of all tables (see
+// Tables) and the deletion of a domain or an account follow from it. Package store documents
+// the methods of reader and tx, in the file of the same name.
 //
 // A list is read with COUNT, LIMIT and OFFSET: the indexes of the schema have its order, and
 // a search compares a column with the text in one form (see searchText). Mailboxes that no

@@ -1,14 +1,15 @@
 package sqlstore
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var domains = newKind(table[store.Domain]{
-	name:    "domains",
+var domains = newKind(accounts.name, table[store.Domain]{
+	name: "domains", refersTo: []string{workspaces.name, dedicatedIPs.name}, parts: []string{"mailbox_counts", "domain_tags"}, restrict: true,
 	derived: "search_text", derive: func(d *store.Domain) string { return namesText(d.Name) },
 	optional: "dedicated_ip_id",
 	unique:   func(w *where, d *store.Domain) *where { return w.and(`t.name = ?`, d.Name) },
@@ -77,22 +78,22 @@ func (t *tx) indexTags(d *store.Domain) error {
 	return nil
 }
 
-// deleteDomain leaves the tags to the schema's cascade.
+// deleteDomain leaves the parts to the schema's cascade. The order is that in the audit log.
 func (t *tx) deleteDomain(accountID string, id any, at time.Time) error {
 	d, err := get(&t.reader, domains, accountID, id)
 	if err != nil {
 		return err
 	}
 	report(t, &d, nil)
-	if _, err := remove(t, dnsRecords, t.inAccount(accountID).and(`t.domain_id = ?`, id)); err != nil {
-		return err
-	}
-	scope := store.Scope{Type: vocab.ScopeDomain, ID: d.ID}
-	if _, err := remove(t, masterPasswords, t.inAccount(accountID).scope(scope)); err != nil {
-		return err
-	}
-	if _, err := remove(t, forwardingRules, t.inAccount(accountID).scope(scope)); err != nil {
-		return err
+	for _, scoped := range []bool{false, true} {
+		for _, k := range slices.Backward(kinds) {
+			if inDomain := k.parent == domains.name || k.scoped; !inDomain || k.restrict || k.scoped != scoped {
+				continue
+			}
+			if err := k.removeIn(t, d); err != nil {
+				return err
+			}
+		}
 	}
 	if err := t.deleteAliasesIn(d, at); err != nil {
 		return err

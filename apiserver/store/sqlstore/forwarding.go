@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-var forwardingRules = newKind(table[store.Forwarding]{
-	name:    "forwarding_rules",
+var forwardingRules = newKind(accounts.name, table[store.Forwarding]{
+	name: "forwarding_rules", parts: []string{mailQueue.name},
 	derived: "search_text", derive: func(f *store.Forwarding) string { return namesText(f.TargetEmail) },
 	unique: func(w *where, f *store.Forwarding) *where {
 		return w.and(`t.account_id = ?`, f.AccountID).scope(f.Scope).and(`t.target_email = ?`, f.TargetEmail)

@@ -1,27 +1,51 @@
 package sqlstore
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
+	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
 // kind has what Get, Create, Update and Delete do with the objects of a table, unless a kind needs
 // more, as mailboxes do. o is a pointer to an object.
 type kind struct {
+	object       reflect.Type // of the pointer
+	name, parent string       // tables
+	scoped       bool         // the objects have a Scope
+	refersTo     []string
+	parts        []string
+	restrict     bool
+
 	get    func(r *reader, o any, accountID string, id any) error
 	create func(t *tx, o any) error
 	update func(t *tx, o any, accountID string, id any, change func() error) error
 	remove func(t *tx, o any, accountID string, id any) error
+	// removeIn deletes the objects in a domain.
+	removeIn func(t *tx, d store.Domain) error
 }
 
-var kinds = map[reflect.Type]kind{} // by the type of a pointer
+// kinds has each kind after those to which it refers: Go initializes a variable after those that
+// its declaration names.
+var kinds []kind
 
-// newKind is newTable for the objects of accounts.
-func newKind[T store.Object](definition table[T]) *table[T] {
+// newKind is newTable for the objects of accounts. They lie in the objects of the table parent, which
+// is accounts or, for objects with a DomainID, domains; and those with a Scope lie in that too.
+func newKind[T store.Object](parent string, definition table[T]) *table[T] {
 	tbl := newTable(definition)
-	kinds[reflect.TypeFor[*T]()] = kind{
+	object := reflect.TypeFor[T]()
+	for field, column := range map[string]int{"an ID": tbl.id, "an AccountID": tbl.account, "a CreatedAt": tbl.createdAt} {
+		if column < 0 {
+			panic(fmt.Sprintf("%s: %s lacks %s, which each kind needs", tbl.name, object, field))
+		}
+	}
+	scoped := slices.Contains(tbl.names, "scope_id")
+	kinds = append(kinds, kind{
+		object: reflect.PointerTo(object), name: tbl.name, parent: parent, scoped: scoped,
+		refersTo: tbl.refersTo, parts: tbl.parts, restrict: tbl.restrict,
 		get: func(r *reader, o any, accountID string, id any) (err error) {
 			*o.(*T), err = get(r, tbl, accountID, id)
 			return err
@@ -34,11 +58,27 @@ func newKind[T store.Object](definition table[T]) *table[T] {
 			*o.(*T), err = removeOne(t, tbl, accountID, id)
 			return err
 		},
-	}
+		removeIn: func(t *tx, d store.Domain) error {
+			w := t.inAccount(d.AccountID)
+			if scoped {
+				w.scope(store.Scope{Type: vocab.ScopeDomain, ID: d.ID})
+			} else {
+				w.and(`t.domain_id = ?`, d.ID)
+			}
+			_, err := remove(t, tbl, w)
+			return err
+		},
+	})
 	return tbl
 }
 
-func kindOf(o any) kind { return kinds[reflect.TypeOf(o)] }
+func kindOf(o any) kind {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.object == reflect.TypeOf(o) })
+	if i < 0 {
+		panic(fmt.Sprintf("no table stores a %T: declare one with newKind in apiserver/store/sqlstore", o))
+	}
+	return kinds[i]
+}
 
 func (r *reader) Get(o any, accountID string, id any) error {
 	return kindOf(o).get(r, o, accountID, id)

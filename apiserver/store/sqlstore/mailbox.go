@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var mailboxes = newKind(table[store.Mailbox]{
-	name:    "mailboxes",
+var mailboxes = newKind(domains.name, table[store.Mailbox]{
+	name: "mailboxes", parts: []string{"addresses"}, restrict: true,
 	derived: "search_text", derive: func(m *store.Mailbox) string {
 		return namesText(m.Address()) + "\n" + searchText(m.FirstName+" "+m.LastName)
 	},

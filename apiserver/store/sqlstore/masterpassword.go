@@ -2,7 +2,7 @@ package sqlstore
 
 import "github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 
-var masterPasswords = newKind(table[store.MasterPassword]{
+var masterPasswords = newKind(accounts.name, table[store.MasterPassword]{
 	name:    "master_passwords",
 	derived: "folded_name", derive: func(p *store.MasterPassword) string { return searchText(p.Name) },
 	unique: func(w *where, p *store.MasterPassword) *where {

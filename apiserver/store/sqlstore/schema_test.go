@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -199,4 +200,65 @@ func rowsOf(t *testing.T, db *sql.DB, query string) (all [][3]string) {
 	}
 	assert.NilError(t, rows.Err())
 	return all
+}
+
+// TestDeclarations checks what each newKind says of other tables against the schema, because
+// DeleteAccount, the deletion of a domain and Tables depend on it.
+func TestDeclarations(t *testing.T) {
+	db := sqliteDatabase(t)
+	kindOf, owner := map[string]kind{}, map[string]string{}
+	for _, k := range kinds {
+		kindOf[k.name] = k
+		for _, part := range k.parts {
+			owner[part] = k.name
+		}
+	}
+	var refers []string
+	for _, key := range rowsOf(t, db, `SELECT m.name, k."table", k.on_delete FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) k
+		WHERE m.type = 'table' AND k.seq = 0 ORDER BY m.name, k.id`) { // a composite key has a row for each column
+		table, to, onDelete := key[0], key[1], key[2]
+		refers = append(refers, table+" to "+to)
+		k, isKind := kindOf[table]
+		cascades := owner[table] == to || isKind && k.parent == to && !k.restrict // Go deletes the objects first
+		require(t, !isKind || k.parent == to || slices.Contains(k.refersTo, to),
+			"%s refers to %s, and its declaration in apiserver/store/sqlstore does not: if its objects are deleted with those of %s, write newKind(%s.name, …, otherwise add that to its refersTo", table, to, to, to)
+		require(t, owner[table] != to || onDelete == "CASCADE",
+			"%s is in the parts of %s, and its foreign key deletes nothing: write ON DELETE CASCADE in %s and %s", table, to, sqliteSchema, postgresSchema)
+		require(t, onDelete == "NO ACTION" || onDelete == "CASCADE" && cascades,
+			"a deletion from %s changes %s (%s), which the audit log does not record: leave that out of %s and %s, or add %s to the parts of %s if its rows are a part of an object", to, table, onDelete, sqliteSchema, postgresSchema, table, to)
+	}
+	columns := map[string]bool{}
+	for _, row := range rowsOf(t, db, `SELECT t.name || '.' || c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'`) {
+		columns[row[0]] = true
+	}
+	for _, k := range kinds {
+		for _, to := range append([]string{k.parent}, k.refersTo...) {
+			require(t, to == "" || slices.Contains(refers, k.name+" to "+to), "%s is declared to refer to %s, and lacks a foreign key to it: add one in %s and %s", k.name, to, sqliteSchema, postgresSchema)
+		}
+		for _, part := range k.parts {
+			require(t, slices.Contains(refers, part+" to "+k.name), "%s is in the parts of %s, and lacks a foreign key to it: add one with ON DELETE CASCADE in %s and %s", part, k.name, sqliteSchema, postgresSchema)
+		}
+		require(t, columns[k.name+".domain_id"] == (k.parent == domains.name),
+			"%s has a DomainID: %t, and the parent %q: write newKind(domains.name, … for objects with a DomainID, and only for those, so that they are deleted with their domain", k.name, columns[k.name+".domain_id"], k.parent)
+	}
+	for _, object := range objects(t) {
+		require(t, slices.ContainsFunc(kinds, func(k kind) bool { return k.object.Elem().Name() == object }),
+			"no table stores a store.%s: declare one with newKind in a file of apiserver/store/sqlstore, as mailbox.go does", object)
+	}
+}
+
+// objects returns the names of the types in package store that are a store.Object.
+func objects(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("../*.go")
+	assert.NilError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		for _, match := range regexp.MustCompile(`(?m)^func \(\w+ (\w+)\) Identity\(\) Identity`).FindAllSubmatch(text, -1) {
+			names = append(names, string(match[1]))
+		}
+	}
+	assert.Assert(t, len(names) >= 10, fmt.Sprint(names))
+	return names
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-var serviceAccounts = newKind(table[store.ServiceAccount]{
+var serviceAccounts = newKind(accounts.name, table[store.ServiceAccount]{
 	name:   "service_accounts",
 	unique: func(w *where, a *store.ServiceAccount) *where { return w.and(`t.public_id = ?`, a.PublicID) },
 })

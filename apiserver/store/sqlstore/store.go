@@ -69,18 +69,16 @@ type tx struct {
 
 func (t *tx) Observe(fn func(store.Change)) { t.observer = fn }
 
-// ownTables are the tables that DeleteAccount empties for an account, which then has no domain and
-// no dedicated IP.
-var ownTables = []string{
-	forwardingRules.name, masterPasswords.name, authorizations.name, serviceAccounts.name, dedicatedIPOptions.name, workspaces.name, feedback.name,
-}
+// otherTables are the tables that Clear empties and that contain neither objects of accounts nor
+// parts of them.
+var otherTables = []string{"token_buckets", auditEntries.name, idempotencyRecords.name}
 
 // Tables returns the tables that Clear empties, each before those to which it refers.
-func Tables() []string {
-	return slices.Concat([]string{
-		dnsRecords.name, "addresses", mailboxes.name, "mailbox_counts", "domain_tags", domains.name,
-		"dedicated_ip_claims", dedicatedIPs.name, mailQueue.name, "token_buckets",
-	}, ownTables, []string{accounts.name, auditEntries.name, idempotencyRecords.name})
+func Tables() (names []string) {
+	for _, k := range slices.Backward(kinds) {
+		names = append(append(names, k.parts...), k.name)
+	}
+	return append(names, otherTables...)
 }
 
 func (t *tx) Clear() error {

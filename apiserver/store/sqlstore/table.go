@@ -17,6 +17,12 @@ import (
 // table maps the objects of a type to the rows of a table, whose columns columnsOf describes.
 type table[T any] struct {
 	name string
+	// refersTo are the tables to which its foreign keys lead, apart from the parent of newKind.
+	refersTo []string
+	// parts are the tables of rows that are part of an object: the schema deletes them with it.
+	parts []string
+	// restrict means that a parent with such objects can't be deleted. Otherwise they are deleted with it.
+	restrict bool
 	// elsewhere are the fields that are never written: each is read from a column of joins, or not
 	// at all if that is "".
 	elsewhere map[string]string
