@@ -51,9 +51,9 @@ type Existing struct {
 	Note string
 }
 
-// Existing describes an object that the create of plan would make a second time. Its Changes are the
+// DescribeExisting describes an object that the create of plan would make a second time. Its Changes are the
 // ChangedArguments but for the unchanged ones.
-func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, importKey string, unchanged ...string) Existing {
+func (d *Definition[T, M]) DescribeExisting(ctx context.Context, found *T, plan M, importKey string, unchanged ...string) Existing {
 	e := Existing{Label: plan.String(), Object: session.Object{Type: d.typeName(), ID: idOf(found), IsValuable: d.IsValuable}, ImportKey: importKey}
 	var now M
 	d.flatten(&now, found)
@@ -73,9 +73,9 @@ func (d *Definition[T, M]) Existing(ctx context.Context, found *T, plan M, impor
 	return e
 }
 
-// PlanExisting reports in a plan that the object to be created exists: a warning if on_existing
+// AdoptOrRefuse reports in a plan that the object to be created exists: a warning if on_existing
 // adopts it and no other resource has it, and otherwise an error with its import block.
-func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.String, e Existing) {
+func (c *connection) AdoptOrRefuse(diags *diag.Diagnostics, onExisting types.String, e Existing) {
 	if c.Walk().MayBeGone(e.Object) {
 		return
 	}
@@ -83,7 +83,7 @@ func (c *connection) PlanExisting(diags *diag.Diagnostics, onExisting types.Stri
 	case conflict == session.NoConflict:
 		WarnAdoption(diags, e)
 	case c.Walk().MayReport():
-		AddExisting(diags, e, conflict)
+		AddExistsError(diags, e, conflict)
 	}
 }
 
@@ -105,16 +105,16 @@ func WarnAdopted(diags *diag.Diagnostics, e Existing) {
 	diags.AddWarning(fmt.Sprintf("The %s was adopted", e.Label), detail)
 }
 
-// AddExisting adds the error of a create whose object exists. conflict says which resource has it.
-func AddExisting(diags *diag.Diagnostics, e Existing, conflict session.Conflict) {
-	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), ExistingAdvice(e.Type, e.ImportKey)))
+// AddExistsError adds the error of a create whose object exists. conflict says which resource has it.
+func AddExistsError(diags *diag.Diagnostics, e Existing, conflict session.Conflict) {
+	diags.AddError(conflictSummary(e.Label, conflict), report.Paragraphs(conflictReason(e.ID, conflict), ExistsAdvice(e.Type, e.ImportKey)))
 }
 
-// ExistingAdvice returns what to do about an object that exists.
-func ExistingAdvice(resourceType, importKey string) string {
+// ExistsAdvice returns what to do about an object that exists.
+func ExistsAdvice(resourceType, importKey string) string {
 	return report.Paragraphs(report.ImportAdvice(resourceType, importKey),
 		"With on_existing = \"adopt\" the resource adopts it without an import, for instance after an apply that was killed.",
-		"If Terraform's state has it already, do neither:", conflictAdvice)
+		"If Terraform's state has it already, do neither:", waysOut)
 }
 
 // ChangedArguments returns which arguments differ, but for those that replace the object.
@@ -129,7 +129,8 @@ func (d *Definition[T, M]) ChangedArguments(ctx context.Context, before, after M
 	return names
 }
 
-const conflictAdvice = "- If the resource is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n" +
+// waysOut lists what to do about an object that Terraform's state has at another address.
+const waysOut = "- If the resource is tainted, run terraform untaint with its address. If -replace or replace_triggered_by replaces it, remove that.\n" +
 	"- If a resource was renamed or moved, add a moved block with its old and its new address.\n" +
 	"- To hand the object over to another resource, remove its resource from the state with a removed block with lifecycle { destroy = false }, and import it with an import block in the same plan.\n" +
 	"- If two blocks, or two keys of for_each, describe the object, remove one of them. With count, an item that is removed moves the later ones up: use for_each.\n" +
@@ -139,7 +140,7 @@ const conflictAdvice = "- If the resource is tainted, run terraform untaint with
 // AddConflict adds the error of a plan or an apply in which another resource has an object.
 // id is "" if it is unknown.
 func AddConflict(diags *diag.Diagnostics, label, id string, conflict session.Conflict) {
-	diags.AddError(conflictSummary(label, conflict), report.Paragraphs(conflictReason(id, conflict), conflictAdvice))
+	diags.AddError(conflictSummary(label, conflict), report.Paragraphs(conflictReason(id, conflict), waysOut))
 }
 
 // conflictSummary is the same for a create that finds the object, and for the resource that has it.
@@ -173,5 +174,5 @@ func KeepAdopted(ctx context.Context, private PrivateState, id string, diags *di
 // addNotDeleted adds the error of a delete of an object that this run acquires.
 func addNotDeleted(diags *diag.Diagnostics, label, id string) {
 	diags.AddError(fmt.Sprintf("The %s was not deleted", label),
-		report.Paragraphs(fmt.Sprintf("This run creates or adopts it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), conflictAdvice))
+		report.Paragraphs(fmt.Sprintf("This run creates or adopts it for a resource that stays, and a delete would remove it from that resource. Nothing was deleted. Its id is %s.", id), waysOut))
 }

@@ -61,7 +61,7 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if plan.TTL.IsUnknown() {
 		unchanged = append(unchanged, "ttl")
 	}
-	r.PlanExisting(diags, plan.OnExisting, r.Existing(ctx, &located{DNSRecord: *found}, plan, plan.importID(), unchanged...))
+	r.AdoptOrRefuse(diags, plan.OnExisting, r.DescribeExisting(ctx, &located{DNSRecord: *found}, plan, plan.importID(), unchanged...))
 }
 
 // warnNoUpdate warns in a plan that changes the record, if the API can't. It is no

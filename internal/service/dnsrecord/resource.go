@@ -165,7 +165,7 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model, in sessio
 		if record.IsSystemManaged {
 			return fmt.Sprintf("The record %d is system-managed: it was created with its domain, and exists as long as the domain. %s", record.ID, systemManagedAdvice)
 		}
-		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ExistingAdvice(typeName, plan.importID())
+		return fmt.Sprintf("The record exists, with the id %d. ", record.ID) + service.ExistsAdvice(typeName, plan.importID())
 	}
 	if purpose := dnsdata.PurposeOf(plan.Type.ValueString(), plan.Value.ValueString()); purpose.Single() {
 		return fmt.Sprintf("Merge the values into one %s record: import the existing one and change its value, or remove it first.", purpose)

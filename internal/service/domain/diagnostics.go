@@ -116,7 +116,7 @@ func (m model) existing(ctx context.Context, owned api.Domain) service.Existing 
 	if m.WorkspaceID.IsUnknown() {
 		unchanged = []string{"workspace_id"}
 	}
-	e := Definition.Existing(ctx, &owned, m, owned.Name, unchanged...)
+	e := Definition.DescribeExisting(ctx, &owned, m, owned.Name, unchanged...)
 	if !m.ContactInfo.IsNull() {
 		e.Note = "contact_info is not sent; the registrant stays the same."
 	}

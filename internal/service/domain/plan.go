@@ -108,7 +108,7 @@ func (r *Resource) planCreate(ctx context.Context, req resource.ModifyPlanReques
 	case isReplacement && service.Adopts(plan.OnExisting):
 		service.WarnAdoption(diags, plan.existing(ctx, *owned))
 	default:
-		r.PlanExisting(diags, plan.OnExisting, plan.existing(ctx, *owned))
+		r.AdoptOrRefuse(diags, plan.OnExisting, plan.existing(ctx, *owned))
 	}
 	return adopted
 }

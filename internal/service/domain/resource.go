@@ -137,7 +137,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 		addPurchaseError(diags, err, a.plan)
 		return
 	case got.Adopted && a.plan.Acquisition.ValueString() == acquisitionPurchase:
-		service.AddExisting(diags, a.plan.existing(ctx, *got.Domain), session.Exists)
+		service.AddExistsError(diags, a.plan.existing(ctx, *got.Domain), session.Exists)
 		return
 	case got.Adopted:
 		a.adopt(ctx, got.Domain, diags)
@@ -160,7 +160,7 @@ func (a *acquisition) buy(ctx context.Context, diags *diag.Diagnostics) {
 // adopt adopts a domain that the account owns, if on_existing says so.
 func (a *acquisition) adopt(ctx context.Context, owned *api.Domain, diags *diag.Diagnostics) {
 	if !service.Adopts(a.plan.OnExisting) {
-		service.AddExisting(diags, a.plan.existing(ctx, *owned), session.Exists)
+		service.AddExistsError(diags, a.plan.existing(ctx, *owned), session.Exists)
 		return
 	}
 	before := *owned

@@ -48,11 +48,11 @@ func (r *Resource) planExisting(ctx context.Context, plan model, diags *diag.Dia
 	if plan.Active.IsUnknown() || !confirmed(found.VerificationState) {
 		unchanged = append(unchanged, "active")
 	}
-	e := r.Existing(ctx, found, plan, plan.ImportKey(target), unchanged...)
+	e := r.DescribeExisting(ctx, found, plan, plan.ImportKey(target), unchanged...)
 	if isFalse(plan.Active) && !confirmed(found.VerificationState) { // the response has no switch to compare
 		e.Changes = append(e.Changes, "active to false, so that the rule stays off when the recipient confirms")
 	}
-	r.PlanExisting(diags, plan.OnExisting, e)
+	r.AdoptOrRefuse(diags, plan.OnExisting, e)
 }
 
 // warnWhole warns about a plan that gives an address the mail of a whole scope. People expect

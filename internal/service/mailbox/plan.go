@@ -47,12 +47,12 @@ func (r *Resource) planCreate(ctx context.Context, plan model, diags *diag.Diagn
 	if found == nil {
 		return
 	}
-	e := r.Existing(ctx, found, plan, found.PrimaryEmail)
+	e := r.DescribeExisting(ctx, found, plan, found.PrimaryEmail)
 	e.Label = "mailbox " + found.PrimaryEmail
 	if found.Status == vocab.MailboxDeleting {
 		e.Note = "Its status is deleting: it will disappear with its mail, and a later plan creates it again."
 	}
-	r.PlanExisting(diags, plan.OnExisting, e)
+	r.AdoptOrRefuse(diags, plan.OnExisting, e)
 }
 
 // plannedValues returns the address of a new mailbox.

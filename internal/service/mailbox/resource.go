@@ -85,5 +85,5 @@ func conflictAdvice(ctx context.Context, c *client.Client, plan model) string {
 	if err != nil {
 		return "Choose another local_part, or remove what the API names, and run apply again."
 	}
-	return "The mailbox exists. For another one, choose another local_part. " + service.ExistingAdvice("mailhost_mailbox", found.PrimaryEmail)
+	return "The mailbox exists. For another one, choose another local_part. " + service.ExistsAdvice("mailhost_mailbox", found.PrimaryEmail)
 }
