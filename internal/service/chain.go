@@ -15,18 +15,20 @@ import (
 )
 
 // Methods are a kind's own part of each call of its resource. A kind embeds [Resource], which
-// implements all of them but Create, and replaces those that it needs to.
+// implements all of them but Create, and replaces those that it needs to. [Chain] calls no other method
+// of a kind: Schema, ValidateConfig and the like are those of Resource, with the kind's [Definition].
 type Methods[T any, M fmt.Stringer] interface {
-	// ModifyPlan completes a plan. plan or state is without values if it is null.
+	// ModifyPlan completes a plan and adds warnings. plan or state is without values if it is null. An
+	// error of it does not keep the later steps from recording the plan.
 	ModifyPlan(ctx context.Context, plan, state M, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse)
 	// Create creates or adopts the object, and puts it into the state with [Resource.SetCreated] as
 	// soon as it exists.
 	Create(ctx context.Context, c *client.Client, plan M, req resource.CreateRequest, resp *resource.CreateResponse)
-	// Read sets the state from the API. An object that is not found is dropped from the state, and
-	// one that the API can't read stays as it is.
+	// Read sets the state from the API, and returns the client's error. Chain then drops an object that
+	// is not found from the state, and keeps one that the API can't read as it is.
 	Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, resp *resource.ReadResponse) error
 	Update(ctx context.Context, c *client.Client, plan, state M, req resource.UpdateRequest, resp *resource.UpdateResponse)
-	// Delete deletes the object. If the API can't, there is a warning.
+	// Delete deletes the object, and returns the client's error. Chain warns if the API can't delete it.
 	Delete(ctx context.Context, c *client.Client, state M, req resource.DeleteRequest, resp *resource.DeleteResponse) error
 	ImportState(context.Context, resource.ImportStateRequest, *resource.ImportStateResponse)
 
@@ -35,8 +37,8 @@ type Methods[T any, M fmt.Stringer] interface {
 
 // Chain returns the framework's resource for a kind's own methods. Each call goes through the steps of
 // its method below, from top to bottom, like a request through the middleware of net/http; m.own is
-// the kind. The steps are explained where they are implemented: the account in account.go, the plan in
-// plan.go, losses in loss.go, the walk in walk.go, and connection errors in the package report.
+// the kind. The steps are explained where they are implemented: the account in state_account.go, the plan
+// in plan.go, losses in loss.go, the walk in walk.go, and connection errors in the package report.
 func Chain[T any, M fmt.Stringer](own Methods[T, M]) resource.Resource {
 	return &chain[T, M]{own.base(), own}
 }
@@ -49,32 +51,32 @@ type chain[T any, M fmt.Stringer] struct {
 func (m *chain[T, M]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
 		m.planCreate(ctx, req, resp)
-		// This may be the second plan of a replacement. If it differs from the first one, core reports
-		// a bug of the provider, so that no error is dropped.
-		report.Once(&resp.Diagnostics, false)
+		// Core plans a create once more in the apply, and reports a bug of the provider if the plans differ.
+		// So a repeated connection error is shortened, and not dropped.
+		report.ShortenRepeated(&resp.Diagnostics)
 		return
 	}
 	m.planChange(ctx, req, resp)
-	report.Once(&resp.Diagnostics, true)
+	report.DropRepeated(&resp.Diagnostics)
 }
 
 // planCreate plans an object that the state lacks: a create, an adoption, a tainted object, or the second
 // plan of a replacement.
 func (m *chain[T, M]) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !m.checkAccess(ctx, &resp.Diagnostics) {
+	if !m.checkCredential(ctx, &resp.Diagnostics) {
 		return
 	}
-	if !m.recordCreate(ctx, req, resp) {
+	if !m.recordPlannedCreate(ctx, req, resp) {
 		return
 	}
 	m.planOwn(ctx, req, resp)
 	m.planValues(ctx, &resp.Plan, &resp.Diagnostics)
-	m.recordNew(ctx, req, resp)
+	m.recordLookup(ctx, req, resp)
 }
 
 // planChange plans an object of the state: an update, a destroy, or the first plan of a replacement.
 func (m *chain[T, M]) planChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+	if !m.checkStateAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
 	m.keepComputed(req, resp)
@@ -90,7 +92,8 @@ func (m *chain[T, M]) planOwn(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	// A plan that keeps the object in its domain looks nothing up, and a set and a zone do it themselves.
+	// A plan that keeps the object in its domain looks nothing up. A set and a zone, which have no data
+	// sources, look their domain up themselves.
 	if ref := attribute.TextOf(resp.Plan.Raw, "domain"); m.Names != "" && ref != attribute.TextOf(req.State.Raw, "domain") {
 		m.WarnMissingDomain(ctx, ref, &resp.Diagnostics)
 	}
@@ -98,7 +101,7 @@ func (m *chain[T, M]) planOwn(ctx context.Context, req resource.ModifyPlanReques
 }
 
 func (m *chain[T, M]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer report.Once(&resp.Diagnostics, false)
+	defer report.ShortenRepeated(&resp.Diagnostics)
 	ctx, cancel := m.withTimeout(ctx, req.Plan, &resp.Diagnostics)
 	defer cancel()
 	plan, _ := Models[M](ctx, req.Plan, tfsdk.State{}, &resp.Diagnostics)
@@ -109,21 +112,21 @@ func (m *chain[T, M]) Create(ctx context.Context, req resource.CreateRequest, re
 
 	m.own.Create(ctx, c, plan, req, resp)
 
-	if !m.recordCreated(ctx, req, resp) {
+	if !m.recordAcquired(ctx, req, resp) {
 		return
 	}
 	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
-	if resp.State.Raw.IsFullyKnown() {
-		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+	if resp.State.Raw.IsFullyKnown() { // a set that was created in part leaves unknown values
+		m.storeAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 }
 
 func (m *chain[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	defer report.Once(&resp.Diagnostics, true)
-	// Without an identity, an error of the read would end as core's own error.
+	defer report.DropRepeated(&resp.Diagnostics)
+	// The account of the state, in case the account can't be opened: core refuses a result without identity.
 	known := accountOf(ctx, req.Identity, req.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, known.ID, attribute.TextOf(req.State.Raw, "id"))...)
-	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+	if !m.checkStateAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
 	ctx = m.ForRefresh(ctx)
@@ -148,13 +151,13 @@ func (m *chain[T, M]) Read(ctx context.Context, req resource.ReadRequest, resp *
 
 	m.recordRead(ctx, req, resp)
 	if !resp.Diagnostics.HasError() && !resp.State.Raw.IsNull() {
-		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+		m.storeAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 }
 
 func (m *chain[T, M]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer report.Once(&resp.Diagnostics, false)
-	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+	defer report.ShortenRepeated(&resp.Diagnostics)
+	if !m.checkStateAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
 	plan, state := Models[M](ctx, req.Plan, req.State, &resp.Diagnostics)
@@ -167,12 +170,12 @@ func (m *chain[T, M]) Update(ctx context.Context, req resource.UpdateRequest, re
 	m.own.Update(ctx, c, plan, state, req, resp)
 
 	m.keepPlanned(req.Plan, &resp.State, resp.Diagnostics)
-	m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+	m.storeAccount(ctx, resp.Private, &resp.Diagnostics)
 }
 
 func (m *chain[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer report.Once(&resp.Diagnostics, false)
-	if !m.checkAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
+	defer report.ShortenRepeated(&resp.Diagnostics)
+	if !m.checkStateAccount(ctx, req.Identity, req.Private, &resp.Diagnostics) {
 		return
 	}
 	if !m.mayDelete(ctx, req, &resp.Diagnostics) {
@@ -192,15 +195,15 @@ func (m *chain[T, M]) Delete(ctx context.Context, req resource.DeleteRequest, re
 		report.Error(&resp.Diagnostics, err, "Can't "+cmp.Or(m.DeleteVerb, "delete")+" the "+state.String(), nil)
 	}
 
-	m.recordDeleted(req, resp.Diagnostics)
+	m.recordDropped(req, resp.Diagnostics)
 }
 
 func (m *chain[T, M]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	defer report.Once(&resp.Diagnostics, false)
+	defer report.ShortenRepeated(&resp.Diagnostics)
 
 	m.own.ImportState(m.ForPlan(ctx), req, resp)
 
 	if !resp.Diagnostics.HasError() {
-		m.keepAccount(ctx, resp.Private, &resp.Diagnostics)
+		m.storeAccount(ctx, resp.Private, &resp.Diagnostics)
 	}
 }

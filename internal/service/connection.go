@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
@@ -56,11 +55,4 @@ func (c *connection) Caller(ctx context.Context, from *client.Client) (*api.Call
 		caller, err := from.Caller(ctx)
 		return func() (*api.Caller, error) { return caller, err }
 	})()
-}
-
-// Ephemeral is the base of every ephemeral resource: it has the account's client.
-type Ephemeral struct{ connection }
-
-func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
-	e.connect(req.ProviderData)
 }

@@ -58,7 +58,7 @@ func (s *dataSource) ConfigValidators(context.Context) []datasource.ConfigValida
 }
 
 func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	defer report.Shorten(&resp.Diagnostics)
+	defer report.ShortenLookup(&resp.Diagnostics)
 	if c := s.Client(ctx, &resp.Diagnostics); c != nil {
 		s.read(s.ForDataSource(ctx), c, req, resp)
 	}
@@ -154,7 +154,7 @@ func (l Collection[T]) dataSources(flatten func(ctx context.Context, domains Dom
 				found = append(found, attribute.Object(ctx, elementType.AttrTypes, flatten(ctx, domains, &v)))
 			}
 			if len(found) == 0 {
-				warnMissingDomain(ctx, c, by["domain"], &resp.Diagnostics)
+				warnEmptyResult(ctx, c, by["domain"], &resp.Diagnostics)
 			}
 			// The framework has put the filters into the state.
 			resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Names), types.ListValueMust(elementType, found))...)
@@ -196,10 +196,10 @@ func addLookupError(diags *diag.Diagnostics, err error, summary string, fields r
 	}
 }
 
-// warnMissingDomain warns if nothing was found because the account has no such domain:
+// warnEmptyResult warns if nothing was found because the account has no such domain:
 // resources with a for_each over the result would all be deleted for a misspelt name. It is no
 // error, because a destroy must succeed after the domain is gone.
-func warnMissingDomain(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
+func warnEmptyResult(ctx context.Context, c *client.Client, domain string, diags *diag.Diagnostics) {
 	if domain == "" {
 		return
 	}

@@ -66,8 +66,8 @@ type Definition[T any, M fmt.Stringer] struct {
 	// ReplacedBy lists the arguments whose change replaces the object, see [Resource.planReplacement].
 	// An adoption does not change them.
 	ReplacedBy []string
-	// IsValuable means that an object holds mail or money: no plan deletes it for a new
-	// object with the same key.
+	// IsValuable means that an object holds mail or money: a plan fails that would delete it and create
+	// another one with the same key.
 	IsValuable bool
 	// Shared means that several resources may have the same object, such as two sets of
 	// mailboxes in one domain. Such a resource records what it manages in the walk itself.

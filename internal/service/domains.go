@@ -58,24 +58,6 @@ func InactiveDomainAdvice(ctx context.Context, c *client.Client, ref string) str
 	return ""
 }
 
-// AddCreateError reports why an object could not be created. conflict returns what to do
-// about a conflict. domain, if set, refers to a domain that must be active.
-func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields report.Fields, conflict func() string) {
-	summary := "Can't create the " + object.String()
-	if !client.IsConflict(err) {
-		report.Error(diags, report.WithTimeoutAdvice(ctx, err), summary, fields)
-		return
-	}
-	next := ""
-	if domain != "" {
-		next = InactiveDomainAdvice(ctx, c, domain)
-	}
-	if next == "" {
-		next = conflict()
-	}
-	report.ErrorWithAdvice(diags, err, summary, fields, next)
-}
-
 // lookupTimeout limits a lookup, so that no plan waits for its warnings during an outage.
 const lookupTimeout = 10 * time.Second
 

@@ -52,7 +52,7 @@ type Existing struct {
 }
 
 // DescribeExisting describes an object that the create of plan would make a second time. Its Changes are the
-// ChangedArguments but for the unchanged ones.
+// ChangedArguments without those in unchanged, which an adoption leaves alone.
 func (d *Definition[T, M]) DescribeExisting(ctx context.Context, found *T, plan M, importKey string, unchanged ...string) Existing {
 	e := Existing{Label: plan.String(), Object: session.Object{Type: d.typeName(), ID: idOf(found), IsValuable: d.IsValuable}, ImportKey: importKey}
 	var now M
@@ -73,8 +73,9 @@ func (d *Definition[T, M]) DescribeExisting(ctx context.Context, found *T, plan 
 	return e
 }
 
-// AdoptOrRefuse reports in a plan that the object to be created exists: a warning if on_existing
-// adopts it and no other resource has it, and otherwise an error with its import block.
+// AdoptOrRefuse reports in a plan that the object to be created exists: a warning if on_existing adopts it
+// and no other resource has it, and otherwise an error with its import block. It reports nothing if the
+// object may be gone when the create runs, such as one that a replacement deletes first.
 func (c *connection) AdoptOrRefuse(diags *diag.Diagnostics, onExisting types.String, e Existing) {
 	if c.Walk().MayBeGone(e.Object) {
 		return
@@ -161,11 +162,12 @@ func conflictReason(id string, conflict session.Conflict) string {
 
 // adoptedKey is the key of the private state that a plan sets to the id of the valuable object that it
 // adopts. Core passes the private state of that plan to the delete of a tainted object that the create
-// replaces, and no other call shows that both are the same object. A create starts without it.
+// replaces, and no other call shows that both are the same object. A create begins with an empty private
+// state, so that the key never reaches the state.
 const adoptedKey = "adopted"
 
-// KeepAdopted records in a plan which object it adopts, so that its own delete does not delete it.
-func KeepAdopted(ctx context.Context, private PrivateState, id string, diags *diag.Diagnostics) {
+// StoreAdopted records in a plan which object it adopts, so that its own delete does not delete it.
+func StoreAdopted(ctx context.Context, private PrivateState, id string, diags *diag.Diagnostics) {
 	if id != "" {
 		diags.Append(SetPrivate(ctx, private, adoptedKey, id)...)
 	}

@@ -17,9 +17,8 @@ type Identity struct {
 	ID        types.String `tfsdk:"id"`
 }
 
-// setIdentity sets the identity of an object; accountID is "" if it is unknown. A Read calls it
-// before the object may turn out to be gone, because a Read without an identity fails the whole
-// plan. A UUID is in lower case, because Terraform refuses an identity that changes.
+// setIdentity sets the identity of an object; accountID is "" if it is unknown. A UUID is in lower
+// case, because Terraform refuses an identity that changes.
 func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, accountID, id string) diag.Diagnostics {
 	if identity == nil {
 		return nil // the CLI does not support identities

@@ -11,9 +11,10 @@ func Once[T any](notes *sync.Map, key any, fn func() T) T {
 	return once.(func() T)()
 }
 
-// FindListed returns the first object of a list that matches, among the objects whose bucket
-// is key, or nil. name identifies the list among those of T: it is read once in a walk, for all
-// creates. A list that can't be read has no objects, and the create reports why.
+// FindListed returns the first object of a list that matches, or nil. name identifies the list among those
+// of T: it is read once in a walk, for all creates, and indexed by bucket; key selects a bucket. match
+// compares once more, because an API may ignore a filter. A list that can't be read contains no objects:
+// the create then finds what exists.
 func FindListed[T any](notes *sync.Map, name string, list iter.Seq2[T, error], bucket func(*T) string, key string, match func(*T) bool) *T {
 	type listKey struct{ name string }
 	buckets := Once(notes, listKey{name}, func() map[string][]T {

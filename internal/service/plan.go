@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -40,11 +39,10 @@ func (r *Resource[T, M]) keepComputed(req resource.ModifyPlanRequest, resp *reso
 	resp.Plan.Raw = tftypes.NewValue(resp.Plan.Raw.Type(), map[string]tftypes.Value(plan))
 }
 
-// planReplacement plans the replacement of an object whose scope or an argument of ReplacedBy
-// changes. An unknown value that turns out to be the same would delete mail or spend money for
-// nothing, and is common: what depends on a change with depends_on is unknown in the plan. So it
-// replaces no valuable object, unless it is the domain that the plan replaces. Should it be another
-// value, core stops the apply with an inconsistent final plan, and the next plan knows it.
+// planReplacement plans the replacement of an object if its scope or an argument of ReplacedBy changes.
+// For a valuable object an unknown value is no change, except that of a domain which this plan destroys or
+// replaces: with depends_on, a value is often unknown in a plan and turns out to be the same. If it is
+// another one, core stops the apply with an inconsistent final plan, and the next plan knows it.
 func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if resp.Plan.Raw.IsNull() {
 		return
@@ -56,7 +54,7 @@ func (r *Resource[T, M]) planReplacement(ctx context.Context, req resource.Modif
 		}
 	}
 	if r.isScoped() {
-		r.planScope(ctx, req, resp)
+		r.replaceScope(ctx, req, resp)
 	}
 }
 
@@ -65,9 +63,9 @@ func (r *Resource[T, M]) losesDomain(state attribute.Raw) bool {
 	return r.Walk().IsDestroyed(session.Object{Type: "mailhost_domain", ID: state.DomainID()})
 }
 
-// planScope plans a replacement if the scope changes, and none if the configuration
+// replaceScope plans a replacement if the scope changes, and none if the configuration
 // refers to the same scope in another form.
-func (r *Resource[T, M]) planScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *Resource[T, M]) replaceScope(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	config, diags := scopeIn(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
 	state, diags := scopeIn(ctx, req.State)
@@ -139,21 +137,17 @@ func (r *Resource[T, M]) planValues(ctx context.Context, plan *tfsdk.Plan, diags
 	if c == nil || diags.HasError() {
 		return
 	}
+	values := r.PlannedValues
+	if r.isScoped() {
+		values = scopeValues
+	}
+	if values == nil {
+		return
+	}
 	accountID, _ := customtype.UUID.Normalize(c.AccountID())
-	for name, value := range r.plannedValues(attribute.RawOf(plan.Raw), accountID) {
+	for name, value := range values(attribute.RawOf(plan.Raw), accountID) {
 		diags.Append(plan.SetAttribute(ctx, path.Root(name), value)...)
 	}
-}
-
-// plannedValues returns the computed attributes of a new object that follow from its arguments.
-func (r *Resource[T, M]) plannedValues(of attribute.Raw, accountID string) map[string]attr.Value {
-	switch {
-	case r.isScoped():
-		return plannedScope(of, accountID)
-	case r.PlannedValues != nil:
-		return r.PlannedValues(of, accountID)
-	}
-	return nil
 }
 
 // keepPlanned sets what the plan knows in the state that an apply leaves: core refuses another value,

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -58,24 +57,6 @@ func Models[M any](ctx context.Context, from tfsdk.Plan, prior tfsdk.State, diag
 		diags.Append(prior.Get(ctx, &state)...)
 	}
 	return plan, state
-}
-
-// SetCreated puts a created object with its identity into the state.
-func (r *Resource[T, M]) SetCreated(ctx context.Context, resp *resource.CreateResponse, c *client.Client, created *M) {
-	resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute.TextOf(resp.State.Raw, "id"))...)
-}
-
-// WillReplace reports whether an object that was created without its secret can be left to
-// the next apply: in the state after an error it is tainted, so that the next plan replaces
-// it. It completes the error, which is nil if nothing was lost.
-func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id string, err error) bool {
-	lost, ok := errors.AsType[*client.SecretLostError](err)
-	if !ok || !c.Supports(ctx, r.DeleteOperation, id) {
-		return false
-	}
-	lost.Next = "It is tainted in Terraform's state: run apply again, which deletes it and creates another one."
-	return true
 }
 
 func (r *Resource[T, M]) Read(ctx context.Context, c *client.Client, state *M, req resource.ReadRequest, _ *resource.ReadResponse) error {

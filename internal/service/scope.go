@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -25,9 +24,9 @@ type Scope struct {
 	ScopeID     types.String      `tfsdk:"scope_id"`
 }
 
-// plannedScope returns the computed attributes of [Scope] as far as the configuration decides
+// scopeValues returns the computed attributes of [Scope] as far as the configuration decides
 // them.
-func plannedScope(of attribute.Raw, accountID string) map[string]attr.Value {
+func scopeValues(of attribute.Raw, accountID string) map[string]attr.Value {
 	domain, workspace := of.Text("domain"), of.Text("workspace_id")
 	var scope, id string
 	switch {
@@ -160,4 +159,7 @@ func (s Scope) ImportKey(name string) string {
 	return name
 }
 
-func isUUID(s string) bool { return uuid.Validate(s) == nil }
+func isUUID(s string) bool {
+	_, err := customtype.UUID.Normalize(s)
+	return err == nil
+}

@@ -49,9 +49,9 @@ func accountOf(ctx context.Context, identity *tfsdk.ResourceIdentity, private Pr
 	return a
 }
 
-// checkAccount adds an error and returns false if an object of the state is in another account
+// checkStateAccount adds an error and returns false if an object of the state is in another account
 // than the connection's. It returns true if either is unknown.
-func (r *Resource[T, M]) checkAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
+func (r *Resource[T, M]) checkStateAccount(ctx context.Context, identity *tfsdk.ResourceIdentity, private PrivateState, diags *diag.Diagnostics) bool {
 	s, expected := r.Session, accountOf(ctx, identity, private, diags)
 	if expected.ID == "" {
 		return true
@@ -71,9 +71,9 @@ func (r *Resource[T, M]) checkAccount(ctx context.Context, identity *tfsdk.Resou
 	return false
 }
 
-// checkAccess adds an error and returns false if the account can't be used, because a plan that
+// checkCredential adds an error and returns false if the account can't be used, because a plan that
 // only creates refreshes nothing, and would leave that to the apply.
-func (r *Resource[T, M]) checkAccess(ctx context.Context, diags *diag.Diagnostics) bool {
+func (r *Resource[T, M]) checkCredential(ctx context.Context, diags *diag.Diagnostics) bool {
 	s := r.Session
 	c := r.ClientForPlan(ctx, diags)
 	if c == nil || s.HasRefreshed() {
@@ -104,8 +104,8 @@ func (a stateAccount) mismatch(expected stateAccount) string {
 	return ""
 }
 
-// keepAccount stores the connection's account in the private state.
-func (r *Resource[T, M]) keepAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
+// storeAccount stores the connection's account in the private state.
+func (r *Resource[T, M]) storeAccount(ctx context.Context, private PrivateState, diags *diag.Diagnostics) {
 	if own, ok := accountOfSession(ctx, r.Session); ok {
 		diags.Append(SetPrivate(ctx, private, accountKey, own)...)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/internal/session"
 )
 
-// record returns the walk that records the objects of the kind. A shared object is recorded in none.
-func (r *Resource[T, M]) record() *session.Walk {
+// ownWalk returns the walk that records the objects of the kind. A shared object is recorded in none.
+func (r *Resource[T, M]) ownWalk() *session.Walk {
 	if r.Shared {
 		return &session.Walk{}
 	}
@@ -41,39 +41,40 @@ func (r *Resource[T, M]) label(ctx context.Context, get getter) string {
 
 // addConflict adds the error of a conflict, if there is one.
 func (r *Resource[T, M]) addConflict(ctx context.Context, o session.Object, conflict session.Conflict, get getter, diags *diag.Diagnostics) {
-	if conflict != session.NoConflict && r.record().MayReport() {
+	if conflict != session.NoConflict && r.ownWalk().MayReport() {
 		AddConflict(diags, r.label(ctx, get), o.ID, conflict)
 	}
 }
 
-// recordCreate records the plan of a create before its lookup, and reports whether no other one creates
-// the same object.
-func (r *Resource[T, M]) recordCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) (ok bool) {
+// recordPlannedCreate records the plan of a create before its lookup, and reports whether no other one
+// creates the same object.
+func (r *Resource[T, M]) recordPlannedCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) (ok bool) {
 	o := r.object(req.Plan.Raw)
-	conflict := r.record().PlanCreate(o)
+	conflict := r.ownWalk().PlanCreate(o)
 	r.addConflict(ctx, o, conflict, req.Plan.Get, &resp.Diagnostics)
 	return conflict == session.NoConflict
 }
 
-// recordNew records the plan of a create after its lookup, which has recorded an object that exists.
-func (r *Resource[T, M]) recordNew(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// recordLookup records the plan of a create after the kind's lookup. If that found an object,
+// [connection.AdoptOrRefuse] has recorded it, and PlanNew has no effect.
+func (r *Resource[T, M]) recordLookup(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	o := r.object(req.Plan.Raw)
 	if o.IsValuable {
-		KeepAdopted(ctx, resp.Private, r.record().Adopted(o), &resp.Diagnostics)
+		StoreAdopted(ctx, resp.Private, r.ownWalk().Adopted(o), &resp.Diagnostics)
 	}
 	if !resp.Diagnostics.HasError() {
-		r.addConflict(ctx, o, r.record().PlanNew(o), req.Plan.Get, &resp.Diagnostics)
+		r.addConflict(ctx, o, r.ownWalk().PlanNew(o), req.Plan.Get, &resp.Diagnostics)
 	}
 }
 
 // recordChange records the plan for an object of the state.
 func (r *Resource[T, M]) recordChange(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	o, plan := r.object(req.State.Raw), r.record().PlanKeep
+	o, plan := r.object(req.State.Raw), r.ownWalk().PlanKeep
 	switch {
 	case req.Plan.Raw.IsNull():
-		plan = r.record().PlanDestroy
+		plan = r.ownWalk().PlanDestroy
 	case DestroysOrReplaces(resp):
-		plan = r.record().PlanReplace
+		plan = r.ownWalk().PlanReplace
 	}
 	r.addConflict(ctx, o, plan(o), req.State.Get, &resp.Diagnostics)
 }
@@ -83,25 +84,25 @@ func (r *Resource[T, M]) recordRead(ctx context.Context, req resource.ReadReques
 	switch o := r.object(req.State.Raw); {
 	case resp.Diagnostics.HasError():
 	case resp.State.Raw.IsNull():
-		r.record().Gone(o)
+		r.ownWalk().Gone(o)
 	default:
-		r.addConflict(ctx, o, r.record().Refreshed(o), req.State.Get, &resp.Diagnostics)
+		r.addConflict(ctx, o, r.ownWalk().Refreshed(o), req.State.Get, &resp.Diagnostics)
 	}
 }
 
-// recordCreated records the object that a create left in the state, and reports whether it is there and
+// recordAcquired records the object that a create left in the state, and reports whether it is there and
 // belongs to this resource alone.
-func (r *Resource[T, M]) recordCreated(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (ok bool) {
+func (r *Resource[T, M]) recordAcquired(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) (ok bool) {
 	o := r.object(resp.State.Raw)
 	if o.ID == "" {
 		return false
 	}
-	conflict := r.record().Acquire(o)
+	conflict := r.ownWalk().Acquire(o)
 	if conflict == session.NoConflict {
 		return true
 	}
-	// Nothing was created. An object in the state after an error would be tainted,
-	// and the next apply would delete it for the other resource.
+	// The object belongs to the other resource. In the state it would be tainted after the error, and the
+	// next apply would delete it for the other resource.
 	resp.State.RemoveResource(ctx)
 	resp.Diagnostics = nil
 	AddConflict(&resp.Diagnostics, r.label(ctx, req.Plan.Get), o.ID, conflict)
@@ -112,16 +113,16 @@ func (r *Resource[T, M]) recordCreated(ctx context.Context, req resource.CreateR
 // plan that deletes it as tainted adopts it.
 func (r *Resource[T, M]) mayDelete(ctx context.Context, req resource.DeleteRequest, diags *diag.Diagnostics) bool {
 	o := r.object(req.State.Raw)
-	if r.record().IsAcquired(o) || o.ID != "" && strings.EqualFold(o.ID, GetPrivate[string](ctx, req.Private, adoptedKey)) {
+	if r.ownWalk().IsAcquired(o) || o.ID != "" && strings.EqualFold(o.ID, GetPrivate[string](ctx, req.Private, adoptedKey)) {
 		addNotDeleted(diags, r.label(ctx, req.State.Get), o.ID)
 		return false
 	}
 	return true
 }
 
-// recordDeleted records that the object is no longer in the state.
-func (r *Resource[T, M]) recordDeleted(req resource.DeleteRequest, diags diag.Diagnostics) {
+// recordDropped records that the object is no longer in the state.
+func (r *Resource[T, M]) recordDropped(req resource.DeleteRequest, diags diag.Diagnostics) {
 	if !diags.HasError() {
-		r.record().Gone(r.object(req.State.Raw))
+		r.ownWalk().Gone(r.object(req.State.Raw))
 	}
 }

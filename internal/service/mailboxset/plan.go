@@ -78,7 +78,7 @@ func (r *Resource) planCreate(ctx context.Context, plan *model, resp *resource.M
 		}
 	}
 	if r.planCreates(*plan, items, l, true, diags) {
-		service.KeepAdopted(ctx, resp.Private, l.any().DomainID, diags)
+		service.StoreAdopted(ctx, resp.Private, l.any().DomainID, diags)
 	}
 }
 

@@ -3,15 +3,18 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/mailhost/terraform-provider-mailhost/internal/client"
+	"github.com/mailhost/terraform-provider-mailhost/internal/service/attribute"
 	"github.com/mailhost/terraform-provider-mailhost/internal/service/report"
 )
 
@@ -57,4 +60,40 @@ func WarnNotReady(ctx context.Context, diags *diag.Diagnostics, object, status s
 	diags.AddWarning(fmt.Sprintf("The %s is not ready yet", object),
 		report.Paragraphs(fmt.Sprintf("It exists, and its status is %s. %s", status, reason),
 			"Run apply again, or `terraform apply -refresh-only`, to see it become ready. If it always takes longer, raise the resource's timeouts."))
+}
+
+// SetCreated puts a created object with its identity into the state.
+func (r *Resource[T, M]) SetCreated(ctx context.Context, resp *resource.CreateResponse, c *client.Client, created *M) {
+	resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, c.AccountID(), attribute.TextOf(resp.State.Raw, "id"))...)
+}
+
+// WillReplace reports whether an object that was created without its secret can be left to
+// the next apply: in the state after an error it is tainted, so that the next plan replaces
+// it. It completes the error, which is nil if nothing was lost.
+func (r *Resource[T, M]) WillReplace(ctx context.Context, c *client.Client, id string, err error) bool {
+	lost, ok := errors.AsType[*client.SecretLostError](err)
+	if !ok || !c.Supports(ctx, r.DeleteOperation, id) {
+		return false
+	}
+	lost.Next = "It is tainted in Terraform's state: run apply again, which deletes it and creates another one."
+	return true
+}
+
+// AddCreateError reports why an object could not be created. conflict returns what to do
+// about a conflict. domain, if set, refers to a domain that must be active.
+func AddCreateError(ctx context.Context, c *client.Client, diags *diag.Diagnostics, err error, object fmt.Stringer, domain string, fields report.Fields, conflict func() string) {
+	summary := "Can't create the " + object.String()
+	if !client.IsConflict(err) {
+		report.Error(diags, report.WithTimeoutAdvice(ctx, err), summary, fields)
+		return
+	}
+	next := ""
+	if domain != "" {
+		next = InactiveDomainAdvice(ctx, c, domain)
+	}
+	if next == "" {
+		next = conflict()
+	}
+	report.ErrorWithAdvice(diags, err, summary, fields, next)
 }
