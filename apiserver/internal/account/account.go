@@ -35,8 +35,7 @@ const (
 	billingUnchanged = "unchanged"
 )
 
-// PeriodEnd returns the end of the billing period of a time: periods are
-// calendar months.
+// PeriodEnd returns the end of the billing period that contains now. Periods are calendar months.
 func PeriodEnd(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
@@ -44,7 +43,7 @@ func PeriodEnd(now time.Time) time.Time {
 func cancelPlan(c *Call, tx store.Tx, in *api.CancelPlanRequest) (*api.BillingResult, error) {
 	status, previous := billingScheduled, ""
 	a, err := store.Update(tx, c.Caller.AccountID, c.Caller.AccountID, func(a *store.Account) error {
-		if previous = a.PlanAt(c.Arrival); previous != a.PlanID { // the change that has taken effect stays, whenever that was
+		if previous = a.PlanAt(c.Arrival); previous != a.PlanID { // a plan change that took effect is kept
 			a.PlanID, a.NextPlanID, a.PlanChangesAt = previous, "", time.Time{}
 		}
 		if in.Body.Immediately() {

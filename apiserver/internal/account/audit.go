@@ -16,7 +16,7 @@ func listAuditLog(c *Call, r store.Reader, in *api.ListAuditLogRequest) (*[]api.
 	f := store.AuditFilter{
 		AccountID: c.Caller.AccountID, Operation: in.Operation, RequestID: in.RequestID, Subject: in.Subject, Object: in.Object, Limit: in.Limit,
 	}
-	f.Since, _ = api.ParseTime(in.Since) // they are valid or empty
+	f.Since, _ = api.ParseTime(in.Since) // both are valid or empty
 	f.Until, _ = api.ParseTime(in.Until)
 	entries := []api.AuditEntry{}
 	err := r.EachAuditEntry(f, func(e store.AuditEntry) error {
@@ -34,7 +34,7 @@ func listAuditLog(c *Call, r store.Reader, in *api.ListAuditLogRequest) (*[]api.
 	return &entries, err
 }
 
-// AuditEntry returns an entry in the form of the API.
+// AuditEntry converts a stored entry to an API object.
 func AuditEntry(e store.AuditEntry) api.AuditEntry {
 	change := func(c store.AuditChange) api.AuditChange {
 		return api.AuditChange{Action: c.Action, Type: c.Type, ID: c.ID, Name: optional(c.Name), Fields: append([]string{}, c.Fields...)} // never null

@@ -35,8 +35,8 @@ func getCaller(c *Call, _ store.Reader, _ *api.InAccount) (*api.Caller, error) {
 	}, nil
 }
 
-// grantAuthorization creates a grant. Nobody grants more than they may do themselves, nor for
-// longer. A second equal grant is a conflict.
+// grantAuthorization creates a grant. A caller can't grant more than their own grants allow, nor
+// for longer. A second equal grant is a conflict.
 func grantAuthorization(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest) (*api.Authorization, error) {
 	b := in.Body
 	if b.SubjectType == vocab.SubjectServiceAccount {
@@ -62,7 +62,7 @@ func grantAuthorization(c *Call, tx store.Tx, in *api.GrantAuthorizationRequest)
 	return new(authorization(g)), err
 }
 
-// requireGrant returns a 403 if the caller can't make a grant. verb is what the request does.
+// requireGrant returns a 403 if the caller may not make a grant. verb names the request's action.
 func (c *Call) requireGrant(verb string, g store.Authorization) error {
 	if c.Caller.MayGrant(g) {
 		return nil
@@ -70,8 +70,8 @@ func (c *Call) requireGrant(verb string, g store.Authorization) error {
 	return api.Forbidden("the credential can't %s %s, which it does not have itself to that extent", verb, cmp.Or(g.CapabilityKey, g.GrantKind))
 }
 
-// limitGrant returns a 403 if an expiring service account grants something to a subject that
-// lives longer.
+// limitGrant returns a 403 if an expiring service account makes a grant to a subject that expires
+// later or never.
 func (c *Call) limitGrant(r store.Reader, g store.Authorization) error {
 	latest := c.Caller.ExpiresAt
 	if !c.Caller.IsServiceAccount() || latest.IsZero() {
@@ -115,7 +115,7 @@ func checkGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// refuseSameGrant returns a conflict for a grant that exists: revoking one of two would change
+// refuseSameGrant returns a conflict if an equal grant exists: revoking one of two would change
 // nothing.
 func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	granted, err := r.Authorizations(g.AccountID, store.AuthorizationFilter{
@@ -130,8 +130,8 @@ func (c *Call) refuseSameGrant(r store.Reader, g store.Authorization) error {
 	return err
 }
 
-// revokeAuthorization revokes a grant. Nobody revokes a grant that they can't make, or the grant of
-// the last owner who can act.
+// revokeAuthorization revokes a grant. The caller must be able to make the grant, and an owner who
+// can act must remain.
 func revokeAuthorization(c *Call, tx store.Tx, in *api.AuthorizationRequest) error {
 	g, err := store.Get[store.Authorization](tx, c.Caller.AccountID, in.AuthorizationID)
 	if err != nil {
@@ -149,13 +149,14 @@ func revokeAuthorization(c *Call, tx store.Tx, in *api.AuthorizationRequest) err
 	return c.requireOwner(tx, fmt.Sprintf("%s of the %s %s (%s)", g.GrantKind, g.SubjectType, g.SubjectID, g.ID))
 }
 
-// requireOwner returns a conflict, which names the revoked object, unless an owner is left who
-// can act.
+// requireOwner returns a conflict unless an owner remains who can act. what names the revoked
+// object in the conflict.
 func (c *Call) requireOwner(r store.Reader, what string) error {
 	if c.Caller.IsOperator() {
-		return nil // who can create another
+		return nil // an operator can create another owner
 	}
-	// The caller is mostly an owner, and the account may have thousands of revoked ones.
+	// The caller's grants come first: the caller usually is an owner, and the account may contain
+	// thousands of revoked owners.
 	own, err := r.GrantsOf(c.Caller.AccountID, c.Caller.Subjects)
 	if err != nil {
 		return err
@@ -175,9 +176,8 @@ func (c *Call) requireOwner(r store.Reader, what string) error {
 	return api.Conflict("revoking %s would leave the account without an owner who can act; grant account_owner to another service account first", what)
 }
 
-// canAct reports whether the subject of a grant has a way in: a service account with a working
-// token, a user or group where access tokens are accepted, or the built-in owner for the
-// OwnerClient.
+// canAct reports whether the subject of a grant can sign in: a service account with a valid token,
+// a user or group if access tokens are accepted, or the built-in owner if the OwnerClient calls.
 func (c *Call) canAct(r store.Reader, g store.Authorization) (bool, error) {
 	switch {
 	case g.SubjectType == vocab.SubjectServiceAccount:

@@ -18,8 +18,8 @@ const DefaultWorkspace = "Default"
 
 const addressesPerOption = 16
 
-// DefaultIPOptions returns the dedicated IPs that an account can claim unless a fixture has
-// others: the first addresses of two documentation ranges (RFC 5737).
+// DefaultIPOptions returns the dedicated IP options of an account unless a fixture lists others:
+// the first addresses of two documentation ranges (RFC 5737).
 func DefaultIPOptions(accountID string) []store.DedicatedIPOption {
 	options := []store.DedicatedIPOption{
 		{ID: api.DerivedID(accountID, "dedicated-ip-option:eu"), Name: "Europe", CountryCode: "DE", ASN: 64496},
@@ -40,7 +40,8 @@ func NewAccount(id string, at time.Time) store.Account {
 	return store.Account{ID: id, Status: vocab.AccountActive, PlanID: vocab.PlanSMTPPerMailbox, CreatedAt: at}
 }
 
-// CreateAccount creates an account with everything that it comes with, and dedicated IP options.
+// CreateAccount creates an account, the objects that every account comes with, and dedicated IP
+// options.
 func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOption) error {
 	if err := tx.Create(&a); err != nil {
 		return err
@@ -60,7 +61,7 @@ func CreateAccount(tx store.Tx, a store.Account, options []store.DedicatedIPOpti
 	return nil
 }
 
-// GrantOwner grants a subject what an account's owner may do.
+// GrantOwner makes a subject an owner of an account.
 func GrantOwner(tx store.Tx, id, accountID string, s store.Subject, at time.Time) error {
 	return tx.Create(&store.Authorization{
 		ID: id, AccountID: accountID, GrantKind: vocab.GrantAccountOwner, SubjectType: s.Type, SubjectID: s.ID, CreatedAt: at,

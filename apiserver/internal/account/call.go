@@ -23,30 +23,30 @@ type Call struct {
 	Rules   *Rules
 	Context context.Context
 	Spec    api.Spec
-	// Caller has the grants of the snapshot or transaction that runs.
+	// Caller holds the grants read in the current snapshot or transaction.
 	Caller auth.Caller
-	// Arrival is when the request arrived; everything it does happens then.
+	// Arrival is when the request arrived. It is the time of all its changes.
 	Arrival   time.Time
 	RequestID string
-	// Idempotency is required for an operation that changes something.
+	// Idempotency is required for an operation with changes.
 	Idempotency *idempotency.Request
 
 	// unchanged is set if a success changed nothing, so that it is not replayed.
 	unchanged bool
-	// committed is called after the commit of the transaction that sets it.
+	// committed is called after the commit. The last run of the transaction sets it.
 	committed func()
 }
 
-// Operation is an operation of the contract with the function that implements it.
+// Operation is an operation of the API with the function that implements it.
 type Operation struct {
 	api.Spec
-	// Run gets a pointer to the request, and returns one to the response, or nil if that is
+	// Run takes a pointer to the request and returns a pointer to the response, nil if it is
 	// replayed.
 	Run func(c *Call, request any) (response any, err error)
 }
 
-// Operations returns every operation of the contract, in its order. It panics unless the tables
-// bind each operation to one rule.
+// Operations returns every operation of the API, in the order of api.Specs. It panics unless the
+// tables bind each operation to exactly one rule.
 func Operations() []Operation {
 	return oneRuleEach(api.Specs(), slices.Concat(
 		accountOperations, auditOperations, authorizationOperations, dedicatedIPOperations, dnsRecordOperations, domainOperations,
@@ -83,7 +83,7 @@ func read[Req, Resp any](op api.Operation[Req, Resp], rule func(*Call, store.Rea
 	})
 }
 
-// change binds an operation to a rule that runs in one transaction, see transact.
+// change binds an operation to a rule that runs in a transaction, see transact.
 func change[Req, Resp any](op api.Operation[Req, Resp], rule func(*Call, store.Tx, *Req) (*Resp, error)) Operation {
 	return implement(op, func(c *Call, in *Req) (*Resp, error) {
 		return transact(c, func(tx store.Tx) (*Resp, error) { return rule(c, tx, in) })
@@ -95,8 +95,8 @@ func remove[Req any](op api.Operation[Req, api.NoContent], rule func(*Call, stor
 	return change(op, func(c *Call, tx store.Tx, in *Req) (*api.NoContent, error) { return &api.NoContent{}, rule(c, tx, in) })
 }
 
-// view reads one snapshot without overdue domains, in which the caller is authorized, after others
-// of the account if there are too many.
+// view calls fn with a snapshot in which the caller is authorized. It hides overdue domains, and
+// waits if too many requests of the account are reading.
 func view[T any](c *Call, fn func(store.Reader) (T, error)) (out T, err error) {
 	leave, err := c.Rules.readers.enter(c.Context, c.Caller.AccountID)
 	if err != nil {
@@ -112,9 +112,9 @@ func view[T any](c *Call, fn func(store.Reader) (T, error)) (out T, err error) {
 	return out, c.notFound(err)
 }
 
-// transact makes the changes of a request and stores its idempotency record in one transaction.
-// An error, and a response that changed nothing, leave no record: the same request is evaluated
-// again. fn may run more than once. The response is nil if one is replayed.
+// transact makes the changes of a request and stores its idempotency record in one transaction. An
+// error or a response without a change stores no record: a retry is evaluated again. fn may run
+// more than once. A replayed response is nil.
 func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error) {
 	var out *Resp
 	err := c.Rules.Store.Update(store.InAccount(c.Context, c.Caller.AccountID), func(tx store.Tx) (err error) {
@@ -142,8 +142,7 @@ func transact[Resp any](c *Call, fn func(store.Tx) (*Resp, error)) (*Resp, error
 	return out, nil
 }
 
-// begin hides overdue domains in r, and authorizes the caller: from then on c.Caller holds the grants
-// of r.
+// begin hides overdue domains in r, and authorizes the caller with the grants in r.
 func (c *Call) begin(r store.Reader) error {
 	r.HideUnpaid(LastUnpaid(c.Arrival))
 	who, err := c.Rules.Auth.Authorize(r, c.Caller, c.Spec)
@@ -154,8 +153,8 @@ func (c *Call) begin(r store.Reader) error {
 	return nil
 }
 
-// notFound returns the 404 of the object in the operation's path for store.ErrNotFound, and any
-// other error unchanged.
+// notFound converts store.ErrNotFound to the 404 of the object in the operation's path, and returns
+// any other error unchanged.
 func (c *Call) notFound(err error) error {
 	if params := c.Spec.PathParameters(); len(params) > 1 && errors.Is(err, store.ErrNotFound) {
 		// params[0] is the account.
@@ -164,24 +163,24 @@ func (c *Call) notFound(err error) error {
 	return err
 }
 
-// page returns the page that a request asks for of a list of the account, which r has.
+// page returns the requested page of a list of the account.
 func page[Entity, Filter, Object any](
 	c *Call, p api.Paged, object func(Entity) Object, list func(accountID string, f Filter, s store.Slice) ([]Entity, int, error), f Filter,
 ) (*api.Page[Object], error) {
 	s := store.Slice{Offset: math.MaxInt, Limit: p.PageSize}
-	if before := p.Page - 1; before <= math.MaxInt/p.PageSize { // a page number may be as large as an integer can be
+	if before := p.Page - 1; before <= math.MaxInt/p.PageSize { // the product must not overflow
 		s.Offset = before * p.PageSize
 	}
 	entities, total, err := list(c.Caller.AccountID, f, s)
 	return &api.Page[Object]{Items: objects(entities, object), Page: p.Page, PageSize: p.PageSize, Total: total}, err
 }
 
-// unfiltered returns a list for page that has no filter.
+// unfiltered adapts a list without a filter to page.
 func unfiltered[Entity any](list func(string, store.Slice) ([]Entity, int, error)) func(string, struct{}, store.Slice) ([]Entity, int, error) {
 	return func(accountID string, _ struct{}, s store.Slice) ([]Entity, int, error) { return list(accountID, s) }
 }
 
-// objects converts stored objects to those of a response.
+// objects converts stored objects to API objects.
 func objects[Entity, Object any](entities []Entity, object func(Entity) Object) []Object {
 	out := make([]Object, len(entities))
 	for i, e := range entities {
@@ -209,7 +208,7 @@ func optional[T comparable](v T) *T {
 	return &v
 }
 
-// timeInBody returns a time of the request's body. untimely reports that it is too early.
+// timeInBody parses an optional time of the request body. untimely is its problem if it is too early.
 func timeInBody(s *string, byDefault time.Time, untimely *api.Problem) (time.Time, error) {
 	switch {
 	case untimely != nil:
@@ -220,17 +219,17 @@ func timeInBody(s *string, byDefault time.Time, untimely *api.Problem) (time.Tim
 	return api.ParseTime(*s)
 }
 
-// readersOfAccount is how many requests of one account read at the same time: about half of what
-// a store allows, so that the others are for other accounts.
+// readersOfAccount limits the concurrent reads of one account to about half of a store's limit, so
+// that other accounts can read too.
 const readersOfAccount = 6
 
-// shares bounds how many requests of an account run at the same time. The others wait.
+// shares limits the concurrent requests of each account. Other requests wait.
 type shares struct {
 	slots int64
-	byID  sync.Map // of *semaphore.Weighted, by account id
+	byID  sync.Map // account id → *semaphore.Weighted
 }
 
-// enter waits for a slot of an account, which leave gives back.
+// enter waits for a slot of an account. leave releases it.
 func (s *shares) enter(ctx context.Context, accountID string) (leave func(), err error) {
 	slots, ok := s.byID.Load(accountID)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// TestOneRuleEach checks that a service does not start with an operation that no rule, or more
-// than one, implements.
+// TestOneRuleEach checks that a service does not start if an operation is bound to no rule or to
+// several rules.
 func TestOneRuleEach(t *testing.T) {
 	all := Operations()
 	for i, spec := range api.Specs() {

@@ -20,8 +20,7 @@ var dedicatedIPOperations = []Operation{
 	remove(api.ReleaseDedicatedIP, releaseDedicatedIP),
 }
 
-// claimDedicatedIP claims the first free address of an option. An address belongs to one account
-// of the whole store.
+// claimDedicatedIP claims the first free address of an option. An address is unique in the store.
 func claimDedicatedIP(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*api.DedicatedIP, error) {
 	option, err := store.Get[store.DedicatedIPOption](tx, c.Caller.AccountID, in.Body.OptionID)
 	if err != nil {
@@ -43,7 +42,7 @@ func claimDedicatedIP(c *Call, tx store.Tx, in *api.ClaimDedicatedIPRequest) (*a
 			Addresses: []store.IPAddress{{IP: address, Healthy: new(true)}},
 		}
 		err := tx.Create(&d)
-		if _, ok := errors.AsType[*store.ExistsError](err); !ok { // otherwise an account has the address
+		if _, ok := errors.AsType[*store.ExistsError](err); !ok { // otherwise the address is taken
 			return new(c.dedicatedIP(d)), err
 		}
 	}
@@ -71,7 +70,7 @@ func getDedicatedIP(c *Call, r store.Reader, in *api.DedicatedIPRequest) (*api.D
 }
 
 func releaseDedicatedIP(c *Call, tx store.Tx, in *api.DedicatedIPRequest) error {
-	if err := c.expire(tx, c.Caller.AccountID, ""); err != nil { // a domain that the caller can't see
+	if err := c.expire(tx, c.Caller.AccountID, ""); err != nil { // includes overdue domains that the caller can't see
 		return err
 	}
 	domains, _, err := tx.Domains(c.Caller.AccountID, store.DomainFilter{DedicatedIPID: in.DedicatedIPID}, store.Slice{Limit: math.MaxInt32})

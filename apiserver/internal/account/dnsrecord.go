@@ -59,8 +59,7 @@ func CheckTarget(record store.DNSRecord) *api.Problem {
 	return nil
 }
 
-// checkBeside returns a conflict if another record with the same name excludes the
-// record.
+// checkBeside returns a conflict if an existing record excludes the record.
 func (c *Call) checkBeside(r store.Reader, record store.DNSRecord) error {
 	other, rule, err := Excluding(r, record)
 	if err != nil || other == nil {
@@ -70,11 +69,11 @@ func (c *Call) checkBeside(r store.Reader, record store.DNSRecord) error {
 		c.existingID(r, vocab.CapDNSRecordView, domainScope(record.DomainID), " ", strconv.FormatInt(other.ID, 10)), rule)
 }
 
-// Excluding returns a record with the same name that excludes a record, and the rule; nil if
-// there is none. An identical record is left to the store.
+// Excluding returns an existing record with the same name that excludes the given one, and the
+// rule, or nil. The store rejects an identical record.
 func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, rule string, err error) {
 	filter, slice := store.DNSRecordFilter{DomainID: record.DomainID, Name: record.Name, Special: true}, store.Slice{Limit: math.MaxInt32}
-	if record.Type == typeCNAME { // any other record excludes it; one may be the record itself
+	if record.Type == typeCNAME { // any other record excludes it; one of the two may be the record itself
 		filter.Special, slice.Limit = false, 2
 	}
 	others, _, err := r.DNSRecords(record.AccountID, filter, slice)
@@ -86,9 +85,9 @@ func Excluding(r store.Reader, record store.DNSRecord) (other *store.DNSRecord, 
 	return nil, "", err
 }
 
-// exclusion returns the rule that forbids two different records at one name, or "". A
-// system-managed record with the same purpose is replaced, see store.DNSRecord; the DKIM key has
-// no purpose.
+// exclusion returns the rule that forbids two records at one name, or "". A record replaces a
+// system-managed record with the same purpose, see store.DNSRecord; the DKIM key's purpose is
+// empty.
 func exclusion(a, b store.DNSRecord) string {
 	purpose := dnsdata.PurposeOf(a.Type, a.Value)
 	samePurpose := purpose != "" && purpose == dnsdata.PurposeOf(b.Type, b.Value)
@@ -109,7 +108,7 @@ func exclusion(a, b store.DNSRecord) string {
 	return ""
 }
 
-// isSystemKey reports whether a record is the DKIM key that its domain comes with.
+// isSystemKey reports whether a record is the DKIM key that every domain comes with.
 func isSystemKey(r store.DNSRecord) bool {
 	return r.SystemManaged && dnsdata.PurposeOf(r.Type, r.Value) == ""
 }
@@ -118,7 +117,7 @@ func isIdentical(a, b store.DNSRecord) bool {
 	return a.Type == b.Type && a.Value == b.Value && reflect.DeepEqual(a.Priority, b.Priority)
 }
 
-// recordConflict returns a conflict if err is that an identical record exists.
+// recordConflict converts the error for an identical record to a conflict.
 func (c *Call) recordConflict(r store.Reader, err error, record store.DNSRecord) error {
 	return c.ifExists(r, err, vocab.CapDNSRecordView, domainScope(record.DomainID), " with the id ",
 		"an identical %s record at %s exists already", record.Type, record.Name)
@@ -132,7 +131,7 @@ func listDNSRecords(c *Call, r store.Reader, in *api.ListDNSRecordsRequest) (*ap
 	filter := store.DNSRecordFilter{DomainID: d.ID, Type: in.Type, Within: c.within()}
 	if in.Name != "" {
 		if filter.Name, err = dnsdata.NormalizeName(in.Name, d.Name); err != nil {
-			filter.DomainID = noDomain // no record has such a name
+			filter.DomainID = noDomain // no record matches an invalid name
 		}
 	}
 	return page(c, in.Paged, dnsRecord, r.DNSRecords, filter)
@@ -164,8 +163,7 @@ func updateDNSRecord(c *Call, tx store.Tx, in *api.UpdateDNSRecordRequest) (*api
 	return new(dnsRecord(record)), c.recordConflict(tx, err, record)
 }
 
-// setRecord applies the changes of a request, if the record's type allows them in its
-// zone.
+// setRecord applies the changes of a request if the record's type and zone allow them.
 func setRecord(record *store.DNSRecord, body api.UpdateDNSRecordBody) error {
 	var problems []*api.Problem
 	if body.Value != nil {
@@ -213,8 +211,8 @@ func (c *Call) findDNSRecord(r store.Reader, id int64) (store.DNSRecord, error) 
 	return record, c.ifVisible(err, record.WorkspaceID, record.DomainID)
 }
 
-// AddMailRecords creates the system-managed records that mail needs in a new domain. The private
-// key of DKIM (RFC 8463) is not kept: there is no mail to sign.
+// AddMailRecords creates the system-managed mail records of a new domain. The private DKIM key (RFC
+// 8463) is discarded: the server signs no mail.
 func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
 	key := ed25519.NewKeyFromSeed(source.Bytes(ed25519.SeedSize)).Public().(ed25519.PublicKey)
 	for _, record := range []store.DNSRecord{
@@ -233,8 +231,7 @@ func AddMailRecords(source *random.Source, tx store.Tx, d store.Domain) error {
 	return nil
 }
 
-// AddRecord creates a record under a new random id: a positive integer below 2^53 (RFC 8259,
-// section 6).
+// AddRecord creates a record with a random id: a positive integer below 2^53 (RFC 8259, section 6).
 func AddRecord(source *random.Source, tx store.Tx, record *store.DNSRecord) error {
 	record.ID = max(1, int64(binary.BigEndian.Uint64(source.Bytes(8))>>11))
 	return tx.Create(record)

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// TestExclusion checks which records of one name exclude each other, in both orders.
+// TestExclusion checks in both orders which records at one name exclude each other.
 func TestExclusion(t *testing.T) {
 	record := func(typ, value string) store.DNSRecord { return store.DNSRecord{Type: typ, Value: value} }
 	system := func(typ, value string) store.DNSRecord {

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// domainOperations binds the operations on domains to their rules. A domain is created by its
-// purchase, see domain_purchase.go.
+// domainOperations binds the operations on domains to their rules. domain_purchase.go creates
+// domains.
 var domainOperations = []Operation{
 	read(api.CheckDomainAvailability, checkDomainAvailability),
 	change(api.PurchaseDomains, purchaseDomains),
@@ -30,8 +30,8 @@ func getDomain(c *Call, r store.Reader, in *api.DomainRequest) (*api.Domain, err
 	return new(c.domain(d)), err
 }
 
-// updateDomain changes the settings in the request. A redirect_url of null ends the redirect. The
-// first URL redirects with 301.
+// updateDomain changes the given settings. A redirect_url of null removes the redirect. A new
+// redirect uses status 301.
 func updateDomain(c *Call, tx store.Tx, in *api.UpdateDomainRequest) (*api.DomainSettings, error) {
 	d, err := c.findDomain(tx, in.Domain)
 	if err != nil {
@@ -60,7 +60,7 @@ func updateDomain(c *Call, tx store.Tx, in *api.UpdateDomainRequest) (*api.Domai
 	return &api.DomainSettings{ID: d.ID, AutoRenew: d.AutoRenew, WorkspaceID: d.WorkspaceID, RedirectURL: optional(d.RedirectURL)}, err
 }
 
-// checkMove returns a 403 if a domain's move would give the caller a capability for the domain.
+// checkMove returns a 403 if moving a domain would extend the caller's capabilities to it.
 func (c *Call) checkMove(from store.Domain, workspaceID string) error {
 	for _, g := range c.Caller.Grants {
 		if g.ResourceID == workspaceID && !sees(c.Caller.Within(vocab.Capability(g.CapabilityKey)), from.WorkspaceID, from.ID) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// offer returns the registrar's offer for a name, and the domain if the account owns it already.
+// offer returns the registrar's offer for a name, and the domain if the account already owns it.
 func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned store.Domain, err error) {
 	if o = c.Rules.Settings.Get().Registrar.Offer(requested, c.Arrival); o.Name == "" {
 		return o, owned, nil
@@ -29,11 +29,11 @@ func (c *Call) offer(r store.Reader, requested string) (o registrar.Offer, owned
 	return o, owned, err
 }
 
-// domainTaken is the reason that a domain of another account is unavailable.
+// domainTaken is the reason for a domain that another account owns.
 const domainTaken = "the domain is registered already"
 
-// checkDomainAvailability returns the result that a purchase would report, with the price. A failed
-// domain of the account also comes with its price, because it can be deleted and bought again.
+// checkDomainAvailability returns the result and price of a purchase. A failed domain of the
+// account also gets a price, because it can be deleted and purchased again.
 func checkDomainAvailability(c *Call, r store.Reader, in *api.DomainAvailabilityRequest) (*api.DomainAvailability, error) {
 	offer, owned, err := c.offer(r, in.Name)
 	if err != nil {
@@ -54,7 +54,7 @@ func checkDomainAvailability(c *Call, r store.Reader, in *api.DomainAvailability
 	return out, nil
 }
 
-// purchaseDomains buys domains. A domain that can't be bought does not stop the others.
+// purchaseDomains purchases domains. A domain that can't be purchased does not stop the others.
 func purchaseDomains(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api.Purchase, error) {
 	registrant, unwritable := json.Marshal(in.Body.ContactInfo)
 	if err := cmp.Or(unwritable, c.workspaceInBody(tx, in.Body.WorkspaceID)); err != nil {
@@ -90,7 +90,7 @@ func purchaseDomains(c *Call, tx store.Tx, in *api.PurchaseDomainsRequest) (*api
 	return out, nil
 }
 
-// purchaseOne buys d under the name that was requested, or reports why it can't be bought.
+// purchaseOne purchases d under the requested name, or reports why it can't.
 func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.PurchaseResult, registrar.Offer, error) {
 	offer, owned, err := c.offer(tx, requested)
 	if err != nil {
@@ -123,11 +123,11 @@ func (c *Call) purchaseOne(tx store.Tx, requested string, d store.Domain) (api.P
 	return result, offer, err
 }
 
-// PaymentPath is the path before a purchase's batch id, which is random and all that its page
-// needs.
+// PaymentPath precedes a purchase's batch id. The id is random, and the payment page requires
+// nothing else.
 const PaymentPath = "/pay/"
 
-// Purchase returns the domains of a purchase. There are none if its payment is overdue.
+// Purchase returns the domains of a purchase, none if the payment is overdue.
 func (rules *Rules) Purchase(ctx context.Context, purchaseBatchID string) ([]registrar.PurchasedDomain, error) {
 	return store.Read(ctx, rules.Store, func(r store.Reader) ([]registrar.PurchasedDomain, error) {
 		now := rules.Now()
@@ -143,10 +143,10 @@ func purchased(domains []store.Domain, now time.Time) []registrar.PurchasedDomai
 	})
 }
 
-// ErrNoPurchase means that a purchase has no domains, or was not paid for within 7 days.
+// ErrNoPurchase means that a purchase has no domains, or was not paid within payableFor.
 var ErrNoPurchase = errors.New("there is no domain of such a purchase")
 
-// SettlePayment is apiserver.Service.SettlePayment.
+// SettlePayment implements apiserver.Service.SettlePayment.
 func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (settled []registrar.PurchasedDomain, err error) {
 	now, prices := rules.Now(), rules.Settings.Get().Registrar
 	err = rules.Store.Update(ctx, func(tx store.Tx) error {
@@ -175,29 +175,29 @@ func (rules *Rules) SettlePayment(ctx context.Context, purchaseBatchID string) (
 	return settled, err
 }
 
-// payableFor is how long a purchase can be paid for. Then a domain that still waits for its
-// payment is hidden from every read, others can buy its name, and the next purchase in its
-// account or of its name deletes it.
+// payableFor is how long a purchase can be paid. Afterwards a domain in pending_payment is hidden
+// from every read, its name is for sale, and the next purchase in its account or of its name
+// deletes it.
 const payableFor = 7 * 24 * time.Hour
 
 // LastUnpaid returns the latest creation time of a domain whose payment is overdue at now.
 func LastUnpaid(now time.Time) time.Time { return now.Add(-payableFor) }
 
-// expire deletes the overdue domains of an account or of a name, in any account, as the service.
+// expire deletes, as the service, the overdue domains of an account or, in any account, of a name.
 func (c *Call) expire(tx store.Tx, accountID, name string) error {
 	tx.HideUnpaid(time.Time{})
 	defer tx.HideUnpaid(LastUnpaid(c.Arrival))
 	return audit.AsSystem(tx, audit.ExpirePurchase, func() error { return DeleteOverdue(tx, accountID, name, c.Arrival) })
 }
 
-// DeleteOverdue deletes the overdue domains of an account or of a name, with all that is in
-// them. Only a fixture can have given one mailboxes.
+// DeleteOverdue deletes the overdue domains of an account or a name, with their contents. Only a
+// fixture can add mailboxes to an unpaid domain.
 func DeleteOverdue(tx store.Tx, accountID, name string, now time.Time) error {
 	overdue, err := tx.UnpaidDomains(accountID, name, LastUnpaid(now))
 	return cmp.Or(err, DeleteDomains(tx, overdue, now))
 }
 
-// DeleteDomains deletes domains with all that is in them.
+// DeleteDomains deletes domains with their contents.
 func DeleteDomains(tx store.Tx, domains []store.Domain, now time.Time) error {
 	for _, d := range domains {
 		mailboxes, _, err := tx.Mailboxes(d.AccountID, store.MailboxFilter{DomainID: d.ID}, store.Slice{Limit: math.MaxInt32})

@@ -14,8 +14,8 @@ var feedbackOperations = []Operation{
 	change(api.SubmitFeedback, submitFeedback),
 }
 
-// feedbackLimit is how often a credential submits feedback, which needs no capability and is
-// kept.
+// feedbackLimit limits the feedback of each credential, because it requires no capability and is
+// stored.
 var feedbackLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
 func submitFeedback(c *Call, tx store.Tx, in *api.SubmitFeedbackRequest) (*api.Feedback, error) {

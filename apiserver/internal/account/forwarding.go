@@ -6,8 +6,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// forwardingOperations binds the operations on forwarding rules to their rules. The verification of
-// a recipient is in forwarding_verification.go.
+// forwardingOperations binds the operations on forwarding rules to their rules.
+// forwarding_verification.go verifies the recipients.
 var forwardingOperations = []Operation{
 	change(api.CreateForwarding, createForwarding),
 	read(api.ListForwarding, listForwarding),
@@ -35,8 +35,7 @@ func createForwarding(c *Call, tx store.Tx, in *api.CreateForwardingRequest) (*a
 	return new(c.forwarding(rule)), c.requestMessage(tx, rule, link)
 }
 
-// forwardingConflict returns a conflict if err is that the scope has another rule for the
-// target.
+// forwardingConflict converts the error for a second rule with the scope and target to a conflict.
 func (c *Call) forwardingConflict(r store.Reader, err error, rule store.Forwarding) error {
 	return c.ifExists(r, err, vocab.CapForwardingView, rule.Scope, " by the rule ",
 		"mail of this %s is forwarded to %s already", rule.Scope.Type, rule.TargetEmail)
@@ -55,8 +54,8 @@ func getForwarding(c *Call, r store.Reader, in *api.ForwardingRequest) (*api.For
 	return new(c.forwarding(rule)), err
 }
 
-// updateForwarding sets the target of a rule. Another target starts the verification over, and the
-// same target of a pending or expired rule gets a new link.
+// updateForwarding sets the target of a rule. A new target restarts the verification; the same
+// target of a pending or expired rule gets a new link.
 func updateForwarding(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*api.Forwarding, error) {
 	link, started := c.Rules.newLink(), false
 	rule, err := store.Update(tx, c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
@@ -75,8 +74,7 @@ func updateForwarding(c *Call, tx store.Tx, in *api.UpdateForwardingRequest) (*a
 	return new(c.forwarding(rule)), c.forwardingConflict(tx, err, rule)
 }
 
-// setForwardingActive switches a rule on or off. A rule becomes active only after its
-// verification.
+// setForwardingActive enables or disables a rule. Only a verified rule can be enabled.
 func setForwardingActive(c *Call, tx store.Tx, in *api.SetForwardingActiveRequest) (*api.Forwarding, error) {
 	rule, err := store.Update(tx, c.Caller.AccountID, in.ForwardingID, func(rule *store.Forwarding) error {
 		if err := c.ifScopeVisible(tx, nil, rule.Scope); err != nil {
@@ -107,7 +105,7 @@ func (c *Call) findForwarding(r store.Reader, id string) (store.Forwarding, erro
 	return rule, c.ifScopeVisible(r, err, rule.Scope)
 }
 
-// isConfirmed reports whether mail may be forwarded in a verification state.
+// isConfirmed reports whether a verification state allows forwarding.
 func isConfirmed(state string) bool {
 	return state == vocab.VerificationInternal || state == vocab.VerificationVerified
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// VerificationPeriod is how long a recipient has to open the link.
+// VerificationPeriod is how long a verification link is valid.
 const VerificationPeriod = 72 * time.Hour
 
 func (rules *Rules) newLink() mail.Token { return mail.NewToken(rules.Random) }
 
-// beginVerification starts a rule's verification over, with a link, unless the link is created
-// when a queued message is sent.
+// beginVerification restarts the verification of a rule with a link. Sending a queued message
+// replaces the link.
 func (c *Call) beginVerification(r store.Reader, rule *store.Forwarding, link mail.Token) error {
-	target, _ := emailaddr.Parse(rule.TargetEmail) // it is valid
+	target, _ := emailaddr.Parse(rule.TargetEmail) // the target is valid
 	rule.LinkHash, rule.SentAt, rule.ExpiresAt, rule.VerifiedAt = nil, time.Time{}, time.Time{}, time.Time{}
 	m, err := r.MailboxByAddress(rule.AccountID, target.Local, target.Domain)
 	err = c.ifVisible(err, m.WorkspaceID, m.DomainID) // the state must not reveal the mailbox
@@ -32,13 +32,13 @@ func (c *Call) beginVerification(r store.Reader, rule *store.Forwarding, link ma
 		return err
 	}
 	rule.SentAt, rule.ExpiresAt = c.Arrival, c.Arrival.Add(VerificationPeriod)
-	rule.LinkHash = link.Hash() // a queued message gets its own
+	rule.LinkHash = link.Hash() // a queued message gets its own link
 	return nil
 }
 
-// requestMessage queues the message of a rule, or writes it to the outbox without a mail queue,
-// if the rule needs one and the limits allow it. That of an operator, who has a process for one
-// command, is always queued: a server on the database sends it.
+// requestMessage queues the message of a rule unless the target is internal, or returns a 429.
+// Without a mail queue it writes the message to the outbox. An operator's process runs one command,
+// so its message is always queued for a server on the database.
 func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Token) error {
 	if rule.Internal {
 		return nil
@@ -54,9 +54,9 @@ func (c *Call) requestMessage(tx store.Tx, rule store.Forwarding, link mail.Toke
 	return tx.QueueMessage(store.QueuedMessage{AccountID: rule.AccountID, ForwardingID: rule.ID, RequestID: c.RequestID, DueAt: time.Now()})
 }
 
-// messageLimit keeps an account from flooding anybody with verification messages. Its bucket is
-// in the store, so that neither a restart nor another replica nor deleting the rule refills it.
-// Recipients have none: one account could use up another's.
+// messageLimit keeps an account from flooding recipients with verification messages. Its bucket is
+// in the store, so that neither a restart, another replica nor deleting the rule refills it.
+// Recipients have no limit: one account could use up another's.
 var messageLimit = ratelimit.Limit{Requests: 20, Per: 20 * time.Minute}
 
 // takeMessage takes a token for a message of an account, or returns a 429.
@@ -71,8 +71,8 @@ func (c *Call) takeMessage(tx store.Tx, accountID string) error {
 	return err
 }
 
-// composeVerification writes the verification message of a queued rule, with a new link, unless
-// the rule needs none any more or its account is cancelled.
+// composeVerification writes the verification message of a queued rule, with a new link. It returns
+// nil if the rule needs no link or its account is cancelled.
 func (rules *Rules) composeVerification(tx store.Tx, queued store.QueuedMessage) (*email.Message, error) {
 	rule, err := store.Get[store.Forwarding](tx, queued.AccountID, queued.ForwardingID)
 	if err != nil {
@@ -89,12 +89,12 @@ func (rules *Rules) composeVerification(tx store.Tx, queued store.QueuedMessage)
 	return new(mail.Verification(rules.PublicURL, rule, token, rules.Now())), nil
 }
 
-// Link is what a verification link stands for.
+// Link is the rule of a verification link, and its state.
 type Link struct {
 	Rule store.Forwarding
 	// State is the rule's verification state.
 	State string
-	// Confirmed reports that the link was used just now.
+	// Confirmed reports that the current request confirmed the link.
 	Confirmed bool
 	// Cancelled reports that the rule can't be changed because its account is cancelled.
 	Cancelled bool
@@ -108,7 +108,7 @@ func (rules *Rules) link(r store.Reader, rule store.Forwarding) (Link, error) {
 	return Link{Rule: rule, State: rule.VerificationState(now), Cancelled: a.StatusAt(now) == vocab.AccountCancelled}, err
 }
 
-// OpenLink returns the verification link with a token, or store.ErrNotFound.
+// OpenLink returns the link with a token, or store.ErrNotFound.
 func (rules *Rules) OpenLink(ctx context.Context, token mail.Token) (Link, error) {
 	return store.Read(ctx, rules.Store, func(r store.Reader) (Link, error) {
 		rule, err := r.ForwardingByLink(token.Hash())
@@ -119,7 +119,7 @@ func (rules *Rules) OpenLink(ctx context.Context, token mail.Token) (Link, error
 	})
 }
 
-// ConfirmLink is like OpenLink, and verifies the rule if the link is open.
+// ConfirmLink is OpenLink, and also verifies the rule if the link is open.
 func (rules *Rules) ConfirmLink(ctx context.Context, token mail.Token) (link Link, err error) {
 	err = rules.Store.Update(ctx, func(tx store.Tx) error {
 		rule, err := tx.ForwardingByLink(token.Hash())

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// mailboxOperations binds the operations on mailboxes to their rules. The export is in
-// mailbox_export.go.
+// mailboxOperations binds the operations on mailboxes to their rules. mailbox_export.go exports
+// mailboxes.
 var mailboxOperations = []Operation{
 	change(api.CreateMailbox, createMailbox),
 	change(api.CreateMailboxes, createMailboxes),
@@ -25,7 +25,7 @@ var mailboxOperations = []Operation{
 	read(api.ExportMailboxes, exportMailboxes),
 }
 
-// MailboxQuota is the storage of a new mailbox, in bytes.
+// MailboxQuota is the quota of a new mailbox, in bytes.
 const MailboxQuota = 10 << 30
 
 func createMailbox(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mailbox, error) {
@@ -43,7 +43,7 @@ func createMailbox(c *Call, tx store.Tx, in *api.CreateMailboxRequest) (*api.Mai
 	return nil, cmp.Or[error](err, api.Conflict("%s", refused.Message))
 }
 
-// createMailboxes creates a mailbox for each item. An item that fails does not stop the others.
+// createMailboxes creates a mailbox for each item. A failed item does not stop the others.
 func createMailboxes(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api.CreatedMailboxes, error) {
 	d, left, err := c.roomForMailboxes(tx, in.Body.Domain)
 	if err != nil {
@@ -82,8 +82,8 @@ func createMailboxes(c *Call, tx store.Tx, in *api.CreateMailboxesRequest) (*api
 	return out, nil
 }
 
-// checkItem applies the rules of a single create's body to one item of a bulk request. The refusal
-// of a valid one has no code.
+// checkItem applies the rules of a single create to one item of a bulk request. refused is zero for
+// a valid item.
 func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbox, refused api.FailedMailboxItem) {
 	m.FirstName, m.LastName = item.FirstName, item.LastName
 	var err error
@@ -102,7 +102,8 @@ func checkItem(item api.NewMailboxItem, earlier map[string]bool) (m store.Mailbo
 	return m, refused
 }
 
-// roomForMailboxes returns a domain for new mailboxes, and how many more the account may have.
+// roomForMailboxes returns a domain for new mailboxes, and how many more mailboxes the account's
+// limit allows.
 func (c *Call) roomForMailboxes(r store.Reader, domain string) (d store.Domain, left int, err error) {
 	if d, err = c.usableDomain(r, domain); err != nil {
 		return d, 0, err
@@ -115,7 +116,7 @@ func (c *Call) roomForMailboxes(r store.Reader, domain string) (d store.Domain, 
 	return d, limit - total, err
 }
 
-// complete completes a new mailbox of d, which has its local part and names.
+// complete sets all fields of a new mailbox in d except the local part and the names.
 func (c *Call) complete(m *store.Mailbox, d store.Domain) {
 	m.ID, m.AccountID, m.DomainID, m.QuotaAllowed, m.CreatedAt = c.Rules.Random.IDAt(c.Arrival), c.Caller.AccountID, d.ID, MailboxQuota, c.Arrival
 	m.State = store.Provisioning{Status: vocab.MailboxActive}
@@ -124,18 +125,18 @@ func (c *Call) complete(m *store.Mailbox, d store.Domain) {
 	}
 }
 
-// notCreated returns why a mailbox was not created.
+// notCreated returns the reason why a mailbox was not created.
 func (c *Call) notCreated(tx store.Tx, d store.Domain, m store.Mailbox) (api.FailedMailboxItem, error) {
 	owner, err := tx.MailboxByAddress(m.AccountID, m.LocalPart, d.Name)
-	if errors.Is(err, store.ErrNotFound) { // a taken address is reported first
+	if errors.Is(err, store.ErrNotFound) { // a taken address takes precedence over the limit
 		limit := c.Rules.Settings.Get().MaxMailboxes
 		return api.FailedMailboxItem{Code: api.BulkQuotaExceeded, Message: fmt.Sprintf("the account has reached its limit of %d mailboxes", limit)}, nil
 	}
 	return api.FailedMailboxItem{Code: api.BulkAlreadyExists, Message: c.addressTaken(tx, d, m.LocalPart, owner)}, err
 }
 
-// addressTaken returns the message of a conflict with the mailbox that has an address, as its
-// primary one or as an alias. It names the mailbox if the caller may see it.
+// addressTaken returns the message of a conflict with the mailbox that uses an address, as its
+// primary address or an alias. The message names the mailbox if the caller may see it.
 func (c *Call) addressTaken(r store.Reader, d store.Domain, localPart string, owner store.Mailbox) string {
 	address := localPart + "@" + d.Name
 	if owner.Address() == address {
@@ -182,7 +183,7 @@ func updateMailbox(c *Call, tx store.Tx, in *api.UpdateMailboxRequest) (*api.Mai
 	return new(c.mailbox(m)), err
 }
 
-// deleteMailbox deletes a mailbox. The internal forwarding rules to it become pending.
+// deleteMailbox deletes a mailbox. Internal forwarding rules to it become pending.
 func deleteMailbox(c *Call, tx store.Tx, in *api.MailboxRequest) error {
 	m, err := c.findMailbox(tx, in.Mailbox)
 	if err != nil {
@@ -191,7 +192,7 @@ func deleteMailbox(c *Call, tx store.Tx, in *api.MailboxRequest) error {
 	return store.Delete[store.Mailbox](tx, m.AccountID, m.ID, c.Arrival)
 }
 
-// findMailbox returns the mailbox with a UUID or a primary address.
+// findMailbox finds a mailbox by its UUID or primary address.
 func (c *Call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err error) {
 	if api.IsID(ref) {
 		m, err = store.Get[store.Mailbox](r, c.Caller.AccountID, api.CanonicalID(ref))
@@ -201,17 +202,17 @@ func (c *Call) findMailbox(r store.Reader, ref string) (m store.Mailbox, err err
 	return m, c.ifVisible(err, m.WorkspaceID, m.DomainID)
 }
 
-// mailboxByAddress returns the mailbox with a primary address, whose domain may be in any form.
+// mailboxByAddress finds a mailbox by its primary address. The domain may be in any form.
 func (c *Call) mailboxByAddress(r store.Reader, address string) (store.Mailbox, error) {
 	at := strings.LastIndexByte(address, '@')
-	name, _ := domainname.Normalize(address[at+1:]) // no domain has an empty name
+	name, _ := domainname.Normalize(address[at+1:]) // no domain matches an empty name
 	if at < 0 {
 		return store.Mailbox{}, store.ErrNotFound
 	}
 	localPart := strings.ToLower(address[:at])
 	m, err := r.MailboxByAddress(c.Caller.AccountID, localPart, name)
 	if err == nil && (m.LocalPart != localPart || m.DomainName != name) {
-		err = store.ErrNotFound // an alias
+		err = store.ErrNotFound // m matched by an alias
 	}
 	return m, err
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// exportMailboxes exports the mailboxes that the request names, or all of its domain or of the
-// account. A named mailbox must exist, and lie in the domain if the request names one.
+// exportMailboxes exports the mailboxes named in the request, or else all mailboxes of the domain
+// or account. Named mailboxes must exist and be in the given domain.
 func exportMailboxes(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*api.CSV, error) {
 	filter := store.MailboxFilter{Now: c.Arrival, Within: c.within()}
 	var problems []*api.Problem
@@ -56,14 +56,14 @@ func exportMailboxes(c *Call, r store.Reader, in *api.ExportMailboxesRequest) (*
 	}, nil
 }
 
-// writeExport writes the rows as they are read.
+// writeExport writes the rows while it reads them.
 func (c *Call) writeExport(out io.Writer, filter store.MailboxFilter) error {
 	w := csv.NewWriter(out)
 	w.UseCRLF = true // RFC 4180
 	_ = w.Write([]string{
 		"id", "primary_email", "first_name", "last_name", "domain_name", "status",
 		"quota_allowed", "quota_used", "workspace_name", "created_at",
-	}) // Flush keeps the error
+	}) // Flush reports the error
 	err := c.eachExported(filter, func(m store.Mailbox) error {
 		return w.Write(csvfile.Neutral(m.ID, m.Address(), m.FirstName, m.LastName, m.DomainName, m.State.At(c.Arrival),
 			strconv.FormatInt(m.QuotaAllowed, 10), strconv.FormatInt(m.QuotaUsed, 10), m.WorkspaceName, timestamp(m.CreatedAt)))
@@ -75,13 +75,14 @@ func (c *Call) writeExport(out io.Writer, filter store.MailboxFilter) error {
 // exportChunk is how many mailboxes an export holds in memory.
 const exportChunk = 500
 
-// eachExported calls fn for each mailbox in order, outside of any transaction, because a client
-// may read slowly. What existed at the beginning is there once, as it is when its turn comes.
+// eachExported calls fn for each mailbox in order. It runs fn outside of transactions, because a
+// client may read slowly. A mailbox that existed at the beginning appears once, with its current
+// values.
 func (c *Call) eachExported(filter store.MailboxFilter, fn func(store.Mailbox) error) error {
 	full := errors.New("the chunk is full")
-	for ids := filter.IDs; ; ids = ids[len(filter.IDs):] { // in order; the time of a query grows with their number
+	for ids := filter.IDs; ; ids = ids[len(filter.IDs):] { // ids are in order; the time of a query grows with their number
 		filter.IDs = ids[:min(exportChunk, len(ids))]
-		chunk, end := view(c, func(r store.Reader) (chunk []store.Mailbox, err error) { // ends with a revocation
+		chunk, end := view(c, func(r store.Reader) (chunk []store.Mailbox, err error) { // fails after a revocation
 			filter.Within = c.within()
 			err = r.EachMailbox(c.Caller.AccountID, filter, func(m store.Mailbox) error {
 				if chunk = append(chunk, m); len(chunk) == exportChunk {

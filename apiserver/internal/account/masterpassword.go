@@ -16,7 +16,7 @@ var masterPasswordOperations = []Operation{
 	remove(api.DeleteMasterPassword, deleteMasterPassword),
 }
 
-// generatedSecretBytes are 160 bits, 32 characters.
+// generatedSecretBytes are 160 bits, encoded as 32 characters.
 const generatedSecretBytes = 20
 
 func createMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.CreatedMasterPassword, error) {
@@ -26,7 +26,7 @@ func createMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.Cr
 		generated = new(auth.SecretEncoding.EncodeToString(c.Rules.Random.Bytes(generatedSecretBytes)))
 		secret = generated
 	}
-	hash, err := c.Rules.hash(c.Context, c.Caller.AccountID, *secret) // outside of a transaction, because it takes long
+	hash, err := c.Rules.hash(c.Context, c.Caller.AccountID, *secret) // outside of a transaction, because hashing is slow
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func createMasterPassword(c *Call, in *api.CreateMasterPasswordRequest) (*api.Cr
 	})
 }
 
-// masterPasswordConflict returns a conflict if err is that the scope has another master
-// password of that name.
+// masterPasswordConflict converts the error for a second master password of that name in the scope
+// to a conflict.
 func (c *Call) masterPasswordConflict(r store.Reader, err error, p store.MasterPassword) error {
 	return c.ifExists(r, err, vocab.CapCredentialView, p.Scope, ", with the id ",
 		"this %s has a master password named %q already", p.Scope.Type, p.Name)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// PasswordCost is the cost of an argon2id hash (RFC 9106), which is stored with it. The zero value
-// is OWASP's recommendation.
+// PasswordCost is the cost of an argon2id hash (RFC 9106), stored with the hash. The zero value is
+// OWASP's recommendation.
 type PasswordCost struct {
 	MemoryKiB, Passes uint32
 }
@@ -21,14 +21,14 @@ const (
 	hashThreads = 1
 	keyBytes    = 32
 	saltBytes   = 16
-	// hashesAtOnce is how many hashes are computed at once, each in the memory of its cost.
+	// hashesAtOnce limits the concurrent hashes, because each uses the memory of its cost.
 	hashesAtOnce = 4
 )
 
 // hash returns the hash of a master password in PHC string format.
 func (rules *Rules) hash(ctx context.Context, accountID, password string) (string, error) {
-	// An account waits for its own hashes first, so that it has at most hashesAtOnce in the queue of
-	// all accounts.
+	// The account's own queue comes first, so that one account has at most hashesAtOnce hashes in
+	// the shared queue.
 	for _, queue := range []string{accountID, ""} {
 		leave, err := rules.hashing.enter(ctx, queue)
 		if err != nil {

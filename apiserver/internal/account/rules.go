@@ -1,21 +1,19 @@
-// Package account implements the operations of the API on a store. The rules of each
-// kind of object are functions in the file of its name, in the order in which a reader
-// asks for them: create, list, read, update, delete.
+// Package account implements the operations of the API on a store. The rules of each kind of object
+// are functions in a file of that name, in the order create, list, read, update, delete.
 //
-// A table at the top of the file, such as mailboxOperations, binds operations to their
-// rules with read, change or remove (call.go), which run a rule in one snapshot or
-// transaction:
+// A table at the top of the file, such as mailboxOperations, binds operations to their rules with
+// read, change or remove (call.go). They run a rule in one snapshot or transaction:
 //
 //   - The caller is authorized again in it, so that nothing happens after a revocation.
-//   - A request under an Idempotency-Key that has a record gets the replayed response.
+//   - A request with a recorded Idempotency-Key gets the replayed response.
 //   - store.ErrNotFound becomes the 404 of the object in the operation's path.
 //
-// scope.go decides which objects a caller may see and resolves those that a request
-// names. Package audit observes the changes: no rule has code for the log. The package
-// knows nothing of HTTP but the status codes of api.Error.
+// scope.go decides which objects a caller may see, and resolves references to objects. Package
+// audit observes the changes: no rule writes to the audit log. This package uses nothing of HTTP
+// but the status codes of api.Error.
 //
-// Package api has each operation's number in the specification and its limits; what the
-// specification leaves open is decided in the table "Decisions" of ARCHITECTURE.md.
+// Package api lists each operation's number in the specification and its limits. The table
+// "Decisions" of ARCHITECTURE.md lists the decisions that the specification leaves open.
 package account
 
 import (
@@ -31,7 +29,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Dependencies are what the rules depend on, all required but Sender and PasswordCost.
+// Dependencies are the dependencies of the rules. All are required except Sender and PasswordCost.
 type Dependencies struct {
 	Store    store.Store
 	Now      func() time.Time
@@ -39,13 +37,13 @@ type Dependencies struct {
 	Log      *slog.Logger
 	Auth     *auth.Authenticator
 	Settings *Settings
-	// Sender sends verification messages; nil: they go to the Outbox only.
+	// Sender sends verification messages; nil adds them to the Outbox only.
 	Sender email.Sender
 	Outbox *mail.Outbox
-	// PublicURL begins the links in messages and responses, without a slash at its end.
+	// PublicURL begins the links in messages and responses, without a trailing slash.
 	PublicURL    string
 	PasswordCost PasswordCost
-	// MaxDedicatedIPs is the most dedicated IPs of an account; negative: no limit.
+	// MaxDedicatedIPs limits the dedicated IPs of an account; negative means no limit.
 	MaxDedicatedIPs int
 }
 
@@ -57,8 +55,7 @@ type Rules struct {
 	hashing shares // by account, and of all together
 }
 
-// New returns Rules, and starts to send the messages that are queued if there is a
-// Sender.
+// New returns Rules. With a Sender, it starts to send the queued messages.
 func New(d Dependencies) *Rules {
 	rules := &Rules{Dependencies: d, readers: shares{slots: readersOfAccount}, hashing: shares{slots: hashesAtOnce}}
 	if d.Sender != nil {
@@ -67,10 +64,10 @@ func New(d Dependencies) *Rules {
 	return rules
 }
 
-// Close sends the messages that are due, for at most some seconds.
+// Close sends the due messages, for at most some seconds.
 func (rules *Rules) Close() { rules.mail.Close() }
 
-// GivenUpMessages is apiserver.Service.GivenUpMessages.
+// GivenUpMessages implements apiserver.Service.GivenUpMessages.
 func (rules *Rules) GivenUpMessages() int64 {
 	if rules.mail == nil {
 		return 0
@@ -81,24 +78,24 @@ func (rules *Rules) GivenUpMessages() int64 {
 // Limits are the settings that a fixture may change while the service runs.
 type Limits struct {
 	Registrar registrar.Registrar
-	// MaxMailboxes is the most mailboxes of an account; 0: no limit.
+	// MaxMailboxes limits the mailboxes of an account; 0 means no limit.
 	MaxMailboxes int
 }
 
-// Settings holds the Limits in force. It is safe for concurrent use.
+// Settings holds the current Limits. It is safe for concurrent use.
 type Settings struct {
 	initial Limits
 	current atomic.Pointer[Limits]
 }
 
-// NewSettings returns Settings with the limits that hold until Set.
+// NewSettings returns Settings with the initial limits.
 func NewSettings(initial Limits) *Settings {
 	s := &Settings{initial: initial}
 	s.Reset()
 	return s
 }
 
-// Get returns the limits in force.
+// Get returns the current limits.
 func (s *Settings) Get() Limits { return *s.current.Load() }
 
 // Set replaces the limits.

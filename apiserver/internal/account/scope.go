@@ -12,15 +12,14 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// What lies outside of a restricted grant is store.ErrNotFound, so that nobody can probe for
+// An object outside of a restricted grant is store.ErrNotFound, so that a caller can't probe for
 // objects.
 
-// within returns the part of the account that the caller may see with the operation's
-// capability.
+// within returns the part of the account that the operation's capability lets the caller see.
 func (c *Call) within() store.Within { return c.Caller.Within(c.Spec.Capability) }
 
-// ifVisible returns store.ErrNotFound for an object that lies in no workspace or domain that the
-// caller may see. One of the two may be empty.
+// ifVisible returns store.ErrNotFound if the caller may see neither the workspace nor the domain of
+// an object. Either id may be empty.
 func (c *Call) ifVisible(err error, workspaceID, domainID string) error {
 	if err == nil && !sees(c.within(), workspaceID, domainID) {
 		return store.ErrNotFound
@@ -39,7 +38,7 @@ func (c *Call) ifScopeVisible(r store.Reader, err error, scope store.Scope) erro
 	return err
 }
 
-// sees reports whether w contains an object of a workspace and a domain.
+// sees reports whether w contains an object with this workspace and domain.
 func sees(w store.Within, workspaceID, domainID string) bool {
 	return !w.Restricted ||
 		workspaceID != "" && slices.Contains(w.Workspaces, workspaceID) ||
@@ -66,7 +65,7 @@ func domainScope(domainID string) store.Scope {
 }
 
 // existingID returns words and the id of an existing object for a conflict message, or "" if the
-// caller may not view its scope.
+// caller may not view the object's scope.
 func (c *Call) existingID(r store.Reader, view vocab.Capability, scope store.Scope, words, id string) string {
 	if visible, err := c.seesScope(r, view, scope); err != nil || !visible {
 		return ""
@@ -74,7 +73,7 @@ func (c *Call) existingID(r store.Reader, view vocab.Capability, scope store.Sco
 	return words + id
 }
 
-// ifExists returns a conflict, which ends as existingID does, for an *store.ExistsError, and any
+// ifExists converts an *store.ExistsError to a conflict that ends with existingID, and returns any
 // other error unchanged.
 func (c *Call) ifExists(r store.Reader, err error, view vocab.Capability, scope store.Scope, words, format string, args ...any) error {
 	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
@@ -83,12 +82,12 @@ func (c *Call) ifExists(r store.Reader, err error, view vocab.Capability, scope 
 	return err
 }
 
-// findDomain returns the domain with a UUID or a name.
+// findDomain finds a domain by its UUID or name.
 func (c *Call) findDomain(r store.Reader, ref string) (d store.Domain, err error) {
 	if api.IsID(ref) {
 		d, err = store.Get[store.Domain](r, c.Caller.AccountID, api.CanonicalID(ref))
 	} else {
-		name, _ := domainname.Normalize(ref) // "" if it is invalid, which no domain has
+		name, _ := domainname.Normalize(ref) // "" if invalid; no domain matches it
 		d, err = r.DomainByName(c.Caller.AccountID, name)
 	}
 	return d, c.ifVisible(err, d.WorkspaceID, d.ID)
@@ -99,10 +98,11 @@ func (c *Call) findWorkspace(r store.Reader, id string) (store.Workspace, error)
 	return w, c.ifVisible(err, w.ID, "")
 }
 
-// noDomain is a filter that no domain matches.
+// noDomain is a domain filter without a match.
 const noDomain = "none"
 
-// domainFilter returns the domain that a list is filtered by. Its id is "" for all, or noDomain.
+// domainFilter returns the domain that filters a list. The id is "" without a filter, and noDomain
+// for an unknown domain.
 func (c *Call) domainFilter(r store.Reader, ref string) (d store.Domain, err error) {
 	if ref == "" {
 		return d, nil
@@ -113,15 +113,15 @@ func (c *Call) domainFilter(r store.Reader, ref string) (d store.Domain, err err
 	return d, err
 }
 
-// scopedFilter builds the filter that master passwords and forwarding rules share.
+// scopedFilter builds the filter of master passwords and forwarding rules.
 func (c *Call) scopedFilter(r store.Reader, domain, workspaceID, scopeType, search string) (store.ScopedFilter, error) {
 	d, err := c.domainFilter(r, domain)
 	return store.ScopedFilter{DomainID: d.ID, WorkspaceID: workspaceID, ScopeType: scopeType, Search: search, Within: c.within()}, err
 }
 
-// An object that a request body names must exist: an unknown one is a 422, and not a 404.
+// An unknown object in a request body is a 422, not a 404.
 
-// ifUnknown returns a 422 for store.ErrNotFound, and any other error unchanged.
+// ifUnknown converts store.ErrNotFound to a 422, and returns any other error unchanged.
 func ifUnknown(err error, problem *api.Problem) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return api.Unprocessable(problem)
@@ -129,7 +129,7 @@ func ifUnknown(err error, problem *api.Problem) error {
 	return err
 }
 
-// domainInBody returns a domain that the request's body names.
+// domainInBody finds the domain in a request body.
 func (c *Call) domainInBody(r store.Reader, ref string) (store.Domain, error) {
 	d, err := c.findDomain(r, ref)
 	return d, ifUnknown(err, unknownDomain(ref))
@@ -139,13 +139,13 @@ func unknownDomain(ref string) *api.Problem {
 	return api.Invalid("the account has no domain %.255q", ref).InBody("domain")
 }
 
-// workspaceInBody checks a workspace that the request's body names.
+// workspaceInBody checks the workspace in a request body.
 func (c *Call) workspaceInBody(r store.Reader, id string) error {
 	_, err := c.findWorkspace(r, id)
 	return ifUnknown(err, api.Invalid("the account has no workspace %s", id).InBody("workspace_id"))
 }
 
-// usableDomain is domainInBody for a new object in the domain, which must have been paid for.
+// usableDomain is domainInBody for a new object in the domain. The domain must be paid.
 func (c *Call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 	d, err := c.domainInBody(r, ref)
 	if err != nil {
@@ -158,7 +158,8 @@ func (c *Call) usableDomain(r store.Reader, ref string) (store.Domain, error) {
 	return d, nil
 }
 
-// scopeInBody returns the scope that a create names: a domain, a workspace, or else the account.
+// scopeInBody returns the scope in the body of a create: a domain, a workspace, or else the
+// account.
 func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.Scope, error) {
 	switch {
 	case domain != nil:
@@ -172,8 +173,8 @@ func (c *Call) scopeInBody(r store.Reader, domain, workspaceID *string) (store.S
 	return store.Scope{Type: vocab.ScopeAccount, ID: c.Caller.AccountID}, nil
 }
 
-// ReferenceErrors returns an error for each domain or workspace in a body that does not exist,
-// for a request that is invalid for another reason: otherwise the operation reports them.
+// ReferenceErrors returns a problem for each unknown domain or workspace in the body of a request
+// that is invalid for another reason. The operation reports them for a valid request.
 func ReferenceErrors(c *Call, body map[string]any) ([]*api.Problem, error) {
 	declared, _ := c.Spec.Request.FieldByName("Body")
 	return view(c, func(r store.Reader) (found []*api.Problem, _ error) {

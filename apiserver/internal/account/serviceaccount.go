@@ -18,7 +18,7 @@ var serviceAccountOperations = []Operation{
 	remove(api.RevokeServiceAccount, revokeServiceAccount),
 }
 
-// createServiceAccount creates a service account, which inherits its creator's grants, never more.
+// createServiceAccount creates a service account that inherits its creator's grants, never more.
 func createServiceAccount(c *Call, tx store.Tx, in *api.CreateServiceAccountRequest) (*api.CreatedServiceAccount, error) {
 	token := auth.NewToken(c.Rules.Random)
 	a := auth.NewServiceAccount(token, c.Rules.Random.ID(), c.Caller.AccountID, in.Body.Name, c.Arrival)
@@ -42,8 +42,8 @@ func createServiceAccount(c *Call, tx store.Tx, in *api.CreateServiceAccountRequ
 	return &api.CreatedServiceAccount{ServiceAccount: c.Rules.serviceAccount(a), Token: token.String()}, nil
 }
 
-// limitExpiry keeps a service account from outliving the one that creates it, whose expiry is
-// its default. A user of the OAuth issuer sets no limit: only the access token expires.
+// limitExpiry keeps a service account from outliving its creator; the default is the creator's
+// expiry. A user of the OAuth issuer sets no limit: only the access token expires.
 func (c *Call) limitExpiry(a *store.ServiceAccount) error {
 	latest := c.Caller.ExpiresAt
 	if !c.Caller.IsServiceAccount() || latest.IsZero() {
@@ -67,8 +67,8 @@ func getServiceAccount(c *Call, r store.Reader, in *api.ServiceAccountRequest) (
 	return new(c.Rules.serviceAccount(a)), err
 }
 
-// revokeServiceAccount revokes a service account. A caller that can't make all of its grants can't
-// revoke it.
+// revokeServiceAccount revokes a service account. The caller must be able to make all of its
+// grants.
 func revokeServiceAccount(c *Call, tx store.Tx, in *api.ServiceAccountRequest) error {
 	a, err := store.Get[store.ServiceAccount](tx, c.Caller.AccountID, in.ServiceAccountID)
 	if err != nil {

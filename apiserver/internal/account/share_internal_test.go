@@ -11,7 +11,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/random"
 )
 
-// TestShares checks that an account waits for its own requests and for no others'.
+// TestShares checks that an account waits only for its own requests.
 func TestShares(t *testing.T) {
 	s := shares{slots: 2}
 	enter := func(ctx context.Context, id string) func() {
