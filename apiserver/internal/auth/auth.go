@@ -1,5 +1,5 @@
-// Package auth identifies the callers of requests and decides what they may do: service account
-// tokens, access tokens of an OAuth issuer, in-process callers, and grants.
+// Package auth identifies and authorizes the callers of requests. A caller uses a service account's
+// token or an access token of an OAuth issuer, or calls in process. Grants permit operations.
 //
 // The path of a request, in order:
 //
@@ -11,19 +11,19 @@
 //	Authorize     in the operation's snapshot or transaction    401, 403  the grants of that snapshot
 //	MayChange     before it changes anything, after a replay    403       the account's status in it
 //
-// Package httpapi calls the first four, package account the others. Between them is the cache: a
-// caller's credential, account and grants at one store.Reader.AuthorizationVersion. An entry of the
-// version of a snapshot is the content of that snapshot (cache.lookup).
+// Package httpapi calls the first four functions, package account the other two. A cache between
+// them holds a caller's credential, account and grants at one store.Reader.AuthorizationVersion. An
+// entry with the version of a snapshot equals the snapshot's content (cache.lookup).
 //
 // A revocation takes effect at once. A trigger of the schema gives each change of an account, a
-// service account or a grant a new version, in the same transaction, and its response follows the
-// commit. A request that begins after that response reads the new version in its operation, in every
-// process on the database, so no older entry counts there. Before that an outdated entry only lets it
-// get so far: Identify and Preauthorize don't read the version, which would cost a snapshot. They
-// refuse nobody by an outdated entry. The passing of time, such as an expiry, is evaluated every time.
+// service account or a grant a new version in the same transaction, and its response follows the
+// commit. The operation of a later request reads the new version, in every process on the database,
+// and ignores older entries. Before the operation, Identify and Preauthorize may accept a caller by
+// an outdated entry, because reading the version would cost a snapshot, but never refuse one by it.
+// The expiry of a credential is checked every time.
 //
-// Sessions of the console (session.go) hold such a credential in a cookie. LastUses (lastuse.go) notes
-// which tokens Authorize has accepted.
+// Sessions of the console (session.go) store a credential in a cookie. LastUses (lastuse.go)
+// records when Authorize accepted a token.
 package auth
 
 import (
@@ -45,7 +45,7 @@ import (
 
 // Authenticator identifies and authorizes callers. It is safe for concurrent use.
 type Authenticator struct {
-	// LastUses are those of the service accounts that are callers.
+	// LastUses records the last use of each service account.
 	LastUses *LastUses
 	store    store.Store
 	now      func() time.Time
@@ -54,7 +54,7 @@ type Authenticator struct {
 }
 
 // NewAuthenticator returns an Authenticator for the service accounts in s and the access tokens
-// that verifier accepts; nil accepts none.
+// that verifier accepts. A nil verifier accepts none.
 func NewAuthenticator(s store.Store, now func() time.Time, verifier identity.TokenVerifier, log *slog.Logger) *Authenticator {
 	return &Authenticator{LastUses: newLastUses(s, log), store: s, now: now, verifier: verifier}
 }
@@ -62,8 +62,8 @@ func NewAuthenticator(s store.Store, now func() time.Time, verifier identity.Tok
 // AcceptsAccessTokens reports whether users and groups of an OAuth issuer can be callers.
 func (a *Authenticator) AcceptsAccessTokens() bool { return a.verifier != nil }
 
-// Identify returns the caller that the Authorization headers name, or a 401. A user is in no account
-// yet. It may accept a token that was revoked after it was cached.
+// Identify returns the caller in the Authorization headers, or a 401. A user's account is not set
+// yet. A cached token may already be revoked.
 func (a *Authenticator) Identify(ctx context.Context, authorization []string) (Caller, error) {
 	if len(authorization) > 1 {
 		return Caller{}, invalidToken(api.TypeInvalidToken, "send one Authorization header; there are several")
@@ -108,9 +108,9 @@ func (a *Authenticator) user(ctx context.Context, token string) (Caller, error) 
 	return Caller{}, fmt.Errorf("validating an access token: %w", err)
 }
 
-// Preauthorize authorizes a caller before there is a snapshot, so that no more of a request is read
-// if the caller may not send it. An outdated cache entry is enough, but a refusal is by a snapshot:
-// since then the caller may have got a grant, and a cancelled account may be active again.
+// Preauthorize authorizes a caller before the rest of the request is read, usually without a
+// snapshot. An outdated cache entry may permit, but only a snapshot refuses: the caller may have
+// got a grant since, or the account may be active again.
 func (a *Authenticator) Preauthorize(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
 	if e, ok := a.cache.get(who.key()); ok {
 		if cached, err := e.authorize(who, spec, a.now()); err == nil && cached.MayChange(spec) == nil {
@@ -120,13 +120,12 @@ func (a *Authenticator) Preauthorize(ctx context.Context, who Caller, spec api.S
 	return a.AuthorizeNow(ctx, who, spec)
 }
 
-// AuthorizeNow is Authorize in a snapshot of its own.
+// AuthorizeNow is Authorize in a new snapshot.
 func (a *Authenticator) AuthorizeNow(ctx context.Context, who Caller, spec api.Spec) (Caller, error) {
 	return store.Read(ctx, a.store, func(r store.Reader) (Caller, error) { return a.Authorize(r, who, spec) })
 }
 
-// Authorize returns the caller with the grants of r, the snapshot or transaction of an operation, or
-// a 401 or 403.
+// Authorize returns the caller with the grants in r, or a 401 or 403.
 func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Caller, error) {
 	e, err := a.cache.lookup(r, who)
 	if err != nil {
@@ -134,18 +133,18 @@ func (a *Authenticator) Authorize(r store.Reader, who Caller, spec api.Spec) (Ca
 	}
 	now := a.now()
 	who, err = e.authorize(who, spec, now)
-	if who.IsServiceAccount() { // the token works, even if it lacks the capability
+	if who.IsServiceAccount() { // the token works, even if the caller lacks the capability
 		a.LastUses.note(e.serviceAccount, now)
 	}
 	return who, err
 }
 
-// noOperation requires a working credential only, and of a user any grant.
+// noOperation requires only a working credential, and of a user any grant.
 var noOperation = api.Spec{Method: http.MethodGet}
 
 // authorize returns the caller with the grants of the entry, a 401 if the credential does not work,
-// or a 403 with the caller. Its duration reveals nothing of a token's secret. It may reveal that the
-// public id exists, which is no secret.
+// or a 403 with the caller. Its duration does not depend on the secret. It may reveal that the
+// public id exists, which is not secret.
 func (e entry) authorize(who Caller, spec api.Spec, now time.Time) (Caller, error) {
 	if who.IsServiceAccount() {
 		if subtle.ConstantTimeCompare(e.serviceAccount.SecretHash, who.secretHash) != 1 {
@@ -176,15 +175,15 @@ func CheckServiceAccount(a store.ServiceAccount, now time.Time) error {
 	return nil
 }
 
-// expired reports whether a credential's expiry, zero for none, has passed.
+// expired reports whether a credential has expired; a zero time never expires.
 func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 func unknownToken() error {
 	return invalidToken(api.TypeInvalidToken, "no service account has this token")
 }
 
-// invalidToken returns the 401 for a token. An error_description has the characters of RFC 6750,
-// section 3, only.
+// invalidToken returns the 401 for a token. Its error_description contains only the characters that
+// RFC 6750, section 3, allows.
 func invalidToken(typ, msg string) *api.Error {
 	description := strings.Map(func(c rune) rune {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {

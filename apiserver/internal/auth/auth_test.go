@@ -28,9 +28,9 @@ const accountID = "11111111-2222-4333-8444-555555555555"
 type watchedStore struct {
 	store.Store
 	reads int
-	err   error  // of each read, or only
-	only  string // of this method, if it is set
-	// accountsErr is the error of a list of all accounts.
+	err   error  // returned by each read, or by the method only
+	only  string // empty for all methods
+	// accountsErr is returned by the list of all accounts.
 	accountsErr error
 }
 
@@ -85,7 +85,7 @@ func (r watchedReader) TokenBucket(name string) (time.Time, error) {
 	return r.Reader.TokenBucket(name)
 }
 
-// world is an account with a service account that owns it.
+// world is an account, and a service account that owns it.
 type world struct {
 	*Authenticator
 	watched *watchedStore
@@ -130,7 +130,7 @@ func (w *world) grant(t *testing.T, to store.Subject) {
 	})
 }
 
-// identify authorizes the sender of a request with a token.
+// identify identifies and authorizes the sender of a request by a token.
 func (w *world) identify(ctx context.Context, token string) (Caller, error) {
 	who, err := w.Identify(ctx, []string{"Bearer " + token})
 	if err != nil {
@@ -151,8 +151,8 @@ func (w *world) enter(ctx context.Context, who Caller) (Caller, error) {
 	return w.AuthorizeNow(ctx, who, api.GetMailbox.Spec)
 }
 
-// TestCache checks that a caller is read once per version, in snapshots and transactions,
-// and that the cache accepts no wrong secret.
+// TestCache checks that a caller is read once per version, in snapshots and transactions, and that
+// the cache accepts no wrong secret.
 func TestCache(t *testing.T) {
 	w := newWorld(t)
 	check := func(what string, reads int) {
@@ -197,8 +197,8 @@ func TestCache(t *testing.T) {
 	assert.Check(t, cached(w.Authenticator) == 2, "the cache has %d entries, want 2", cached(w.Authenticator))
 }
 
-// TestOutdatedEntries checks that nobody is refused by an outdated cache entry, and that a token which
-// lacks the capability counts as used.
+// TestOutdatedEntries checks that an outdated cache entry refuses nobody, and that a token without
+// the capability counts as used.
 func TestOutdatedEntries(t *testing.T) {
 	w := newWorld(t)
 	spec := api.CreateMailbox.Spec
@@ -250,7 +250,7 @@ func cached(a *Authenticator) (n int) {
 	return n
 }
 
-// TestKeys checks that no two callers share a cache entry.
+// TestKeys checks that different callers use different cache entries.
 func TestKeys(t *testing.T) {
 	user := func(subjects ...string) Caller {
 		c := Caller{AccountID: accountID}
@@ -274,7 +274,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestWithin checks that a restriction is that of the capability alone, and ends with a wider grant.
+// TestWithin checks that a restriction applies to one capability only, and that a wider grant ends
+// it.
 func TestWithin(t *testing.T) {
 	grant := func(capability vocab.Capability, typ, id string) store.Authorization {
 		return store.Authorization{GrantKind: vocab.GrantCapability, CapabilityKey: string(capability), ResourceType: typ, ResourceID: id}
@@ -297,7 +298,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestErrorDescription checks that the header has the characters of RFC 6750, section 3, only.
+// TestErrorDescription checks that the header contains only characters of RFC 6750, section 3.
 func TestErrorDescription(t *testing.T) {
 	w := httptest.NewRecorder()
 	invalidToken(api.TypeInvalidToken, " a~\x7f\x1f\n\"b\\ü!#[]").Write(w)
@@ -306,8 +307,8 @@ func TestErrorDescription(t *testing.T) {
 	}
 }
 
-// TestChosenToken checks that a token which a test chooses has the right form, and that the error
-// has its checksum.
+// TestChosenToken checks the form of a token that a test chose, and that the error contains its
+// checksum.
 func TestChosenToken(t *testing.T) {
 	whole := Token{PublicID: "ci", secret: "secret"}.String()
 	for token, want := range map[string]string{

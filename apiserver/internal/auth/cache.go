@@ -11,10 +11,10 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// cacheSize is when a cache starts anew. An entry counts 1 and each of its grants too: 20 MB or so.
+// cacheSize limits the entries plus their grants, about 20 MB. A full cache is cleared.
 const cacheSize = 50_000
 
-// entry holds the credential, account and grants of a caller. It is shared and not changed.
+// entry holds the credential, account and grants of a caller. It is shared and must not be changed.
 type entry struct {
 	// version is the store.Reader.AuthorizationVersion at which the entry was read.
 	version        int64
@@ -25,14 +25,14 @@ type entry struct {
 
 func (e entry) size() int64 { return int64(1 + len(e.grants)) }
 
-// cache holds entries by Caller.key. It is safe for concurrent use.
+// cache stores entries by Caller.key. It is safe for concurrent use.
 type cache struct {
-	entries sync.Map // of entry
+	entries sync.Map // key → entry
 	size    atomic.Int64
 }
 
-// lookup returns the entry of a caller in r: the cached one if it was read at the same version, or
-// a new one. The error is a 401 if no service account has the token.
+// lookup returns the caller's entry in r: the cached one if its version is the same, or a new one.
+// It returns a 401 if the token belongs to no service account.
 func (c *cache) lookup(r store.Reader, who Caller) (e entry, err error) {
 	if e.version, err = r.AuthorizationVersion(); err != nil {
 		return entry{}, err
@@ -53,7 +53,7 @@ func (c *cache) lookup(r store.Reader, who Caller) (e entry, err error) {
 	}
 	grants, err := r.GrantsOf(who.AccountID, who.Subjects)
 	if err != nil || len(grants) == 0 && who.isUser() {
-		return e, err // for a user, only the accounts exist that grant something
+		return e, err // for a user, an account without a grant does not exist
 	}
 	e.grants = distinct(grants)
 	if e.account, err = r.Account(who.AccountID); err != nil {
@@ -63,7 +63,7 @@ func (c *cache) lookup(r store.Reader, who Caller) (e entry, err error) {
 	return e, nil
 }
 
-// get returns the entry of a key, which may be outdated. Every use of an entry begins here.
+// get returns the entry of a key, possibly outdated. All uses of an entry begin here.
 func (c *cache) get(key string) (entry, bool) {
 	e, ok := c.entries.Load(key)
 	if !ok {
@@ -72,7 +72,8 @@ func (c *cache) get(key string) (entry, bool) {
 	return e.(entry), true
 }
 
-// put replaces the entry of a key, whose earlier one still counts. A full cache starts anew.
+// put stores an entry under its key. The size of a replaced entry still counts. A full cache is
+// cleared.
 func (c *cache) put(key string, e entry) {
 	if c.size.Add(e.size()) > cacheSize {
 		c.entries.Clear()
@@ -81,7 +82,7 @@ func (c *cache) put(key string, e entry) {
 	c.entries.Store(key, e)
 }
 
-// distinct removes the grants that permit the same as another, for instance one of a group.
+// distinct removes grants with the same permission as another, for instance a group's.
 func distinct(grants []store.Authorization) []store.Authorization {
 	seen := map[store.Authorization]bool{}
 	return slices.DeleteFunc(grants, func(g store.Authorization) bool {

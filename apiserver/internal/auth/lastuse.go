@@ -9,7 +9,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// LastUses writes when service accounts were last used, to the minute. It writes in the
+// LastUses writes the time of each service account's last use, to the minute. It writes in the
 // background, because authentication must not wait for the write lock. It is safe for concurrent
 // use.
 type LastUses struct {
@@ -17,7 +17,7 @@ type LastUses struct {
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	at      map[string]time.Time // by the id of the service account, written or about to be
+	at      map[string]time.Time // service account id → last use, written or about to be written
 	closed  bool
 	writing sync.WaitGroup
 }
@@ -27,7 +27,7 @@ func newLastUses(s store.Store, log *slog.Logger) *LastUses {
 	return &LastUses{store: s, log: log, at: map[string]time.Time{}}
 }
 
-// Of returns when a service account was last used, written or not.
+// Of returns when a service account was last used, even if not yet written.
 func (l *LastUses) Of(a store.ServiceAccount) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,14 +56,14 @@ func (l *LastUses) note(a store.ServiceAccount, now time.Time) {
 	})
 }
 
-// Reset forgets service accounts that were deleted.
+// Reset forgets all uses, after service accounts were deleted.
 func (l *LastUses) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.at)
 }
 
-// Close waits until the uses are written. Later ones are not noted.
+// Close waits until all uses are written. Later uses are ignored.
 func (l *LastUses) Close() {
 	l.mu.Lock()
 	l.closed = true

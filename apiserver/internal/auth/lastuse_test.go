@@ -13,7 +13,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// touchedStore records the last uses that are written; its updates fail with err.
+// touchedStore records the written last uses; its updates fail with err.
 type touchedStore struct {
 	store.Store
 	err     error
@@ -36,8 +36,7 @@ func (s *touchedStore) Update(_ context.Context, fn func(store.Tx) error) error 
 	return fn(touchedTx{to: s})
 }
 
-// TestLastUses checks that a use is written once a minute, and that one which can't be written is
-// logged.
+// TestLastUses checks that a use is written once a minute, and that a failed write is logged.
 func TestLastUses(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer // read only when nothing is written

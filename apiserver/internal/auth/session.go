@@ -22,8 +22,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// SealSession returns a sealed session of at most a lifetime for a service account's token, or a
-// 401.
+// SealSession returns a sealed session for a service account's token, or a 401. The session ends
+// after lifetime.
 func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime time.Duration) (sealed string, err error) {
 	t, ok := parseToken(token)
 	if !ok {
@@ -35,8 +35,9 @@ func (a *Authenticator) SealSession(ctx context.Context, token string, lifetime 
 	return seal(t.Hash(), t.PublicID, a.now().Add(lifetime), token), nil
 }
 
-// SealUserSession returns a sealed session in one account for the user of an access token, a
-// 401, or a 403 if the account grants the user nothing. It ends with the access token.
+// SealUserSession returns a sealed session for the user of an access token in one account, a 401,
+// or a 403 if the account grants the user nothing. The session ends after lifetime, at the latest
+// with the access token.
 func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accountID string, lifetime time.Duration) (sealed string, err error) {
 	who, err := a.userIn(ctx, accessToken, accountID)
 	if err != nil {
@@ -56,8 +57,8 @@ func (a *Authenticator) SealUserSession(ctx context.Context, accessToken, accoun
 	return seal(secretHash, accountID, expiry, accessToken), nil
 }
 
-// OpenSession returns a sealed session, a 401 if it has ended, or a 403 if the account grants
-// the user nothing any more.
+// OpenSession returns a sealed session, a 401 if it has ended, or a 403 if the account no longer
+// grants the user anything.
 func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identity.Session, error) {
 	u, err := a.unseal(ctx, sealed)
 	if err != nil {
@@ -81,12 +82,12 @@ func (a *Authenticator) OpenSession(ctx context.Context, sealed string) (identit
 	return s, nil
 }
 
-// EndSession ends a session for everybody who has a copy: its token bucket is empty until it
-// expires.
+// EndSession ends all copies of a session: it keeps the session's token bucket empty until the
+// session expires.
 func (a *Authenticator) EndSession(ctx context.Context, sealed string) error {
 	u, err := a.unseal(ctx, sealed)
 	if refused, ok := errors.AsType[*api.Error](err); ok && refused.GetStatus() == http.StatusUnauthorized {
-		return nil // it has ended already
+		return nil // already ended
 	}
 	if err != nil {
 		return err
@@ -102,17 +103,16 @@ type content struct {
 	Expiry time.Time
 }
 
-// unsealed is what a sealed session holds.
+// unsealed is the content of a sealed session.
 type unsealed struct {
 	content
-	// of is the public id of a service account's token, or the id of a user's account.
+	// of is the public id of a service account's token, or the account id of a user.
 	of string
-	// bucket is the name of the token bucket of EndSession.
+	// bucket names the token bucket of EndSession.
 	bucket string
 }
 
-// unseal is the reverse of seal. The error is a 401 if the session was not sealed here or has
-// ended.
+// unseal is the reverse of seal. It returns a 401 if the session was not sealed here or has ended.
 func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, err error) {
 	invalid := invalidToken(api.TypeInvalidToken, "the session is not valid")
 	of, encoded, _ := strings.Cut(sealed, ".")
@@ -124,7 +124,7 @@ func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, 
 	if err != nil {
 		return u, err
 	}
-	if secretHash == nil { // the account may not exist, which nobody may find out
+	if secretHash == nil { // must not reveal whether the account exists
 		return u, invalid
 	}
 	if u, err = open(secretHash, of, encrypted); err != nil {
@@ -140,9 +140,9 @@ func (a *Authenticator) unseal(ctx context.Context, sealed string) (u unsealed, 
 	return u, nil
 }
 
-// sessionSecret returns the secret of a session's key, which all processes on the database know:
-// the hash of the service account's token, or for a user that of the account's first service
-// account, which stays when its token is revoked; nil if there is none.
+// sessionSecret returns the secret of a session's key, known to all processes on the database. It
+// is the hash of the service account's token. For a user it is the hash of the account's first
+// service account, which remains after a revocation; nil without one.
 func (a *Authenticator) sessionSecret(ctx context.Context, of string) ([]byte, error) {
 	return store.Read(ctx, a.store, func(r store.Reader) ([]byte, error) {
 		if !api.IsID(of) {
@@ -157,8 +157,8 @@ func (a *Authenticator) sessionSecret(ctx context.Context, of string) ([]byte, e
 	})
 }
 
-// seal encrypts and compresses a token with an expiry: browsers limit a cookie to 4 KiB. of
-// stays readable.
+// seal encrypts and compresses a token with an expiry, because browsers limit a cookie to 4 KiB. of
+// remains readable.
 func seal(secretHash []byte, of string, expiry time.Time, token string) string {
 	var packed bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.BestCompression) // the level is valid, and writing to memory never fails
@@ -167,31 +167,31 @@ func seal(secretHash []byte, of string, expiry time.Time, token string) string {
 	return of + "." + base64.RawURLEncoding.EncodeToString(sessionCipher(secretHash).Seal(nil, nil, packed.Bytes(), []byte(of)))
 }
 
-// maxContent bounds what a session takes in memory, in bytes: its sender may have compressed it.
+// maxContent limits the decompressed session, in bytes: an attacker may have compressed it.
 const maxContent = 16 << 10
 
-// open decrypts what seal has encrypted.
+// open is the reverse of seal, without the checks of unseal.
 func open(secretHash []byte, of string, sealed []byte) (u unsealed, err error) {
 	packed, err := sessionCipher(secretHash).Open(nil, nil, sealed, []byte(of))
 	if err != nil {
 		return u, err
 	}
-	sum := sha256.Sum256(sealed) // its text may be written in several ways
+	sum := sha256.Sum256(sealed) // not of its text, because base64 allows several spellings
 	u = unsealed{of: of, bucket: "session " + base64.RawURLEncoding.EncodeToString(sum[:])}
 	return u, json.NewDecoder(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxContent)).Decode(&u.content)
 }
 
-// sessionCipher returns the cipher with a key that follows from the hash of a token's secret.
+// sessionCipher returns the cipher with a key derived from the hash of a token's secret.
 func sessionCipher(secretHash []byte) cipher.AEAD {
 	return Cipher(secretHash, "mailhostd console session v2")
 }
 
-// Cipher returns AES-256 in Galois/Counter Mode, with random nonces and a key that follows from a
-// secret and its purpose.
+// Cipher returns AES-256 in Galois/Counter Mode, with random nonces and a key derived from a secret
+// and its purpose.
 func Cipher(secret []byte, purpose string) cipher.AEAD {
 	key, err := hkdf.Key(sha256.New, secret, nil, purpose, 32)
 	if err != nil {
-		panic(err) // the length is valid
+		panic(err) // impossible: the length is valid
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// TestForgedSessions checks that whoever knows the key of sessions can't make the server
-// panic or use much memory with one.
+// TestForgedSessions checks that an attacker with the key of sessions can't make the server panic
+// or use much memory.
 func TestForgedSessions(t *testing.T) {
 	hash := []byte("the hash of a token's secret")
 	aead := sessionCipher(hash)
@@ -35,8 +35,8 @@ func TestForgedSessions(t *testing.T) {
 	}
 }
 
-// TestSignIn checks that a session is sealed for a working token alone, and opened as long as the
-// token works and nobody has signed out.
+// TestSignIn checks that only a working token is sealed, and that a session can be opened until the
+// token stops working or somebody signs out.
 func TestSignIn(t *testing.T) {
 	w := newWorld(t)
 	wrong := Token{PublicID: w.token.PublicID, secret: "wrong"}
@@ -87,8 +87,8 @@ func (f verifierFunc) VerifyToken(_ context.Context, token string) (identity.Use
 	return f(token)
 }
 
-// TestUserSignIn checks that a user may sign in to the accounts that grant the user something, for
-// as long as the access token lasts, and that a failure of the store is not taken for no grant.
+// TestUserSignIn checks that users can sign in to the accounts that grant them something until the
+// access token expires, and that a failing store is not taken for a missing grant.
 func TestUserSignIn(t *testing.T) {
 	w := newWorld(t)
 	user := identity.User{ID: "jane", Email: "jane@example.com"}

@@ -19,12 +19,12 @@ const (
 	checksumChars    = 7  // a CRC-32 in base 32
 )
 
-// SecretEncoding is base 32 in lower case, which is easy to copy.
+// SecretEncoding is lower-case base 32, which is easy to copy.
 var SecretEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // Token is a service account's bearer token.
 type Token struct {
-	// PublicID is no secret: the service account is found by it.
+	// PublicID identifies the service account. It is not secret.
 	PublicID string
 	secret   string
 }
@@ -49,7 +49,7 @@ func (t Token) Hash() []byte {
 	return sum[:]
 }
 
-// caller returns the service account that presents the token, of which nothing else is known yet.
+// caller returns a caller that only the token identifies so far.
 func (t Token) caller() Caller { return Caller{publicID: t.PublicID, secretHash: t.Hash()} }
 
 // checksum distinguishes a mistyped token from an unknown one without a lookup.
@@ -68,7 +68,7 @@ func parseToken(s string) (Token, bool) {
 	return t, t.String() == s
 }
 
-// ChosenToken returns a token that a test has chosen.
+// ChosenToken parses a token that a test chose.
 func ChosenToken(text string) (Token, error) {
 	t, ok := parseToken(text)
 	if ok {
@@ -80,7 +80,7 @@ func ChosenToken(text string) (Token, error) {
 	return t, fmt.Errorf("a token has the form %s_NAME_SECRET, and a checksum at its end", api.TokenPrefix)
 }
 
-// NewServiceAccount returns a service account with a token, of which only a hash is stored.
+// NewServiceAccount returns a service account with a token. It stores only a hash of the token.
 func NewServiceAccount(token Token, id, accountID, name string, at time.Time) store.ServiceAccount {
 	text := token.String()
 	return store.ServiceAccount{

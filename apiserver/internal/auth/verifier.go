@@ -12,7 +12,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// The limits of a token's claims. No authorization can name a longer subject.
+// The limits of a token's claims. A grant can't contain a longer subject.
 const (
 	maxSubjectLength = 255 // characters
 	maxGroups        = 256
@@ -44,12 +44,12 @@ func check(u identity.User) error {
 
 func isShort(s string) bool { return utf8.RuneCountInString(s) <= maxSubjectLength }
 
-// isPlain reports whether a text can be stored and shown as it is.
+// isPlain reports whether a text can be stored and displayed unchanged.
 func isPlain(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
-// callerOf returns the user as a caller of no account yet, without an invalid email or name.
+// callerOf returns the user as a caller without an account. It drops an invalid email or name.
 func callerOf(u identity.User) Caller {
 	who := Caller{Subjects: []store.Subject{{Type: vocab.SubjectUser, ID: u.ID}}, ExpiresAt: u.ExpiresAt}
 	for _, g := range u.Groups {
@@ -64,7 +64,7 @@ func callerOf(u identity.User) Caller {
 	return who
 }
 
-// AccessOf returns where the user of an access token may sign in, or a 401.
+// AccessOf returns the accounts that the user of an access token may sign in to, or a 401.
 func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (identity.UserAccess, error) {
 	user, err := a.user(ctx, accessToken)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 		accounts, err := r.Accounts()
 		for _, account := range accounts {
 			who, err := user.In(account.ID, noOperation)
-			if err != nil { // it names itself like the built-in owner
+			if err != nil { // the user's id is that of the built-in owner
 				continue
 			}
 			grants, err := r.GrantsOf(account.ID, who.Subjects)
@@ -90,8 +90,8 @@ func (a *Authenticator) AccessOf(ctx context.Context, accessToken string) (ident
 	})
 }
 
-// userIn returns the user of an access token as a caller of an account that grants them something, or
-// a 401 or 403.
+// userIn returns the user of an access token as a caller in an account that grants them something,
+// or a 401 or 403.
 func (a *Authenticator) userIn(ctx context.Context, accessToken, accountID string) (Caller, error) {
 	who, err := a.user(ctx, accessToken)
 	if err != nil {
