@@ -9,7 +9,7 @@ import (
 )
 
 // authenticate returns the caller of a request, or a 401 or 403, before the rest of the request is
-// read. See package auth for the path of a request.
+// read. Package auth describes the path of a request.
 func (h *Handler) authenticate(r *http.Request, spec api.Spec) (auth.Caller, error) {
 	p := progressOf(r.Context())
 	defer func() { p.arrival = h.Rules.Now() }()
@@ -18,7 +18,7 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (auth.Caller, err
 		return auth.Caller{}, err
 	}
 	if who.AccountID == accountOf(r) {
-		p.Subject = subjectOf(who) // also of a request that is refused
+		p.Subject = subjectOf(who) // also of a refused request
 	}
 	if who, err = who.In(accountOf(r), spec); err != nil {
 		return auth.Caller{}, err
@@ -30,8 +30,8 @@ func (h *Handler) authenticate(r *http.Request, spec api.Spec) (auth.Caller, err
 	return who, mayChange(r, who, spec)
 }
 
-// mayChange returns a 403 if the request would change a cancelled account. With a key, the response
-// may be a replay, which a cancelled account gets too.
+// mayChange returns a 403 if the request would change a cancelled account. A request with a key is
+// allowed, because it may be a replay.
 func mayChange(r *http.Request, who auth.Caller, spec api.Spec) error {
 	if r.Header.Get(api.IdempotencyKeyHeader) != "" && spec.Keyed() {
 		return nil
@@ -41,7 +41,7 @@ func mayChange(r *http.Request, who auth.Caller, spec api.Spec) error {
 
 func accountOf(r *http.Request) string { return api.CanonicalID(r.PathValue("account_id")) }
 
-// identify returns the caller of a request, once for the rate limit and the operation.
+// identify returns the caller of a request. The rate limit and the operation share the result.
 func (h *Handler) identify(r *http.Request) (auth.Caller, error) {
 	p := progressOf(r.Context())
 	if p.identified == nil {
@@ -51,8 +51,8 @@ func (h *Handler) identify(r *http.Request) (auth.Caller, error) {
 	return p.identified()
 }
 
-// SignInError returns the *api.Error for a failed attempt to sign in, which counts against the
-// limit of the remote address like a request without a valid credential, and nil for nil.
+// SignInError returns the *api.Error for a failed sign-in, nil for nil. The sign-in counts against
+// the limit of the remote address, like a request without a valid credential.
 func (h *Handler) SignInError(ctx context.Context, err error, remoteAddr string) error {
 	if err == nil {
 		return nil
@@ -63,7 +63,7 @@ func (h *Handler) SignInError(ctx context.Context, err error, remoteAddr string)
 	return h.responseTo(ctx, err, "sign-in failed")
 }
 
-// LimitSignIn is apiserver.Service.LimitSignIn.
+// LimitSignIn implements apiserver.Service.LimitSignIn.
 func (h *Handler) LimitSignIn(remoteAddr string) error {
 	if h.Limiter == nil {
 		return nil
@@ -74,7 +74,7 @@ func (h *Handler) LimitSignIn(remoteAddr string) error {
 	return nil
 }
 
-// SessionError returns the *api.Error for a session that can't be opened or ended, and nil for nil.
+// SessionError returns the *api.Error for a failure to open or end a session, nil for nil.
 func (h *Handler) SessionError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// freeBody is the size of a body that is never refused for want of memory.
+	// freeBody is the size up to which a body is read without reserving memory.
 	freeBody = 4 << 10
-	// decodeFactor is about how many times its size a body takes in memory.
+	// decodeFactor is the memory that a body takes, about, as a multiple of its size.
 	decodeFactor = 6
 )
 
-// receive reads a body that must be JSON. A large one takes memory, which ServeHTTP releases.
+// receive reads a JSON body. It reserves memory for a large body, which ServeHTTP releases.
 func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength != 0 {
 		if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
@@ -35,7 +35,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 	body := bytes.NewBuffer(begin)
 	if err == nil && len(begin) > freeBody {
 		weight := decodeFactor * r.ContentLength
-		if r.ContentLength <= freeBody || r.ContentLength > api.MaxBodyBytes { // the length is unknown, or wrong
+		if r.ContentLength <= freeBody || r.ContentLength > api.MaxBodyBytes { // the length is unknown or wrong
 			weight = decodeFactor * api.MaxBodyBytes
 		}
 		if !h.bodies.TryAcquire(weight) {
@@ -51,25 +51,24 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) ([]byte, error
 		err = api.NewError(http.StatusRequestEntityTooLarge, api.TypePayloadTooLarge, "the request body is larger than this operation accepts").At("body")
 	case timeout != nil && timeout.Timeout():
 		err = api.NewError(http.StatusRequestTimeout, api.TypeRequestTimeout, "the request body did not arrive in time").At("body")
-	case err != nil: // it is cut off, or its chunks are malformed
+	case err != nil: // cut off, or with malformed chunks
 		err = api.Unprocessable(notJSON())
 	default:
-		// net/http goes on reading to notice a disconnect: the deadline of the body would end
-		// the request.
+		// net/http reads on to notice a disconnect: the deadline of the body would end the request.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body.Bytes(), err
 }
 
-// unsupported is the 415 for a header of the body (RFC 9110, section 15.5.16).
+// unsupported returns the 415 for a header of the body (RFC 9110, section 15.5.16).
 func unsupported(header, msg string) *api.Error {
 	return api.NewError(http.StatusUnsupportedMediaType, api.TypeUnsupportedMedia, "%s", msg).At("header", header)
 }
 
-// patient is a response that a client may read slowly: each write has its own deadline.
+// patient is a response for slow clients: each write has its own deadline.
 type patient struct{ http.ResponseWriter }
 
-// writeTimeout is the time that a client has for each part of a response that is streamed.
+// writeTimeout limits each write of a streamed response.
 const writeTimeout = time.Minute
 
 func (w patient) Write(b []byte) (int, error) {

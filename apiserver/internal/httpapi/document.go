@@ -19,21 +19,20 @@ const securityScheme = "bearer"
 //go:embed examples.json
 var exampleCalls []byte
 
-// Document returns the OpenAPI 3.1 document, of the published operations alone without
-// lifecycle.
+// Document returns the OpenAPI 3.1 document. Without lifecycle it contains only the published
+// operations.
 func Document(lifecycle bool) []byte {
 	specs := slices.DeleteFunc(api.Specs(), func(s api.Spec) bool { return s.Lifecycle() && !lifecycle })
 	doc := newDocument(specs)
 	addExamples(doc)
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
-		panic("httpapi: " + err.Error()) // the contract is wrong
+		panic("httpapi: " + err.Error()) // the types of the API are wrong
 	}
 	return append(text, '\n')
 }
 
-// newSchemas returns an empty registry of schemas, which come from the contract's types and
-// tags.
+// newSchemas returns an empty registry, which derives schemas from the types and tags of the API.
 func newSchemas() huma.Registry {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.FreeForm](), reflect.TypeFor[freeForm]())
@@ -41,7 +40,7 @@ func newSchemas() huma.Registry {
 	return schemas
 }
 
-// newDocument returns the document of some operations.
+// newDocument returns the document of the given operations.
 func newDocument(specs []api.Spec) *huma.OpenAPI {
 	schemas := newSchemas()
 	doc := &huma.OpenAPI{
@@ -53,7 +52,7 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 			Contact:     &huma.Contact{Name: "mailhost", URL: "https://github.com/mailhost/terraform-provider-mailhost"},
 			License:     &huma.License{Name: "Mozilla Public License 2.0", Identifier: "MPL-2.0"},
 		},
-		// The first one is what pages that a server has itself, such as /docs, send requests to.
+		// The server's own pages, such as /docs, send requests to the first server.
 		Servers: []*huma.Server{{URL: "/", Description: "the server that returns this document"}, {
 			URL: "{base_url}", Description: "mailhostd, or the account's mail host: the URL before /v1, without a slash at its end",
 			Variables: map[string]*huma.ServerVariable{"base_url": {Default: "http://127.0.0.1:8080"}},
@@ -79,13 +78,13 @@ func newDocument(specs []api.Spec) *huma.OpenAPI {
 	return doc
 }
 
-// addExamples adds a recorded call to each operation, which a test makes again and compares.
+// addExamples adds a recorded call to each operation. A test repeats and compares the calls.
 func addExamples(doc *huma.OpenAPI) {
 	var calls map[string]struct {
 		Parameters        map[string]string
 		Request, Response json.RawMessage
 	}
-	_ = json.Unmarshal(exampleCalls, &calls) // a test writes and compares it
+	_ = json.Unmarshal(exampleCalls, &calls) // a test writes and compares the file
 	for _, path := range doc.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Patch, path.Delete} {
 			if op == nil {
@@ -115,7 +114,7 @@ func setExample(content map[string]*huma.MediaType, example json.RawMessage) {
 	}
 }
 
-// exampleOf returns the value of a parameter in the type of its schema.
+// exampleOf converts a parameter's value to the type of its schema.
 func exampleOf(s *huma.Schema, value string) any {
 	if n, err := strconv.Atoi(value); err == nil && s.Type == huma.TypeInteger {
 		return n
@@ -177,7 +176,7 @@ func content(mediaType string, s *huma.Schema) map[string]*huma.MediaType {
 // nullable is the schema of api.Nullable.
 type nullable[T any] struct{}
 
-// Schema implements huma.SchemaProvider: T's schema, nullable.
+// Schema implements huma.SchemaProvider. It returns T's schema, nullable.
 func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, "")
 	s.Nullable = true
@@ -192,8 +191,8 @@ func (freeForm) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// complete sets what tags can't say: additional members are ignored, a name has a pattern and an
-// explanation, and null is a value of a nullable enumeration.
+// complete sets the properties without a tag: additional members are ignored, a name gets a pattern
+// and an explanation, and a nullable enumeration contains null.
 func complete(object *huma.Schema) {
 	object.AdditionalProperties = nil
 	for _, p := range object.Properties {

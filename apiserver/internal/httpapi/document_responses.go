@@ -15,8 +15,8 @@ import (
 
 func refTo(kind, name string) string { return "#/components/" + kind + "/" + name }
 
-// rateLimitHeaders are in every response of a service with a limit. The document has them in a
-// success and in a 429: generators write code for each.
+// rateLimitHeaders are in every response of a service with a limit. The document lists them only
+// for a success and a 429, because generators write code for each.
 var rateLimitHeaders = []string{
 	rateLimitHeader, rateLimitRemainingHeader, rateLimitResetHeader, rateLimitPolicyHeader, rateLimitStateHeader,
 }
@@ -38,7 +38,7 @@ func responseHeaders() map[string]*huma.Header {
 	}
 }
 
-// headers returns references to the header of every response, and to some more.
+// headers returns references to the header of every response, and to further headers.
 func headers(more ...string) map[string]*huma.Header {
 	all := map[string]*huma.Header{}
 	for _, name := range append([]string{requestIDHeader}, more...) {
@@ -47,11 +47,11 @@ func headers(more ...string) map[string]*huma.Header {
 	return all
 }
 
-// errorName returns the name of a status code's response among the components.
+// errorName returns the component name of a status code's response.
 func errorName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
-// errorResponses returns the response of each status code of errorTypes, and
-// UnexpectedError for any other.
+// errorResponses returns a response for each status code of errorTypes, and UnexpectedError for
+// other status codes.
 func errorResponses(schemas huma.Registry) map[string]*huma.Response {
 	body := content("application/json", schemas.Schema(reflect.TypeFor[api.Error](), true, ""))
 	responses := map[string]*huma.Response{
@@ -67,14 +67,14 @@ func errorResponses(schemas huma.Registry) map[string]*huma.Response {
 		case http.StatusServiceUnavailable:
 			r.Headers = headers("Retry-After")
 		case http.StatusMethodNotAllowed, http.StatusRequestTimeout:
-			continue // not of one operation
+			continue // not returned by an operation
 		}
 		responses[errorName(e.status)] = r
 	}
 	return responses
 }
 
-// problemTypes returns the types of problem that an error can have.
+// problemTypes returns all types of problem in an error.
 func problemTypes() (types []any) {
 	for _, e := range errorTypes {
 		for _, typ := range e.types {
@@ -101,7 +101,7 @@ func describeResponse(s api.Spec, schemas huma.Registry) *huma.Response {
 	return r
 }
 
-// tagsOf returns the tags of operations, in their order.
+// tagsOf returns the tags of operations, in the operations' order.
 func tagsOf(specs []api.Spec) (tags []*huma.Tag) {
 	for _, s := range specs {
 		if !slices.ContainsFunc(tags, func(t *huma.Tag) bool { return t.Name == s.Kind.Tag }) {
@@ -111,7 +111,7 @@ func tagsOf(specs []api.Spec) (tags []*huma.Tag) {
 	return tags
 }
 
-// addLinks links each create to the operations on the new object, for tools.
+// addLinks links each create to the operations on the new object. Tools use the links.
 func addLinks(doc *huma.OpenAPI, specs []api.Spec) {
 	for _, create := range specs {
 		if create.Status != http.StatusCreated {
@@ -131,7 +131,7 @@ func addLinks(doc *huma.OpenAPI, specs []api.Spec) {
 	}
 }
 
-// errorTypes are the types of problem, for the table in the document.
+// errorTypes lists the types of problem, for the document's table.
 var errorTypes = []struct {
 	status  int
 	types   []string
@@ -162,7 +162,7 @@ var errorTypes = []struct {
 	{http.StatusServiceUnavailable, []string{api.TypeUnavailable}, "The service is starting, stopping or without its database.", "Wait for the seconds in `Retry-After`."},
 }
 
-// description is the introduction of the document, in Markdown.
+// description returns the introduction of the document, in Markdown.
 func description() string {
 	var b strings.Builder
 	b.WriteString(`Manages an email-hosting account and what it holds. Operations marked x-lifecycle-extension are beyond the published ones and can be switched off as a whole.

@@ -31,8 +31,8 @@ func TestDocument(t *testing.T) {
 	assert.Check(t, bytes.Equal(got, httpapi.Document(true)), "two builds of the document differ")
 }
 
-// document loads the contract's document with a library independent of the code that
-// generated it. TestDocumentIsOpenAPI31 validates the examples.
+// document loads the API's document with a library that the generator does not use.
+// TestDocumentIsOpenAPI31 validates the examples.
 func document(t *testing.T, withLifecycle bool) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(httpapi.Document(withLifecycle))
@@ -50,8 +50,8 @@ func TestDocumentIsOpenAPI31(t *testing.T) {
 	}
 }
 
-// TestDocumentExplainsEveryErrorType checks that the table of errors has each type that
-// package api declares.
+// TestDocumentExplainsEveryErrorType checks that the table of errors lists each type that package
+// api declares.
 func TestDocumentExplainsEveryErrorType(t *testing.T) {
 	source, err := os.ReadFile("../../api/error.go")
 	assert.NilError(t, err)
@@ -63,8 +63,8 @@ func TestDocumentExplainsEveryErrorType(t *testing.T) {
 	}
 }
 
-// TestDocumentOperations checks that each operation has its examples, and that the document
-// of the published operations has no other.
+// TestDocumentOperations checks that each operation contains examples, and that the document of the
+// published operations contains no other.
 func TestDocumentOperations(t *testing.T) {
 	for _, withLifecycle := range []bool{false, true} {
 		documented := 0
@@ -79,8 +79,7 @@ func TestDocumentOperations(t *testing.T) {
 	}
 }
 
-// checkExamples checks that an operation has examples. TestDocumentIsOpenAPI31 validates
-// them.
+// checkExamples checks that an operation contains examples. TestDocumentIsOpenAPI31 validates them.
 func checkExamples(t *testing.T, route string, op *openapi3.Operation) {
 	t.Helper()
 	assert.Check(t, op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json").Example != nil, "%s has no example of its body", route)
@@ -96,12 +95,12 @@ func checkExamples(t *testing.T, route string, op *openapi3.Operation) {
 	}
 }
 
-// TestSpecs checks what the document does not say of the operations.
+// TestSpecs checks properties of the operations that the document does not contain.
 func TestSpecs(t *testing.T) {
 	const published = 22
 	for i, s := range api.Specs() {
 		assert.Check(t, i < published == (s.Number == i+1), "the operation %s at %d has the number %d", s.ID, i, s.Number)
-		// Whatever creates an object or moves money accepts an Idempotency-Key.
+		// A request that creates an object or moves money accepts an Idempotency-Key.
 		export := s.Response == reflect.TypeFor[api.CSV]()
 		want := s.Method == "POST" && !export
 		assert.Check(t, s.Keyed() == want, "%s: keyed %t; want %t", s.ID, s.Keyed(), want)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/store"
 )
 
-// Bind returns a handler that decodes and validates the requests of one operation and
-// calls fn with the valid ones, without authentication or a store.
+// Bind returns a handler that decodes and validates the requests of one operation and calls fn with
+// each valid request, without authentication or a store.
 func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handler {
 	h := &Handler{bodies: semaphore.NewWeighted(defaultBodyMemory), Options: Options{Rules: account.New(account.Dependencies{Store: nothing{}})}}
 	o := &operation{h, account.Operation{Spec: op.Spec}}
@@ -36,7 +36,7 @@ func Bind[Req, Resp any](op api.Operation[Req, Resp], fn func(*Req)) http.Handle
 	return mux
 }
 
-// nothing is a store whose reads fail.
+// nothing is a store without working reads.
 type nothing struct{ store.Store }
 
 func (nothing) View(context.Context, func(store.Reader) error) error { return api.Cancelled() }

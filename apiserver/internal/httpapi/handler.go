@@ -1,12 +1,11 @@
 // Package httpapi serves the operations of package account over HTTP and in process.
 //
-// A request passes pipeline.go (request id, log line, middleware of the options, rate
-// limit) and the router. operation.go has the steps of a request to an operation:
-// authenticate.go, input.go, which reads the body (body.go, json.go) and validates it by the
-// fields of package api, and the function of package account. Only the OpenAPI document comes
-// from huma: a 422 of the contract has the words of Pydantic, and also lists the rules beyond a
-// schema that the request breaks.
-// pages.go serves the pages that links in messages and responses lead to.
+// A request passes pipeline.go (request id, log line, middleware of the options, rate limit) and
+// the router. operation.go runs the steps of a request to an operation: authenticate.go, input.go,
+// which reads the body (body.go, json.go) and validates it by the fields of package api, and the
+// function of package account. Only the OpenAPI document comes from huma, because a 422 must use
+// the messages of Pydantic, and also lists the violated rules that a schema can't express. pages.go
+// serves the pages that links in messages and responses lead to.
 package httpapi
 
 import (
@@ -29,10 +28,10 @@ import (
 
 const defaultBodyMemory = 64 << 20
 
-// Options configures a Handler, mostly as apiserver.Options does. Limiter and Middleware are optional.
+// Options configures a Handler; see apiserver.Options. Limiter and Middleware are optional.
 type Options struct {
 	Rules *account.Rules
-	// Clock measures durations; Rules.Now has the same time to the microsecond.
+	// Clock measures durations; Rules.Now is the same clock, truncated to microseconds.
 	Clock      func() time.Time
 	Limiter    *ratelimit.Limiter
 	BodyMemory int
@@ -42,19 +41,18 @@ type Options struct {
 	Middleware func(http.Handler) http.Handler
 }
 
-// Handler serves the API, the pages and the health checks. It is safe for concurrent
-// use.
+// Handler serves the API, the pages and the health checks. It is safe for concurrent use.
 type Handler struct {
 	Options
 	Idempotency idempotency.Records
 
-	next   http.Handler // route in the Middleware
+	next   http.Handler // route, wrapped in Middleware
 	bodies *semaphore.Weighted
 	mux    *http.ServeMux
-	// operations are the contract's by the patterns of their routes.
+	// operations maps the patterns of routes to the operations.
 	operations         map[string]api.Spec
 	retiring, draining atomic.Bool
-	drained            chan struct{} // closed with draining
+	drained            chan struct{} // closed by Drain
 }
 
 // New returns a Handler.
@@ -80,7 +78,7 @@ func New(o Options) *Handler {
 	return h
 }
 
-// Ready is apiserver.Service.Ready.
+// Ready implements apiserver.Service.Ready.
 func (h *Handler) Ready(ctx context.Context) error {
 	if h.retiring.Load() || h.draining.Load() {
 		return errors.New("draining")
@@ -95,20 +93,20 @@ func (h *Handler) Ready(ctx context.Context) error {
 	return errors.New("the database does not respond")
 }
 
-// Retire is apiserver.Service.Retire.
+// Retire implements apiserver.Service.Retire.
 func (h *Handler) Retire() { h.retiring.Store(true) }
 
-// Drain is apiserver.Service.Drain.
+// Drain implements apiserver.Service.Drain.
 func (h *Handler) Drain() {
 	if !h.draining.Swap(true) {
 		close(h.drained)
 	}
 }
 
-// Draining returns a channel that Drain closes.
+// Draining returns the channel that Drain closes.
 func (h *Handler) Draining() <-chan struct{} { return h.drained }
 
-// HealthPath is where the health checks are.
+// HealthPath is the path prefix of the health checks.
 const HealthPath = "/healthz/"
 
 // health serves the health checks.

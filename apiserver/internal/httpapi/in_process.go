@@ -11,8 +11,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/auth"
 )
 
-// Client returns an HTTP client that calls the handler in process. Its requests come from
-// trusted and need no credential, unless that is nil.
+// Client returns an HTTP client that calls the handler in process. If trusted is not nil, the
+// requests come from that caller and require no credential.
 func (h *Handler) Client(trusted *auth.Caller) *http.Client {
 	return &http.Client{Transport: handlerTransport{h, trusted}}
 }
@@ -25,7 +25,7 @@ type handlerTransport struct {
 
 var errAborted = errors.New("the in-process handler aborted the response")
 
-// RoundTrip implements http.RoundTripper. The response is in memory.
+// RoundTrip implements http.RoundTripper. It holds the response in memory.
 func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	in := r.Clone(ctx)
@@ -48,7 +48,7 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errAborted
 	} else if aborted {
 		end, abort := io.Pipe()
-		_ = abort.CloseWithError(errAborted) // it never fails
+		_ = abort.CloseWithError(errAborted) // never fails
 		body = io.MultiReader(body, end)
 	}
 	w.WriteHeader(http.StatusOK)
@@ -59,7 +59,7 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// begin is Handler.begin for a request in process.
+// begin is Handler.begin for an in-process request.
 func (t handlerTransport) begin(r *http.Request) *progress {
 	p := t.handler.begin(r)
 	if p.InProcess, p.Trusted = true, t.trusted != nil; p.Trusted {
@@ -68,15 +68,15 @@ func (t handlerTransport) begin(r *http.Request) *progress {
 	return p
 }
 
-// response is the http.ResponseWriter of one call.
+// response records the response of one call.
 type response struct {
 	header, sent http.Header
 	status       int
 	body         bytes.Buffer
 }
 
-// aborts calls a handler, and reports whether it aborted the response by a panic. The pipeline has
-// logged the cause.
+// aborts reports whether a handler aborted its response by a panic. The pipeline has logged the
+// cause.
 func aborts(handle func()) (aborted bool) {
 	defer func() { aborted = recover() != nil }()
 	handle()

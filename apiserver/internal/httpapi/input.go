@@ -21,7 +21,7 @@ func (o *operation) read(r *http.Request, body []byte) (any, error) {
 	}
 	request := reflect.New(o.Request)
 	found := o.readParameters(request.Elem(), r, query)
-	var sent any // the body, as it was sent
+	var sent any // the decoded body
 	if f := o.Body(); f != nil {
 		sent, err = decodeJSON(body)
 		switch {
@@ -38,8 +38,8 @@ func (o *operation) read(r *http.Request, body []byte) (any, error) {
 	return request.Interface(), o.invalid(r, request.Interface(), sent, found)
 }
 
-// readParameters sets the fields that are not in the body, and returns their problems. An empty
-// text is an absent one.
+// readParameters sets the fields outside of the body, and returns their problems. An empty text
+// counts as absent.
 func (o *operation) readParameters(request reflect.Value, r *http.Request, query url.Values) (found []*api.Problem) {
 	fields := api.FieldsOf(o.Request)
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -49,7 +49,7 @@ func (o *operation) readParameters(request reflect.Value, r *http.Request, query
 	}
 	for _, f := range fields {
 		var sent string
-		empty := false // and sent, although it is a number or a boolean
+		empty := false // sent without a value, although it is a number or a boolean
 		switch f.In {
 		case "path":
 			sent = r.PathValue(f.Name)
@@ -75,8 +75,8 @@ func notJSON() *api.Problem {
 	return (&api.Problem{Msg: "JSON decode error", Type: api.TypeJSONInvalid}).InBody()
 }
 
-// invalid returns the 422 for a request that breaks its schema or a rule beyond it, or nil. The
-// 422 also names the unknown objects to which the body refers.
+// invalid returns the 422 for a request that violates its schema or another rule, or nil. The 422
+// also lists unknown objects in the body.
 func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Problem) error {
 	rules := brokenRules(request, progressOf(r.Context()).arrival)
 	if len(broken)+len(rules) == 0 {
@@ -84,12 +84,12 @@ func (o *operation) invalid(r *http.Request, request, sent any, broken []*api.Pr
 	}
 	var unknown []*api.Problem
 	if body, ok := sent.(map[string]any); ok && api.IsID(r.PathValue("account_id")) {
-		unknown, _ = account.ReferenceErrors(o.newCall(r.Context(), o.Spec, nil), body) // the 422 stands without them
+		unknown, _ = account.ReferenceErrors(o.newCall(r.Context(), o.Spec, nil), body) // if it fails, the 422 lists the other problems
 	}
 	return api.Unprocessable(inOrder(slices.Concat(broken, rules, unknown))...)
 }
 
-// brokenRules returns the problems of a request that its schema can't describe.
+// brokenRules returns the problems of a request that a schema can't express.
 func brokenRules(request any, arrival time.Time) (found []*api.Problem) {
 	field := reflect.ValueOf(request).Elem().FieldByName("Body")
 	if !field.IsValid() {
@@ -109,7 +109,7 @@ func brokenRules(request any, arrival time.Time) (found []*api.Problem) {
 	return found
 }
 
-// inOrder returns the problems by the part of the request, the first one for each place.
+// inOrder sorts the problems by the part of the request. It keeps the first problem of each place.
 func inOrder(problems []*api.Problem) []*api.Problem {
 	seen := map[string]bool{}
 	problems = slices.DeleteFunc(slices.Clone(problems), func(p *api.Problem) bool {
@@ -125,7 +125,7 @@ func inOrder(problems []*api.Problem) []*api.Problem {
 	return problems
 }
 
-// canonicalIDs rewrites every field of format uuid to its canonical form, except in lists.
+// canonicalIDs converts every field with format uuid to its canonical form, except in lists.
 func canonicalIDs(v reflect.Value, fields []*api.Field) {
 	for _, f := range fields {
 		switch value := reflect.Indirect(v.FieldByIndex(f.Index)); {

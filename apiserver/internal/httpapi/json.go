@@ -15,7 +15,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/api"
 )
 
-// The bounds of a request body: the depth of its values, and their number with names of members.
+// The limits of a request body: the depth of its values, and the number of values and member names.
 const (
 	maxDepth  = 64
 	maxValues = 50_000
@@ -23,9 +23,9 @@ const (
 
 var errNotJSON = errors.New("not JSON in Unicode within the bounds")
 
-// decodeJSON reads a request body, with numbers as json.Number. It refuses what encoding/json
-// would replace by U+FFFD (RFC 8259, sections 8.1 and 8.2): two different secrets would become
-// the same.
+// decodeJSON decodes a request body, with numbers as json.Number. It refuses text that
+// encoding/json would replace by U+FFFD (RFC 8259, sections 8.1 and 8.2), because two different
+// secrets would become equal.
 func decodeJSON(data []byte) (value any, err error) {
 	tokens := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	for values := 0; values == 0 || tokens.StackDepth() > 0; {
@@ -49,10 +49,10 @@ func decodeJSON(data []byte) (value any, err error) {
 	return value, err
 }
 
-// fitting are the options by which assign decodes what fits. Names are compared exactly, which
-// encoding/json does not, and for an int64 60.0 and 6e1 are integers, as in JSON Schema.
+// fitting are the options for assign to decode as much as possible. Unlike in encoding/json, names
+// are compared exactly, and an int64 may be written as 60.0 or 6e1, as in JSON Schema.
 var fitting = jsonv2.JoinOptions(
-	jsonv1.ReportErrorsWithLegacySemantics(true), // after the rest of the value
+	jsonv1.ReportErrorsWithLegacySemantics(true), // errors come after the rest of the value
 	jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int64) error {
 		text, err := d.ReadValue()
 		f, _ := strconv.ParseFloat(string(text), 64)
@@ -61,14 +61,14 @@ var fitting = jsonv2.JoinOptions(
 	})),
 )
 
-// assign sets body to a value of decodeJSON as far as that fits, which a valid one does, and its
-// absent fields to the default of their tag.
+// assign sets body to a value of decodeJSON, as far as the types fit, and absent fields to the
+// default of their tag. A valid value fits.
 func assign(body reflect.Value, value any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)                                         // which takes six times the memory
-	_ = encoder.Encode(value)                                            // it was decoded from JSON
-	_ = jsonv2.Unmarshal(text.Bytes(), body.Addr().Interface(), fitting) // the validator reports it
+	encoder.SetEscapeHTML(false)                                         // escaping takes six times the memory
+	_ = encoder.Encode(value)                                            // value was decoded from JSON
+	_ = jsonv2.Unmarshal(text.Bytes(), body.Addr().Interface(), fitting) // the validator reports an error
 	for _, f := range api.FieldsOf(body.Type()) {
 		if field := body.FieldByIndex(f.Index); f.Default != "" && field.IsZero() {
 			parse(field, f.Default)
@@ -76,8 +76,8 @@ func assign(body reflect.Value, value any) {
 	}
 }
 
-// parse sets v to the value of a parameter or a default, and returns it as decodeJSON would, or
-// the text if v can't have that value.
+// parse sets v to the value of a parameter or a default. It returns the value like decodeJSON, or
+// the text if v can't hold it.
 func parse(v reflect.Value, text string) any {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -17,8 +17,7 @@ import (
 
 const account = "/v1/public/accounts/11111111-2222-4333-8444-555555555555"
 
-// send posts a body to an operation and returns the request that the handler received, or
-// the problems of the 422 response.
+// send posts a body to an operation and returns the handled request or the problems of the 422.
 func send[Req, Resp any](t *testing.T, op api.Operation[Req, Resp], path, body string) (*Req, []api.Problem) {
 	t.Helper()
 	var got *Req
@@ -130,7 +129,7 @@ func TestDecodeFreeForm(t *testing.T) {
 	checkProblems(t, problems, problem("dict_type", "Input should be a valid dictionary", "body", "attributes"))
 }
 
-// sameJSON compares two documents without converting their numbers.
+// sameJSON compares two documents without converting numbers.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	var values [2]any
@@ -160,8 +159,8 @@ func TestDecodeNullable(t *testing.T) {
 	}
 }
 
-// TestEncodeNullable checks that a null redirect_url is encoded and an absent one is not,
-// because clients rely on that.
+// TestEncodeNullable checks that a null redirect_url is encoded and an absent one is not. Clients
+// rely on it.
 func TestEncodeNullable(t *testing.T) {
 	for want, value := range map[string]api.Nullable[string]{
 		`{}`:                          {},
@@ -200,8 +199,8 @@ func TestDecodeText(t *testing.T) {
 	}
 }
 
-// TestDecodeBoundsValues checks that the number of reported problems is limited, because
-// a body of a megabyte can hold very many invalid values.
+// TestDecodeBoundsValues checks that the number of reported problems is limited, because a body of
+// a megabyte can contain very many invalid values.
 func TestDecodeBoundsValues(t *testing.T) {
 	body := func(n int, item string) string {
 		return `{"domain":"a.com","items":[` + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + `]}`
@@ -218,7 +217,7 @@ func TestDecodeBoundsValues(t *testing.T) {
 	if _, got = send(t, api.CreateMailboxes, "/mailboxes/bulk", body(api.MaxBulkItems, `{}`)); len(got) != 3*api.MaxBulkItems {
 		t.Errorf("%d problems", len(got))
 	}
-	for n, want := range map[int]int{49_995: 0, 49_996: 1} { // with the domain, the items and the names
+	for n, want := range map[int]int{49_995: 0, 49_996: 1} { // plus the domain, the items and the names
 		_, got = send(t, api.ExportMailboxes, "/mailboxes/export", strings.Replace(body(n, `{}`), "items", "ignored", 1))
 		assert.Check(t, len(got) == want, "%d ignored values: %v", n, got)
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/idempotency"
 )
 
-// operation serves one operation of the contract.
+// operation serves one operation of the API.
 type operation struct {
 	*Handler
 	account.Operation
 }
 
-// ServeHTTP authenticates the caller (authenticate.go), reads and validates the request
-// (input.go), runs the operation and writes the response. A request that is refused before its
-// operation is refused for the caller's rights first.
+// ServeHTTP authenticates the caller (authenticate.go), reads and validates the request (input.go),
+// runs the operation and writes the response. For an invalid request, a 401 or 403 takes
+// precedence.
 func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	who, err := o.authenticate(r, o.Spec)
@@ -28,14 +28,14 @@ func (o *operation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodGet && r.Header.Get(api.IdempotencyKeyHeader) != "" {
-		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the API honours keys, so the create can be resent
+		w.Header().Set(api.IdempotencyReplayedHeader, "false") // the server supports keys, so the create can be resent
 	}
 	p := progressOf(ctx)
 	p.caller = who
 	defer func() { o.bodies.Release(p.bodyMemory) }()
 	request, q, err := o.prepare(w, r)
 	if err != nil {
-		// A body that does not arrive in time has ended the request's context.
+		// A timeout of the body has already cancelled the request's context.
 		current, refused := o.Rules.Auth.AuthorizeNow(context.WithoutCancel(ctx), who, o.Spec)
 		err = cmp.Or(refused, mayChange(r, current, o.Spec), err)
 	} else {
@@ -63,7 +63,7 @@ func (o *operation) prepare(w http.ResponseWriter, r *http.Request) (request any
 	return request, q, err
 }
 
-// respond runs the operation and writes the response, unless there is an error.
+// respond runs the operation and writes the response, unless it returns an error.
 func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request any, q *idempotency.Request) error {
 	response, err := o.run(ctx, request, q)
 	if err != nil {
@@ -73,7 +73,7 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 		o.writeCSV(ctx, w, file)
 		return nil
 	}
-	body := q.Response() // encoded once, for the record and for the client
+	body := q.Response() // encoded once for the idempotency record and the client
 	if body == nil && o.Response != reflect.TypeFor[api.NoContent]() {
 		if body, err = api.EncodeJSON(response); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (o *operation) respond(ctx context.Context, w http.ResponseWriter, request 
 	return nil
 }
 
-// run runs the operation. It returns nil if the response is replayed.
+// run runs the operation. A replayed response is nil.
 func (o *operation) run(ctx context.Context, request any, q *idempotency.Request) (any, error) {
 	defer q.Done()
 	return o.Run(o.newCall(ctx, o.Spec, q), request)
@@ -101,7 +101,7 @@ func (h *Handler) newCall(ctx context.Context, spec api.Spec, q *idempotency.Req
 	return &account.Call{Rules: h.Rules, Context: ctx, Spec: spec, Caller: p.caller, Arrival: p.arrival, RequestID: p.ID, Idempotency: q}
 }
 
-// writeCSV streams a file, which is cut off after an error.
+// writeCSV streams a file. An error cuts the file off.
 func (o *operation) writeCSV(ctx context.Context, w http.ResponseWriter, file *api.CSV) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+file.Filename+`"`)

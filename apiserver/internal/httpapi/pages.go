@@ -18,7 +18,7 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/vocab"
 )
 
-// pageStyle is in every page, and pageCSP allows nothing else.
+// pageStyle is the style of every page. pageCSP allows no other style.
 var (
 	//go:embed template/page.css
 	pageStyle string
@@ -28,35 +28,34 @@ var (
 	pageCSP = "default-src 'none'; style-src '" + hashSource(pageStyle) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// hashSource names an inline style or script in a Content-Security-Policy.
+// hashSource returns the hash of an inline style or script for a Content-Security-Policy.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// page is the content of a page: the address or the domains are between the message and the
-// note.
+// page is the content of a page. Message and Note surround the address or the domains.
 type page struct {
 	Title, Message, Address, Note string
 	Domains                       []pageDomain
-	// Ask reports that there is something to confirm.
+	// Ask adds the button to confirm.
 	Ask bool
 }
 
 type pageDomain struct{ Name, State string }
 
 var pageTemplate = template.Must(template.New("page").
-	Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(pageStyle) }}). //nolint:gosec // it is our own
+	Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(pageStyle) }}). //nolint:gosec // the embedded style
 	Parse(pageHTML))
 
-// page serves a page, which content returns with its status. No cache may keep it (see pipeline) and
-// no other site may frame it. An error is logged.
+// page serves the page that content returns with its status, and logs an error. No cache may store
+// the page (see pipeline.go), and no other site may frame it.
 func (h *Handler) page(pattern string, content func(*http.Request) (int, page, error)) {
 	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		status, p, err := content(r)
 		if err != nil {
 			status, p = http.StatusInternalServerError, page{Title: "Something went wrong", Message: "Please open this page again in a moment."}
-			if r.Context().Err() == nil { // otherwise nobody waits for it any more
+			if r.Context().Err() == nil { // otherwise the client is gone
 				h.Rules.Log.Error("page failed", "request_id", requestID(r.Context()), "error", err)
 			}
 		}
@@ -65,20 +64,19 @@ func (h *Handler) page(pattern string, content func(*http.Request) (int, page, e
 		header.Set("Content-Security-Policy", pageCSP)
 		header.Set("Referrer-Policy", "no-referrer")
 		w.WriteHeader(status)
-		_ = pageTemplate.Execute(w, p) // it fails if nobody waits for the page
+		_ = pageTemplate.Execute(w, p) // fails if the client is gone
 	})
 }
 
 var oneTimeLink = regexp.MustCompile(`(?is)` + regexp.QuoteMeta(mail.VerificationPath) + `.+`)
 
-// RedactPath is apiserver.RedactPath.
+// RedactPath implements apiserver.RedactPath.
 func RedactPath(path string) string {
 	return oneTimeLink.ReplaceAllLiteralString(path, mail.VerificationPath+"[redacted]")
 }
 
 // verificationPages serves the page of a verification link. A GET changes nothing, because mail
-// scanners open links; the button sends a POST, which needs no further proof: who can send it
-// knows the link.
+// scanners open links. The button sends a POST, which requires nothing but the secret link.
 func (h *Handler) verificationPages() {
 	for method, use := range map[string]func(context.Context, mail.Token) (account.Link, error){
 		http.MethodGet: h.Rules.OpenLink, http.MethodPost: h.Rules.ConfirmLink,
@@ -129,11 +127,11 @@ func describeLink(link account.Link) (status int, p page) {
 	}
 }
 
-// paymentPages serves the page of a purchase, for information: the service takes no money.
+// paymentPages serves the page of a purchase, for information only: the service takes no money.
 func (h *Handler) paymentPages() {
 	h.page("GET "+account.PaymentPath+"{batch}", func(r *http.Request) (status int, p page, err error) {
 		var bought []registrar.PurchasedDomain
-		if batch := r.PathValue("batch"); api.IsID(batch) { // anything else is no purchase
+		if batch := r.PathValue("batch"); api.IsID(batch) { // another text can't be a batch id
 			bought, err = h.Rules.Purchase(r.Context(), api.CanonicalID(batch))
 		}
 		status, p = paymentPage(bought)

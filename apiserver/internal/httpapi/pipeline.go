@@ -21,17 +21,17 @@ import (
 // ServeHTTP implements http.Handler for requests from the network.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.serve(w, r, h.begin(r)) }
 
-// serve serves a request: id, log line, Middleware, routes.
+// serve runs the pipeline: request id, log line, Middleware, route.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, p *progress) {
 	w.Header().Set(requestIDHeader, p.ID)
-	w.Header().Set("Cache-Control", "no-store") // a response may hold a secret, and is for one caller
+	w.Header().Set("Cache-Control", "no-store") // a response may contain a secret, and is for one caller
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	rec := &statusRecorder{ResponseWriter: w, clock: h.Clock}
 	begun := h.Clock()
 	defer func() {
 		level := slog.LevelInfo
 		if strings.HasPrefix(r.URL.Path, HealthPath) && rec.status < http.StatusBadRequest {
-			level = slog.LevelDebug // a balancer asks every second
+			level = slog.LevelDebug // a load balancer asks every second
 		}
 		h.Rules.Log.LogAttrs(r.Context(), level, "request",
 			slog.String("request_id", p.ID), slog.String("method", r.Method),
@@ -40,8 +40,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, p *progress) {
 	h.next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), requestKey{}, p)))
 }
 
-// route serves a request by its route, and turns a panic into a 500. If the response has begun, it
-// aborts it, so that a part of a response does not look complete.
+// route routes a request, and turns a panic into a 500. If the response has begun, it aborts the
+// response, so that the client does not take it for complete.
 func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 	rec := &statusRecorder{ResponseWriter: w}
 	defer func() {
@@ -69,7 +69,7 @@ func (h *Handler) route(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(rec, r)
 }
 
-// unrouted returns the error of a request without a route or during the shutdown, or nil.
+// unrouted returns the error of a request without a route or during shutdown, or nil.
 func (h *Handler) unrouted(p *progress, r *http.Request) *api.Error {
 	switch {
 	case p.allow != "":
@@ -82,15 +82,15 @@ func (h *Handler) unrouted(p *progress, r *http.Request) *api.Error {
 	return nil
 }
 
-// responseTo returns the response to an error. An internal error is logged under msg.
+// responseTo returns the response for an error. It logs an internal error under msg.
 func (h *Handler) responseTo(ctx context.Context, err error, msg string, attrs ...any) *api.Error {
 	if response, ok := errors.AsType[*api.Error](err); ok {
 		return response
 	}
-	if ctx.Err() != nil { // nobody waits for the response
+	if ctx.Err() != nil { // the client is gone
 		return api.Cancelled()
 	}
-	if !errors.Is(err, store.ErrUnavailable) { // an outage is logged once, by the store
+	if !errors.Is(err, store.ErrUnavailable) { // the store logs an outage once
 		h.Rules.Log.Error(msg, append([]any{"request_id", requestID(ctx), "error", err}, attrs...)...)
 	}
 	switch {
@@ -106,7 +106,7 @@ func internalError() *api.Error {
 	return api.NewError(http.StatusInternalServerError, api.TypeInternal, "something failed inside the service; try again, and quote the request id if it happens again")
 }
 
-// The headers of every response if there is a limit, in the form that most APIs use and in that
+// The headers of every response if there is a limit, in the form that most APIs use and in the form
 // of draft-ietf-httpapi-ratelimit-headers.
 const (
 	rateLimitHeader          = "RateLimit-Limit"
@@ -116,9 +116,9 @@ const (
 	rateLimitStateHeader     = "RateLimit"
 )
 
-// limit takes a request out of the bucket of its credential, or else its remote address, and
-// returns a 429 if it is empty. Health checks and pages are not limited: behind a proxy
-// everybody has the same address.
+// limit takes a request from the bucket of its credential, or else of its remote address, and
+// returns a 429 if the bucket is empty. Health checks and pages are not limited, because all
+// clients behind a proxy share an address.
 func (h *Handler) limit(w http.ResponseWriter, r *http.Request) *api.Error {
 	if p := progressOf(r.Context()); h.Limiter == nil || p.Operation.ID == "" && p.Route != "" {
 		return nil
@@ -145,7 +145,7 @@ func (h *Handler) rateLimited(u ratelimit.Usage) *api.Error {
 		"more than %d requests in %s; try again in %d s", h.Limiter.Requests, h.Limiter.Per, u.Wait).RetryAfter(u.Wait)
 }
 
-// network returns an IPv4 address, or the first half of an IPv6 address (RFC 6177).
+// network returns an IPv4 address, or the /64 prefix of an IPv6 address (RFC 6177).
 func network(remoteAddr string) string {
 	a, err := netip.ParseAddrPort(remoteAddr)
 	if err != nil {
@@ -153,14 +153,14 @@ func network(remoteAddr string) string {
 	}
 	address := a.Addr().Unmap()
 	if address.Is6() {
-		p, _ := address.WithZone("").Prefix(64) // every IPv6 address has one
+		p, _ := address.WithZone("").Prefix(64) // valid for every IPv6 address
 		return p.String()
 	}
 	return address.String()
 }
 
-// statusRecorder records a response's status. With a clock, it sets the response's Date, because
-// net/http would send the machine's time, which may not be the time that the rules use.
+// statusRecorder records the response status. With a clock, it sets the Date header, because
+// net/http would send the machine's time, which may differ from the rules' clock.
 type statusRecorder struct {
 	http.ResponseWriter
 	clock  func() time.Time
@@ -184,5 +184,5 @@ func (w *statusRecorder) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

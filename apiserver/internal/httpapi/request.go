@@ -25,32 +25,32 @@ const requestIDHeader = "X-Request-Id"
 
 var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// looksLikeToken reports whether a request id, which is logged, may be a token or a JWT by
-// mistake.
+// looksLikeToken reports whether a request id may be a token or a JWT by mistake. Request ids are
+// logged.
 func looksLikeToken(id string) bool {
-	return strings.Contains(id, api.TokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // {" in base64
+	return strings.Contains(id, api.TokenPrefix+"_") || strings.HasPrefix(id, "eyJ") // a JWT begins with {" in base64
 }
 
 // Request describes a request before it is handled.
 type Request struct {
-	// ID is in the response's X-Request-Id, in the log and in the audit log.
+	// ID is also in the response's X-Request-Id, the log and the audit log.
 	ID string
-	// Operation has no ID for a page, a health check, and a path that does not exist.
+	// Operation is zero for a page, a health check, and an unknown path.
 	Operation api.Spec
-	// Route is the request's pattern, such as "GET /healthz/live"; empty without one.
+	// Route is the pattern of the matched route, such as "GET /healthz/live", or empty.
 	Route string
-	// Subject is who sent the request, once an operation has identified them.
+	// Subject is the sender, set once an operation has identified the caller.
 	Subject store.AuditSubject
-	// InProcess reports that the request is a Client's, and not from the network. Trusted reports
-	// that it is also an OwnerClient's and needs no credential.
+	// InProcess reports that a Client sent the request, not the network. Trusted reports that an
+	// OwnerClient sent it, so that it requires no credential.
 	InProcess, Trusted bool
-	// Draining is closed when the service drains: nothing may wait any longer.
+	// Draining is closed when the service drains. Nothing may wait from then on.
 	Draining <-chan struct{}
 	// Now is the service's clock.
 	Now func() time.Time
 }
 
-// Name returns an operation's id, "verification", "payment", "health" or "other", for metrics.
+// Name returns the operation's id, "verification", "payment", "health" or "other", for metrics.
 func (r Request) Name() string {
 	_, path, _ := strings.Cut(r.Route, " ")
 	switch {
@@ -66,31 +66,31 @@ func (r Request) Name() string {
 	return "other"
 }
 
-// RequestOf returns the request of a context, for an Options.Middleware.
+// RequestOf returns the request in a context, for an Options.Middleware.
 func RequestOf(ctx context.Context) Request { return progressOf(ctx).Request }
 
-// progress is the state of a request in the pipeline. One goroutine at a time uses it.
+// progress is the state of a request in the pipeline. Only one goroutine uses it at a time.
 type progress struct {
 	Request
-	// allow lists the methods of the path if there is no route for the request's method.
+	// allow lists the methods of the path if no route matches the request's method.
 	allow string
-	// identified returns the result of identify: the caller, or the authentication error. It is set
-	// from the beginning for a trusted caller.
+	// identified returns the result of identify: the caller, or the authentication error. For a
+	// trusted caller it is set from the beginning.
 	identified func() (auth.Caller, error)
-	// caller is who may use the operation; the zero Caller before that is known.
+	// caller is the authenticated caller, zero until then.
 	caller auth.Caller
-	// decoded is the request to the operation, and remoteAddress the host that it came from.
+	// decoded is the decoded request of the operation; remoteAddress is the host that sent it.
 	decoded       any
 	remoteAddress string
-	// bodyMemory is what the body takes of Handler.bodies.
+	// bodyMemory is the memory reserved in Handler.bodies for the body.
 	bodyMemory int64
-	// arrival is the time of everything that an operation does.
+	// arrival is the time of all changes of the operation.
 	arrival time.Time
 }
 
-// requestKey is the key of a request's *progress in its context. The pipeline sets it. Whoever works
-// for the request reads it: the handlers behind Options.Middleware, which pass an http.Request and
-// nothing else, and the audit log, to which the store passes a context. AsControlPlane sets it too.
+// requestKey is the key of a request's *progress in its context. The pipeline and AsControlPlane
+// set it. The handlers behind Options.Middleware read it, because only an http.Request reaches
+// them, and the audit log, because the store passes it only a context.
 type requestKey struct{}
 
 func progressOf(ctx context.Context) *progress {
@@ -105,8 +105,8 @@ func requestID(ctx context.Context) string { return progressOf(ctx).ID }
 // begin gives a request its id and finds its route.
 func (h *Handler) begin(r *http.Request) *progress {
 	p := &progress{Request: Request{ID: r.Header.Get(requestIDHeader)}, remoteAddress: remoteHost(r.RemoteAddr)}
-	// An Idempotency-Key encrypts the stored response, and must not be stored beside it in any spelling,
-	// nor as a part of the id.
+	// An Idempotency-Key encrypts the stored response. It must not be stored beside the response in
+	// any spelling, nor as a part of the request id.
 	digits := func(id string) string { return strings.ReplaceAll(strings.ToLower(id), "-", "") }
 	key := digits(api.CanonicalID(strings.TrimSpace(r.Header.Get(api.IdempotencyKeyHeader))))
 	if !saneRequestID.MatchString(p.ID) || looksLikeToken(p.ID) || key != "" && strings.Contains(digits(p.ID), key) {
@@ -120,8 +120,7 @@ func (h *Handler) begin(r *http.Request) *progress {
 	return p
 }
 
-// remoteHost returns the remote address of a connection without the port, or "" in
-// process.
+// remoteHost returns the remote address of a connection without the port, or "" in process.
 func remoteHost(remoteAddr string) string {
 	peer, err := netip.ParseAddrPort(remoteAddr)
 	if err != nil {
@@ -130,12 +129,12 @@ func remoteHost(remoteAddr string) string {
 	return peer.Addr().Unmap().String()
 }
 
-// AsControlPlane is apiserver.AsControlPlane.
+// AsControlPlane implements apiserver.AsControlPlane.
 func AsControlPlane(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, &progress{Request: Request{Subject: audit.ControlPlane}})
 }
 
-// Origin returns the origin of a context's changes for the audit log.
+// Origin returns the origin of the changes in a context, for the audit log.
 func Origin(ctx context.Context) audit.Origin {
 	p := progressOf(ctx)
 	return audit.Origin{
@@ -150,7 +149,7 @@ func subjectOf(who auth.Caller) store.AuditSubject {
 	return store.AuditSubject{Type: who.Subjects[0].Type, ID: who.Subjects[0].ID, Name: cmp.Or(who.Email, who.Name)}
 }
 
-// fieldsSet returns the names of the fields that a request's body sets.
+// fieldsSet returns the names of the fields set in a request body.
 func fieldsSet(request any) (names []string) {
 	if request == nil {
 		return nil

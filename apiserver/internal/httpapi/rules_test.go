@@ -65,7 +65,7 @@ func TestCheckPriority(t *testing.T) {
 	}
 }
 
-// checkTypes compares problems with want, which has the form "place type, place type".
+// checkTypes compares problems with want, in the form "place type, place type".
 func checkTypes(t *testing.T, problems []api.Problem, want string) {
 	t.Helper()
 	var got []string

@@ -18,8 +18,8 @@ import (
 	"github.com/mailhost/terraform-provider-mailhost/apiserver/internal/httpapi"
 )
 
-// TestOrderOfProblems checks that problems are in the order of the parts of a request,
-// with one for each place.
+// TestOrderOfProblems checks that problems follow the order of the parts of a request, one for each
+// place.
 func TestOrderOfProblems(t *testing.T) {
 	handler := httpapi.Bind(api.CreateMasterPassword, func(*api.CreateMasterPasswordRequest) { t.Error("the request was handled") })
 	body := `{"workspace_id":"x","value":"abc","generate":true,"domain":"example.com"}`
@@ -41,8 +41,7 @@ func TestOrderOfProblems(t *testing.T) {
 	assert.Check(t, slices.Equal(got, want), "the problems are\n%q; want\n%q", got, want)
 }
 
-// TestContractKeywords checks that the contract uses no schema keyword that the validator
-// does not support.
+// TestContractKeywords checks that the API's schemas use only keywords that the validator supports.
 func TestContractKeywords(t *testing.T) {
 	for name, ref := range document(t, true).Components.Schemas {
 		for field, property := range ref.Value.Properties {
